@@ -1,0 +1,2 @@
+//! cr-solve.
+fn main() {}

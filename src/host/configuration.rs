@@ -1,0 +1,75 @@
+//! A gauge configuration as it comes from a file: every link, in the precision it was stored in.
+
+use super::dims::{Dims, NDIM};
+use super::matrix3::Matrix3;
+use crate::scalar::Precision;
+
+/// The links of a configuration, `links[4·site + mu]`, in the precision of their file.
+///
+/// Kept as stored, so that a file in single precision takes no more memory than its size on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Links {
+    /// Links in single precision.
+    Single(Vec<Matrix3<f32>>),
+    /// Links in double precision.
+    Double(Vec<Matrix3<f64>>),
+}
+
+/// An SU(3) gauge field on the host: one link for each site (lexicographic, x fastest) and direction
+/// (x, y, z, t fastest of all). No boundary condition is applied to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaugeConfiguration {
+    dims: Dims,
+    links: Links,
+}
+
+impl GaugeConfiguration {
+    /// Takes links in the order `4·site + mu`.
+    ///
+    /// # Panics
+    /// When there are not exactly four links for each site.
+    pub fn new(dims: Dims, links: Links) -> Self {
+        let count = match &links {
+            Links::Single(links) => links.len(),
+            Links::Double(links) => links.len(),
+        };
+        assert_eq!(count, NDIM * dims.volume(), "a {dims} lattice needs four links a site");
+        Self { dims, links }
+    }
+
+    /// All links equal to the unit matrix, in double precision: the free field.
+    pub fn unit(dims: Dims) -> Self {
+        Self::new(dims, Links::Double(vec![Matrix3::identity(); NDIM * dims.volume()]))
+    }
+
+    /// The extents of the lattice.
+    pub fn dims(&self) -> Dims {
+        self.dims
+    }
+
+    /// The precision in which the links are stored.
+    pub fn precision(&self) -> Precision {
+        match self.links {
+            Links::Single(_) => Precision::Single,
+            Links::Double(_) => Precision::Double,
+        }
+    }
+
+    /// The links as they are stored.
+    pub fn links(&self) -> &Links {
+        &self.links
+    }
+
+    /// The links as they are stored, to be changed in place.
+    pub fn links_mut(&mut self) -> &mut Links {
+        &mut self.links
+    }
+
+    /// The link that leaves `site` in direction `mu`, in double precision.
+    pub fn link(&self, site: usize, mu: usize) -> Matrix3<f64> {
+        match &self.links {
+            Links::Single(links) => links[NDIM * site + mu].cast(),
+            Links::Double(links) => links[NDIM * site + mu],
+        }
+    }
+}

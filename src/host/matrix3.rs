@@ -1,0 +1,167 @@
+//! Complex 3×3 matrices: the links of a gauge field.
+
+use crate::scalar::Real;
+use num_complex::Complex;
+use std::ops::{Add, Mul, Sub};
+
+/// A complex 3×3 matrix, `m.0[row][column]`.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Matrix3<T>(pub [[Complex<T>; 3]; 3]);
+
+impl<T: Real> Matrix3<T> {
+    /// The matrix with entries `f(row, column)`.
+    pub fn from_fn(mut f: impl FnMut(usize, usize) -> Complex<T>) -> Self {
+        Self(std::array::from_fn(|i| std::array::from_fn(|j| f(i, j))))
+    }
+
+    /// The zero matrix.
+    pub fn zero() -> Self {
+        Self::default()
+    }
+
+    /// The unit matrix.
+    pub fn identity() -> Self {
+        Self::from_fn(|i, j| if i == j { Complex::new(T::one(), T::zero()) } else { Complex::default() })
+    }
+
+    /// The conjugate transpose.
+    pub fn adjoint(&self) -> Self {
+        Self::from_fn(|i, j| self.0[j][i].conj())
+    }
+
+    /// The sum of the diagonal.
+    pub fn trace(&self) -> Complex<T> {
+        self.0[0][0] + self.0[1][1] + self.0[2][2]
+    }
+
+    /// The determinant.
+    pub fn determinant(&self) -> Complex<T> {
+        let m = &self.0;
+        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
+            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+    }
+
+    /// Every entry times a real number.
+    pub fn scale(&self, factor: T) -> Self {
+        Self::from_fn(|i, j| self.0[i][j] * factor)
+    }
+
+    /// The largest |entry| of the difference of two matrices.
+    pub fn max_difference(&self, other: &Self) -> T {
+        let mut largest = T::zero();
+        for i in 0..3 {
+            for j in 0..3 {
+                let difference = (self.0[i][j] - other.0[i][j]).norm();
+                // NaN must win, and `max` would drop it.
+                if difference > largest || difference.is_nan() {
+                    largest = difference;
+                }
+            }
+        }
+        largest
+    }
+
+    /// The largest |entry| of U U† − 1.
+    pub fn unitarity_deviation(&self) -> T {
+        (*self * self.adjoint()).max_difference(&Self::identity())
+    }
+
+    /// The same matrix with entries of another precision.
+    pub fn cast<R: Real>(&self) -> Matrix3<R> {
+        Matrix3::from_fn(|i, j| {
+            let entry = self.0[i][j];
+            Complex::new(R::from_f64(entry.re.to_f64()), R::from_f64(entry.im.to_f64()))
+        })
+    }
+
+    /// The element of SU(3) with the directions of the first two rows: Gram–Schmidt on these,
+    /// third row = conj(row 0 × row 1).
+    pub fn reunitarised(&self) -> Self {
+        let normalised = |row: [Complex<T>; 3]| {
+            let norm = row.iter().map(|z| z.norm_sqr()).sum::<T>().sqrt();
+            row.map(|z| z / norm)
+        };
+        let first = normalised(self.0[0]);
+        let overlap: Complex<T> =
+            (0..3).map(|j| first[j].conj() * self.0[1][j]).fold(Complex::default(), |a, b| a + b);
+        let second = normalised(std::array::from_fn(|j| self.0[1][j] - first[j] * overlap));
+        Self::from_two_rows([first, second])
+    }
+
+    /// The SU(3) matrix with these two orthonormal rows; the third is conj(row 0 × row 1).
+    pub fn from_two_rows([a, b]: [[Complex<T>; 3]; 2]) -> Self {
+        let third = std::array::from_fn(|j| {
+            let (k, l) = ((j + 1) % 3, (j + 2) % 3);
+            (a[k] * b[l] - a[l] * b[k]).conj()
+        });
+        Self([a, b, third])
+    }
+
+    /// Matrix times colour vector.
+    pub fn times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
+        std::array::from_fn(|i| self.0[i][0] * v[0] + self.0[i][1] * v[1] + self.0[i][2] * v[2])
+    }
+
+    /// Adjoint matrix times colour vector.
+    pub fn adjoint_times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
+        let m = &self.0;
+        std::array::from_fn(|i| m[0][i].conj() * v[0] + m[1][i].conj() * v[1] + m[2][i].conj() * v[2])
+    }
+}
+
+impl<T: Real> Mul for Matrix3<T> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::from_fn(|i, j| {
+            self.0[i][0] * other.0[0][j] + self.0[i][1] * other.0[1][j] + self.0[i][2] * other.0[2][j]
+        })
+    }
+}
+
+impl<T: Real> Add for Matrix3<T> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::from_fn(|i, j| self.0[i][j] + other.0[i][j])
+    }
+}
+
+impl<T: Real> Sub for Matrix3<T> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::from_fn(|i, j| self.0[i][j] - other.0[i][j])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Matrix3<f64> {
+        Matrix3::from_fn(|i, j| Complex::new((1 + i * 3 + j) as f64 * 0.3, ((i * j) as f64).cos()))
+    }
+
+    #[test]
+    fn reunitarised_is_special_unitary_and_a_projection() {
+        let u = sample().reunitarised();
+        assert!(u.unitarity_deviation() < 1e-14);
+        assert!((u.determinant() - 1.0).norm() < 1e-14);
+        assert!(u.reunitarised().max_difference(&u) < 1e-14);
+    }
+
+    #[test]
+    fn determinant_is_multiplicative() {
+        let (a, b) = (sample(), sample().reunitarised());
+        assert!(((a * b).determinant() - a.determinant() * b.determinant()).norm() < 1e-12);
+    }
+
+    #[test]
+    fn nan_is_a_deviation() {
+        let mut u = Matrix3::<f64>::identity();
+        u.0[1][2].im = f64::NAN;
+        assert!(u.unitarity_deviation().is_nan());
+    }
+}

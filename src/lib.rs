@@ -1,0 +1,7 @@
+//! lattice-cl.
+
+pub mod host;
+pub mod scalar;
+
+pub use host::{Dims, GaugeConfiguration};
+pub use scalar::{Element, Precision, Real};
