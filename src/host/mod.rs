@@ -4,12 +4,19 @@
 //! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
 //! what runs when there is no OpenCL device.
 
+mod boundary;
 mod configuration;
 mod dims;
+pub mod gamma;
+mod link_field;
 mod matrix3;
 mod spinor;
+mod wilson;
 
+pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
+pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
 pub use spinor::Spinor;
+pub use wilson::{WilsonForm, wilson};
