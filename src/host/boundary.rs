@@ -13,7 +13,9 @@ pub struct Boundary([i8; NDIM]);
 
 /// A text that names no boundary condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no boundary condition; write `antiperiodic` (in t), `periodic`, or four signs such as 1,1,1,-1")]
+#[error(
+    "`{0}` is no boundary condition; write `antiperiodic` (in t), `periodic`, or four signs such as 1,1,1,-1"
+)]
 pub struct BoundaryError(String);
 
 impl Boundary {

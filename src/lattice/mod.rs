@@ -1,0 +1,2 @@
+//! Lattices.
+pub mod layout;
