@@ -7,9 +7,11 @@
 mod configuration;
 mod dims;
 mod matrix3;
+pub mod philox;
 mod spinor;
 
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
 pub use matrix3::Matrix3;
+pub use philox::Philox;
 pub use spinor::Spinor;
