@@ -8,6 +8,7 @@ mod configuration;
 mod dims;
 mod matrix3;
 pub mod philox;
+pub mod random;
 mod spinor;
 
 pub use configuration::{GaugeConfiguration, Links};
