@@ -6,10 +6,12 @@
 
 mod configuration;
 mod dims;
+mod gauge_observables;
 mod matrix3;
 mod spinor;
 
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
+pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use matrix3::Matrix3;
 pub use spinor::Spinor;
