@@ -1,6 +1,7 @@
 //! lattice-cl.
 
 pub mod host;
+pub mod observables;
 pub mod scalar;
 
 pub use host::{Dims, GaugeConfiguration};

@@ -6,6 +6,7 @@
 
 mod configuration;
 mod dims;
+mod gauge_observables;
 mod matrix3;
 pub mod philox;
 pub mod random;
@@ -13,6 +14,7 @@ mod spinor;
 
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
+pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use matrix3::Matrix3;
 pub use philox::Philox;
 pub use spinor::Spinor;
