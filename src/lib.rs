@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod lattice;
+pub mod observables;
 pub mod scalar;
 
 pub use host::{Dims, GaugeConfiguration};
