@@ -7,14 +7,17 @@
 mod configuration;
 mod dims;
 mod gauge_observables;
+mod heat_bath;
 mod matrix3;
 pub mod philox;
 pub mod random;
 mod spinor;
+mod su2;
 
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
+pub use heat_bath::{GenerateError, GenerateParams, Start, generate};
 pub use matrix3::Matrix3;
 pub use philox::Philox;
 pub use spinor::Spinor;
