@@ -2,6 +2,8 @@
 
 pub mod host;
 pub mod observables;
+#[cfg(feature = "program")]
+pub mod plot;
 pub mod scalar;
 
 pub use host::{Dims, GaugeConfiguration};
