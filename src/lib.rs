@@ -1,6 +1,7 @@
 //! lattice-cl.
 
 pub mod host;
+pub mod io;
 pub mod observables;
 pub mod scalar;
 
