@@ -1,6 +1,7 @@
 //! lattice-cl.
 
 pub mod host;
+pub mod io;
 pub mod observables;
 #[cfg(feature = "program")]
 pub mod plot;
