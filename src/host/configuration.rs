@@ -79,4 +79,12 @@ impl GaugeConfiguration {
             Links::Double(links) => links[NDIM * site + mu],
         }
     }
+
+    /// Replaces the link that leaves `site` in direction `mu`, rounded to the precision of storage.
+    pub fn set_link(&mut self, site: usize, mu: usize, link: Matrix3<f64>) {
+        match &mut self.links {
+            Links::Single(links) => links[NDIM * site + mu] = link.cast(),
+            Links::Double(links) => links[NDIM * site + mu] = link,
+        }
+    }
 }

@@ -1,0 +1,38 @@
+//! What several tests share.
+#![allow(dead_code)]
+
+use lattice_cl::host::{Links, Matrix3, NDIM};
+use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use num_complex::Complex;
+use std::path::PathBuf;
+
+/// The folder of public files and values, or `None` with a loud line where it is missing.
+pub fn shared() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    if folder.join("data").is_dir() {
+        return Some(folder);
+    }
+    eprintln!(
+        "SKIPPED: the public configurations are not in {}",
+        folder.display()
+    );
+    None
+}
+
+/// Links in SU(3) that all differ from each other.
+pub fn sample(extents: [usize; NDIM], precision: Precision) -> GaugeConfiguration {
+    let dims = Dims::new(extents).unwrap();
+    let link = |n: usize| {
+        Matrix3::<f64>::from_fn(|i, j| {
+            let k = (9 * n + 3 * i + j) as f64;
+            Complex::new((1.3 * k).sin() + if i == j { 1.5 } else { 0.0 }, (0.7 * k).cos())
+        })
+        .reunitarised()
+    };
+    let count = NDIM * dims.volume();
+    let links = match precision {
+        Precision::Single => Links::Single((0..count).map(|n| link(n).cast()).collect()),
+        Precision::Double => Links::Double((0..count).map(link).collect()),
+    };
+    GaugeConfiguration::new(dims, links)
+}
