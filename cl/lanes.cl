@@ -1,57 +1,36 @@
-// Complex numbers in lanes, and the address of a component of a field.
-//
-// LANES   sites that one work-item handles together: 1, 2, 4, 8 or 16
-// BLOCKS  blocks of LANES sites in each parity
-// A field of `components` complex numbers a site is stored [parity][component][site][re, im] with one lane,
-// [parity][block][component][re, im][lane] with several: see src/lattice/layout.rs.
+// Complex numbers in lanes: LANES (1, 2, 4, 8 or 16) real parts, then as many imaginary parts.
 
-#if LANES == 1
-typedef real vreal;
-#elif LANES == 2
-typedef real2 vreal;
-#elif LANES == 4
-typedef real4 vreal;
-#elif LANES == 8
-typedef real8 vreal;
-#elif LANES == 16
-typedef real16 vreal;
-#endif
+#define real2 JOIN(REAL, 2)
 
 typedef struct {
     vreal re;
     vreal im;
 } vcomplex;
 
-// Component `c` of the block `block` in one parity of a field.
-inline vcomplex load_component(__global const real *restrict half_field, const size_t components, const size_t c, const size_t block)
+// The complex number (LANES of them) number `index` of an array.
+inline vcomplex load_complex(__global const real *restrict array, const size_t index)
 {
     vcomplex value;
 #if LANES == 1
-    const real2 pair = ((__global const real2 *)half_field)[c * BLOCKS + block];
+    const real2 pair = ((__global const real2 *)array)[index];
     value.re = pair.x;
     value.im = pair.y;
 #else
-    __global const vreal *address = (__global const vreal *)half_field + 2 * (block * components + c);
-    value.re = address[0];
-    value.im = address[1];
+    value.re = ((__global const vreal *)array)[2 * index];
+    value.im = ((__global const vreal *)array)[2 * index + 1];
 #endif
     return value;
 }
 
-inline void store_component(__global real *restrict half_field, const size_t components, const size_t c, const size_t block,
-                            const vcomplex value)
+inline void store_complex(__global real *restrict array, const size_t index, const vcomplex value)
 {
 #if LANES == 1
-    ((__global real2 *)half_field)[c * BLOCKS + block] = (real2)(value.re, value.im);
+    ((__global real2 *)array)[index] = (real2)(value.re, value.im);
 #else
-    __global vreal *address = (__global vreal *)half_field + 2 * (block * components + c);
-    address[0] = value.re;
-    address[1] = value.im;
+    ((__global vreal *)array)[2 * index] = value.re;
+    ((__global vreal *)array)[2 * index + 1] = value.im;
 #endif
 }
-
-// Reals in one parity of a field.
-#define HALF_FIELD(components) ((size_t)2 * (components) * BLOCKS * LANES)
 
 // a + s b for a real number s that is the same in all lanes.
 inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex b)

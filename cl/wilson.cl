@@ -10,6 +10,18 @@
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
 // T_ORIGIN       first time slice of the slab        DAGGER GAMMA5 HALO    0 or 1
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
+// BLOCKS         blocks of LANES sites in each parity
+// A field of `components` complex numbers a site is stored [parity][component][site][re, im] with one lane,
+// [parity][block][component][re, im][lane] with several: see src/lattice/layout.rs.
+
+#if LANES == 1
+#define ELEMENT(components, c, block) ((size_t)(c) * BLOCKS + (block))
+#else
+#define ELEMENT(components, c, block) ((size_t)(block) * (components) + (c))
+#endif
+
+// Reals in one parity of a field.
+#define HALF_FIELD(components) ((size_t)2 * (components) * BLOCKS * LANES)
 
 #define SPINOR_COMPONENTS 12
 #define LINK_COMPONENTS 36
@@ -32,7 +44,7 @@ inline spinor load_spinor(__global const real *restrict half_field, const size_t
     spinor psi;
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c)
-        psi.s[c] = load_component(half_field, SPINOR_COMPONENTS, c, block);
+        psi.s[c] = load_complex(half_field, ELEMENT(SPINOR_COMPONENTS, c, block));
     return psi;
 }
 
@@ -94,7 +106,7 @@ inline half_spinor times_link(__global const real *restrict half_links, const si
 #pragma unroll
         for (int j = 0; j < 3; ++j) {
             const int entry = 9 * mu + (adjoint ? 3 * j + i : 3 * i + j);
-            const vcomplex stored = load_component(half_links, LINK_COMPONENTS, entry, block);
+            const vcomplex stored = load_complex(half_links, ELEMENT(LINK_COMPONENTS, entry, block));
             const vcomplex u = adjoint ? conjugate(stored) : stored;
             product.h[i] = j == 0 ? multiply(u, half.h[j]) : multiply_add(product.h[i], u, half.h[j]);
             product.h[3 + i] = j == 0 ? multiply(u, half.h[3 + j]) : multiply_add(product.h[3 + i], u, half.h[3 + j]);
@@ -294,10 +306,10 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
         const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
-        const vcomplex psi = load_component(in_here, SPINOR_COMPONENTS, c, block);
+        const vcomplex psi = load_complex(in_here, ELEMENT(SPINOR_COMPONENTS, c, block));
         vcomplex value;
         value.re = sign * fma((vreal)shift, psi.re, (vreal)coefficient * sum.s[c].re);
         value.im = sign * fma((vreal)shift, psi.im, (vreal)coefficient * sum.s[c].im);
-        store_component(out_here, SPINOR_COMPONENTS, c, block, value);
+        store_complex(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
     }
 }

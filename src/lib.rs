@@ -1,8 +1,10 @@
 //! lattice-cl.
 
+pub mod device;
+pub mod dirac;
 pub mod host;
-pub mod lattice;
 pub mod io;
+pub mod lattice;
 pub mod observables;
 #[cfg(feature = "program")]
 pub mod plot;

@@ -25,6 +25,14 @@ impl<T: Real> LinkField<T> {
         Self { dims, links }
     }
 
+    /// The same links in another precision.
+    pub fn cast<R: Real>(&self) -> LinkField<R> {
+        LinkField {
+            dims: self.dims,
+            links: self.links.par_iter().map(Matrix3::cast).collect(),
+        }
+    }
+
     /// The extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.dims
