@@ -66,7 +66,7 @@ __kernel void xpby(const ulong count, const real b_re, const real b_im, __global
 }
 
 // Sums: Re (x, y), Im (x, y).
-__kernel void dot(const ulong count, __global const real *restrict x, __global const real *restrict y,
+__kernel void inner_product(const ulong count, __global const real *restrict x, __global const real *restrict y,
                   REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;

@@ -51,33 +51,33 @@ inline spinor load_spinor(__global const real *restrict half_field, const size_t
 // The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
 inline half_spinor project(const int mu, const real sign, const spinor psi)
 {
-    half_spinor half;
+    half_spinor upper;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         const vcomplex s0 = psi.s[c], s1 = psi.s[3 + c], s2 = psi.s[6 + c], s3 = psi.s[9 + c];
         if (mu == 0) {
-            half.h[c] = add_scaled_i(s0, sign, s3);
-            half.h[3 + c] = add_scaled_i(s1, sign, s2);
+            upper.h[c] = add_scaled_i(s0, sign, s3);
+            upper.h[3 + c] = add_scaled_i(s1, sign, s2);
         } else if (mu == 1) {
-            half.h[c] = add_scaled(s0, -sign, s3);
-            half.h[3 + c] = add_scaled(s1, sign, s2);
+            upper.h[c] = add_scaled(s0, -sign, s3);
+            upper.h[3 + c] = add_scaled(s1, sign, s2);
         } else if (mu == 2) {
-            half.h[c] = add_scaled_i(s0, sign, s2);
-            half.h[3 + c] = add_scaled_i(s1, -sign, s3);
+            upper.h[c] = add_scaled_i(s0, sign, s2);
+            upper.h[3 + c] = add_scaled_i(s1, -sign, s3);
         } else {
-            half.h[c] = add_scaled(s0, sign, s2);
-            half.h[3 + c] = add_scaled(s1, sign, s3);
+            upper.h[c] = add_scaled(s0, sign, s2);
+            upper.h[3 + c] = add_scaled(s1, sign, s3);
         }
     }
-    return half;
+    return upper;
 }
 
 // Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
-inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor half)
+inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor upper)
 {
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        const vcomplex h0 = half.h[c], h1 = half.h[3 + c];
+        const vcomplex h0 = upper.h[c], h1 = upper.h[3 + c];
         sum->s[c] = add_scaled(sum->s[c], 1, h0);
         sum->s[3 + c] = add_scaled(sum->s[3 + c], 1, h1);
         if (mu == 0) {
@@ -98,7 +98,7 @@ inline void add_reconstructed(spinor *sum, const int mu, const real sign, const 
 
 // U h, or U† h, with the link in direction μ at `block`.
 inline half_spinor times_link(__global const real *restrict half_links, const size_t block, const int mu, const int adjoint,
-                              const half_spinor half)
+                              const half_spinor upper)
 {
     half_spinor product;
 #pragma unroll
@@ -108,18 +108,18 @@ inline half_spinor times_link(__global const real *restrict half_links, const si
             const int entry = 9 * mu + (adjoint ? 3 * j + i : 3 * i + j);
             const vcomplex stored = load_complex(half_links, ELEMENT(LINK_COMPONENTS, entry, block));
             const vcomplex u = adjoint ? conjugate(stored) : stored;
-            product.h[i] = j == 0 ? multiply(u, half.h[j]) : multiply_add(product.h[i], u, half.h[j]);
-            product.h[3 + i] = j == 0 ? multiply(u, half.h[3 + j]) : multiply_add(product.h[3 + i], u, half.h[3 + j]);
+            product.h[i] = j == 0 ? multiply(u, upper.h[j]) : multiply_add(product.h[i], u, upper.h[j]);
+            product.h[3 + i] = j == 0 ? multiply(u, upper.h[3 + j]) : multiply_add(product.h[3 + i], u, upper.h[3 + j]);
         }
     }
     return product;
 }
 
-#define PERMUTE(half, swizzle)                                \
+#define PERMUTE(upper, swizzle)                                \
     _Pragma("unroll")                                         \
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {        \
-        (half).h[k].re = (half).h[k].re.swizzle;              \
-        (half).h[k].im = (half).h[k].im.swizzle;              \
+        (upper).h[k].re = (upper).h[k].re.swizzle;              \
+        (upper).h[k].im = (upper).h[k].im.swizzle;              \
     }
 
 // Site coordinates of a block within its sub-lattice.
@@ -162,24 +162,24 @@ inline size_t halo_address(const uint parity, const int component, const positio
 
 inline half_spinor load_halo(__global const real *restrict halo, const uint parity, const position p)
 {
-    half_spinor half;
+    half_spinor upper;
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(parity, k, p, lane);
-            ((real *)&half.h[k].re)[lane] = halo[address];
-            ((real *)&half.h[k].im)[lane] = halo[address + 1];
+            ((real *)&upper.h[k].re)[lane] = halo[address];
+            ((real *)&upper.h[k].im)[lane] = halo[address + 1];
         }
     }
-    return half;
+    return upper;
 }
 
-inline void store_halo(__global real *restrict halo, const uint parity, const position p, const half_spinor half)
+inline void store_halo(__global real *restrict halo, const uint parity, const position p, const half_spinor upper)
 {
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(parity, k, p, lane);
-            halo[address] = ((const real *)&half.h[k].re)[lane];
-            halo[address + 1] = ((const real *)&half.h[k].im)[lane];
+            halo[address] = ((const real *)&upper.h[k].re)[lane];
+            halo[address + 1] = ((const real *)&upper.h[k].im)[lane];
         }
     }
 }
@@ -201,56 +201,56 @@ __kernel void pack_halo(__global const real *restrict in, __global const real *r
     __global const real *links_half = links + parity * HALF_FIELD(LINK_COMPONENTS);
 
     store_halo(to_behind, parity, position_of(parity, first), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
-    const half_spinor half = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
-    store_halo(to_ahead, parity, position_of(parity, last), times_link(links_half, last, 3, 1, half));
+    const half_spinor upper = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
+    store_halo(to_ahead, parity, position_of(parity, last), times_link(links_half, last, 3, 1, upper));
 }
 #endif
 
 // One direction of the hopping term. `at_end` and `at_start` say whether the step leaves the sub-lattice.
 #define HOP_AHEAD(mu, neighbour, at_end, CROSS)                                                              \
     {                                                                                                        \
-        half_spinor half = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                        \
+        half_spinor upper = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                        \
         if (at_end) {                                                                                        \
-            CROSS(half)                                                                                      \
+            CROSS(upper)                                                                                      \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, half));                 \
+        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, upper));                 \
     }
 
 #define HOP_BEHIND(mu, neighbour, at_start, CROSS)                                                           \
     {                                                                                                        \
-        half_spinor half = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
-        half = times_link(links_other, neighbour, mu, 1, half);                                              \
+        half_spinor upper = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
+        upper = times_link(links_other, neighbour, mu, 1, upper);                                              \
         if (at_start) {                                                                                      \
-            CROSS(half)                                                                                      \
+            CROSS(upper)                                                                                      \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, -AHEAD_SIGN, half);                                                      \
+        add_reconstructed(&sum, mu, -AHEAD_SIGN, upper);                                                      \
     }
 
-#define NOTHING(half)
+#define NOTHING(upper)
 #ifdef AHEAD_x
-#define CROSS_AHEAD_x(half) PERMUTE(half, AHEAD_x)
-#define CROSS_BEHIND_x(half) PERMUTE(half, BEHIND_x)
+#define CROSS_AHEAD_x(upper) PERMUTE(upper, AHEAD_x)
+#define CROSS_BEHIND_x(upper) PERMUTE(upper, BEHIND_x)
 #else
 #define CROSS_AHEAD_x NOTHING
 #define CROSS_BEHIND_x NOTHING
 #endif
 #ifdef AHEAD_y
-#define CROSS_AHEAD_y(half) PERMUTE(half, AHEAD_y)
-#define CROSS_BEHIND_y(half) PERMUTE(half, BEHIND_y)
+#define CROSS_AHEAD_y(upper) PERMUTE(upper, AHEAD_y)
+#define CROSS_BEHIND_y(upper) PERMUTE(upper, BEHIND_y)
 #else
 #define CROSS_AHEAD_y NOTHING
 #define CROSS_BEHIND_y NOTHING
 #endif
 #ifdef AHEAD_z
-#define CROSS_AHEAD_z(half) PERMUTE(half, AHEAD_z)
-#define CROSS_BEHIND_z(half) PERMUTE(half, BEHIND_z)
+#define CROSS_AHEAD_z(upper) PERMUTE(upper, AHEAD_z)
+#define CROSS_BEHIND_z(upper) PERMUTE(upper, BEHIND_z)
 #else
 #define CROSS_AHEAD_z NOTHING
 #define CROSS_BEHIND_z NOTHING
 #endif
 #ifdef AHEAD_t
-#define CROSS_AHEAD_t(half) PERMUTE(half, AHEAD_t)
-#define CROSS_BEHIND_t(half) PERMUTE(half, BEHIND_t)
+#define CROSS_AHEAD_t(upper) PERMUTE(upper, AHEAD_t)
+#define CROSS_BEHIND_t(upper) PERMUTE(upper, BEHIND_t)
 #else
 #define CROSS_AHEAD_t NOTHING
 #define CROSS_BEHIND_t NOTHING
@@ -289,8 +289,8 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
     HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, CROSS_BEHIND_z)
 #if HALO
     if (p.t == ST - 1) {
-        const half_spinor half = load_halo(from_ahead, 1 - parity, p);
-        add_reconstructed(&sum, 3, AHEAD_SIGN, times_link(links_here, block, 3, 0, half));
+        const half_spinor upper = load_halo(from_ahead, 1 - parity, p);
+        add_reconstructed(&sum, 3, AHEAD_SIGN, times_link(links_here, block, 3, 0, upper));
     } else
         HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, NOTHING)
     if (p.t == 0)

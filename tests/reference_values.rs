@@ -1,8 +1,8 @@
 //! Values that other programs computed and published for public configurations, on the host and on every team.
 
 mod common;
-mod teams;
 
+use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{CgParams, CrParams, Kappa, System, Wilson, cg, cr};
@@ -13,7 +13,6 @@ use lattice_cl::observables::PionCorrelator;
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use lattice_solvers::{LinearOperator, SolverInfo, VectorSpace};
 use serde_json::Value;
-use teams::relative;
 
 struct Case {
     name: String,
@@ -89,7 +88,7 @@ fn operator_on_the_test_spinor() {
                 })
             })
             .collect();
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
             let space = wilson.space();
             let phi = wilson.lattice().spinor_from_host(&phi).unwrap();
@@ -124,7 +123,7 @@ fn pion_correlators() {
             .iter()
             .map(|v| v.as_f64().unwrap())
             .collect();
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
             let double = CrParams {
                 tol: 1e-11,
@@ -152,7 +151,7 @@ fn pion_correlators() {
 #[test]
 fn solution_at_the_origin_and_iteration_counts() {
     for case in cases() {
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
             let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
             let check = |key: &str, info: &SolverInfo| {
@@ -266,7 +265,7 @@ fn free_field_correlators() {
         for (exact, printed) in expected.iter().zip(published) {
             assert!(relative(*exact, printed) < 1e-12, "{exact} {printed}");
         }
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let case = Case {
                 name: "free".into(),
                 configuration: GaugeConfiguration::unit(dims),

@@ -1,11 +1,11 @@
 //! What is true of the Wilson operator on any gauge field, on the host and on every device.
 
-mod teams;
+mod common;
 
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{Coupling, Kappa, Mass, Wilson};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
-use lattice_cl::host::{self, Boundary, LinkField, Matrix3, WilsonForm, gamma};
+use lattice_cl::host::{self, Boundary, LinkField, Matrix3, gamma};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::{Dims, GaugeConfiguration, Real};
 use lattice_solvers::VectorSpace;
@@ -105,7 +105,7 @@ fn every_team_agrees_with_the_definition() {
         let configuration = hot(dims, 1);
         let psi = spinor_field(dims, 2);
         for boundary in boundaries() {
-            for (name, team) in teams::teams() {
+            for (name, team) in common::teams() {
                 for (which, dagger) in [("M", false), ("M†", true), ("γ5M", false)] {
                     let mut expected = by_definition(&configuration, boundary, 0.137, dagger, &psi);
                     if which == "γ5M" {
@@ -138,7 +138,7 @@ fn mass_form_is_the_kappa_form_divided_by_two_kappa() {
     let psi = spinor_field(dims, 4);
     let mass = 0.3;
     let kappa = 1.0 / (2.0 * (4.0 + mass));
-    for (name, team) in teams::teams() {
+    for (name, team) in common::teams() {
         let boundary = Boundary::antiperiodic_t();
         let in_mass = on_team::<f64>(&team, &configuration, boundary, Mass(mass), "M", &psi);
         let in_kappa = on_team::<f64>(&team, &configuration, boundary, Kappa(kappa), "M", &psi);
@@ -152,10 +152,10 @@ fn mass_form_is_the_kappa_form_divided_by_two_kappa() {
 
 #[test]
 fn adjoint_and_gamma5_hermiticity() {
-    for dims in LATTICES.map(|d| Dims::new(d).unwrap()) {
+    for dims in [[2, 4, 6, 8], [4, 6, 2, 10]].map(|d| Dims::new(d).unwrap()) {
         let configuration = hot(dims, 5);
         let (phi, chi) = (spinor_field(dims, 6), spinor_field(dims, 7));
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let apply = |which: &str, psi: &[Spinor]| {
                 on_team::<f64>(
                     &team,
@@ -190,7 +190,7 @@ fn gauge_covariance() {
         let rotation = gauge_transformation(dims, 9);
         let rotated = transform_links(&configuration, &rotation);
         let psi = spinor_field(dims, 10);
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let boundary = Boundary::antiperiodic_t();
             let before = on_team::<f64>(&team, &configuration, boundary, Kappa(0.14), "M", &psi);
             let after = on_team::<f64>(
@@ -220,7 +220,7 @@ fn translation_covariance() {
                 .collect();
             let shifted = GaugeConfiguration::new(dims, host::Links::Double(links));
             let shifted_psi: Vec<Spinor> = (0..dims.volume()).map(|site| psi[shift(site)]).collect();
-            for (name, team) in teams::teams() {
+            for (name, team) in common::teams() {
                 let apply = |links: &GaugeConfiguration, psi: &[Spinor]| {
                     on_team::<f64>(&team, links, Boundary::periodic(), Kappa(0.14), "M", psi)
                 };
@@ -257,7 +257,7 @@ fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
         .map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * eigenvalue))
         .collect();
     let free = GaugeConfiguration::unit(dims);
-    for (name, team) in teams::teams() {
+    for (name, team) in common::teams() {
         let apply = |which: &str, psi: &[Spinor]| {
             on_team::<f64>(&team, &free, Boundary::periodic(), Kappa(kappa), which, psi)
         };
@@ -271,7 +271,7 @@ fn fields_come_back_as_they_went() {
     for dims in LATTICES.map(|d| Dims::new(d).unwrap()) {
         let psi = spinor_field(dims, 13);
         let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
             assert_eq!(
                 lattice.spinor_from_host(&psi).unwrap().to_host().unwrap(),
@@ -298,7 +298,7 @@ fn the_space_of_spinor_fields_on_every_team() {
                 .map(|(x, y)| Spinor::from_fn(|s, c| x.0[s][c] + f * y.0[s][c]))
                 .collect()
         };
-        for (name, team) in teams::teams() {
+        for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
             let space = lattice.spinor_space::<f64>().unwrap();
             let [p, mut x, q, mut r] = std::array::from_fn(|k| lattice.spinor_from_host(&fields[k]).unwrap());

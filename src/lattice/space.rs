@@ -118,7 +118,7 @@ impl SlabKernels {
             groups,
             axpy: kernel("axpy", a, &[input("x"), output("y")], false)?,
             xpby: kernel("xpby", b, &[input("x"), output("y")], false)?,
-            dot: kernel("dot", None, &[input("x"), input("y")], true)?,
+            dot: kernel("inner_product", None, &[input("x"), input("y")], true)?,
             norm2: kernel("norm2", None, &[input("x")], true)?,
             advance: kernel(
                 "advance",

@@ -1,6 +1,9 @@
 //! What several tests share.
 #![allow(dead_code)]
 
+pub mod devices;
+
+pub use devices::*;
 use lattice_cl::host::{Links, Matrix3, NDIM};
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use num_complex::Complex;

@@ -1,0 +1,34 @@
+// The common prelude of all kernels. The host defines:
+//
+//   REAL         float or double, the precision of the fields
+//   REAL_BITS    32 or 64
+//   IS_COMPLEX   1 if an element is a pair (re, im) of REAL
+//   LANES        width of the vectors `vreal`, in REALs: 1, 2, 4, 8 or 16
+//   INLINE_PTX   defined where NVIDIA's assembly may be used
+//
+// Types are macros, not typedefs: drivers then report the plain type of an argument.
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+#define real REAL
+
+#if LANES == 1
+#define vreal real
+#else
+#define vreal JOIN(REAL, LANES)
+#endif
+
+// Orders this work-item's accesses to global memory, before and after, for every work-item of the device.
+// Standard OpenCL 1.2 has no such fence: mem_fence speaks of one work-group only. Without the device's own, the
+// callers rely on atomics that depend on each other's results, see reduction.cl.
+inline void device_fence(void) {
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+#ifdef INLINE_PTX
+    __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}

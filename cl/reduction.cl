@@ -1,0 +1,111 @@
+// Sums over a whole launch, finished inside the launch, in an order that never changes.
+//
+// Every work-item brings up to three doubles. A work-group adds those of its items in a tree, publishes the sums,
+// and counts itself as done; the group that finds all others done adds the published sums in the order of the
+// groups, in a tree again. Which group that is may change from run to run; what is added to what does not, so
+// the result has the same bits every time for one range and group size.
+//
+// Published sums travel between work-groups, for which OpenCL 1.2 has no fence. What makes this correct:
+//  * partial sums and the counter are only ever touched by 32-bit atomics, which act on the memory that all
+//    work-groups share, never on a private cache. A double travels as two words.
+//  * the reader leaves zeros (it reads by exchanging), so a writer's exchange returns zero; the writer adds what
+//    it got to the increment of the counter. The increment therefore *needs* the results of the exchanges: it
+//    cannot happen before they have.
+//  * the reader's exchanges depend, through the branch, on the counter's value, and an atomic is never
+//    executed speculatively.
+//  * device_fence() stands at both places: it holds the compiler to this order, and on NVIDIA it is the fence
+//    that the memory model of PTX asks for.
+//
+// A kernel uses it so, with LOCAL_SIZE defined as its work-group size and a one-dimensional range:
+//
+//     __kernel void norm(..., REDUCTION_PARAMETERS) {
+//         REDUCTION_LOCAL;
+//         double a = ..., b = ...;
+//         REDUCE(2, a, b, 0.0);           // every work-item, once, last
+//     }
+//
+// The host reads the sums from reduction_result[0..2].
+
+#define REDUCTION_VALUES 3
+
+#define REDUCTION_PARAMETERS                                                                                    \
+    __global uint *reduction_partials, __global uint *reduction_counter, __global double *reduction_result
+
+#define REDUCTION_LOCAL                                                                                         \
+    __local double reduction_scratch[REDUCTION_VALUES * LOCAL_SIZE];                                            \
+    __local uint reduction_is_last
+
+// `count`, a literal from 1 to 3, is how many of the values are meant.
+#define REDUCE(count, a, b, c)                                                                                  \
+    reduce(count, a, b, c, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,        \
+           reduction_result)
+
+// Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
+inline void reduce_group(int count, uint item, __local double *scratch) {
+#if LOCAL_SIZE > 1
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint active = LOCAL_SIZE;
+    while (active > 1) {
+        const uint half_way = (active + 1) / 2;
+        if (item + half_way < active) {
+            for (int v = 0; v < count; v++) {
+                scratch[v * LOCAL_SIZE + item] += scratch[v * LOCAL_SIZE + item + half_way];
+            }
+        }
+        active = half_way;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#endif
+}
+
+// Writes a double where other work-groups will read it; returns what the words held before: zero.
+inline uint reduce_publish(volatile __global uint *words, double value) {
+    const uint2 halves = as_uint2(value);
+    return atomic_xchg(words, halves.x) | atomic_xchg(words + 1, halves.y);
+}
+
+// Reads a published double and leaves zero in its place.
+inline double reduce_collect(volatile __global uint *words) {
+    uint2 halves;
+    halves.x = atomic_xchg(words, 0u);
+    halves.y = atomic_xchg(words + 1, 0u);
+    return as_double(halves);
+}
+
+inline void reduce(int count, double a, double b, double c, __local double *scratch, __local uint *is_last,
+                   volatile __global uint *partials, volatile __global uint *counter, __global double *result) {
+    const uint item = get_local_id(0);
+    const uint groups = get_num_groups(0);
+    const double values[REDUCTION_VALUES] = {a, b, c};
+
+    for (int v = 0; v < count; v++) {
+        scratch[v * LOCAL_SIZE + item] = values[v];
+    }
+    reduce_group(count, item, scratch);
+    if (item == 0) {
+        uint before = 0;
+        for (int v = 0; v < count; v++) {
+            before |= reduce_publish(partials + 2 * (REDUCTION_VALUES * get_group_id(0) + v), scratch[v * LOCAL_SIZE]);
+        }
+        device_fence();
+        *is_last = atomic_add(counter, 1u + before) == groups - 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (*is_last) {
+        device_fence();
+        for (int v = 0; v < count; v++) {
+            double sum = 0.0;
+            for (uint group = item; group < groups; group += LOCAL_SIZE) {
+                sum += reduce_collect(partials + 2 * (REDUCTION_VALUES * group + v));
+            }
+            scratch[v * LOCAL_SIZE + item] = sum;
+        }
+        reduce_group(count, item, scratch);
+        if (item == 0) {
+            for (int v = 0; v < count; v++) {
+                result[v] = scratch[v * LOCAL_SIZE];
+            }
+            atomic_xchg(counter, 0u);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Compiled programs kept between runs.
+//!
+//! One file per program, named by a blake3 hash of everything that the binary depends on. The file opens with
+//! that list as text and the hash of the rest; both are verified before the driver sees a single byte, and a file
+//! that does not verify counts as absent and is written anew.
+
+use etcetera::BaseStrategy;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Setting this variable to anything but `0` turns the cache off.
+pub const NO_CACHE_VARIABLE: &str = "LATTICE_CL_NO_CACHE";
+
+/// Where compiled programs are kept between runs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum CacheMode {
+    /// In the user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set.
+    #[default]
+    User,
+    /// In this directory.
+    Directory(PathBuf),
+    /// Nowhere: every program is compiled anew.
+    Off,
+}
+
+/// The programs on disk.
+#[derive(Debug)]
+pub(super) struct BinaryCache {
+    directory: Option<PathBuf>,
+}
+
+const MAGIC: &[u8] = b"lattice-cl program 1\n";
+
+impl BinaryCache {
+    pub fn new(mode: &CacheMode) -> Self {
+        let switched_off = || std::env::var_os(NO_CACHE_VARIABLE).is_some_and(|v| !v.is_empty() && v != "0");
+        let directory = match mode {
+            CacheMode::Off => None,
+            CacheMode::Directory(path) => Some(path.clone()),
+            CacheMode::User if switched_off() => None,
+            CacheMode::User => etcetera::choose_base_strategy()
+                .ok()
+                .map(|user| user.cache_dir().join("lattice-cl").join("programs")),
+        };
+        Self { directory }
+    }
+
+    /// The binary stored under `identity`, if it is there and whole.
+    pub fn load(&self, identity: &str) -> Option<Vec<u8>> {
+        let path = path(self.directory.as_ref()?, identity);
+        let bytes = fs::read(&path).ok()?;
+        let payload = verified(&bytes, identity).map(<[u8]>::to_vec);
+        if payload.is_none() {
+            tracing::debug!(
+                "{} is not a whole cached program; it will be written anew",
+                path.display()
+            );
+        }
+        payload
+    }
+
+    /// Stores a binary under `identity`. A cache that cannot be written costs time, nothing else: failures are
+    /// logged.
+    pub fn store(&self, identity: &str, binary: &[u8]) {
+        let Some(directory) = &self.directory else { return };
+        let path = path(directory, identity);
+        if let Err(error) = write(&path, identity, binary) {
+            tracing::debug!("cannot keep the compiled program {}: {error}", path.display());
+        }
+    }
+}
+
+fn path(directory: &Path, identity: &str) -> PathBuf {
+    directory.join(format!("{}.bin", blake3::hash(identity.as_bytes()).to_hex()))
+}
+
+/// Magic, hash of all that follows, length of the identity, identity, binary.
+fn write(path: &Path, identity: &str, binary: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)?;
+    let mut body = (identity.len() as u64).to_le_bytes().to_vec();
+    body.extend_from_slice(identity.as_bytes());
+    body.extend_from_slice(binary);
+    // A temporary file and a rename, so that no other process ever sees half a file.
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    file.write_all(MAGIC)?;
+    file.write_all(blake3::hash(&body).as_bytes())?;
+    file.write_all(&body)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn verified<'a>(bytes: &'a [u8], identity: &str) -> Option<&'a [u8]> {
+    let (hash, body) = bytes
+        .strip_prefix(MAGIC)?
+        .split_first_chunk::<{ blake3::OUT_LEN }>()?;
+    if blake3::hash(body) != blake3::Hash::from_bytes(*hash) {
+        return None;
+    }
+    let (length, rest) = body.split_first_chunk::<8>()?;
+    let (stored, binary) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    (stored == identity.as_bytes() && !binary.is_empty()).then_some(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, BinaryCache) {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = BinaryCache::new(&CacheMode::Directory(directory.path().join("programs")));
+        (directory, cache)
+    }
+
+    #[test]
+    fn what_was_stored_comes_back_under_its_own_identity_only() {
+        let (_directory, cache) = cache();
+        assert_eq!(cache.load("a"), None);
+        cache.store("a", b"binary");
+        assert_eq!(cache.load("a").as_deref(), Some(&b"binary"[..]));
+        assert_eq!(cache.load("b"), None);
+        BinaryCache::new(&CacheMode::Off).store("a", b"nowhere");
+        assert_eq!(BinaryCache::new(&CacheMode::Off).load("a"), None);
+    }
+
+    #[test]
+    fn a_damaged_file_is_never_trusted() {
+        let (_directory, cache) = cache();
+        cache.store("a", b"binary");
+        let file = path(cache.directory.as_ref().unwrap(), "a");
+        let whole = fs::read(&file).unwrap();
+        for position in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[position] ^= 1;
+            fs::write(&file, &damaged).unwrap();
+            assert_eq!(cache.load("a"), None, "byte {position}");
+            fs::write(&file, &whole[..position]).unwrap();
+            assert_eq!(cache.load("a"), None, "cut at {position}");
+        }
+        cache.store("a", b"again");
+        assert_eq!(cache.load("a").as_deref(), Some(&b"again"[..]));
+    }
+}

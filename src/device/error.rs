@@ -1,0 +1,235 @@
+//! What can go wrong between here and a device.
+
+use super::discovery::Absence;
+use opencl3::error_codes::{ClError, error_text};
+use std::fmt;
+
+/// Result of everything in this module.
+pub type Result<T, E = DeviceError> = std::result::Result<T, E>;
+
+/// Any failure of a device, or of asking for one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// There is no usable OpenCL device at all.
+    #[error(transparent)]
+    Absent(#[from] Absence),
+
+    /// A device was asked for by a name or a number that nothing here has.
+    #[error("no OpenCL device matches `{wanted}`; available: {}", list(available))]
+    UnknownDevice {
+        /// What was asked for.
+        wanted: String,
+        /// `PLATFORM.DEVICE name (platform)` of each device that there is.
+        available: Vec<String>,
+    },
+
+    /// A part of a name fits several devices that are not alike.
+    #[error(
+        "`{wanted}` matches several devices: {}; give more of the name, or PLATFORM.DEVICE",
+        list(matches)
+    )]
+    AmbiguousDevice {
+        /// What was asked for.
+        wanted: String,
+        /// The devices that match.
+        matches: Vec<String>,
+    },
+
+    /// Several selectors were given of which one only makes sense alone.
+    #[error("`{selector}` stands for a whole team and cannot be combined with other devices")]
+    NotCombinable {
+        /// `auto` or `host`.
+        selector: String,
+    },
+
+    /// The device cannot compute in double precision.
+    #[error(
+        "device {device} has no double precision (cl_khr_fp64), which every reduction needs; choose another device, or `host`"
+    )]
+    NoDoublePrecision {
+        /// The device that was asked for.
+        device: String,
+    },
+
+    /// A kernel source did not compile.
+    #[error(transparent)]
+    Build(#[from] Box<BuildFailure>),
+
+    /// A `-D` definition that cannot stand on a compiler's command line.
+    #[error(
+        "`{definition}` cannot be a kernel definition: names are C identifiers, values have no spaces or quotes"
+    )]
+    InvalidDefinition {
+        /// `NAME=value` as given.
+        definition: String,
+    },
+
+    /// The program has no kernel of that name.
+    #[error("program {program} has no kernel `{kernel}`; it has: {}", list(available))]
+    UnknownKernel {
+        /// The program's key.
+        program: String,
+        /// The kernel that was asked for.
+        kernel: String,
+        /// The kernels that there are.
+        available: Vec<String>,
+    },
+
+    /// A kernel has, or was given, another number of arguments than declared.
+    #[error("kernel `{kernel}`: {wanted} arguments wanted, {found} found")]
+    ArgumentCount {
+        /// The kernel.
+        kernel: String,
+        /// Declared.
+        wanted: usize,
+        /// Found in the compiled kernel, or given at a launch.
+        found: usize,
+    },
+
+    /// One argument differs from its declaration.
+    #[error("kernel `{kernel}`, argument {position} `{name}`: {wanted} wanted, {found} found")]
+    ArgumentMismatch {
+        /// The kernel.
+        kernel: String,
+        /// Position in the declaration, from 0.
+        position: usize,
+        /// Declared name.
+        name: String,
+        /// What the declaration says.
+        wanted: String,
+        /// What the compiled kernel has, or what was given.
+        found: String,
+    },
+
+    /// A launch over a range that the kernel or the device cannot have.
+    #[error("kernel `{kernel}`: {reason} (global {global:?}, local {local:?})")]
+    InvalidRange {
+        /// The kernel.
+        kernel: String,
+        /// Global size in each dimension.
+        global: [usize; 3],
+        /// Work-group size in each dimension.
+        local: [usize; 3],
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// Two lengths that must be equal are not.
+    #[error("{what}: {wanted} elements wanted, {found} found")]
+    LengthMismatch {
+        /// Which operand or operation.
+        what: &'static str,
+        /// Wanted length in elements.
+        wanted: usize,
+        /// Found length in elements.
+        found: usize,
+    },
+
+    /// A part of a buffer that reaches past its end.
+    #[error("elements {offset}..{offset}+{len} do not lie in a buffer of {buffer} elements")]
+    OutOfRange {
+        /// First element.
+        offset: usize,
+        /// Number of elements.
+        len: usize,
+        /// Elements in the buffer.
+        buffer: usize,
+    },
+
+    /// A buffer of one device was given to another.
+    #[error("a buffer of device {found} was given to device {wanted}; contexts are never shared")]
+    ForeignBuffer {
+        /// Where the command runs.
+        wanted: String,
+        /// Where the buffer is.
+        found: String,
+    },
+
+    /// More memory than the device has, or more than it has left.
+    #[error(
+        "device {device}: cannot allocate {wanted} bytes; it has {memory} bytes of memory and grants at most {largest} in one piece"
+    )]
+    AllocationTooLarge {
+        /// The device.
+        device: String,
+        /// Bytes wanted (`u64::MAX` if the number overflows).
+        wanted: u64,
+        /// Largest single allocation by the driver's word, in bytes.
+        largest: u64,
+        /// All memory of the device, in bytes.
+        memory: u64,
+    },
+
+    /// An OpenCL call failed.
+    #[error("{call} failed on device {device}: {} ({code})", error_text(*code))]
+    OpenCl {
+        /// The function of the OpenCL interface.
+        call: &'static str,
+        /// Its status.
+        code: i32,
+        /// The device.
+        device: String,
+    },
+}
+
+impl DeviceError {
+    /// The symbolic name of the OpenCL status, if an OpenCL call failed.
+    pub fn symbol(&self) -> Option<&'static str> {
+        match self {
+            DeviceError::OpenCl { code, .. } => Some(error_text(*code)),
+            _ => None,
+        }
+    }
+
+    /// For `map_err`: names the call and the device of a raw OpenCL status.
+    pub(super) fn opencl(call: &'static str, device: &str) -> impl FnOnce(ClError) -> DeviceError {
+        move |error| DeviceError::OpenCl {
+            call,
+            code: error.0,
+            device: device.to_owned(),
+        }
+    }
+}
+
+/// What the compiler said about a source it would not take.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct BuildFailure {
+    /// The program's key.
+    pub program: String,
+    /// The device it was built for.
+    pub device: String,
+    /// The options that the compiler got.
+    pub options: String,
+    /// The symbolic status of the build.
+    pub status: &'static str,
+    /// The compiler's log, as it came.
+    pub log: String,
+}
+
+impl fmt::Display for BuildFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = self.log.trim();
+        write!(
+            f,
+            "program {} does not build on device {}: {}\noptions: {}\n{}",
+            self.program,
+            self.device,
+            self.status,
+            self.options,
+            if log.is_empty() {
+                "(the compiler left no log)"
+            } else {
+                log
+            }
+        )
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

@@ -1,0 +1,78 @@
+//! When a command is done, and how long it took.
+
+use super::error::Result;
+use super::handle::{Core, Profiling};
+use opencl3::error_codes::ClError;
+use opencl3::event::{Event as RawEvent, cl_event};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One enqueued command of a device.
+pub struct Event {
+    raw: RawEvent,
+    core: Arc<Core>,
+}
+
+impl Event {
+    /// Takes over the reference that an enqueue function returned.
+    pub(super) fn new(raw: cl_event, core: &Arc<Core>) -> Self {
+        Self {
+            raw: RawEvent::new(raw),
+            core: Arc::clone(core),
+        }
+    }
+
+    /// Waits until the command is done.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl) if it failed.
+    pub fn wait(&self) -> Result<()> {
+        self.raw.wait().map_err(self.core.failed("clWaitForEvents"))
+    }
+
+    /// Waits for the command and returns how long it ran on the device; `None` unless the device was opened
+    /// with [`Profiling::On`].
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl) if the command failed or the driver has no times.
+    pub fn duration(&self) -> Result<Option<Duration>> {
+        self.wait()?;
+        if self.core.profiling == Profiling::Off {
+            return Ok(None);
+        }
+        let times = || -> Result<u64, ClError> {
+            Ok(self
+                .raw
+                .profiling_command_end()?
+                .saturating_sub(self.raw.profiling_command_start()?))
+        };
+        let nanoseconds = times().map_err(self.core.failed("clGetEventProfilingInfo"))?;
+        Ok(Some(Duration::from_nanos(nanoseconds)))
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event on {}", self.core.label)
+    }
+}
+
+/// The raw list for an enqueue on `core`.
+///
+/// OpenCL takes only events of one context: those of other devices are waited for here, on the host. What the
+/// rest depends on is flushed, so that no queue waits for a command that was never started.
+pub(super) fn wait_list(core: &Arc<Core>, events: &[&Event]) -> Result<Vec<cl_event>> {
+    let mut list = Vec::new();
+    for event in events {
+        if Arc::ptr_eq(&event.core, core) {
+            list.push(event.raw.get());
+        } else {
+            event.wait()?;
+        }
+    }
+    if !list.is_empty() {
+        core.flush()?;
+    }
+    Ok(list)
+}

@@ -1,0 +1,245 @@
+//! A device that is open: its context, its two queues, its programs.
+
+use super::binary_cache::{BinaryCache, CacheMode};
+use super::discovery::{DeviceIndex, FoundDevice};
+use super::error::{DeviceError, Result};
+use super::info::DeviceInfo;
+use super::kernel_key::KernelKey;
+use super::probe;
+use super::program::Program;
+use super::reduction::WorkspacePool;
+use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
+use opencl3::context::Context;
+use opencl3::device::Device as RawDevice;
+use opencl3::error_codes::ClError;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Whether the queues of a device record when each command ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Profiling {
+    /// No: launches are cheapest.
+    #[default]
+    Off,
+    /// Yes: [`Event::duration`](super::Event::duration) answers, and every launch costs some microseconds more.
+    On,
+}
+
+/// How to open a device.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct DeviceOptions {
+    /// Whether commands are timed.
+    pub profiling: Profiling,
+    /// Where compiled programs are kept between runs.
+    pub cache: CacheMode,
+}
+
+/// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
+/// never the caches above it, so that a cached object cannot keep its own cache alive.
+pub(super) struct Core {
+    pub index: DeviceIndex,
+    pub info: DeviceInfo,
+    pub label: String,
+    pub raw: RawDevice,
+    pub context: Context,
+    pub compute: CommandQueue,
+    pub copy: CommandQueue,
+    pub profiling: Profiling,
+}
+
+impl Core {
+    /// For `map_err`: the failure of an OpenCL call on this device.
+    pub fn failed(&self, call: &'static str) -> impl FnOnce(ClError) -> DeviceError {
+        DeviceError::opencl(call, &self.label)
+    }
+
+    /// As [`Core::failed`], for the calls that give the bare status.
+    pub fn failed_with(&self, call: &'static str) -> impl FnOnce(i32) -> DeviceError {
+        let failed = self.failed(call);
+        move |code| failed(ClError(code))
+    }
+
+    /// Hands everything enqueued so far to the device.
+    ///
+    /// A command may wait for an event of the other queue only once that queue has been flushed (OpenCL 1.2,
+    /// section 5.13); otherwise both can wait for ever.
+    pub fn flush(&self) -> Result<()> {
+        self.compute.flush().map_err(self.failed("clFlush"))?;
+        self.copy.flush().map_err(self.failed("clFlush"))
+    }
+}
+
+struct Inner {
+    core: Arc<Core>,
+    cache: BinaryCache,
+    programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+    attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    inline_ptx: OnceLock<bool>,
+    workspaces: WorkspacePool,
+}
+
+/// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
+/// for it. Clones are the same device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+impl Device {
+    /// Opens a discovered device.
+    ///
+    /// Opening the same device twice gives two independent ones.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::OpenCl`] if the driver refuses a context or a queue.
+    pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
+        let label = found.label();
+        if !found.info.fp64 {
+            return Err(DeviceError::NoDoublePrecision { device: label });
+        }
+        let context =
+            Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &label))?;
+        let properties = match options.profiling {
+            Profiling::Off => 0,
+            Profiling::On => CL_QUEUE_PROFILING_ENABLE,
+        };
+        let queue = || {
+            // SAFETY: clCreateCommandQueue wants a device of the context: this context was made of this device.
+            // The queue retains the context.
+            unsafe { CommandQueue::create(&context, found.raw.id(), properties) }
+                .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
+        };
+        let (compute, copy) = (queue()?, queue()?);
+        let core = Core {
+            index: found.index,
+            info: found.info.clone(),
+            label,
+            raw: found.raw,
+            context,
+            compute,
+            copy,
+            profiling: options.profiling,
+        };
+        Ok(Self(Arc::new(Inner {
+            core: Arc::new(core),
+            cache: BinaryCache::new(&options.cache),
+            programs: Mutex::default(),
+            attached: Mutex::default(),
+            inline_ptx: OnceLock::new(),
+            workspaces: WorkspacePool::default(),
+        })))
+    }
+
+    pub(super) fn core(&self) -> &Arc<Core> {
+        &self.0.core
+    }
+
+    pub(super) fn binary_cache(&self) -> &BinaryCache {
+        &self.0.cache
+    }
+
+    pub(super) fn workspaces(&self) -> &WorkspacePool {
+        &self.0.workspaces
+    }
+
+    /// The device's properties.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.core.info
+    }
+
+    /// Where the device stands among all devices of the machine.
+    pub fn index(&self) -> DeviceIndex {
+        self.0.core.index
+    }
+
+    /// `0.1 name (platform)`, as messages show it.
+    pub fn label(&self) -> &str {
+        &self.0.core.label
+    }
+
+    /// Whether commands are timed.
+    pub fn profiling(&self) -> Profiling {
+        self.0.core.profiling
+    }
+
+    /// Waits until everything enqueued on both queues is done.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if a command failed.
+    pub fn finish(&self) -> Result<()> {
+        let core = self.core();
+        core.compute.finish().map_err(core.failed("clFinish"))?;
+        core.copy.finish().map_err(core.failed("clFinish"))
+    }
+
+    /// Starts everything enqueued so far, without waiting.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if the driver fails.
+    pub fn flush(&self) -> Result<()> {
+        self.core().flush()
+    }
+
+    /// Whether kernels may hold NVIDIA's assembly (PTX). Probed by building a small program, once.
+    ///
+    /// Where true, every program is built with `-D INLINE_PTX=1`.
+    pub fn supports_inline_ptx(&self) -> bool {
+        *self.0.inline_ptx.get_or_init(|| probe::inline_ptx(self.core()))
+    }
+
+    /// The program of a key, built on first use and kept as long as the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Build`] with the compiler's log and options; [`DeviceError::InvalidDefinition`].
+    pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
+        if let Some(program) = lock(&self.0.programs).get(key) {
+            return Ok(Arc::clone(program));
+        }
+        // Built outside the lock: another thread may do the same work, never wait for it.
+        let program = Arc::new(Program::build(self, key)?);
+        Ok(Arc::clone(
+            lock(&self.0.programs).entry(key.clone()).or_insert(program),
+        ))
+    }
+
+    /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:
+    /// the kernels of a module, for example.
+    ///
+    /// `V` must not hold a [`Device`] or a [`Buffer`](super::Buffer), or the device would never be released.
+    ///
+    /// # Errors
+    /// Whatever `make` returns.
+    pub fn attached<V, E>(&self, make: impl FnOnce(&Device) -> Result<V, E>) -> Result<Arc<V>, E>
+    where
+        V: Send + Sync + 'static,
+    {
+        let id = TypeId::of::<V>();
+        let known = lock(&self.0.attached).get(&id).cloned();
+        let value = match known {
+            Some(value) => value,
+            None => {
+                let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self)?);
+                Arc::clone(lock(&self.0.attached).entry(id).or_insert(made))
+            }
+        };
+        Ok(value.downcast().expect("values are stored under their own type"))
+    }
+}
+
+impl PartialEq for Device {
+    /// True for clones of one opened device.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.core, &other.0.core)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.label())
+    }
+}
+
+/// Locks a mutex whose contents stay valid even if a holder panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,231 @@
+//! Untyped memory of a device: what buffers and workspaces are made of.
+
+use super::error::{DeviceError, Result};
+use super::event::{Event, wait_list};
+use super::handle::Core;
+use opencl3::command_queue::{
+    CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_read_buffer, enqueue_write_buffer,
+};
+use opencl3::error_codes::{
+    CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES,
+};
+use opencl3::event::cl_event;
+use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_uint};
+use std::ptr;
+use std::sync::Arc;
+
+/// An OpenCL buffer, its size and its device.
+///
+/// Commands that use it keep it alive: OpenCL deletes a memory object only when its last reference is gone *and*
+/// the commands queued on it are done (clReleaseMemObject), so dropping this while a kernel runs is sound.
+pub(super) struct Memory {
+    raw: RawBuffer<u8>,
+    bytes: usize,
+    core: Arc<Core>,
+}
+
+/// Whether a transfer returns at once or when it is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blocking {
+    No,
+    Yes,
+}
+
+impl Blocking {
+    fn flag(self) -> cl_uint {
+        if self == Blocking::Yes {
+            CL_BLOCKING
+        } else {
+            CL_NON_BLOCKING
+        }
+    }
+}
+
+impl Memory {
+    /// `count` elements of `size` bytes, uninitialised. OpenCL has no empty buffers: at least one byte is
+    /// allocated.
+    pub fn allocate(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
+        let too_large = |wanted: Option<usize>| DeviceError::AllocationTooLarge {
+            device: core.label.clone(),
+            wanted: wanted.map_or(u64::MAX, |bytes| bytes as u64),
+            largest: core.info.max_allocation_bytes,
+            memory: core.info.memory_bytes,
+        };
+        let wanted = count.checked_mul(size);
+        let bytes = match wanted {
+            // What the driver calls its largest allocation is only a promise, so that alone refuses nothing.
+            Some(bytes) if bytes as u64 <= core.info.memory_bytes => bytes.max(1),
+            _ => return Err(too_large(wanted)),
+        };
+        // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context is alive.
+        let raw =
+            unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        match raw {
+            Ok(raw) => Ok(Self {
+                raw,
+                bytes,
+                core: Arc::clone(core),
+            }),
+            Err(error) => Err(match error.0 {
+                CL_INVALID_BUFFER_SIZE
+                | CL_MEM_OBJECT_ALLOCATION_FAILURE
+                | CL_OUT_OF_RESOURCES
+                | CL_OUT_OF_HOST_MEMORY => too_large(wanted),
+                _ => core.failed("clCreateBuffer")(error),
+            }),
+        }
+    }
+
+    pub fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub fn raw(&self) -> cl_mem {
+        self.raw.get()
+    }
+
+    /// Panics on an access outside: the typed callers have checked it, and OpenCL would take any offset that
+    /// happens to fit.
+    fn assert_inside(&self, offset: usize, bytes: usize) {
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        assert!(
+            inside,
+            "bytes {offset}+{bytes} of a buffer of {} bytes",
+            self.bytes
+        );
+    }
+
+    /// Enqueues a write of host bytes at byte `offset`.
+    ///
+    /// # Safety
+    /// Unless `blocking`, `data` must stay alive and unchanged until the event is done.
+    pub unsafe fn write(
+        &self,
+        queue: &CommandQueue,
+        blocking: Blocking,
+        offset: usize,
+        data: &[u8],
+        wait: &[&Event],
+    ) -> Result<Event> {
+        self.assert_inside(offset, data.len());
+        let wait = wait_list(&self.core, wait)?;
+        // SAFETY: the range lies in the buffer; `data` is valid for its length, for as long as the command reads
+        // it by the caller's promise; the queue, the buffer and the wait list are of one context.
+        let event = unsafe {
+            enqueue_write_buffer(
+                queue.get(),
+                self.raw(),
+                blocking.flag(),
+                offset,
+                data.len(),
+                data.as_ptr().cast_mut().cast(),
+                count(&wait),
+                pointer(&wait),
+            )
+        };
+        Ok(Event::new(
+            event.map_err(self.core.failed_with("clEnqueueWriteBuffer"))?,
+            &self.core,
+        ))
+    }
+
+    /// Enqueues a read of the bytes from `offset` into host memory.
+    ///
+    /// # Safety
+    /// Unless `blocking`, `data` must stay alive and untouched until the event is done.
+    pub unsafe fn read(
+        &self,
+        queue: &CommandQueue,
+        blocking: Blocking,
+        offset: usize,
+        data: &mut [u8],
+        wait: &[&Event],
+    ) -> Result<Event> {
+        self.assert_inside(offset, data.len());
+        let wait = wait_list(&self.core, wait)?;
+        // SAFETY: as for `write`; `data` is exclusively borrowed, and left alone by the caller's promise.
+        let event = unsafe {
+            enqueue_read_buffer(
+                queue.get(),
+                self.raw(),
+                blocking.flag(),
+                offset,
+                data.len(),
+                data.as_mut_ptr().cast(),
+                count(&wait),
+                pointer(&wait),
+            )
+        };
+        Ok(Event::new(
+            event.map_err(self.core.failed_with("clEnqueueReadBuffer"))?,
+            &self.core,
+        ))
+    }
+
+    /// Enqueues a copy of `bytes` bytes into other memory of the same device, on the compute queue.
+    pub fn copy_to(
+        &self,
+        offset: usize,
+        destination: &Memory,
+        destination_offset: usize,
+        bytes: usize,
+    ) -> Result<Event> {
+        self.assert_inside(offset, bytes);
+        destination.assert_inside(destination_offset, bytes);
+        // SAFETY: both ranges lie in their buffers, both buffers are of this context (callers check), and OpenCL
+        // itself refuses overlapping ranges of one buffer. The command keeps both alive.
+        let event = unsafe {
+            enqueue_copy_buffer(
+                self.core.compute.get(),
+                self.raw(),
+                destination.raw(),
+                offset,
+                destination_offset,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        };
+        Ok(Event::new(
+            event.map_err(self.core.failed_with("clEnqueueCopyBuffer"))?,
+            &self.core,
+        ))
+    }
+
+    /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue. The pattern's length is a power of
+    /// two up to 128 and divides `offset` and `bytes`.
+    pub fn fill(&self, pattern: &[u8], offset: usize, bytes: usize) -> Result<Event> {
+        self.assert_inside(offset, bytes);
+        // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
+        let event = unsafe {
+            enqueue_fill_buffer(
+                self.core.compute.get(),
+                self.raw(),
+                pattern.as_ptr().cast_mut().cast(),
+                pattern.len(),
+                offset,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        };
+        Ok(Event::new(
+            event.map_err(self.core.failed_with("clEnqueueFillBuffer"))?,
+            &self.core,
+        ))
+    }
+}
+
+fn count(list: &[cl_event]) -> cl_uint {
+    list.len() as cl_uint
+}
+
+/// OpenCL wants a null pointer, not an empty array.
+fn pointer(list: &[cl_event]) -> *const cl_event {
+    if list.is_empty() {
+        ptr::null()
+    } else {
+        list.as_ptr()
+    }
+}

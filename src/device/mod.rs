@@ -1,0 +1,56 @@
+//! OpenCL devices, behind safe types: the only module that names OpenCL.
+//!
+//! ```text
+//! discover()  →  Team  →  Device  →  Program  →  Kernel::launch(Range, &[Argument])  →  Event
+//!                           └──→  Buffer<T> · views · PinnedBuffer<T> · Pending<…> · Reduction
+//! ```
+//!
+//! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
+//! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
+//!   on the compute queue in the order of the calls, except the transfers of [`PinnedBuffer`], which run beside
+//!   it on the copy queue and are ordered by [`Event`]s.
+//! * A [`Program`] is built from a [`KernelKey`] and cached in memory and on disk. A [`Kernel`] is made with its
+//!   declaration, a list of [`Parameter`]s, which is checked against the compiled kernel at once; each launch
+//!   is checked against the declaration.
+//! * Every failure is a [`DeviceError`].
+//!
+//! *Architecture invariant:* nothing outside this folder names `opencl3` or writes `unsafe`.
+
+#![allow(unsafe_code)]
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+mod argument;
+mod binary_cache;
+mod buffer;
+mod discovery;
+mod error;
+mod event;
+mod handle;
+mod info;
+mod kernel;
+mod kernel_key;
+mod memory;
+mod pending;
+mod pinned;
+mod probe;
+mod program;
+mod reduction;
+mod selector;
+mod team;
+
+pub use argument::{Argument, Parameter};
+pub use binary_cache::{CacheMode, NO_CACHE_VARIABLE};
+pub use buffer::{Buffer, BufferView, BufferViewMut};
+pub use discovery::{Absence, DeviceIndex, Discovery, FoundDevice, discover};
+pub use error::{BuildFailure, DeviceError, Result};
+pub use event::Event;
+pub use handle::{Device, DeviceOptions, Profiling};
+pub use info::{DeviceInfo, DeviceKind};
+pub use kernel::{Kernel, Range};
+pub use kernel_key::{KernelFamily, KernelKey};
+pub use pending::Pending;
+pub use pinned::PinnedBuffer;
+pub use program::Program;
+pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use selector::Selector;
+pub use team::Team;

@@ -1,0 +1,195 @@
+//! Host memory that the device copies from and to at full speed.
+
+use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
+use super::error::{DeviceError, Result};
+use super::event::Event;
+use super::handle::Device;
+use super::memory::Blocking;
+use super::pending::Pending;
+use bytemuck::Pod;
+use opencl3::command_queue::enqueue_map_buffer;
+use opencl3::error_codes::CL_MAP_FAILURE;
+use opencl3::memory::{
+    Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
+};
+use opencl3::types::CL_BLOCKING;
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+/// `len` elements of host memory that the driver has pinned, for halos and other staging.
+///
+/// The transfers run on the device's copy queue, beside its kernels: give the events of the kernels that they
+/// must follow, and let later kernels wait for [`Pending::event`]. A transfer takes the buffer and gives it back
+/// when it is done, so that nobody touches memory that the device is using.
+pub struct PinnedBuffer<T> {
+    raw: RawBuffer<u8>,
+    mapped: NonNull<T>,
+    len: usize,
+    device: Device,
+}
+
+// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
+// from any thread (OpenCL 1.2, appendix A.2), and `T: Pod` holds no references.
+unsafe impl<T: Send> Send for PinnedBuffer<T> {}
+// SAFETY: a shared reference gives only shared access to the memory.
+unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
+
+impl<T: Pod> PinnedBuffer<T> {
+    /// `len` elements, all bytes zero.
+    ///
+    /// # Errors
+    /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
+    pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
+        let core = device.core();
+        let too_large = |wanted| DeviceError::AllocationTooLarge {
+            device: core.label.clone(),
+            wanted,
+            largest: core.info.max_allocation_bytes,
+            memory: core.info.memory_bytes,
+        };
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .ok_or_else(|| too_large(u64::MAX))?
+            .max(1);
+        if bytes as u64 > core.info.memory_bytes {
+            return Err(too_large(bytes as u64));
+        }
+        let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+        // SAFETY: no host pointer is given, so clCreateBuffer has no precondition on memory.
+        let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }
+            .map_err(core.failed("clCreateBuffer"))?;
+        let mut address = ptr::null_mut();
+        // SAFETY: the whole of a buffer of this context is mapped, blocking: on success `address` is valid for
+        // `bytes` bytes until it is unmapped, in `drop`.
+        let event = unsafe {
+            enqueue_map_buffer(
+                core.copy.get(),
+                raw.get(),
+                CL_BLOCKING,
+                CL_MAP_READ | CL_MAP_WRITE,
+                0,
+                bytes,
+                &mut address,
+                0,
+                ptr::null(),
+            )
+        };
+        drop(Event::new(
+            event.map_err(core.failed_with("clEnqueueMapBuffer"))?,
+            core,
+        ));
+        let mapped = NonNull::new(address.cast::<T>()).filter(|p| p.is_aligned());
+        let mapped = mapped.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
+        // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.
+        unsafe { ptr::write_bytes(address.cast::<u8>(), 0, bytes) };
+        Ok(Self {
+            raw,
+            mapped,
+            len,
+            device: device.clone(),
+        })
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: `len` initialised, aligned elements are mapped as long as `self` lives; transfers that could
+        // write them own `self`.
+        unsafe { std::slice::from_raw_parts(self.mapped.as_ptr(), self.len) }
+    }
+
+    /// The elements, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as for `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.mapped.as_ptr(), self.len) }
+    }
+
+    /// Starts to copy the elements to the device, after `wait`.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn write_to<'b>(
+        self,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let destination = destination.into();
+        check_length("pinned write", destination.len(), self.len)?;
+        check_device(&self.device, destination.device())?;
+        let device = self.device.clone();
+        let (core, offset) = (device.core(), destination.offset() * size_of::<T>());
+        let (memory, bytes) = (
+            destination.as_view().memory(),
+            bytemuck::cast_slice(self.as_slice()),
+        );
+        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
+        let event = unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }?;
+        let pending = Pending::new(self, event);
+        device.flush()?;
+        Ok(pending)
+    }
+
+    /// Starts to copy elements of the device here, after `wait`.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn read_from<'b>(
+        mut self,
+        source: impl Into<BufferView<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let source = source.into();
+        check_length("pinned read", source.len(), self.len)?;
+        check_device(&self.device, source.device())?;
+        let device = self.device.clone();
+        let (core, offset) = (device.core(), source.offset() * size_of::<T>());
+        let bytes = bytemuck::cast_slice_mut(self.as_mut_slice());
+        // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
+        let event = unsafe {
+            source
+                .memory()
+                .read(&core.copy, Blocking::No, offset, bytes, wait)
+        }?;
+        let pending = Pending::new(self, event);
+        device.flush()?;
+        Ok(pending)
+    }
+}
+
+impl<T> PinnedBuffer<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Drop for PinnedBuffer<T> {
+    fn drop(&mut self) {
+        let core = self.device.core();
+        // SAFETY: the address came from mapping this buffer and is unmapped once; no reference into it is left,
+        // as they borrow `self`. The command keeps the buffer alive until it is done.
+        let unmapped = unsafe {
+            core.copy
+                .enqueue_unmap_mem_object(self.raw.get(), self.mapped.as_ptr().cast(), &[])
+        };
+        if let Err(error) = unmapped {
+            tracing::warn!("pinned memory on {} is not unmapped: {error}", core.label);
+        }
+    }
+}
+
+impl<T> fmt::Debug for PinnedBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "PinnedBuffer<{}>({} on {})",
+            std::any::type_name::<T>(),
+            self.len,
+            self.device.label()
+        )
+    }
+}

@@ -1,0 +1,127 @@
+//! Compiled programs.
+
+use super::argument::Parameter;
+use super::error::{BuildFailure, DeviceError, Result};
+use super::handle::{Core, Device};
+use super::kernel::Kernel;
+use super::kernel_key::KernelKey;
+use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
+use opencl3::program::Program as RawProgram;
+use std::fmt;
+use std::sync::Arc;
+
+/// A program built for one device.
+pub struct Program {
+    raw: RawProgram,
+    key: KernelKey,
+    core: Arc<Core>,
+}
+
+impl Program {
+    /// Takes the binary from the cache, or else builds the source and caches the binary.
+    pub(super) fn build(device: &Device, key: &KernelKey) -> Result<Self> {
+        let core = device.core();
+        let source = key.family().flattened();
+        let mut options = key.options()?;
+        if device.supports_inline_ptx() {
+            options.push_str(" -D INLINE_PTX=1");
+        }
+        let identity = identity(core, key, &options, &source);
+        let program = |raw| Self {
+            raw,
+            key: key.clone(),
+            core: Arc::clone(core),
+        };
+
+        if let Some(binary) = device.binary_cache().load(&identity) {
+            match from_binary(core, &binary, &options) {
+                Ok(raw) => {
+                    tracing::debug!("program {key}: binary from the cache");
+                    return Ok(program(raw));
+                }
+                // Drivers may refuse their own binaries, after an update for instance. Only time is lost.
+                Err(error) => {
+                    tracing::debug!("program {key}: the driver refuses the cached binary ({error})")
+                }
+            }
+        }
+        let program = program(from_source(core, key, &source, &options)?);
+        match program.raw.get_binaries() {
+            Ok(binaries) => binaries
+                .iter()
+                .for_each(|b| device.binary_cache().store(&identity, b)),
+            Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
+        }
+        Ok(program)
+    }
+
+    /// The key it was built from.
+    pub fn key(&self) -> &KernelKey {
+        &self.key
+    }
+
+    /// The kernel `name`, checked against its declaration: number of arguments, and, where the driver tells, the
+    /// name, address space, constness and type of each.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`].
+    pub fn kernel(&self, name: &str, parameters: &[Parameter]) -> Result<Kernel> {
+        if !self.raw.kernel_names().split(';').any(|known| known == name) {
+            return Err(DeviceError::UnknownKernel {
+                program: self.key.to_string(),
+                kernel: name.to_owned(),
+                available: self.raw.kernel_names().split(';').map(str::to_owned).collect(),
+            });
+        }
+        Kernel::new(&self.core, &self.raw, name, parameters)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({} on {})", self.key, self.core.label)
+    }
+}
+
+/// Everything that a binary depends on, as text.
+fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String {
+    let info = &core.info;
+    format!(
+        "lattice-cl {}\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {key}\noptions {options}\nsource {}\n",
+        env!("CARGO_PKG_VERSION"),
+        info.platform,
+        info.name,
+        info.driver_version,
+        info.opencl_version,
+        blake3::hash(source.as_bytes()).to_hex(),
+    )
+}
+
+fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Result<RawProgram> {
+    let mut raw = RawProgram::create_from_source(&core.context, source)
+        .map_err(core.failed("clCreateProgramWithSource"))?;
+    match raw.build(&[core.raw.id()], options) {
+        Ok(()) => Ok(raw),
+        Err(error) => {
+            let log = raw.get_build_log(core.raw.id()).unwrap_or_default();
+            if error.0 != CL_BUILD_PROGRAM_FAILURE && log.is_empty() {
+                return Err(core.failed("clBuildProgram")(error));
+            }
+            Err(DeviceError::Build(Box::new(BuildFailure {
+                program: key.to_string(),
+                device: core.label.clone(),
+                options: options.to_owned(),
+                status: error_text(error.0),
+                log,
+            })))
+        }
+    }
+}
+
+fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result<RawProgram, ClError> {
+    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The bytes are those
+    // that this driver gave for this device, by their verified hash; the driver copies them.
+    let mut raw = unsafe { RawProgram::create_from_binary(&core.context, &[core.raw.id()], &[binary]) }?;
+    raw.build(&[core.raw.id()], options)?;
+    Ok(raw)
+}

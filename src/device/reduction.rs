@@ -1,0 +1,149 @@
+//! Memory for sums that finish inside a launch (`cl/reduction.cl`).
+
+use super::argument::{Argument, Parameter};
+use super::error::Result;
+use super::event::Event;
+use super::handle::{Device, lock};
+use super::memory::{Blocking, Memory};
+use std::fmt;
+use std::sync::Mutex;
+
+/// Sums that one launch can make.
+pub const REDUCTION_VALUES: usize = 3;
+
+/// Work-groups for which a workspace is made, unless more are asked for.
+const DEFAULT_GROUPS: usize = 1024;
+
+/// OpenCL C text that kernels with a reduction are compiled with: part of the sources of their family.
+pub const REDUCTION_SOURCE: &str = include_str!("../../cl/reduction.cl");
+
+/// What one reduction at a time needs on a device.
+///
+/// It holds no [`Device`], so that the device can keep it.
+struct Workspace {
+    /// Two words for each value of each work-group; all zero between launches.
+    partials: Memory,
+    /// Work-groups that are done; zero between launches.
+    counter: Memory,
+    result: Memory,
+    groups: usize,
+}
+
+/// The workspaces of a device that no launch is using.
+#[derive(Default)]
+pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
+
+/// A workspace, taken from its device for one launch and one look at the sums; dropping it gives it back.
+///
+/// Launches on a device run in order, so a workspace can serve the next launch as soon as it is back, whether
+/// or not the sums of the last have been read.
+pub struct Reduction {
+    device: Device,
+    /// `None` only while being dropped.
+    workspace: Option<Workspace>,
+}
+
+impl Device {
+    /// A workspace for a launch of up to `groups` work-groups. Nothing is allocated if one is free.
+    ///
+    /// # Errors
+    /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge),
+    /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
+    pub fn reduction(&self, groups: usize) -> Result<Reduction> {
+        let mut free = lock(&self.workspaces().0);
+        let fitting = free
+            .iter()
+            .rposition(|w| w.groups >= groups)
+            .map(|position| free.swap_remove(position));
+        drop(free);
+        let workspace = match fitting {
+            Some(workspace) => workspace,
+            None => Workspace::new(self, groups.max(DEFAULT_GROUPS))?,
+        };
+        Ok(Reduction {
+            device: self.clone(),
+            workspace: Some(workspace),
+        })
+    }
+}
+
+impl Workspace {
+    fn new(device: &Device, groups: usize) -> Result<Self> {
+        let zeroed = |count: usize, size| -> Result<Memory> {
+            let memory = Memory::allocate(device.core(), count, size)?;
+            memory.fill(&[0; 4], 0, count * size)?;
+            Ok(memory)
+        };
+        Ok(Self {
+            partials: zeroed(groups.saturating_mul(2 * REDUCTION_VALUES), size_of::<u32>())?,
+            counter: zeroed(1, size_of::<u32>())?,
+            result: zeroed(REDUCTION_VALUES, size_of::<f64>())?,
+            groups,
+        })
+    }
+}
+
+impl Reduction {
+    /// The parameters that `REDUCTION_PARAMETERS` stands for, last in a kernel's declaration.
+    pub fn parameters() -> [Parameter; 3] {
+        [
+            Parameter::output::<u32>("reduction_partials"),
+            Parameter::output::<u32>("reduction_counter"),
+            Parameter::output::<f64>("reduction_result"),
+        ]
+    }
+
+    fn workspace(&self) -> &Workspace {
+        self.workspace
+            .as_ref()
+            .expect("a reduction has its workspace until it is dropped")
+    }
+
+    /// The arguments for [`Reduction::parameters`].
+    pub fn arguments(&mut self) -> [Argument<'_>; 3] {
+        let workspace = self.workspace();
+        [
+            Argument::memory::<u32>(&workspace.partials),
+            Argument::memory::<u32>(&workspace.counter),
+            Argument::memory::<f64>(&workspace.result),
+        ]
+    }
+
+    /// Largest number of work-groups that a launch with this workspace may have.
+    pub fn max_groups(&self) -> usize {
+        self.workspace().groups
+    }
+
+    /// Waits for the launch and reads its sums; those that the kernel did not make are stale.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
+    pub fn read(self) -> Result<[f64; REDUCTION_VALUES]> {
+        let mut sums = [0.0; REDUCTION_VALUES];
+        let queue = &self.device.core().compute;
+        let bytes = bytemuck::cast_slice_mut(&mut sums);
+        // SAFETY: the call is blocking: `sums` outlives it.
+        let read: Event = unsafe { self.workspace().result.read(queue, Blocking::Yes, 0, bytes, &[]) }?;
+        drop(read);
+        Ok(sums)
+    }
+}
+
+impl Drop for Reduction {
+    fn drop(&mut self) {
+        if let Some(workspace) = self.workspace.take() {
+            lock(&self.device.workspaces().0).push(workspace);
+        }
+    }
+}
+
+impl fmt::Debug for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Reduction({} groups on {})",
+            self.max_groups(),
+            self.device.label()
+        )
+    }
+}

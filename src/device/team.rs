@@ -1,0 +1,181 @@
+//! The devices that work together.
+
+use super::discovery::{Absence, Discovery, FoundDevice, discover};
+use super::error::{DeviceError, Result};
+use super::handle::{Device, DeviceOptions};
+use super::info::DeviceKind;
+use super::selector::Selector;
+use std::sync::Arc;
+
+/// An ordered list of open devices; clones are the same team.
+///
+/// One device is a team of one, and the team of none is the host: then everything runs on the processor,
+/// through the twins in [`host`](crate::host).
+#[derive(Clone, Debug)]
+pub struct Team {
+    devices: Arc<[Device]>,
+    absence: Option<Absence>,
+}
+
+impl Team {
+    /// The host alone.
+    pub fn host() -> Self {
+        Self {
+            devices: Arc::new([]),
+            absence: None,
+        }
+    }
+
+    /// Opens the selected devices, in the order given.
+    ///
+    /// [`Selector::Auto`] alone takes the best device: GPU before accelerator before CPU, then the one with more
+    /// memory. Where there is none with double precision it gives the host, and [`Team::absence`] says why. No
+    /// selector at all means `Auto`. The same device given twice is opened twice and takes two shares of the work.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownDevice`], [`DeviceError::AmbiguousDevice`] and [`DeviceError::Absent`] for a name that
+    /// fits no device or too many; [`DeviceError::NoDoublePrecision`]; [`DeviceError::NotCombinable`] for `auto` or
+    /// `host` beside others; [`DeviceError::OpenCl`] if a device does not open.
+    pub fn select(selectors: impl IntoIterator<Item = Selector>) -> Result<Self> {
+        Self::select_with(selectors, &DeviceOptions::default())
+    }
+
+    /// As [`Team::select`], with a say in how the devices are opened.
+    ///
+    /// # Errors
+    /// As [`Team::select`].
+    pub fn select_with(
+        selectors: impl IntoIterator<Item = Selector>,
+        options: &DeviceOptions,
+    ) -> Result<Self> {
+        let selectors: Vec<Selector> = selectors.into_iter().collect();
+        match selectors.as_slice() {
+            [] | [Selector::Auto] => Self::auto(&discover(), options),
+            [Selector::Host] => Ok(Self::host()),
+            several => {
+                if let Some(alone) = several
+                    .iter()
+                    .find(|s| matches!(s, Selector::Auto | Selector::Host))
+                {
+                    return Err(DeviceError::NotCombinable {
+                        selector: alone.to_string(),
+                    });
+                }
+                let discovery = discover();
+                let found: Vec<&FoundDevice> = several
+                    .iter()
+                    .map(|selector| discovery.find(selector))
+                    .collect::<Result<_>>()?;
+                Self::open(found, options)
+            }
+        }
+    }
+
+    /// Every device with double precision that there is, as one team; the host where there is none.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if a device does not open.
+    pub fn all(options: &DeviceOptions) -> Result<Self> {
+        let discovery = discover();
+        let usable: Vec<&FoundDevice> = discovery.devices.iter().filter(|d| d.info.fp64).collect();
+        if usable.is_empty() {
+            Ok(Self::without_device(&discovery))
+        } else {
+            Self::open(usable, options)
+        }
+    }
+
+    /// The team of devices that are open already.
+    pub fn of(devices: impl IntoIterator<Item = Device>) -> Self {
+        Self {
+            devices: devices.into_iter().collect(),
+            absence: None,
+        }
+    }
+
+    fn auto(discovery: &Discovery, options: &DeviceOptions) -> Result<Self> {
+        let rank = |kind| match kind {
+            DeviceKind::Gpu => 3,
+            DeviceKind::Accelerator => 2,
+            DeviceKind::Cpu => 1,
+            DeviceKind::Other => 0,
+        };
+        // `max_by_key` takes the last of equals; reversed, the first in the list wins.
+        let usable = discovery.devices.iter().filter(|d| d.info.fp64).rev();
+        match usable.max_by_key(|d| (rank(d.info.kind), d.info.memory_bytes)) {
+            Some(best) => Self::open([best], options),
+            None => Ok(Self::without_device(discovery)),
+        }
+    }
+
+    fn without_device(discovery: &Discovery) -> Self {
+        let absence = discovery
+            .absence
+            .clone()
+            .unwrap_or_else(|| Absence::NoDoublePrecision {
+                devices: discovery.devices.iter().map(FoundDevice::label).collect(),
+            });
+        tracing::info!("running on the host: {absence}");
+        Self {
+            absence: Some(absence),
+            ..Self::host()
+        }
+    }
+
+    fn open<'a>(found: impl IntoIterator<Item = &'a FoundDevice>, options: &DeviceOptions) -> Result<Self> {
+        let devices = found
+            .into_iter()
+            .map(|d| Device::open(d, options))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self::of(devices))
+    }
+
+    /// The devices, in the order of their shares; empty for the host.
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// Number of devices; 0 for the host.
+    pub fn len(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// True if the work runs on the host, as there is no device in the team.
+    pub fn is_empty(&self) -> bool {
+        self.is_host()
+    }
+
+    /// True if the work runs on the host.
+    pub fn is_host(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// Why [`Selector::Auto`] ended on the host; `None` if the host was asked for or there are devices.
+    pub fn absence(&self) -> Option<&Absence> {
+        self.absence.as_ref()
+    }
+
+    /// Waits until every device is done with everything.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if a command failed.
+    pub fn finish(&self) -> Result<()> {
+        self.devices.iter().try_for_each(Device::finish)
+    }
+}
+
+impl From<Device> for Team {
+    fn from(device: Device) -> Self {
+        Self::of([device])
+    }
+}
+
+impl IntoIterator for Selector {
+    type Item = Selector;
+    type IntoIter = std::iter::Once<Selector>;
+
+    /// A single selector selects a team of one: `Team::select(Selector::Auto)`.
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(self)
+    }
+}

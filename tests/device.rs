@@ -1,0 +1,545 @@
+//! Devices as a user of the library sees them: selection, memory, programs, kernels, and every refusal.
+
+mod common;
+
+use common::{devices, opened};
+use lattice_cl::device::{
+    Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceOptions, KernelFamily, KernelKey,
+    Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team, discover,
+};
+use lattice_cl::scalar::Precision;
+use num_complex::Complex;
+
+const ADD: KernelFamily = KernelFamily::new(
+    "add",
+    &["
+__kernel void add(__global const real *x, ulong x_offset, __global real *y, real a, ulong count) {
+    const size_t i = get_global_id(0);
+    if (i < count) {
+        y[i] += a * x[x_offset + i];
+    }
+}
+
+__kernel void reverse_in_groups(__global uint *y, __local uint *scratch) {
+    const size_t item = get_local_id(0), size = get_local_size(0);
+    scratch[item] = y[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[get_global_id(0)] = scratch[size - 1 - item];
+}
+"],
+);
+
+fn add_parameters() -> [Parameter; 4] {
+    [
+        Parameter::input_view::<f64>("x"),
+        Parameter::output::<f64>("y"),
+        Parameter::value::<f64>("a"),
+        Parameter::value::<u64>("count"),
+    ]
+}
+
+fn key() -> KernelKey {
+    KernelKey::new(ADD, Precision::Double)
+}
+
+#[test]
+fn auto_takes_a_device_or_says_why_there_is_none() {
+    let team = Team::select(Selector::Auto).unwrap();
+    assert_eq!(team.is_host(), team.absence().is_some());
+    assert_eq!(team.is_host(), !discover().devices.iter().any(|d| d.info.fp64));
+    let host = Team::select(Selector::Host).unwrap();
+    assert!(host.is_host() && host.absence().is_none());
+}
+
+/// Runs in a process of its own: the loader is asked once, with the environment it has then.
+#[test]
+fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
+    const CHILD: &str = "LATTICE_CL_TEST_NO_PLATFORM";
+    if std::env::var_os(CHILD).is_some() {
+        let team = Team::select(Selector::Auto).unwrap();
+        assert!(team.is_host());
+        let absence = team.absence().unwrap();
+        assert!(
+            matches!(absence, Absence::NoPlatform | Absence::NoLoader),
+            "{absence:?}"
+        );
+        assert!(absence.to_string().contains("install"), "{absence}");
+        let error = Team::select(Selector::Name("anything".into())).unwrap_err();
+        assert_eq!(error, DeviceError::Absent(absence.clone()));
+        return;
+    }
+    let empty = tempfile::tempdir().unwrap();
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "a_loader_without_platforms_leaves_the_host_with_the_reason",
+        ])
+        .env(CHILD, "1")
+        .env("OCL_ICD_VENDORS", empty.path())
+        .env_remove("OPENCL_DYLIB_PATH")
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn several_selectors_make_a_team_in_their_order() {
+    let count = devices().len();
+    if count == 0 {
+        return;
+    }
+    let last = discover().devices.iter().rfind(|d| d.info.fp64).unwrap().index;
+    let first = discover().devices.iter().find(|d| d.info.fp64).unwrap().index;
+    let team = Team::select([last, first, first].map(Selector::Index)).unwrap();
+    assert_eq!(
+        team.devices().iter().map(|d| d.index()).collect::<Vec<_>>(),
+        [last, first, first]
+    );
+    assert_ne!(team.devices()[1], team.devices()[2], "opened twice: two devices");
+    assert_eq!(Team::all(&DeviceOptions::default()).unwrap().len(), count);
+
+    let error = Team::select([Selector::Auto, Selector::Index(first)]).unwrap_err();
+    assert!(matches!(error, DeviceError::NotCombinable { .. }), "{error}");
+    let error = Team::select(Selector::Name("no such device".into())).unwrap_err();
+    assert!(matches!(error, DeviceError::UnknownDevice { .. }), "{error}");
+}
+
+#[test]
+fn buffers_keep_what_was_written() {
+    for device in devices() {
+        for len in [0, 1, 7, 1000] {
+            let data: Vec<Complex<f32>> = (0..len).map(|i| Complex::new(i as f32, -1.0)).collect();
+            let mut buffer = Buffer::zeroed(&device, len).unwrap();
+            assert_eq!(buffer.to_vec().unwrap(), vec![Complex::new(0.0, 0.0); len]);
+            buffer.write(&data).unwrap();
+            let copy = {
+                let mut copy = Buffer::zeroed(&device, len).unwrap();
+                copy.copy_from(&buffer).unwrap();
+                copy
+            };
+            assert_eq!(copy.to_vec().unwrap(), data);
+            assert_eq!(copy.download().unwrap().wait().unwrap(), data);
+            buffer.fill(Complex::new(3.0, 4.0)).unwrap();
+            assert_eq!(buffer.to_vec().unwrap(), vec![Complex::new(3.0, 4.0); len]);
+            let returned = buffer.upload(data.clone()).unwrap().wait().unwrap();
+            assert_eq!((returned, buffer.to_vec().unwrap()), (data.clone(), data));
+        }
+        // A size that OpenCL cannot fill with.
+        let mut odd = Buffer::<[f64; 3]>::zeroed(&device, 5).unwrap();
+        odd.slice_mut(1..4).unwrap().fill([1.0, 2.0, 3.0]).unwrap();
+        let (edge, middle) = ([0.0; 3], [1.0, 2.0, 3.0]);
+        assert_eq!(odd.to_vec().unwrap(), [edge, middle, middle, middle, edge]);
+    }
+}
+
+#[test]
+fn views_are_checked_and_stay_inside() {
+    for device in devices() {
+        let mut buffer = Buffer::from_slice(&device, &[0_u32, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+        let view = buffer.slice(2..6).unwrap().slice(1..=2).unwrap();
+        assert_eq!(
+            (view.offset(), view.len(), view.to_vec().unwrap()),
+            (3, 2, vec![3, 4])
+        );
+        assert!(buffer.slice(8..).unwrap().is_empty());
+        for bad in [buffer.slice(0..9), buffer.slice(9..), buffer.slice(..=usize::MAX)] {
+            assert!(matches!(bad, Err(DeviceError::OutOfRange { buffer: 8, .. })));
+        }
+        let (mut left, right) = buffer.view_mut().split_at(4).unwrap();
+        left.copy_from(right.as_view()).unwrap();
+        left.slice_mut(1..3).unwrap().write(&[90, 91]).unwrap();
+        assert_eq!(buffer.to_vec().unwrap(), [4, 90, 91, 7, 4, 5, 6, 7]);
+
+        let error = buffer.write(&[1, 2]).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                DeviceError::LengthMismatch {
+                    wanted: 8,
+                    found: 2,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert!(matches!(
+            buffer.read(&mut [0; 9]),
+            Err(DeviceError::LengthMismatch {
+                wanted: 8,
+                found: 9,
+                ..
+            })
+        ));
+    }
+}
+
+#[test]
+fn impossible_allocations_say_the_sizes() {
+    for device in devices() {
+        let memory = device.info().memory_bytes;
+        for len in [usize::MAX, usize::MAX / 16, memory as usize] {
+            let error = Buffer::<Complex<f64>>::zeroed(&device, len).unwrap_err();
+            assert!(
+                matches!(error, DeviceError::AllocationTooLarge { memory: m, .. } if m == memory),
+                "{error}"
+            );
+        }
+        assert!(matches!(
+            PinnedBuffer::<f64>::zeroed(&device, usize::MAX),
+            Err(DeviceError::AllocationTooLarge { wanted: u64::MAX, .. })
+        ));
+    }
+}
+
+#[test]
+fn a_kernel_computes_on_a_view() {
+    for device in devices() {
+        let program = device.program(&key()).unwrap();
+        let add = program.kernel("add", &add_parameters()).unwrap();
+        let x = Buffer::from_slice(&device, &[9.0, 1.0, 2.0, 3.0, 9.0]).unwrap();
+        let mut y = Buffer::from_slice(&device, &[0.5; 4]).unwrap();
+        let arguments = [
+            x.slice(1..4).unwrap().into(),
+            (&mut y).into(),
+            Argument::value(2.0),
+            Argument::value(3_u64),
+        ];
+        let event = add.launch(Range::covering(3, 2), &arguments).unwrap();
+        assert_eq!(event.duration().unwrap(), None, "profiling is off");
+        assert_eq!(y.to_vec().unwrap(), [2.5, 4.5, 6.5, 0.5]);
+
+        let parameters = [Parameter::output::<u32>("y"), Parameter::local::<u32>("scratch")];
+        let reverse = program.kernel("reverse_in_groups", &parameters).unwrap();
+        let mut y = Buffer::from_slice(&device, &[0_u32, 1, 2, 3, 4, 5]).unwrap();
+        reverse
+            .launch(Range::groups(2, 3), &[(&mut y).into(), Argument::local::<u32>(3)])
+            .unwrap();
+        assert_eq!(y.to_vec().unwrap(), [2, 1, 0, 5, 4, 3]);
+    }
+}
+
+#[test]
+fn a_wrong_declaration_is_refused_when_the_kernel_is_made() {
+    for device in devices() {
+        let program = device.program(&key()).unwrap();
+        let refused = |change: fn(&mut Vec<Parameter>)| {
+            let mut parameters = add_parameters().to_vec();
+            change(&mut parameters);
+            program.kernel("add", &parameters).unwrap_err()
+        };
+        let error = refused(|p| p.truncate(3));
+        assert!(
+            matches!(
+                error,
+                DeviceError::ArgumentCount {
+                    wanted: 4,
+                    found: 5,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        for (change, place) in [
+            (
+                (|p| p[0] = Parameter::input_view::<f64>("z")) as fn(&mut Vec<Parameter>),
+                0,
+            ),
+            (|p| p[0] = Parameter::input_view::<f32>("x"), 0),
+            (|p| p[0] = Parameter::output_view::<f64>("x"), 0),
+            (|p| p[1] = Parameter::input::<f64>("y"), 1),
+            (|p| p[1] = Parameter::value::<f64>("y"), 1),
+            (|p| p[2] = Parameter::value::<Complex<f64>>("a"), 2),
+            (|p| p[3] = Parameter::value::<u32>("count"), 3),
+            (|p| p.swap(2, 3), 2),
+        ] {
+            let error = refused(change);
+            assert!(
+                matches!(&error, DeviceError::ArgumentMismatch { kernel, position, .. } if kernel == "add" && *position == place),
+                "{error}"
+            );
+        }
+        let error = program.kernel("subtract", &[]).unwrap_err();
+        assert!(
+            matches!(&error, DeviceError::UnknownKernel { available, .. } if available.len() == 2),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_launch_is_refused_before_it_starts() {
+    for device in devices() {
+        let add = device
+            .program(&key())
+            .unwrap()
+            .kernel("add", &add_parameters())
+            .unwrap();
+        let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
+        let single = Buffer::from_slice(&device, &[1.0_f32; 4]).unwrap();
+        let mut y = Buffer::from_slice(&device, &[0.0; 4]).unwrap();
+        let (a, count) = (Argument::value(1.0), Argument::value(4_u64));
+        let range = Range::groups(4, 1);
+
+        let error = add.launch(range, &[(&x).into(), (&mut y).into(), a]).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                DeviceError::ArgumentCount {
+                    wanted: 4,
+                    found: 3,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        let error = add
+            .launch(range, &[(&single).into(), (&mut y).into(), a, count])
+            .unwrap_err();
+        assert!(
+            matches!(error, DeviceError::ArgumentMismatch { position: 0, .. }),
+            "{error}"
+        );
+        let error = add
+            .launch(range, &[(&x).into(), (&x).into(), a, count])
+            .unwrap_err();
+        assert!(
+            matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }),
+            "read only: {error}"
+        );
+        let part = y.slice_mut(1..).unwrap();
+        let error = add
+            .launch(range, &[(&x).into(), part.into(), a, count])
+            .unwrap_err();
+        assert!(
+            matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }),
+            "no offset: {error}"
+        );
+        let error = add
+            .launch(range, &[(&x).into(), (&mut y).into(), a, Argument::value(4_u32)])
+            .unwrap_err();
+        assert!(
+            matches!(error, DeviceError::ArgumentMismatch { position: 3, .. }),
+            "{error}"
+        );
+
+        for range in [
+            Range::groups(0, 1),
+            Range::groups(1, 0),
+            Range::new([5, 1], [2, 1]),
+            Range::groups(1, 1 << 30),
+        ] {
+            let error = add
+                .launch(range, &[(&x).into(), (&mut y).into(), a, count])
+                .unwrap_err();
+            assert!(matches!(error, DeviceError::InvalidRange { .. }), "{error}");
+        }
+
+        let stranger = Device::open(
+            discover()
+                .devices
+                .iter()
+                .find(|d| d.index == device.index())
+                .unwrap(),
+            &DeviceOptions::default(),
+        )
+        .unwrap();
+        let foreign = Buffer::from_slice(&stranger, &[1.0; 4]).unwrap();
+        let error = add
+            .launch(range, &[(&foreign).into(), (&mut y).into(), a, count])
+            .unwrap_err();
+        assert!(matches!(error, DeviceError::ForeignBuffer { .. }), "{error}");
+        assert!(matches!(
+            y.copy_from(&foreign),
+            Err(DeviceError::ForeignBuffer { .. })
+        ));
+        assert_eq!(y.to_vec().unwrap(), [0.0; 4], "nothing ran");
+    }
+}
+
+#[test]
+fn a_build_failure_carries_log_and_options() {
+    const BROKEN: KernelFamily = KernelFamily::new(
+        "broken",
+        &["__kernel void k(__global real *x) { x[0] = nonsense; }"],
+    );
+    for device in devices() {
+        let key = KernelKey::new(BROKEN, Precision::Single).define("SOMETHING", 42);
+        match device.program(&key).unwrap_err() {
+            DeviceError::Build(failure) => {
+                assert!(failure.log.contains("nonsense"), "{failure}");
+                assert!(failure.options.contains("-D SOMETHING=42"), "{failure}");
+                assert_eq!(failure.status, "CL_BUILD_PROGRAM_FAILURE");
+            }
+            error => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = DeviceOptions {
+        cache: CacheMode::Directory(directory.path().to_owned()),
+        ..DeviceOptions::default()
+    };
+    let run = |device: &Device| {
+        let add = device
+            .program(&key())
+            .unwrap()
+            .kernel("add", &add_parameters())
+            .unwrap();
+        let x = Buffer::from_slice(device, &[1.0, 2.0]).unwrap();
+        let mut y = Buffer::from_slice(device, &[10.0, 20.0]).unwrap();
+        let arguments = [
+            (&x).into(),
+            (&mut y).into(),
+            Argument::value(3.0),
+            Argument::value(2_u64),
+        ];
+        add.launch(Range::groups(2, 1), &arguments).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [13.0, 26.0]);
+    };
+    let files = || -> Vec<_> {
+        let mut files: Vec<_> = std::fs::read_dir(directory.path())
+            .unwrap()
+            .map(|f| f.unwrap().path())
+            .collect();
+        files.sort();
+        files
+    };
+    // Anew each time: the programs in memory go with their device.
+    opened(&options).iter().for_each(run);
+    if files().is_empty() {
+        assert!(opened(&options).is_empty(), "a device's programs are cached");
+        return;
+    }
+    let stored = files();
+    let contents = std::fs::read(&stored[0]).unwrap();
+    opened(&options).iter().for_each(run);
+    assert_eq!(files(), stored, "nothing was built again");
+
+    for damage in [
+        &contents[..contents.len() / 2],
+        b"",
+        b"lattice-cl program 1\nnot really",
+    ] {
+        for file in &stored {
+            std::fs::write(file, damage).unwrap();
+        }
+        opened(&options).iter().for_each(run);
+        for file in &stored {
+            assert!(
+                std::fs::read(file).unwrap().len() > damage.len(),
+                "{} is written anew",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn pinned_memory_travels_beside_the_kernels() {
+    for device in devices() {
+        let len = 1000;
+        let mut x = Buffer::<f64>::zeroed(&device, len).unwrap();
+        let mut y = Buffer::<f64>::zeroed(&device, len + 2).unwrap();
+        let mut pinned = PinnedBuffer::<f64>::zeroed(&device, len).unwrap();
+        assert!(pinned.as_slice().iter().all(|&v| v == 0.0));
+        for (i, value) in pinned.as_mut_slice().iter_mut().enumerate() {
+            *value = i as f64;
+        }
+        let add = device
+            .program(&key())
+            .unwrap()
+            .kernel("add", &add_parameters())
+            .unwrap();
+        let written = pinned.write_to(&mut x, &[]).unwrap();
+        let arguments = [
+            (&x).into(),
+            (&mut y).into(),
+            Argument::value(2.0),
+            Argument::value(len as u64),
+        ];
+        let added = add
+            .launch_after(Range::groups(len, 1), &arguments, &[written.event()])
+            .unwrap();
+        let pinned = written.wait().unwrap();
+        let pinned = pinned
+            .read_from(y.slice(..len).unwrap(), &[&added])
+            .unwrap()
+            .wait()
+            .unwrap();
+        let expected: Vec<f64> = (0..len).map(|i| 2.0 * i as f64).collect();
+        assert_eq!(pinned.as_slice(), expected);
+        assert!(matches!(
+            pinned.write_to(&mut y, &[]),
+            Err(DeviceError::LengthMismatch { .. })
+        ));
+    }
+}
+
+#[test]
+fn profiling_times_commands() {
+    for device in opened(&DeviceOptions {
+        profiling: Profiling::On,
+        cache: CacheMode::Off,
+    }) {
+        let add = device
+            .program(&key())
+            .unwrap()
+            .kernel("add", &add_parameters())
+            .unwrap();
+        let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
+        let mut y = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
+        let arguments = [
+            (&x).into(),
+            (&mut y).into(),
+            Argument::value(1.0),
+            Argument::value(4_u64),
+        ];
+        let event = add.launch(Range::groups(4, 1), &arguments).unwrap();
+        assert!(event.duration().unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
+    const SUMS: KernelFamily = KernelFamily::new(
+        "sums",
+        &[
+            REDUCTION_SOURCE,
+            "__kernel void sums(ulong count, REDUCTION_PARAMETERS) {
+                REDUCTION_LOCAL;
+                const size_t i = get_global_id(0);
+                const double x = i < count ? (double)i : 0.0;
+                REDUCE(3, 1.0, x, x * x);
+            }",
+        ],
+    );
+    for device in devices() {
+        for local in [1, 3, 8, 64] {
+            let key = KernelKey::new(SUMS, Precision::Double).define("LOCAL_SIZE", local);
+            let parameters: Vec<Parameter> = [Parameter::value::<u64>("count")]
+                .into_iter()
+                .chain(Reduction::parameters())
+                .collect();
+            let sums = device.program(&key).unwrap().kernel("sums", &parameters).unwrap();
+            for groups in [1, 2, 5, 33, 1500] {
+                let items = groups * local;
+                let count = items - items / 7;
+                let mut reduction = device.reduction(groups).unwrap();
+                assert!(reduction.max_groups() >= groups);
+                let [partials, counter, result] = reduction.arguments();
+                let arguments = [Argument::value(count as u64), partials, counter, result];
+                sums.launch(Range::groups(groups, local), &arguments).unwrap();
+                let n = count as f64;
+                let expected = [
+                    items as f64,
+                    n * (n - 1.0) / 2.0,
+                    n * (n - 1.0) * (2.0 * n - 1.0) / 6.0,
+                ];
+                assert_eq!(reduction.read().unwrap(), expected, "{groups} groups of {local}");
+            }
+        }
+    }
+}
