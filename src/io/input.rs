@@ -97,3 +97,16 @@ impl Input {
         })
     }
 }
+
+/// Text from a file with its control characters replaced, so that it can be shown on a terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
+}

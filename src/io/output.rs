@@ -21,7 +21,6 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
         // A rename would put a regular file in the place of a device, such as /dev/null.
         if let Ok(metadata) = std::fs::metadata(path)
             && !metadata.is_file()
@@ -50,9 +49,20 @@ impl Output {
             // What any new file gets, less the umask; the default is for secrets, 0600.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        let not_writable = |source| {
+            Error::new(
+                path,
+                ErrorKind::NotWritable {
+                    folder: folder.to_owned(),
+                    source,
+                },
+            )
+        };
+        std::fs::metadata(folder).map_err(not_writable)?;
         let file = builder
             .tempfile_in(folder)
-            .map_err(system("create a file in its folder"))?;
+            // The kind alone: the rest names the temporary file, which means nothing to the user.
+            .map_err(|error| not_writable(error.kind().into()))?;
         Ok(Self {
             file,
             path: path.to_owned(),
