@@ -425,6 +425,18 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(read_gauge(&path).unwrap(), config);
     }
+    // Where it settles nothing the file is taken for big-endian.
+    let path = written(folder.path(), &config, &WriteOptions::new(Format::Nersc));
+    let mut bytes = replaced(&std::fs::read(&path).unwrap(), "IEEE64BIG", "IEEE64");
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert!(refusal(&path, &ReadOptions::default()).is_mismatch());
+    let ignoring = ReadOptions {
+        ignore_checksum: true,
+        ..Default::default()
+    };
+    let found = read_gauge_with(&path, &ignoring).unwrap().configuration;
+    assert!(largest_difference(&found, &config) < 1e-12);
 }
 
 /// The bytes with one text in place of another.

@@ -13,7 +13,7 @@
 //!
 //! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
 
-use super::checksum::{Checksum, Method};
+use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
 use super::input::{Input, printable};
@@ -133,7 +133,7 @@ impl LimeFile {
     }
 
     /// The sums that the file carries for the data.
-    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<[u32; 2]>, Error> {
+    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<Sums>, Error> {
         let after = self.records[data + 1..].iter();
         let Some(record) = after
             .take_while(|record| !Self::is_data(record))

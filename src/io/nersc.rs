@@ -55,12 +55,15 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
     let agrees = |checksum: &Option<Checksum>| checksum.as_ref().is_none_or(|checksum| checksum.ok);
     let mut order = orders[0];
     let (mut links, mut checksum) = read(input, order)?;
-    if let [_, other] = orders[..]
-        && !agrees(&checksum)
-    {
-        let (other_links, other_checksum) = read(input, other)?;
-        if agrees(&other_checksum) {
-            (order, links, checksum) = (other, other_links, other_checksum);
+    if orders.len() > 1 && !agrees(&checksum) {
+        // The other order; and the first again if that is no better. One copy of the links at a time.
+        drop(links);
+        order = orders[1];
+        (links, checksum) = read(input, order)?;
+        if !agrees(&checksum) {
+            drop(links);
+            order = orders[0];
+            (links, checksum) = read(input, order)?;
         }
     }
     let configuration = GaugeConfiguration::new(dims, links);

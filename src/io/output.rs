@@ -1,6 +1,7 @@
 //! A file to be written: under a temporary name beside its place, renamed when it is complete.
 
 use super::error::{Error, ErrorKind};
+use super::input::expect_regular_file;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -22,15 +23,8 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         // A rename would put a regular file in the place of a device, such as /dev/null.
-        if let Ok(metadata) = std::fs::metadata(path)
-            && !metadata.is_file()
-        {
-            let found = if metadata.is_dir() {
-                "a directory"
-            } else {
-                "a device or a pipe"
-            };
-            return Err(Error::new(path, ErrorKind::NotAFile { found }));
+        if let Ok(metadata) = std::fs::metadata(path) {
+            expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
         }
         let Some(name) = path.file_name() else {
             return Err(Error::new(path, ErrorKind::NotAFile { found: "a directory" }));
