@@ -425,6 +425,18 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(read_gauge(&path).unwrap(), config);
     }
+    // Where it settles nothing the file is taken for big-endian.
+    let path = written(folder.path(), &config, &WriteOptions::new(Format::Nersc));
+    let mut bytes = replaced(&std::fs::read(&path).unwrap(), "IEEE64BIG", "IEEE64");
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert!(refusal(&path, &ReadOptions::default()).is_mismatch());
+    let ignoring = ReadOptions {
+        ignore_checksum: true,
+        ..Default::default()
+    };
+    let found = read_gauge_with(&path, &ignoring).unwrap().configuration;
+    assert!(largest_difference(&found, &config) < 1e-12);
 }
 
 /// The bytes with one text in place of another.
@@ -522,5 +534,77 @@ fn a_wrong_plaquette_or_trace_in_a_header_is_a_mismatch() {
         };
         let file = read_gauge_with(&path, &ignoring).unwrap();
         assert_eq!(file.header_checks.iter().filter(|check| !check.ok).count(), 1);
+    }
+}
+
+#[test]
+fn a_file_of_several_messages_gives_its_first_field() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("several.lime");
+    let (first, second) = (
+        sample([2, 2, 4, 2], Precision::Single),
+        sample([4, 2, 2, 6], Precision::Double),
+    );
+    // A row of records after another is a row of records.
+    let mut bytes = Vec::new();
+    for config in [&first, &second] {
+        write_gauge(&path, config, &WriteOptions::default()).unwrap();
+        bytes.extend(std::fs::read(&path).unwrap());
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let file = read_gauge_with(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(file.fields, 2);
+    assert!(file.configuration == first && file.checksum.unwrap().ok);
+
+    // Without a first field the second one comes with its own extents and checksum.
+    std::fs::write(&path, replaced(&bytes, "ildg-binary-data", "else-binary-data")).unwrap();
+    let file = read_gauge_with(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(file.fields, 1);
+    assert!(file.configuration == second && file.checksum.unwrap().ok);
+}
+
+#[test]
+fn a_checksum_may_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = sample([2, 2, 4, 2], Precision::Double);
+    for (format, record) in [
+        (Format::Ildg, "scidac-checksum"),
+        (Format::SciDac, "scidac-checksum"),
+        (Format::Nersc, "CHECKSUM"),
+    ] {
+        let path = written(folder.path(), &config, &WriteOptions::new(format));
+        let other = record
+            .replace("CHECKSUM", "CHECKSAM")
+            .replace("checksum", "checksam");
+        std::fs::write(&path, replaced(&std::fs::read(&path).unwrap(), record, &other)).unwrap();
+        let file = read_gauge_with(&path, &ReadOptions::default()).unwrap();
+        assert!(file.checksum.is_none() && file.configuration == config);
+    }
+}
+
+#[test]
+fn a_malformed_checksum_is_refused_unless_checksums_are_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = sample([2, 2, 4, 2], Precision::Double);
+    for (format, from, to) in [
+        (Format::Ildg, "<suma>", "<sumz>"),
+        (Format::Nersc, "CHECKSUM = ", "CHECKSUM = g"),
+    ] {
+        let path = written(folder.path(), &config, &WriteOptions::new(format));
+        std::fs::write(&path, replaced(&std::fs::read(&path).unwrap(), from, to)).unwrap();
+        let error = refusal(&path, &ReadOptions::default());
+        assert!(
+            matches!(
+                error.kind,
+                ErrorKind::BadRecord { .. } | ErrorKind::BadLine { .. }
+            ),
+            "{error}"
+        );
+        assert!(!error.is_mismatch());
+        let ignoring = ReadOptions {
+            ignore_checksum: true,
+            ..Default::default()
+        };
+        assert!(read_gauge_with(&path, &ignoring).unwrap().checksum.is_none());
     }
 }

@@ -45,6 +45,14 @@ pub enum ErrorKind {
         /// What the system answered.
         source: io::Error,
     },
+    /// No file can be created there.
+    #[error("cannot create a file in {}: {source}; name a folder that exists and can be written to", folder.display())]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
     /// A directory, a device or a pipe.
     #[error("is {found}, not a regular file; name a file")]
     NotAFile {
@@ -65,8 +73,8 @@ pub enum ErrorKind {
     },
     /// The file ends too early.
     #[error(
-        "truncated: {what} at byte {byte} needs {wanted} bytes, the file has {found} left; copy it again from \
-         where it came"
+        "truncated: {wanted} bytes should follow at byte {byte} ({what}), the file has {found} left; copy it again \
+         from where it came"
     )]
     Truncated {
         /// What should stand there.
@@ -117,7 +125,9 @@ pub enum ErrorKind {
         reason: String,
     },
     /// The extents in the file are not those of a lattice.
-    #[error("the extents at {place} are invalid: {source}")]
+    #[error(
+        "the extents at {place} are invalid: {source}; give the right ones, for example `--dims 8x8x8x16`"
+    )]
     BadExtents {
         /// Where they stand, or where the record that has them begins.
         place: Place,
@@ -134,7 +144,8 @@ pub enum ErrorKind {
     },
     /// The payload is not that of the lattice.
     #[error(
-        "the data at byte {byte} are {found} bytes, but {content} of a {dims} lattice {}",
+        "the data at byte {byte} are {found} bytes, but {content} of a {dims} lattice {}; check the extents, or copy \
+         the file again",
         sizes(*single, *double, *declared)
     )]
     PayloadSize {
@@ -215,7 +226,7 @@ pub enum ErrorKind {
     },
     /// A link has an infinity or a NaN.
     #[error(
-        "the link at {} in direction {direction} is not finite; the data are damaged",
+        "the link at {} in direction {direction} is not finite; the data are damaged, copy the file again",
         tuple(coordinates)
     )]
     NotFinite {

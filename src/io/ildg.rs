@@ -13,16 +13,16 @@
 //!
 //! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
 
-use super::checksum::{Checksum, Method};
+use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::Input;
+use super::input::{Input, printable};
 use super::lime::{self, Position, Record};
 use super::links::LinkLayout;
 use super::metadata::{self, Content, Problem, ScidacRecord};
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, ReadOptions};
+use super::read::{GaugeFile, ReadOptions, extents};
 use super::write::WriteOptions;
 use crate::host::{Dims, GaugeConfiguration};
 use crate::scalar::Precision;
@@ -35,7 +35,7 @@ pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
 pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let file = LimeFile::scan(input)?;
     let (format, data) = file.find_gauge_field(input)?;
-    let (dims, declared) = file.dims_and_precision(input, format, data, options)?;
+    let (dims, declared) = file.dims_and_precision(input, format, data, options.dims)?;
     let record = &file.records[data];
     let precision = precision_of(input, record, Content::Gauge, dims, declared)?;
 
@@ -133,7 +133,7 @@ impl LimeFile {
     }
 
     /// The sums that the file carries for the data.
-    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<[u32; 2]>, Error> {
+    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<Sums>, Error> {
         let after = self.records[data + 1..].iter();
         let Some(record) = after
             .take_while(|record| !Self::is_data(record))
@@ -148,21 +148,17 @@ impl LimeFile {
     }
 
     /// The extents in `scidac-private-file-xml`.
-    fn scidac_dims(&self, input: &mut Input) -> Result<Option<Dims>, Error> {
+    pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
         let Some(record) = self
             .records
             .iter()
             .find(|record| record.kind == "scidac-private-file-xml")
         else {
-            return Ok(None);
+            let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
+            return Err(input.error(ErrorKind::MissingExtents { reason }));
         };
         let text = lime::text(input, record)?;
-        metadata::parse_scidac_file(&text)
-            .map(Some)
-            .map_err(|problem| match problem {
-                Problem::Extents(source) => bad_extents(input, record, source),
-                Problem::Text(problem) => lime::bad_record(input, record, problem),
-            })
+        metadata::parse_scidac_file(&text).map_err(|problem| bad_extents(input, record, problem))
     }
 
     /// The data of the first gauge field: ILDG's if there are any.
@@ -183,7 +179,7 @@ impl LimeFile {
         }
         Err(input.error(match other {
             Some(datatype) => ErrorKind::Unsupported {
-                what: format!("SciDAC data of the type {}", lime::printable(&datatype)),
+                what: format!("SciDAC data of the type {}", printable(&datatype)),
                 remedy: "a gauge field has four QDP_F3_ColorMatrix or QDP_D3_ColorMatrix to a site",
             },
             None => ErrorKind::NoSuchRecord {
@@ -195,87 +191,62 @@ impl LimeFile {
 
     /// The extents, and the precision where the file declares it.
     ///
-    /// A sound `ildg-format` decides. Where it is missing or malformed the extents that the caller gives do; where
-    /// it is missing and none are given, those in `scidac-private-file-xml`.
+    /// They stand in `ildg-format`; in a SciDAC file, or an ILDG file without that record, in those of SciDAC.
     fn dims_and_precision(
         &self,
         input: &mut Input,
         format: Format,
         data: usize,
-        options: &ReadOptions,
+        given: Option<Dims>,
     ) -> Result<(Dims, Option<Precision>), Error> {
         let record = self.describing("ildg-format", data).or_else(|| {
             // Some files have it at their end.
             self.records.iter().find(|record| record.kind == "ildg-format")
         });
-        let declared = self
-            .scidac_record(input, data)?
-            .and_then(|record| record.precision);
-        let (stored, declared) = match record {
-            Some(record) if format == Format::Ildg => {
-                let text = lime::text(input, record);
-                match text.map(|text| metadata::parse_ildg_format(&text)) {
-                    Ok(Ok((dims, precision))) => (Some(dims), Some(precision)),
-                    _ if options.dims.is_some() => (None, None),
-                    Ok(Err(Problem::Extents(source))) => return Err(bad_extents(input, record, source)),
-                    Ok(Err(Problem::Text(problem))) => {
-                        let reason = format!(
-                            "the record ildg-format at byte {} is malformed: {}",
-                            record.byte,
-                            lime::printable(&problem)
-                        );
-                        return Err(input.error(ErrorKind::MissingExtents { reason }));
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            _ => return Ok((self.scidac_extents(input, options.dims)?, declared)),
+        let Some(record) = record.filter(|_| format == Format::Ildg) else {
+            let declared = self
+                .scidac_record(input, data)?
+                .and_then(|record| record.precision);
+            let stored = self.scidac_dims(input);
+            return Ok((extents(input, stored, given)?, declared));
         };
-        Ok((agreed(input, stored, options.dims)?, declared))
-    }
-
-    /// The extents in `scidac-private-file-xml`, or those given where it is missing or malformed.
-    pub(super) fn scidac_extents(&self, input: &mut Input, given: Option<Dims>) -> Result<Dims, Error> {
-        let stored = match self.scidac_dims(input) {
-            Err(_) if given.is_some() => None,
-            stored => stored?,
-        };
-        agreed(input, stored, given)
+        let stored = lime::text(input, record).and_then(|text| {
+            metadata::parse_ildg_format(&text).map_err(|problem| bad_extents(input, record, problem))
+        });
+        let declared = stored.as_ref().ok().map(|&(_, precision)| precision);
+        Ok((extents(input, stored.map(|(dims, _)| dims), given)?, declared))
     }
 
     /// What else the file says, for those who want to know where it comes from.
     fn facts(&self, input: &mut Input, data: usize) -> Result<Vec<(String, String)>, Error> {
         let mut facts = Vec::new();
         if let Some(date) = self.scidac_record(input, data)?.and_then(|record| record.date) {
-            facts.push(("date".into(), lime::printable(&date)));
+            facts.push(("date".into(), printable(&date)));
         }
         if let Some(record) = self.records.iter().find(|record| record.kind == "ildg-data-lfn")
             && let Ok(text) = lime::text(input, record)
         {
-            facts.push(("lfn".into(), lime::printable(&text)));
+            facts.push(("lfn".into(), printable(&text)));
         }
         Ok(facts)
     }
 }
 
-/// The extents that the file tells or the caller gives; an error if they differ.
-fn agreed(input: &Input, stored: Option<Dims>, given: Option<Dims>) -> Result<Dims, Error> {
-    match (stored, given) {
-        (Some(stored), Some(given)) if stored != given => {
-            Err(input.error(ErrorKind::OtherExtents { stored, given }))
+/// The error that a record does not tell the extents.
+fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
+    input.error(match problem {
+        Problem::Extents(source) => ErrorKind::BadExtents {
+            place: Place::Byte(record.byte),
+            source,
+        },
+        Problem::Text(problem) => {
+            let Record { kind, byte, .. } = record;
+            let reason = format!(
+                "the record {kind} at byte {byte} is malformed: {}",
+                printable(&problem)
+            );
+            ErrorKind::MissingExtents { reason }
         }
-        (Some(dims), _) | (None, Some(dims)) => Ok(dims),
-        (None, None) => {
-            let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
-            Err(input.error(ErrorKind::MissingExtents { reason }))
-        }
-    }
-}
-
-fn bad_extents(input: &Input, record: &Record, source: crate::host::DimsError) -> Error {
-    input.error(ErrorKind::BadExtents {
-        place: Place::Byte(record.byte),
-        source,
     })
 }
 

@@ -1,7 +1,7 @@
 //! A file to be read, with its true size known.
 
 use super::error::{Error, ErrorKind};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,7 @@ impl Input {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
         let metadata = std::fs::metadata(path).map_err(system("open the file"))?;
-        if !metadata.is_file() {
-            let found = if metadata.is_dir() {
-                "a directory"
-            } else {
-                "a device or a pipe"
-            };
-            return Err(Error::new(path, ErrorKind::NotAFile { found }));
-        }
+        expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
         if metadata.len() == 0 {
             return Err(Error::new(path, ErrorKind::Empty));
         }
@@ -96,4 +89,30 @@ impl Input {
             source,
         })
     }
+}
+
+/// Refuses directories, devices and pipes.
+pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let found = if metadata.is_dir() {
+        "a directory"
+    } else {
+        "a device or a pipe"
+    };
+    Err(ErrorKind::NotAFile { found })
+}
+
+/// Text from a file with its control characters replaced, so that it can be shown on a terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
 }

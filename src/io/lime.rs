@@ -5,7 +5,7 @@
 //! first and the last record of a message; readers here go by the types of the records alone.
 
 use super::error::{Error, ErrorKind};
-use super::input::Input;
+use super::input::{Input, printable};
 use super::output::Output;
 
 /// The first four bytes of every record.
@@ -72,26 +72,14 @@ pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> 
         .to_owned())
 }
 
-/// The error that a record cannot be used.
+/// The error that a record cannot be used. The problem may quote the file.
 pub(super) fn bad_record(input: &Input, record: &Record, problem: String) -> Error {
+    let problem = printable(&problem);
     input.error(ErrorKind::BadRecord {
         record: record.kind.clone(),
         byte: record.byte,
         problem,
     })
-}
-
-/// Text from a file with its control characters replaced, so that it can be shown on a terminal.
-pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
-        .collect()
 }
 
 /// Where a record stands in its message.

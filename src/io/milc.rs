@@ -12,14 +12,13 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::Input;
-use super::lime::printable;
+use super::input::{Input, printable};
 use super::links::LinkLayout;
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, ReadOptions};
+use super::read::{GaugeFile, ReadOptions, extents};
 use super::write::WriteOptions;
-use crate::host::{Dims, GaugeConfiguration, NDIM};
+use crate::host::{Dims, GaugeConfiguration};
 use crate::scalar::Precision;
 
 const MAGIC: u32 = 20103;
@@ -39,18 +38,13 @@ pub(super) fn byte_order(start: [u8; 4]) -> Option<ByteOrder> {
 pub(super) fn read(input: &mut Input, order: ByteOrder, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let header: [u8; HEADER] = input.array("the header of a MILC file", 0)?;
     let word = |at: usize| order.u32(&header[at..]);
-    let extents: [usize; NDIM] = std::array::from_fn(|mu| word(4 + 4 * mu) as usize);
-    let dims = Dims::new(extents).map_err(|source| {
+    let stored = Dims::new([4, 8, 12, 16].map(|at| word(at) as usize)).map_err(|source| {
         input.error(ErrorKind::BadExtents {
             place: Place::Byte(4),
             source,
         })
-    })?;
-    if let Some(given) = options.dims
-        && given != dims
-    {
-        return Err(input.error(ErrorKind::OtherExtents { stored: dims, given }));
-    }
+    });
+    let dims = extents(input, stored, options.dims)?;
     if word(SITE_ORDER) != 0 {
         return Err(input.error(ErrorKind::Unsupported {
             what: format!(

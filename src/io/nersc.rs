@@ -10,12 +10,11 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::Input;
-use super::lime::printable;
+use super::input::{Input, printable};
 use super::links::{LinkLayout, Rows};
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, HeaderCheck, ReadOptions};
+use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
 use super::write::WriteOptions;
 use crate::host::{Dims, DimsError, GaugeConfiguration, NDIM, link_trace, plaquette};
 use crate::scalar::Precision;
@@ -33,7 +32,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
     let header = Header::read(input)?;
     let rows = header.rows(input)?;
     let (precision, orders) = header.floating_point(input)?;
-    let dims = header.dims(input, options.dims)?;
+    let dims = extents(input, header.dims(input), options.dims)?;
     let stored = match header.checksum(input) {
         Err(_) if options.ignore_checksum => None,
         stored => stored?,
@@ -56,12 +55,15 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
     let agrees = |checksum: &Option<Checksum>| checksum.as_ref().is_none_or(|checksum| checksum.ok);
     let mut order = orders[0];
     let (mut links, mut checksum) = read(input, order)?;
-    if let [_, other] = orders[..]
-        && !agrees(&checksum)
-    {
-        let (other_links, other_checksum) = read(input, other)?;
-        if agrees(&other_checksum) {
-            (order, links, checksum) = (other, other_links, other_checksum);
+    if orders.len() > 1 && !agrees(&checksum) {
+        // The other order; and the first again if that is no better. One copy of the links at a time.
+        drop(links);
+        order = orders[1];
+        (links, checksum) = read(input, order)?;
+        if !agrees(&checksum) {
+            drop(links);
+            order = orders[0];
+            (links, checksum) = read(input, order)?;
         }
     }
     let configuration = GaugeConfiguration::new(dims, links);
@@ -180,14 +182,14 @@ impl Header {
         })
     }
 
-    fn dims(&self, input: &Input, given: Option<Dims>) -> Result<Dims, Error> {
+    fn dims(&self, input: &Input) -> Result<Dims, Error> {
         let mut extents = [0; NDIM];
         let mut lines = [0; NDIM];
         for mu in 0..NDIM {
             let keyword = format!("DIMENSION_{}", mu + 1);
             let Some(entry) = self.find(&keyword) else {
                 let reason = format!("its header has no {keyword}");
-                return given.ok_or_else(|| input.error(ErrorKind::MissingExtents { reason }));
+                return Err(input.error(ErrorKind::MissingExtents { reason }));
             };
             extents[mu] = entry
                 .value
@@ -195,7 +197,7 @@ impl Header {
                 .map_err(|_| entry.error(input, "the value is not a whole number"))?;
             lines[mu] = entry.line;
         }
-        let stored = Dims::new(extents).map_err(|source| {
+        Dims::new(extents).map_err(|source| {
             let mu = match source {
                 DimsError::NotEven { direction, .. } => (0..NDIM)
                     .find(|&mu| Dims::direction_name(mu) == direction)
@@ -206,11 +208,7 @@ impl Header {
                 place: Place::Line(lines[mu]),
                 source,
             })
-        })?;
-        match given {
-            Some(given) if given != stored => Err(input.error(ErrorKind::OtherExtents { stored, given })),
-            _ => Ok(stored),
-        }
+        })
     }
 
     fn checksum(&self, input: &Input) -> Result<Option<Sums>, Error> {

@@ -1,6 +1,7 @@
 //! A file to be written: under a temporary name beside its place, renamed when it is complete.
 
 use super::error::{Error, ErrorKind};
+use super::input::expect_regular_file;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -21,17 +22,9 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
-        let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
         // A rename would put a regular file in the place of a device, such as /dev/null.
-        if let Ok(metadata) = std::fs::metadata(path)
-            && !metadata.is_file()
-        {
-            let found = if metadata.is_dir() {
-                "a directory"
-            } else {
-                "a device or a pipe"
-            };
-            return Err(Error::new(path, ErrorKind::NotAFile { found }));
+        if let Ok(metadata) = std::fs::metadata(path) {
+            expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
         }
         let Some(name) = path.file_name() else {
             return Err(Error::new(path, ErrorKind::NotAFile { found: "a directory" }));
@@ -50,9 +43,20 @@ impl Output {
             // What any new file gets, less the umask; the default is for secrets, 0600.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        let not_writable = |source| {
+            Error::new(
+                path,
+                ErrorKind::NotWritable {
+                    folder: folder.to_owned(),
+                    source,
+                },
+            )
+        };
+        std::fs::metadata(folder).map_err(not_writable)?;
         let file = builder
             .tempfile_in(folder)
-            .map_err(system("create a file in its folder"))?;
+            // The kind alone: the rest names the temporary file, which means nothing to the user.
+            .map_err(|error| not_writable(error.kind().into()))?;
         Ok(Self {
             file,
             path: path.to_owned(),

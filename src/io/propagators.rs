@@ -15,7 +15,7 @@ use super::metadata::{self, Content};
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::Payload;
-use super::read::ReadOptions;
+use super::read::{ReadOptions, extents};
 use crate::host::{Dims, Spinor};
 use crate::scalar::Precision;
 use std::path::Path;
@@ -139,7 +139,8 @@ pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
 pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Propagator, Error> {
     let mut input = Input::open(path.as_ref())?;
     let file = LimeFile::scan(&mut input)?;
-    let dims = file.scidac_extents(&mut input, options.dims)?;
+    let stored = file.scidac_dims(&mut input);
+    let dims = extents(&input, stored, options.dims)?;
     let mut records = Vec::new();
     for data in file.scidac_data() {
         if let Some(record) = read_record(&mut input, &file, data, dims, options)? {

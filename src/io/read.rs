@@ -13,7 +13,7 @@ use std::path::Path;
 /// How a file is read. The default checks everything.
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
-    /// The extents, for a file that does not tell them.
+    /// The extents, for a file that does not tell them, or tells nonsense.
     pub dims: Option<Dims>,
     /// Take a file whose checksum, plaquette or link trace is not that of its links.
     pub ignore_checksum: bool,
@@ -80,6 +80,21 @@ pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     };
     verify(&file, options).map_err(|kind| input.error(kind))?;
     Ok(file)
+}
+
+/// The extents that the file tells; where it tells none, or none that are sound, those that the caller gives.
+pub(super) fn extents(
+    input: &Input,
+    stored: Result<Dims, Error>,
+    given: Option<Dims>,
+) -> Result<Dims, Error> {
+    match (stored, given) {
+        (Ok(stored), Some(given)) if stored != given => {
+            Err(input.error(ErrorKind::OtherExtents { stored, given }))
+        }
+        (Err(_), Some(given)) => Ok(given),
+        (stored, _) => stored,
+    }
 }
 
 fn verify(file: &GaugeFile, options: &ReadOptions) -> Result<(), ErrorKind> {
