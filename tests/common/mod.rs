@@ -3,6 +3,7 @@
 
 pub mod devices;
 
+#[allow(unused_imports)]
 pub use devices::*;
 use lattice_cl::host::{Links, Matrix3, NDIM};
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
