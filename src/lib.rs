@@ -1,5 +1,8 @@
 //! lattice-cl.
 
+#[cfg(feature = "program")]
+#[doc(hidden)]
+pub mod cli;
 pub mod host;
 pub mod io;
 pub mod observables;
