@@ -2,7 +2,6 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
-use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Display;
@@ -78,8 +77,9 @@ impl Report {
         };
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                let error = Err::<(), _>(error).context("the result cannot be written to standard output");
-                error.map_err(|error| Failure::new(Status::File, error))
+                let error =
+                    anyhow::Error::new(error).context("the result cannot be written to standard output");
+                Err(Failure::new(Status::File, error))
             }
             _ => Ok(()),
         }
