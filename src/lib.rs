@@ -1,5 +1,8 @@
 //! lattice-cl.
 
+#[cfg(feature = "program")]
+#[doc(hidden)]
+pub mod cli;
 pub mod device;
 pub mod dirac;
 pub mod host;

@@ -4,10 +4,10 @@ use lattice_cl::Dims;
 use lattice_cl::host::{GenerateParams, Start, generate};
 use std::ops::ControlFlow;
 
-/// Sweeps left out at the start, and sweeps in one bin: many autocorrelation times of the plaquette.
-const THERMALISATION: usize = 80;
-const BIN: usize = 16;
-const BINS: usize = 15;
+/// Sweeps left out at the start, and sweeps in one bin: several autocorrelation times of the plaquette.
+const THERMALISATION: usize = 70;
+const BIN: usize = 12;
+const BINS: usize = 12;
 
 /// The plaquette of an 8³×16 lattice and its error, from the scatter of bins.
 fn plaquette_with_error(beta: f64) -> [f64; 2] {

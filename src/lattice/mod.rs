@@ -108,6 +108,11 @@ impl Lattice {
         &self.inner.team
     }
 
+    /// Devices of the team that have no time slice.
+    pub fn idle_devices(&self) -> usize {
+        self.team().len() - self.slabs().len()
+    }
+
     /// The parts of the lattice, one for each device that has one; none on the host.
     pub(crate) fn slabs(&self) -> &[Slab] {
         &self.inner.slabs
