@@ -90,18 +90,19 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
-    let program = match Program::try_parse_from(arguments::join_extents(arguments)) {
-        Ok(program) => program,
-        Err(message) => {
-            // Help and version come this way too. If nobody reads them, that is no failure.
-            let _ = message.print().and_then(|()| std::io::stdout().flush());
-            return if message.use_stderr() {
-                Status::Usage
-            } else {
-                Status::Fine
-            };
-        }
-    };
+    let program =
+        match Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments))) {
+            Ok(program) => program,
+            Err(message) => {
+                // Help and version come this way too. If nobody reads them, that is no failure.
+                let _ = message.print().and_then(|()| std::io::stdout().flush());
+                return if message.use_stderr() {
+                    Status::Usage
+                } else {
+                    Status::Fine
+                };
+            }
+        };
     let report = Report::new(&program.common);
     program
         .command
