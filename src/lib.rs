@@ -1,5 +1,6 @@
 //! lattice-cl.
 
+pub mod blas;
 pub mod device;
 pub mod host;
 pub mod scalar;

@@ -4,11 +4,14 @@
 //! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
 //! what runs when there is no OpenCL device.
 
+mod bandwidth;
 mod configuration;
 mod dims;
+pub mod level1;
 mod matrix3;
 mod spinor;
 
+pub use bandwidth::triad_bandwidth;
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
 pub use matrix3::Matrix3;
