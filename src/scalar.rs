@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use num_complex::Complex;
-use num_traits::Float;
+use num_traits::{Float, NumAssign};
 use std::fmt::{Debug, Display};
 
 /// How many bits a real number has.
@@ -48,9 +48,8 @@ impl Display for Precision {
 }
 
 /// A real number type: `f32` or `f64`.
-pub trait Real: Float + Pod + Send + Sync + Debug + Display + Default + std::iter::Sum + 'static
-where
-    Self: std::ops::AddAssign + std::ops::SubAssign + std::ops::MulAssign,
+pub trait Real:
+    Float + NumAssign + Pod + Send + Sync + Debug + Display + Default + std::iter::Sum + 'static
 {
     /// Which of the two this is.
     const PRECISION: Precision;

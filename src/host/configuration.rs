@@ -3,6 +3,7 @@
 use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
 use crate::scalar::Precision;
+use num_complex::Complex64;
 
 /// The links of a configuration, `links[4·site + mu]`, in the precision of their file.
 ///
@@ -77,6 +78,25 @@ impl GaugeConfiguration {
         match &self.links {
             Links::Single(links) => links[NDIM * site + mu].cast(),
             Links::Double(links) => links[NDIM * site + mu],
+        }
+    }
+
+    /// Replaces the link that leaves `site` in direction `mu`, rounded to the precision of storage.
+    pub fn set_link(&mut self, site: usize, mu: usize, link: Matrix3<f64>) {
+        match &mut self.links {
+            Links::Single(links) => links[NDIM * site + mu] = link.cast(),
+            Links::Double(links) => links[NDIM * site + mu] = link,
+        }
+    }
+
+    /// One entry of the link that leaves `site` in direction `mu`, in double precision.
+    pub fn entry(&self, site: usize, mu: usize, row: usize, column: usize) -> Complex64 {
+        match &self.links {
+            Links::Single(links) => {
+                let z = links[NDIM * site + mu].0[row][column];
+                Complex64::new(f64::from(z.re), f64::from(z.im))
+            }
+            Links::Double(links) => links[NDIM * site + mu].0[row][column],
         }
     }
 }

@@ -5,14 +5,30 @@
 //! what runs when there is no OpenCL device.
 
 mod bandwidth;
+mod boundary;
 mod configuration;
 mod dims;
+pub mod gamma;
+mod gauge_observables;
+mod heat_bath;
 pub mod level1;
+mod link_field;
 mod matrix3;
+pub mod philox;
+pub mod random;
 mod spinor;
+pub mod spinor_fields;
+mod su2;
+mod wilson;
 
 pub use bandwidth::triad_bandwidth;
+pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
+pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
+pub use heat_bath::{GenerateError, GenerateParams, Start, generate};
+pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
+pub use philox::Philox;
 pub use spinor::Spinor;
+pub use wilson::{WilsonForm, wilson};

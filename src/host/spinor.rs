@@ -23,6 +23,15 @@ impl<T: Real> Spinor<T> {
         self.0[index / 3][index % 3]
     }
 
+    /// The same spinor with components of another precision.
+    pub fn cast<R: Real>(&self) -> Spinor<R> {
+        Spinor(
+            self.0.map(|spin| {
+                spin.map(|z| Complex::new(R::from_f64(z.re.to_f64()), R::from_f64(z.im.to_f64())))
+            }),
+        )
+    }
+
     /// Sum of |component|², accumulated in double.
     pub fn norm2(&self) -> f64 {
         self.0

@@ -1,31 +1,42 @@
-//! What the tests on devices share.
+//! What several tests share.
+#![allow(dead_code)]
 
-use lattice_cl::device::{CacheMode, Device, DeviceOptions, Profiling, discover};
+pub mod devices;
 
-/// Every device here with double precision; a loud line where there is none.
-#[allow(dead_code)]
-pub fn devices() -> Vec<Device> {
-    opened(&DeviceOptions {
-        profiling: Profiling::Off,
-        cache: CacheMode::Off,
-    })
-}
+#[allow(unused_imports)]
+pub use devices::*;
+use lattice_cl::host::{Links, Matrix3, NDIM};
+use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use num_complex::Complex;
+use std::path::PathBuf;
 
-/// As [`devices`], opened in a particular way.
-#[allow(dead_code)]
-pub fn opened(options: &DeviceOptions) -> Vec<Device> {
-    let discovery = discover();
-    if let Some(absence) = &discovery.absence {
-        println!("SKIPPED: no OpenCL device to test on: {absence}");
+/// The folder of public files and values, or `None` with a loud line where it is missing.
+pub fn shared() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    if folder.join("data").is_dir() {
+        return Some(folder);
     }
-    let usable = discovery.devices.iter().filter(|d| d.info.fp64);
-    usable
-        .map(|d| Device::open(d, options).expect("a discovered device opens"))
-        .collect()
+    eprintln!(
+        "SKIPPED: the public configurations are not in {}",
+        folder.display()
+    );
+    None
 }
 
-/// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).
-#[allow(dead_code)]
-pub fn small() -> bool {
-    std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
+/// Links in SU(3) that all differ from each other.
+pub fn sample(extents: [usize; NDIM], precision: Precision) -> GaugeConfiguration {
+    let dims = Dims::new(extents).unwrap();
+    let link = |n: usize| {
+        Matrix3::<f64>::from_fn(|i, j| {
+            let k = (9 * n + 3 * i + j) as f64;
+            Complex::new((1.3 * k).sin() + if i == j { 1.5 } else { 0.0 }, (0.7 * k).cos())
+        })
+        .reunitarised()
+    };
+    let count = NDIM * dims.volume();
+    let links = match precision {
+        Precision::Single => Links::Single((0..count).map(|n| link(n).cast()).collect()),
+        Precision::Double => Links::Double((0..count).map(link).collect()),
+    };
+    GaugeConfiguration::new(dims, links)
 }

@@ -1,0 +1,26 @@
+# make demo     generate a configuration, solve on it, print the pion correlator
+# make test     format, lints, unit, integration and documentation tests; installs an OpenCL device if there is none
+# make check    make test, and the kernels under Oclgrind
+# make bench    criterion benchmarks on the devices present
+
+CARGO ?= cargo
+
+.PHONY: demo test check bench setup
+
+demo:
+	scripts/demo.sh
+
+setup:
+	scripts/setup-opencl.sh
+
+test: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) test --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+
+check: test
+	scripts/check-kernels.sh
+
+bench: setup
+	$(CARGO) bench

@@ -1,0 +1,315 @@
+// The Wilson operator on one device's slab of the lattice, twin of src/host/wilson.rs.
+//
+//   out = γ5^GAMMA5 (shift·ψ + coefficient·H ψ)
+//   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]      upper signs: M, lower: M† (DAGGER)
+//
+// One work-item computes one block of LANES sites. Where a step leaves the sub-lattice, the lanes are permuted.
+// Where it leaves the slab in t (HALO), the projected spinor comes from a buffer that the neighbouring device filled
+// with pack_halo; what comes from behind has been multiplied by its link already.
+//
+// SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
+// T_ORIGIN       first time slice of the slab        DAGGER GAMMA5 HALO    0 or 1
+// AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
+// BLOCKS         blocks of LANES sites in each parity
+// A field of `components` complex numbers a site is stored [parity][component][site][re, im] with one lane,
+// [parity][block][component][re, im][lane] with several: see src/lattice/layout.rs.
+
+#if LANES == 1
+#define ELEMENT(components, c, block) ((size_t)(c) * BLOCKS + (block))
+#else
+#define ELEMENT(components, c, block) ((size_t)(block) * (components) + (c))
+#endif
+
+// Reals in one parity of a field.
+#define HALF_FIELD(components) ((size_t)2 * (components) * BLOCKS * LANES)
+
+#define SPINOR_COMPONENTS 12
+#define LINK_COMPONENTS 36
+#define HALF_SPINOR_COMPONENTS 6
+#define FACE_SITES ((size_t)NX * SX * NY * SY * NZ * SZ / 2)
+
+// Sign of γ_μ in the projector for a hop from ahead; a hop from behind has the other one.
+#define AHEAD_SIGN (DAGGER ? (real)1 : (real)-1)
+
+typedef struct {
+    vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
+} spinor;
+
+typedef struct {
+    vcomplex h[HALF_SPINOR_COMPONENTS]; // 3·spin + colour, spins 0 and 1
+} half_spinor;
+
+inline spinor load_spinor(__global const real *restrict half_field, const size_t block)
+{
+    spinor psi;
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+        psi.s[c] = load_complex(half_field, ELEMENT(SPINOR_COMPONENTS, c, block));
+    return psi;
+}
+
+// The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
+inline half_spinor project(const int mu, const real sign, const spinor psi)
+{
+    half_spinor upper;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        const vcomplex s0 = psi.s[c], s1 = psi.s[3 + c], s2 = psi.s[6 + c], s3 = psi.s[9 + c];
+        if (mu == 0) {
+            upper.h[c] = add_scaled_i(s0, sign, s3);
+            upper.h[3 + c] = add_scaled_i(s1, sign, s2);
+        } else if (mu == 1) {
+            upper.h[c] = add_scaled(s0, -sign, s3);
+            upper.h[3 + c] = add_scaled(s1, sign, s2);
+        } else if (mu == 2) {
+            upper.h[c] = add_scaled_i(s0, sign, s2);
+            upper.h[3 + c] = add_scaled_i(s1, -sign, s3);
+        } else {
+            upper.h[c] = add_scaled(s0, sign, s2);
+            upper.h[3 + c] = add_scaled(s1, sign, s3);
+        }
+    }
+    return upper;
+}
+
+// Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
+inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor upper)
+{
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        const vcomplex h0 = upper.h[c], h1 = upper.h[3 + c];
+        sum->s[c] = add_scaled(sum->s[c], 1, h0);
+        sum->s[3 + c] = add_scaled(sum->s[3 + c], 1, h1);
+        if (mu == 0) {
+            sum->s[6 + c] = add_scaled_i(sum->s[6 + c], -sign, h1);
+            sum->s[9 + c] = add_scaled_i(sum->s[9 + c], -sign, h0);
+        } else if (mu == 1) {
+            sum->s[6 + c] = add_scaled(sum->s[6 + c], sign, h1);
+            sum->s[9 + c] = add_scaled(sum->s[9 + c], -sign, h0);
+        } else if (mu == 2) {
+            sum->s[6 + c] = add_scaled_i(sum->s[6 + c], -sign, h0);
+            sum->s[9 + c] = add_scaled_i(sum->s[9 + c], sign, h1);
+        } else {
+            sum->s[6 + c] = add_scaled(sum->s[6 + c], sign, h0);
+            sum->s[9 + c] = add_scaled(sum->s[9 + c], sign, h1);
+        }
+    }
+}
+
+// U h, or U† h, with the link in direction μ at `block`.
+inline half_spinor times_link(__global const real *restrict half_links, const size_t block, const int mu, const int adjoint,
+                              const half_spinor upper)
+{
+    half_spinor product;
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+#pragma unroll
+        for (int j = 0; j < 3; ++j) {
+            const int entry = 9 * mu + (adjoint ? 3 * j + i : 3 * i + j);
+            const vcomplex stored = load_complex(half_links, ELEMENT(LINK_COMPONENTS, entry, block));
+            const vcomplex u = adjoint ? conjugate(stored) : stored;
+            product.h[i] = j == 0 ? multiply(u, upper.h[j]) : multiply_add(product.h[i], u, upper.h[j]);
+            product.h[3 + i] = j == 0 ? multiply(u, upper.h[3 + j]) : multiply_add(product.h[3 + i], u, upper.h[3 + j]);
+        }
+    }
+    return product;
+}
+
+#define PERMUTE(upper, swizzle)                                \
+    _Pragma("unroll")                                         \
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {        \
+        (upper).h[k].re = (upper).h[k].re.swizzle;              \
+        (upper).h[k].im = (upper).h[k].im.swizzle;              \
+    }
+
+// Site coordinates of a block within its sub-lattice.
+typedef struct {
+    uint x, y, z, t;
+} position;
+
+inline position position_of(const uint parity, const uint block)
+{
+    position p;
+    uint rest = block / (SX / 2);
+    p.y = rest % SY;
+    rest /= SY;
+    p.z = rest % SZ;
+    p.t = rest / SZ;
+    p.x = 2 * (block % (SX / 2)) + ((p.y + p.z + p.t + T_ORIGIN + parity) & 1);
+    return p;
+}
+
+inline uint block_of(const uint x, const uint y, const uint z, const uint t)
+{
+    return ((t * SZ + z) * SY + y) * (SX / 2) + (x >> 1);
+}
+
+#if HALO
+// The number of a lane's site among those of its parity on a time slice of the whole lattice.
+inline size_t face_site(const position p, const uint lane)
+{
+    const uint x = p.x + lane % NX * SX;
+    const uint y = p.y + lane / NX % NY * SY;
+    const uint z = p.z + lane / (NX * NY) * SZ;
+    return ((size_t)z * (NY * SY) + y) * (NX * SX / 2) + (x >> 1);
+}
+
+// Halo buffers are [parity of the site that was packed][component][face site][re, im], whatever the lanes of either device.
+inline size_t halo_address(const uint parity, const int component, const position p, const uint lane)
+{
+    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * FACE_SITES + face_site(p, lane));
+}
+
+inline half_spinor load_halo(__global const real *restrict halo, const uint parity, const position p)
+{
+    half_spinor upper;
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
+        for (uint lane = 0; lane < LANES; ++lane) {
+            const size_t address = halo_address(parity, k, p, lane);
+            ((real *)&upper.h[k].re)[lane] = halo[address];
+            ((real *)&upper.h[k].im)[lane] = halo[address + 1];
+        }
+    }
+    return upper;
+}
+
+inline void store_halo(__global real *restrict halo, const uint parity, const position p, const half_spinor upper)
+{
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
+        for (uint lane = 0; lane < LANES; ++lane) {
+            const size_t address = halo_address(parity, k, p, lane);
+            halo[address] = ((const real *)&upper.h[k].re)[lane];
+            halo[address + 1] = ((const real *)&upper.h[k].im)[lane];
+        }
+    }
+}
+
+// Packs what the neighbouring devices need of the slab's first and last time slice.
+//   to_behind   (1 ∓ γ_t)ψ on the first slice
+//   to_ahead    U_t† (1 ± γ_t)ψ on the last one
+__kernel void pack_halo(__global const real *restrict in, __global const real *restrict links,
+                        __global real *restrict to_behind, __global real *restrict to_ahead)
+{
+    const uint face_blocks = SX / 2 * SY * SZ;
+    const uint item = get_global_id(0);
+    if (item >= 2 * face_blocks)
+        return;
+    const uint parity = item / face_blocks;
+    const uint first = item % face_blocks;
+    const uint last = first + (ST - 1) * face_blocks;
+    __global const real *in_half = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
+    __global const real *links_half = links + parity * HALF_FIELD(LINK_COMPONENTS);
+
+    store_halo(to_behind, parity, position_of(parity, first), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
+    const half_spinor upper = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
+    store_halo(to_ahead, parity, position_of(parity, last), times_link(links_half, last, 3, 1, upper));
+}
+#endif
+
+// One direction of the hopping term. `at_end` and `at_start` say whether the step leaves the sub-lattice.
+#define HOP_AHEAD(mu, neighbour, at_end, CROSS)                                                              \
+    {                                                                                                        \
+        half_spinor upper = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                        \
+        if (at_end) {                                                                                        \
+            CROSS(upper)                                                                                      \
+        }                                                                                                    \
+        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, upper));                 \
+    }
+
+#define HOP_BEHIND(mu, neighbour, at_start, CROSS)                                                           \
+    {                                                                                                        \
+        half_spinor upper = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
+        upper = times_link(links_other, neighbour, mu, 1, upper);                                              \
+        if (at_start) {                                                                                      \
+            CROSS(upper)                                                                                      \
+        }                                                                                                    \
+        add_reconstructed(&sum, mu, -AHEAD_SIGN, upper);                                                      \
+    }
+
+#define NOTHING(upper)
+#ifdef AHEAD_x
+#define CROSS_AHEAD_x(upper) PERMUTE(upper, AHEAD_x)
+#define CROSS_BEHIND_x(upper) PERMUTE(upper, BEHIND_x)
+#else
+#define CROSS_AHEAD_x NOTHING
+#define CROSS_BEHIND_x NOTHING
+#endif
+#ifdef AHEAD_y
+#define CROSS_AHEAD_y(upper) PERMUTE(upper, AHEAD_y)
+#define CROSS_BEHIND_y(upper) PERMUTE(upper, BEHIND_y)
+#else
+#define CROSS_AHEAD_y NOTHING
+#define CROSS_BEHIND_y NOTHING
+#endif
+#ifdef AHEAD_z
+#define CROSS_AHEAD_z(upper) PERMUTE(upper, AHEAD_z)
+#define CROSS_BEHIND_z(upper) PERMUTE(upper, BEHIND_z)
+#else
+#define CROSS_AHEAD_z NOTHING
+#define CROSS_BEHIND_z NOTHING
+#endif
+#ifdef AHEAD_t
+#define CROSS_AHEAD_t(upper) PERMUTE(upper, AHEAD_t)
+#define CROSS_BEHIND_t(upper) PERMUTE(upper, BEHIND_t)
+#else
+#define CROSS_AHEAD_t NOTHING
+#define CROSS_BEHIND_t NOTHING
+#endif
+
+__kernel void wilson(__global const real *restrict in, __global real *restrict out, __global const real *restrict links,
+                     const real shift, const real coefficient
+#if HALO
+                     , __global const real *restrict from_ahead, __global const real *restrict from_behind
+#endif
+)
+{
+    const uint item = get_global_id(0);
+    if (item >= 2 * BLOCKS)
+        return;
+    const uint parity = item / BLOCKS;
+    const uint block = item % BLOCKS;
+    const position p = position_of(parity, block);
+    __global const real *in_here = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
+    __global const real *in_other = in + (1 - parity) * HALF_FIELD(SPINOR_COMPONENTS);
+    __global const real *links_here = links + parity * HALF_FIELD(LINK_COMPONENTS);
+    __global const real *links_other = links + (1 - parity) * HALF_FIELD(LINK_COMPONENTS);
+
+    spinor sum;
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        sum.s[c].re = (vreal)0;
+        sum.s[c].im = (vreal)0;
+    }
+
+    HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, CROSS_AHEAD_x)
+    HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, CROSS_BEHIND_x)
+    HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, CROSS_AHEAD_y)
+    HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, CROSS_BEHIND_y)
+    HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, CROSS_AHEAD_z)
+    HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, CROSS_BEHIND_z)
+#if HALO
+    if (p.t == ST - 1) {
+        const half_spinor upper = load_halo(from_ahead, 1 - parity, p);
+        add_reconstructed(&sum, 3, AHEAD_SIGN, times_link(links_here, block, 3, 0, upper));
+    } else
+        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, NOTHING)
+    if (p.t == 0)
+        add_reconstructed(&sum, 3, -AHEAD_SIGN, load_halo(from_behind, 1 - parity, p));
+    else
+        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, NOTHING)
+#else
+    HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, CROSS_AHEAD_t)
+    HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, CROSS_BEHIND_t)
+#endif
+
+    __global real *out_here = out + parity * HALF_FIELD(SPINOR_COMPONENTS);
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
+        const vcomplex psi = load_complex(in_here, ELEMENT(SPINOR_COMPONENTS, c, block));
+        vcomplex value;
+        value.re = sign * fma((vreal)shift, psi.re, (vreal)coefficient * sum.s[c].re);
+        value.im = sign * fma((vreal)shift, psi.im, (vreal)coefficient * sum.s[c].im);
+        store_complex(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
+    }
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes sure that OpenCL programs and the kernel checker can run: installs PoCL and Oclgrind where they are missing.
+set -euo pipefail
+
+packages=()
+have_device() {
+    # clinfo lists devices as lines with "Device #".
+    command -v clinfo >/dev/null && clinfo -l 2>/dev/null | grep -q 'Device #'
+}
+have_device || packages+=(clinfo ocl-icd-libopencl1 pocl-opencl-icd)
+command -v oclgrind >/dev/null || packages+=(oclgrind)
+[ ${#packages[@]} -eq 0 ] && exit 0
+
+echo "setup: installing ${packages[*]}" >&2
+if ! command -v apt-get >/dev/null; then
+    echo "setup: error: the tests need an OpenCL device and Oclgrind, and there is no apt-get to install them with." >&2
+    echo "setup: hint: install PoCL, an OpenCL loader, clinfo and Oclgrind with your package manager, then run again." >&2
+    exit 1
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        as_root=(sudo -n)
+    else
+        echo "setup: error: installing packages needs root, and sudo does not grant it without a password." >&2
+        echo "setup: hint: run this once, then run again: sudo apt-get install -y ${packages[*]}" >&2
+        exit 1
+    fi
+fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq >&2
+"${as_root[@]}" apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2
+have_device || {
+    echo "setup: error: OpenCL still shows no device after the installation; see clinfo." >&2
+    exit 1
+}

@@ -1,0 +1,147 @@
+//! Conjugate Residual.
+
+use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::outcome::{Failure, Work};
+use crate::{LinearOperator, VectorOf, VectorSpace};
+use num_complex::Complex64;
+
+/// How the next search direction is made conjugate to the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Recurrence {
+    /// β = (r', A r') / (r, A r): the published ratio. Right for a Hermitian A, definite or not.
+    #[default]
+    Hermitian,
+    /// β = −(A p, A r') / (A p, A p): makes A p' orthogonal to A p whatever A is.
+    General,
+}
+
+/// Parameters of [`conjugate_residual`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrParams {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Which β. Default: [`Recurrence::Hermitian`].
+    pub recurrence: Recurrence,
+    /// Breakdown when |(r, A p)| falls below this times ‖r‖ ‖A p‖. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for CrParams {
+    fn default() -> Self {
+        Self {
+            stopping: Stopping::default(),
+            recurrence: Recurrence::default(),
+            breakdown: 1e-14,
+        }
+    }
+}
+
+/// Solves A x = b by the Conjugate Residual method (E. Stiefel, Comment. Math. Helv. 29 (1955) 157; for complex
+/// A as in Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 6.20).
+///
+/// With r = b − A x₀, p = r and (r, Ap) known, each iteration does
+///
+/// ```text
+/// α = conj((r, Ap)) / (Ap, Ap)         the α that makes ‖r‖ minimal
+/// x = x + α p,   r = r − α Ap
+/// β = (r', Ar') / (r, Ar)              Recurrence::Hermitian, the published ratio
+/// β = −(Ap, Ar') / (Ap, Ap)            Recurrence::General
+/// p = r + β p,   Ap = Ar + β Ap
+/// ```
+///
+/// One application of A an iteration; ‖r‖ never grows. For a Hermitian A the two β are the same number: (Ap, Ar')
+/// equals −(r', Ar')/conj(α) then, by r' = r − αAp. For any other A the published ratio does not make the new direction conjugate
+/// to the last. On the Wilson operator itself it stagnates at a relative residual of 0.1 to 0.2 on every real gauge configuration
+/// tried, so use it on γ5M (Hermitian, indefinite) or M†M (positive definite), and
+/// [`Recurrence::General`] on M. The latter is Orthomin(1), whose convergence is certain when the
+/// Hermitian part of A is definite.
+///
+/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+///
+/// # Errors
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which for this method is the one with
+/// the smallest residual, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
+/// the residual stagnates or the iteration limit is reached; the space's own error when an operation fails.
+pub fn conjugate_residual<A: LinearOperator>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &CrParams,
+    true_residual: Option<TrueResidual<'_, A>>,
+) -> Outcome<A> {
+    let space = a.space();
+    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let advance = Work::pass(space, 20, 6);
+    let redirect = Work::pass(space, 20, 6);
+    let dot = Work::pass(space, 8, 2);
+
+    let mut x = space.zero_vector()?;
+    if let Some(guess) = guess {
+        space.copy(guess, &mut x)?;
+    }
+    let mut r = space.zero_vector()?;
+    let r_norm2 = progress.initial_residual(guess, &mut r)?;
+    let [mut r_norm2_seen] = space.read([&r_norm2])?;
+    if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+        return progress.finish(x, verdict);
+    }
+
+    let mut p = space.zero_vector()?;
+    space.copy(&r, &mut p)?;
+    let mut ar = space.zero_vector()?;
+    let mut ap = space.zero_vector()?;
+    let mut r_ap = a.apply_dot(&p, &mut ap)?;
+    progress.count_application();
+    let mut ap_norm2 = space.norm2(&ap)?;
+
+    loop {
+        if progress.looks() {
+            let [r_ap, ap_norm2] = space.read([&r_ap, &ap_norm2])?;
+            if let Some(failure) = unusable(r_ap, ap_norm2.re, r_norm2_seen.re, params.breakdown) {
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        }
+        let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
+        let r_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
+        progress.work += advance;
+        progress.iterations += 1;
+        if progress.looks() {
+            [r_norm2_seen] = space.read([&r_norm2])?;
+            if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+                return progress.finish(x, verdict);
+            }
+        }
+
+        let r_ar = a.apply_dot(&r, &mut ar)?;
+        progress.count_application();
+        progress.work += dot;
+        let beta = match params.recurrence {
+            Recurrence::Hermitian => space.quotient(&r_ar, &r_ap),
+            Recurrence::General => {
+                progress.work += dot;
+                space.negate(&space.quotient(&space.dot(&ap, &ar)?, &ap_norm2))
+            }
+        };
+        ap_norm2 = space.redirect(&beta, &r, &mut p, &ar, &mut ap)?;
+        progress.work += redirect;
+        r_ap = r_ar;
+    }
+}
+
+/// Why the next step cannot be taken, if so.
+fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<Failure> {
+    if !r_ap.is_finite() {
+        return Some(Failure::NotFinite { quantity: "(r, Ar)" });
+    }
+    if !ap_norm2.is_finite() {
+        return Some(Failure::NotFinite { quantity: "(Ap, Ap)" });
+    }
+    let relative = r_ap.norm() / (r_norm2.sqrt() * ap_norm2.sqrt());
+    // Written so that 0/0, an A p equal to zero, counts as breakdown.
+    let usable = relative > bound;
+    (!usable).then_some(Failure::Breakdown {
+        quantity: "(r, Ar)",
+        relative: if relative.is_nan() { 0.0 } else { relative },
+        bound,
+    })
+}

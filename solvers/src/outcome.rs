@@ -1,0 +1,167 @@
+//! What a solver returns: a solution with its history, or an error that keeps what was reached.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Arithmetic done and memory moved, counted from the algorithm (not measured).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Bytes read and written if every operand passes through memory once per kernel.
+    pub bytes: u64,
+}
+
+impl Work {
+    /// The work of `count` repetitions.
+    pub fn times(self, count: u64) -> Self {
+        Self {
+            flops: self.flops * count,
+            bytes: self.bytes * count,
+        }
+    }
+
+    /// Work of one pass over vectors of a space: operations for each complex component, and how many
+    /// vectors are read or written.
+    pub(crate) fn pass<S: crate::VectorSpace>(space: &S, flops_per_component: u64, vectors: u64) -> Self {
+        let components = space.dimension() as u64;
+        Self {
+            flops: flops_per_component * components,
+            bytes: vectors * components * space.component_bytes() as u64,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Work {
+    fn add_assign(&mut self, other: Self) {
+        self.flops += other.flops;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Relative residuals at the end of a solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residual {
+    /// ‖r‖ / ‖b‖ of the system that was iterated, by the solver's recurrence.
+    pub iterated: f64,
+    /// The residual that counts, recomputed from its definition; NaN if it was never computed.
+    pub true_residual: f64,
+}
+
+/// How a solve went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverInfo {
+    /// Iterations done.
+    pub iterations: usize,
+    /// The relative residuals at the end.
+    pub residual: Residual,
+    /// Relative residual by the recurrence, before the first iteration and at each look after it.
+    pub history: Vec<f64>,
+    /// Applications of the operator, those for the true residual included.
+    pub applications: usize,
+    /// Time in the solver.
+    pub time: Duration,
+    /// Operations and memory traffic of the iterations.
+    pub work: Work,
+}
+
+/// A solution and how it was found.
+pub type Solution<V> = (V, SolverInfo);
+
+/// Why a solver gave up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Failure {
+    /// A number that the recurrence divides by vanished.
+    Breakdown {
+        /// The quantity, as the method's formula writes it.
+        quantity: &'static str,
+        /// Its size relative to its natural scale.
+        relative: f64,
+        /// The bound it fell below.
+        bound: f64,
+    },
+    /// A scalar became infinite or not a number: the operator or the source holds such values, or the method overflowed.
+    NotFinite {
+        /// The quantity, as the method's formula writes it.
+        quantity: &'static str,
+    },
+    /// The residual stopped falling.
+    Stagnation {
+        /// Relative residual at which it stays.
+        residual: f64,
+        /// Iterations without progress.
+        window: usize,
+    },
+    /// The iterated residual falls on, but the true one no longer follows: the limit of the precision.
+    PrecisionLimit {
+        /// The iterated residual.
+        iterated: f64,
+        /// The true residual.
+        true_residual: f64,
+    },
+    /// The iteration limit was reached.
+    IterationLimit {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Breakdown {
+                quantity,
+                relative,
+                bound,
+            } => {
+                write!(
+                    f,
+                    "breakdown: {quantity} fell to {relative:.1e} of its scale (bound {bound:.1e})"
+                )
+            }
+            Self::NotFinite { quantity } => write!(f, "{quantity} is infinite or not a number"),
+            Self::Stagnation { residual, window } => {
+                write!(
+                    f,
+                    "stagnation: the relative residual stays at {residual:.3e} for {window} iterations"
+                )
+            }
+            Self::PrecisionLimit {
+                iterated,
+                true_residual,
+            } => write!(
+                f,
+                "precision limit: the iterated residual fell to {iterated:.3e} but the true one stays at {true_residual:.3e}"
+            ),
+            Self::IterationLimit { limit } => write!(f, "the limit of {limit} iterations was reached"),
+        }
+    }
+}
+
+/// Why there is no solution.
+#[derive(Debug, thiserror::Error)]
+pub enum SolverError<V, E: std::error::Error> {
+    /// The method gave up. What it reached is here, nothing is lost.
+    #[error("no convergence after {} iterations: {failure}", info.iterations)]
+    NotConverged {
+        /// Why.
+        failure: Failure,
+        /// The iterate with the smallest residual the method can name: the last one whose scalars were finite.
+        best: V,
+        /// How far it came.
+        info: Box<SolverInfo>,
+    },
+    /// A parameter makes no sense.
+    #[error("{name} = {value} is not allowed: {allowed}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be allowed.
+        allowed: &'static str,
+    },
+    /// The vector space or the operator failed.
+    #[error(transparent)]
+    Operation(#[from] E),
+}

@@ -1,0 +1,89 @@
+//! The first of the two traits: a complex vector space with an inner product.
+
+use num_complex::Complex64;
+
+/// A complex vector space with the inner product (x, y) = Σ conj(xᵢ) yᵢ.
+///
+/// **Scalars are opaque.** A [`Scalar`](Self::Scalar) is a complex number *somewhere*: a plain number for
+/// vectors on the host, possibly a slot in a device's memory elsewhere. Solvers only combine scalars through
+/// [`quotient`](Self::quotient), [`conjugate`](Self::conjugate) and [`negate`](Self::negate), and look at their values
+/// with [`read`](Self::read), the one method that has to wait for the device. An implementation may therefore
+/// keep all of them on the device between two looks.
+///
+/// The fused methods have definitions in terms of the plain ones; an implementation overrides them to pass over
+/// memory less often. Vectors passed to one call are always distinct.
+pub trait VectorSpace {
+    /// A vector of this space.
+    type Vector;
+    /// A complex number, wherever it is kept.
+    type Scalar: Clone;
+    /// What can go wrong.
+    type Error: std::error::Error;
+
+    /// Complex dimension of the space.
+    fn dimension(&self) -> usize;
+
+    /// Bytes that one complex component takes in memory.
+    fn component_bytes(&self) -> usize;
+
+    /// A new vector, equal to zero.
+    fn zero_vector(&self) -> Result<Self::Vector, Self::Error>;
+
+    /// to = from
+    fn copy(&self, from: &Self::Vector, to: &mut Self::Vector) -> Result<(), Self::Error>;
+
+    /// y = y + a x
+    fn axpy(&self, a: &Self::Scalar, x: &Self::Vector, y: &mut Self::Vector) -> Result<(), Self::Error>;
+
+    /// y = x + b y
+    fn xpby(&self, x: &Self::Vector, b: &Self::Scalar, y: &mut Self::Vector) -> Result<(), Self::Error>;
+
+    /// (x, y), accumulated in double.
+    fn dot(&self, x: &Self::Vector, y: &Self::Vector) -> Result<Self::Scalar, Self::Error>;
+
+    /// (x, x), accumulated in double.
+    fn norm2(&self, x: &Self::Vector) -> Result<Self::Scalar, Self::Error>;
+
+    /// The scalar with this value.
+    fn scalar(&self, value: Complex64) -> Self::Scalar;
+
+    /// numerator / denominator
+    fn quotient(&self, numerator: &Self::Scalar, denominator: &Self::Scalar) -> Self::Scalar;
+
+    /// The complex conjugate.
+    fn conjugate(&self, a: &Self::Scalar) -> Self::Scalar;
+
+    /// −a
+    fn negate(&self, a: &Self::Scalar) -> Self::Scalar;
+
+    /// The values of some scalars. Waits until they are known.
+    fn read<const N: usize>(&self, scalars: [&Self::Scalar; N]) -> Result<[Complex64; N], Self::Error>;
+
+    /// Fused: x = x + a p; r = r − a q; gives (r, r).
+    fn advance(
+        &self,
+        a: &Self::Scalar,
+        p: &Self::Vector,
+        x: &mut Self::Vector,
+        q: &Self::Vector,
+        r: &mut Self::Vector,
+    ) -> Result<Self::Scalar, Self::Error> {
+        self.axpy(a, p, x)?;
+        self.axpy(&self.negate(a), q, r)?;
+        self.norm2(r)
+    }
+
+    /// Fused: p = r + b p; q = s + b q; gives (q, q).
+    fn redirect(
+        &self,
+        b: &Self::Scalar,
+        r: &Self::Vector,
+        p: &mut Self::Vector,
+        s: &Self::Vector,
+        q: &mut Self::Vector,
+    ) -> Result<Self::Scalar, Self::Error> {
+        self.xpby(r, b, p)?;
+        self.xpby(s, b, q)?;
+        self.norm2(q)
+    }
+}

@@ -1,0 +1,330 @@
+//! Each method against Gaussian elimination, and the ways in which each gives up.
+
+mod dense;
+
+use dense::{Dense, Random, distance};
+use lattice_solvers::*;
+use num_complex::Complex64;
+
+const N: usize = 23;
+
+fn cr(recurrence: Recurrence) -> CrParams {
+    CrParams {
+        recurrence,
+        ..Default::default()
+    }
+}
+
+fn monotone(history: &[f64]) -> bool {
+    history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12))
+}
+
+#[test]
+fn conjugate_residual_solves_hermitian_systems() {
+    for (a, seed) in [(Dense::positive(N, 1), 2), (Dense::indefinite(N, 3), 4)] {
+        let b = Random(seed).vector(N);
+        let (x, info) = conjugate_residual(&a, &b, None, &cr(Recurrence::Hermitian), None).unwrap();
+        assert!(distance(&x, &a.solve(&b)) < 1e-8);
+        assert!(info.residual.true_residual <= 1e-10);
+        assert!(monotone(&info.history));
+        assert_eq!(info.history.len(), info.iterations + 1);
+        assert!(info.work.flops > 0 && info.work.bytes > 0);
+    }
+}
+
+#[test]
+fn both_recurrences_are_the_same_method_for_a_hermitian_matrix() {
+    let a = Dense::positive(N, 5);
+    let b = Random(6).vector(N);
+    let (_, published) = conjugate_residual(&a, &b, None, &cr(Recurrence::Hermitian), None).unwrap();
+    let (_, general) = conjugate_residual(&a, &b, None, &cr(Recurrence::General), None).unwrap();
+    for (p, g) in published.history.iter().zip(&general.history).take(12) {
+        assert!((p - g).abs() <= 1e-6 * p, "{p} {g}");
+    }
+}
+
+#[test]
+fn general_recurrence_solves_a_matrix_that_is_not_hermitian() {
+    let a = Dense::general(N, 7);
+    let b = Random(8).vector(N);
+    let (x, info) = conjugate_residual(&a, &b, None, &cr(Recurrence::General), None).unwrap();
+    assert!(distance(&x, &a.solve(&b)) < 1e-8);
+    assert!(monotone(&info.history));
+}
+
+#[test]
+fn conjugate_gradient_solves_positive_systems_in_at_most_n_steps_or_so() {
+    let a = Dense::positive(N, 9);
+    let b = Random(10).vector(N);
+    let (x, info) = conjugate_gradient(&a, &b, None, &CgParams::default(), None).unwrap();
+    assert!(distance(&x, &a.solve(&b)) < 1e-8);
+    assert!(info.iterations <= N + 5);
+}
+
+#[test]
+fn a_good_guess_saves_iterations_and_a_perfect_one_all() {
+    let a = Dense::positive(N, 11);
+    let b = Random(12).vector(N);
+    let exact = a.solve(&b);
+    let near: Vec<_> = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
+    let params = cr(Recurrence::Hermitian);
+    let (_, cold) = conjugate_residual(&a, &b, None, &params, None).unwrap();
+    let (x, warm) = conjugate_residual(&a, &b, Some(&near), &params, None).unwrap();
+    let (_, done) = conjugate_residual(&a, &b, Some(&exact), &params, None).unwrap();
+    assert!(warm.iterations < cold.iterations);
+    assert_eq!(done.iterations, 0);
+    assert!(distance(&x, &exact) < 1e-8);
+    let (_, cg) = conjugate_gradient(&a, &b, Some(&exact), &CgParams::default(), None).unwrap();
+    assert_eq!(cg.iterations, 0);
+}
+
+#[test]
+fn a_zero_source_has_the_zero_solution() {
+    let a = Dense::positive(N, 13);
+    let b = vec![Complex64::default(); N];
+    let (x, info) = conjugate_residual(&a, &b, None, &CrParams::default(), None).unwrap();
+    assert_eq!(x, b);
+    assert_eq!((info.iterations, info.residual.true_residual), (0, 0.0));
+    // From a guess it has to be found.
+    let guess = Random(1).vector(N);
+    let (x, _) = conjugate_residual(&a, &b, Some(&guess), &CrParams::default(), None).unwrap();
+    assert!(distance(&x, &b) < 1e-8);
+}
+
+#[test]
+fn the_residual_that_counts_decides() {
+    // Normal equations: the solver iterates A†A x = A†b, what counts is ‖b − A x‖ / ‖b‖.
+    let a = Dense::general(N, 14);
+    let normal = Dense::positive(N, 14);
+    let b = Random(15).vector(N);
+    let adjoint_b: Vec<Complex64> = (0..N)
+        .map(|i| (0..N).map(|k| a.rows[k][i].conj() * b[k]).sum())
+        .collect();
+    let norm = distance(&b, &vec![Complex64::default(); N]);
+    let mut looks = 0;
+    let mut counts = |x: &Vec<Complex64>| {
+        looks += 1;
+        let mut ax = x.clone();
+        a.apply(x, &mut ax)?;
+        Ok(distance(&ax, &b) / norm)
+    };
+    let (x, info) =
+        conjugate_residual(&normal, &adjoint_b, None, &CrParams::default(), Some(&mut counts)).unwrap();
+    assert!(info.residual.true_residual <= 1e-10);
+    assert!(distance(&x, &a.solve(&b)) < 1e-8);
+    assert!((1..6).contains(&looks), "{looks}");
+}
+
+#[test]
+fn looking_rarely_gives_the_same_solution() {
+    let a = Dense::positive(N, 16);
+    let b = Random(17).vector(N);
+    let stopping = Stopping {
+        look_every: 4,
+        ..Default::default()
+    };
+    let (x, info) = conjugate_residual(
+        &a,
+        &b,
+        None,
+        &CrParams {
+            stopping,
+            ..Default::default()
+        },
+        None,
+    )
+    .unwrap();
+    assert!(distance(&x, &a.solve(&b)) < 1e-8);
+    assert_eq!(info.history.len(), info.iterations / 4 + 1);
+}
+
+fn failure<V, E: std::error::Error + std::fmt::Debug>(
+    result: Result<Solution<V>, SolverError<V, E>>,
+) -> (Failure, V, SolverInfo) {
+    match result {
+        Err(SolverError::NotConverged { failure, best, info }) => (failure, best, *info),
+        Err(other) => panic!("{other}"),
+        Ok((_, info)) => panic!("converged: {info:?}"),
+    }
+}
+
+#[test]
+fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
+    let a = Dense::positive(N, 18);
+    let b = Random(19).vector(N);
+    let stopping = Stopping {
+        max_iterations: 5,
+        ..Default::default()
+    };
+    let (why, x, info) = failure(conjugate_residual(
+        &a,
+        &b,
+        None,
+        &CrParams {
+            stopping,
+            ..Default::default()
+        },
+        None,
+    ));
+    assert_eq!(why, Failure::IterationLimit { limit: 5 });
+    assert_eq!((info.iterations, info.history.len()), (5, 6));
+    let mut ax = x.clone();
+    a.apply(&x, &mut ax).unwrap();
+    let residual = distance(&ax, &b) / distance(&b, &vec![Complex64::default(); N]);
+    assert!((residual - info.residual.iterated).abs() < 1e-10);
+    assert!((residual - info.residual.true_residual).abs() < 1e-14);
+    let (why, ..) = failure(conjugate_gradient(
+        &a,
+        &b,
+        None,
+        &CgParams {
+            stopping,
+            ..Default::default()
+        },
+        None,
+    ));
+    assert_eq!(why, Failure::IterationLimit { limit: 5 });
+}
+
+#[test]
+fn a_skew_matrix_breaks_conjugate_residual_down() {
+    // (r, A r) is imaginary for a skew-Hermitian A and zero for a real skew one.
+    let a = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
+    let b = vec![Complex64::from(1.0), Complex64::from(2.0)];
+    let (why, _, info) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    assert!(
+        matches!(
+            why,
+            Failure::Breakdown {
+                quantity: "(r, Ar)",
+                ..
+            }
+        ),
+        "{why}"
+    );
+    assert_eq!(info.iterations, 0);
+}
+
+#[test]
+fn conjugate_gradient_refuses_an_indefinite_matrix() {
+    let a = Dense::from_fn(2, |i, j| {
+        if i == j {
+            Complex64::from(1.0 - 2.0 * i as f64)
+        } else {
+            0.0.into()
+        }
+    });
+    let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
+    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
+    assert!(
+        matches!(
+            why,
+            Failure::Breakdown {
+                quantity: "(p, Ap)",
+                ..
+            }
+        ),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_singular_system_without_solution_ends_in_a_typed_error() {
+    let a = Dense::from_fn(4, |i, j| {
+        if i == j && i > 0 {
+            Complex64::from(i as f64)
+        } else {
+            0.0.into()
+        }
+    });
+    let b = vec![Complex64::from(1.0); 4];
+    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    assert!(!matches!(why, Failure::IterationLimit { .. }), "{why}");
+    assert!(best.iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn not_a_number_is_named() {
+    let mut a = Dense::positive(N, 20);
+    a.rows[3][4] = Complex64::new(f64::NAN, 0.0);
+    let b = Random(21).vector(N);
+    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
+    assert!(best.iter().all(|x| x.is_finite()));
+    let mut b = b;
+    b[0].re = f64::INFINITY;
+    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
+    assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
+}
+
+#[test]
+fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
+    // A rotation by nearly a quarter turn: the published β no longer makes directions conjugate.
+    let a = Dense::from_fn(N, |i, j| {
+        let above = if (i + 1) % N == j { 1.0 } else { 0.0 };
+        Complex64::new(if i == j { 0.3 } else { 0.0 } + above, 0.0)
+    });
+    let b = Random(22).vector(N);
+    let stopping = Stopping {
+        stagnation_window: 100,
+        max_iterations: 5000,
+        ..Default::default()
+    };
+    let params = CrParams {
+        stopping,
+        ..cr(Recurrence::Hermitian)
+    };
+    let (why, ..) = failure(conjugate_residual(&a, &b, None, &params, None));
+    assert!(matches!(why, Failure::Stagnation { window: 100, .. }), "{why}");
+}
+
+#[test]
+fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
+    let a = Dense::positive(N, 23);
+    let b = Random(24).vector(N);
+    let stopping = Stopping {
+        tolerance: 1e-19,
+        ..Default::default()
+    };
+    let (why, _, info) = failure(conjugate_residual(
+        &a,
+        &b,
+        None,
+        &CrParams {
+            stopping,
+            ..Default::default()
+        },
+        None,
+    ));
+    assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
+    assert!(info.residual.true_residual < 1e-12);
+}
+
+#[test]
+fn parameters_are_checked() {
+    let a = Dense::positive(3, 25);
+    let b = Random(26).vector(3);
+    for tolerance in [0.0, -1.0, f64::NAN] {
+        let stopping = Stopping {
+            tolerance,
+            ..Default::default()
+        };
+        let result = conjugate_residual(
+            &a,
+            &b,
+            None,
+            &CrParams {
+                stopping,
+                ..Default::default()
+            },
+            None,
+        );
+        assert!(matches!(
+            result,
+            Err(SolverError::Parameter {
+                name: "tolerance",
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,400 @@
+//! What `invert` and `spectrum` share: the equation, the method, and where it is solved.
+
+use super::Common;
+use super::arguments::{Input, Precision};
+use super::failure::{Failure, Status};
+use super::report::Report;
+use crate::device::{CacheMode, DeviceError, DeviceOptions, Selector, Team};
+use crate::dirac::{
+    CgParams, Coupling, CrParams, InvertError, Kappa, Mass, System, Wilson, WilsonError, cg, cr,
+};
+use crate::host::{Boundary, Dims, NDIM};
+use crate::lattice::{Lattice, LatticeError, SpinorField};
+use crate::scalar;
+use lattice_solvers::{Failure as SolverFailure, SolverInfo};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Instant;
+
+/// The linear system: a gauge field, a quark mass, a boundary condition, a source.
+#[derive(Debug, clap::Args)]
+pub struct Equation {
+    /// The gauge configuration: ILDG, SciDAC, NERSC or MILC
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    mass: QuarkMass,
+    /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t
+    #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true)]
+    pub boundary: Boundary,
+    /// The source: point:x,y,z,t
+    #[arg(long, default_value = "point:0,0,0,0")]
+    pub source: PointSource,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct QuarkMass {
+    /// The hopping parameter: M = 1 − κ H
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    kappa: Option<f64>,
+    /// The bare mass instead: M = (4 + m) − H/2, solutions are those of κ = 1/(8 + 2m) times 2κ
+    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    mass: Option<f64>,
+}
+
+/// How the equation is solved.
+#[derive(Debug, clap::Args)]
+pub struct Method {
+    /// The method
+    #[arg(long, value_enum, default_value = "cr")]
+    pub solver: Solver,
+    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b); cg has normal only
+    #[arg(long, default_value = "normal")]
+    pub system: System,
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
+    #[arg(long, allow_negative_numbers = true)]
+    tol: Option<f64>,
+    /// Most iterations
+    #[arg(long, value_name = "N", default_value_t = CrParams::default().max_iterations)]
+    max_iterations: usize,
+    /// Precision of the iteration
+    #[arg(long, value_enum, default_value = "double")]
+    precision: Precision,
+}
+
+/// The methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Solver {
+    /// Conjugate Residual
+    Cr,
+    /// Conjugate Gradient on M†M
+    Cg,
+}
+
+/// The site of a point source, as `point:x,y,z,t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointSource(pub [usize; NDIM]);
+
+impl FromStr for PointSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers: Option<Vec<usize>> = text
+            .strip_prefix("point:")
+            .and_then(|site| site.split(',').map(|n| n.trim().parse().ok()).collect());
+        numbers
+            .and_then(|numbers| numbers.try_into().ok())
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is no source; write point:x,y,z,t, for example point:0,0,0,0"))
+    }
+}
+
+impl std::fmt::Display for PointSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [x, y, z, t] = self.0;
+        write!(f, "point:{x},{y},{z},{t}")
+    }
+}
+
+impl Equation {
+    /// κ or the mass, checked.
+    pub fn coupling(&self) -> Result<Coupling, Failure> {
+        let coupling = match (self.mass.kappa, self.mass.mass) {
+            (Some(kappa), _) => Kappa(kappa).into(),
+            (None, Some(mass)) => Coupling::from(Mass(mass)),
+            (None, None) => return Err(Failure::usage("give --kappa or --mass".to_owned())),
+        };
+        coupling
+            .checked()
+            .map_err(|error| Failure::new(Status::Usage, error))
+    }
+
+    /// Which normalisation of M the solutions have: `kappa` or `mass`.
+    pub fn normalisation(&self) -> &'static str {
+        if self.mass.kappa.is_some() {
+            "kappa"
+        } else {
+            "mass"
+        }
+    }
+
+    /// Checks that the source lies on the lattice.
+    fn check_source(&self, dims: Dims) -> Result<(), Failure> {
+        let outside = (0..NDIM).find(|&mu| self.source.0[mu] >= dims[mu]);
+        match outside {
+            None => Ok(()),
+            Some(mu) => Err(Failure::usage(format!(
+                "the source {} lies outside the {dims} lattice of {}: {} runs from 0 to {}",
+                self.source,
+                self.file.display(),
+                Dims::direction_name(mu),
+                dims[mu] - 1
+            ))),
+        }
+    }
+
+    /// Everything that comes before solving: reads the configuration, opens the devices, and puts the operator on them.
+    ///
+    /// What can be wrong with the arguments alone is found out first.
+    pub fn set_up(&self, method: &Method, common: &Common, report: &Report) -> Result<Problem, Failure> {
+        let start = Instant::now();
+        let coupling = self.coupling()?;
+        method.check()?;
+        let team = select_team(common, report)?;
+        let configuration = self.input.read(&self.file, report)?.configuration;
+        let dims = configuration.dims();
+        self.check_source(dims)?;
+        let lattice = Lattice::new(&team, dims)?;
+        if lattice.idle_devices() > 0 {
+            report.warning(format_args!(
+                "{} of the {} devices have no share: the lattice has only {} time slices",
+                lattice.idle_devices(),
+                team.len(),
+                dims[3]
+            ));
+        }
+        let links = lattice.gauge(&configuration, self.boundary)?;
+        drop(configuration);
+        let wilson = Wilson::new(&links, coupling)?;
+        team.finish()?;
+        Ok(Problem {
+            wilson,
+            coupling,
+            setup_seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+}
+
+/// An operator that stands ready on its devices.
+pub struct Problem {
+    /// The operator.
+    pub wilson: Wilson<f64>,
+    /// κ or mass.
+    pub coupling: Coupling,
+    /// Time that all of it took.
+    pub setup_seconds: f64,
+}
+
+impl Problem {
+    /// The extents of the lattice.
+    pub fn dims(&self) -> Dims {
+        self.wilson.lattice().dims()
+    }
+
+    /// The devices' names; `host` if there are none.
+    pub fn devices(&self) -> Vec<String> {
+        device_names(self.wilson.lattice().team())
+    }
+}
+
+/// The names of a team's devices, as results show them.
+pub fn device_names(team: &Team) -> Vec<String> {
+    if team.is_host() {
+        return vec!["host".to_owned()];
+    }
+    team.devices()
+        .iter()
+        .map(|device| device.label().to_owned())
+        .collect()
+}
+
+/// Opens the devices of `--device`, and says where `auto` landed.
+pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
+    let selectors: Vec<Selector> = common
+        .device
+        .iter()
+        .map(|text| match text.parse() {
+            Ok(selector) => selector,
+            Err(impossible) => match impossible {},
+        })
+        .collect();
+    let cache = if common.no_cache {
+        CacheMode::Off
+    } else {
+        CacheMode::User
+    };
+    let team = Team::select_with(
+        selectors,
+        &DeviceOptions {
+            cache,
+            ..Default::default()
+        },
+    )?;
+    match team.absence() {
+        Some(absence) => report.note(format_args!("running on the host: {absence}")),
+        None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
+    }
+    Ok(team)
+}
+
+/// A solution, or the best that was reached, and how it went.
+pub struct Solved {
+    /// The solution; the best iterate if the method gave up.
+    pub x: SpinorField<f64>,
+    /// How it went.
+    pub info: SolverInfo,
+    /// Why the method gave up, if it did.
+    pub failure: Option<SolverFailure>,
+}
+
+impl Method {
+    /// The precision of the iteration.
+    pub fn precision(&self) -> scalar::Precision {
+        self.precision.into()
+    }
+
+    /// The wanted relative residual.
+    pub fn tolerance(&self) -> f64 {
+        self.tol.unwrap_or(match self.precision {
+            Precision::Double => CrParams::default().tol,
+            Precision::Single => 1e-5,
+        })
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let tolerance = self.tolerance();
+        if !(tolerance.is_finite() && tolerance > 0.0) {
+            return Err(Failure::usage(format!(
+                "--tol {tolerance} is not allowed: it must be a positive finite number"
+            )));
+        }
+        if self.solver == Solver::Cg && self.system != System::Normal {
+            return Err(Failure::usage(format!(
+                "cg does not solve the {} system, which is not positive",
+                self.system
+            ))
+            .hint("choose --system normal, or --solver cr"));
+        }
+        Ok(())
+    }
+
+    /// Solves M x = b.
+    pub fn solve(&self, wilson: &Wilson<f64>, b: &SpinorField<f64>) -> Result<Solved, Failure> {
+        let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision());
+        let outcome = match self.solver {
+            Solver::Cr => cr(
+                wilson,
+                b,
+                &CrParams {
+                    tol,
+                    max_iterations,
+                    system: self.system,
+                    precision,
+                },
+            ),
+            Solver::Cg => cg(
+                wilson,
+                b,
+                &CgParams {
+                    tol,
+                    max_iterations,
+                    precision,
+                },
+            ),
+        };
+        match outcome {
+            Ok((x, info)) => Ok(Solved {
+                x,
+                info,
+                failure: None,
+            }),
+            Err(InvertError::NotConverged { failure, best, info }) => Ok(Solved {
+                x: *best,
+                info: *info,
+                failure: Some(failure),
+            }),
+            Err(InvertError::Lattice(error)) => Err(error.into()),
+            Err(error @ InvertError::Parameter { .. }) => Err(Failure::new(Status::Usage, error)),
+        }
+    }
+
+    /// The failure of a solve that gave up, with what the user can do about it.
+    pub fn failure(&self, failure: &SolverFailure, info: &SolverInfo) -> Failure {
+        let message = format!(
+            "no convergence after {} iterations: {failure}; the true relative residual is {:.3e}, wanted {:.1e}",
+            info.iterations,
+            info.residual.true_residual,
+            self.tolerance()
+        );
+        let hint = match failure {
+            SolverFailure::IterationLimit { .. } => "allow more with --max-iterations, or loosen --tol",
+            SolverFailure::PrecisionLimit { .. } if self.precision == Precision::Single => {
+                "iterate with --precision double, or loosen --tol"
+            }
+            SolverFailure::PrecisionLimit { .. } => "loosen --tol",
+            SolverFailure::NotFinite { .. } => "look at the links with `cr-solve info`",
+            SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
+                if self.system != System::Normal =>
+            {
+                "try --system normal; beyond the critical kappa no method converges well"
+            }
+            SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. } => {
+                "is kappa beyond its critical value? A smaller kappa converges faster"
+            }
+        };
+        Failure::new(Status::Failed, anyhow::Error::msg(message)).hint(hint)
+    }
+}
+
+/// The residuals of a solve, as JSON has them.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Residual {
+    iterated: f64,
+    #[serde(rename = "true")]
+    true_residual: f64,
+}
+
+impl Residual {
+    /// That of the recurrence.
+    pub fn iterated(&self) -> f64 {
+        self.iterated
+    }
+
+    /// ‖b − M x‖ / ‖b‖.
+    pub fn true_residual(&self) -> f64 {
+        self.true_residual
+    }
+}
+
+impl From<&SolverInfo> for Residual {
+    fn from(info: &SolverInfo) -> Self {
+        Self {
+            iterated: info.residual.iterated,
+            true_residual: info.residual.true_residual,
+        }
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        let status = match error {
+            DeviceError::UnknownDevice { .. }
+            | DeviceError::AmbiguousDevice { .. }
+            | DeviceError::NotCombinable { .. } => Status::Usage,
+            _ => Status::Device,
+        };
+        Failure::new(status, error)
+    }
+}
+
+impl From<LatticeError> for Failure {
+    fn from(error: LatticeError) -> Self {
+        match error {
+            LatticeError::Device(error) => error.into(),
+            error => Failure::new(Status::Usage, error),
+        }
+    }
+}
+
+impl From<WilsonError> for Failure {
+    fn from(error: WilsonError) -> Self {
+        match error {
+            WilsonError::Lattice(error) => error.into(),
+            error => Failure::new(Status::Usage, error),
+        }
+    }
+}

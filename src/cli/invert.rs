@@ -1,0 +1,216 @@
+//! `cr-solve invert`: solves M x = b for one source.
+
+use super::Common;
+use super::equation::{Equation, Method, Residual, Solver};
+use super::failure::{Failure, Status};
+use super::report::{Report, Table};
+use crate::host::Spinor;
+use crate::io::{self, PropagatorWriter};
+use crate::plot::{self, Series};
+use crate::scalar::Precision;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// The command line of `invert`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    equation: Equation,
+    #[command(flatten)]
+    method: Method,
+    /// Spin of the source, 0 to 3
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..4))]
+    spin: u8,
+    /// Colour of the source, 0 to 2
+    #[arg(long, value_name = "C", alias = "colour", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..3))]
+    color: u8,
+    /// Write the solution to this file (LIME)
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the residual history into this file (SVG)
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    solver: Solver,
+    system: String,
+    kappa: f64,
+    mass: f64,
+    normalisation: &'static str,
+    boundary: [i8; 4],
+    source: String,
+    spin: u8,
+    color: u8,
+    dims: [usize; 4],
+    devices: Vec<String>,
+    precision: Precision,
+    tolerance: f64,
+    converged: bool,
+    failure: Option<String>,
+    iterations: usize,
+    residual: Residual,
+    solution_norm2: f64,
+    seconds: Seconds,
+    gflops: f64,
+    bandwidth_gb_s: f64,
+    history: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    setup: f64,
+    solve: f64,
+}
+
+/// Solves, reports, writes. What cannot be written is found out before the solve.
+///
+/// # Errors
+/// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
+/// written all the same.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    let Arguments {
+        equation,
+        method,
+        output,
+        plot,
+        ..
+    } = arguments;
+    for path in [output, plot].into_iter().flatten() {
+        io::check_writable(path)?;
+    }
+    let problem = equation.set_up(method, common, report)?;
+    let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.color));
+    let source = problem
+        .wilson
+        .lattice()
+        .point_source(equation.source.0, spin, colour)?;
+
+    let spinner = report.spinner("solving");
+    let solved = method.solve(&problem.wilson, &source);
+    spinner.finish_and_clear();
+    let solved = solved?;
+
+    let x = solved.x.to_host()?;
+    let info = &solved.info;
+    let seconds = info.time.as_secs_f64();
+    let outcome = Outcome {
+        schema_version: 1,
+        solver: method.solver,
+        system: method.system.to_string(),
+        kappa: problem.coupling.kappa(),
+        mass: problem.coupling.mass(),
+        normalisation: equation.normalisation(),
+        boundary: equation.boundary.signs(),
+        source: equation.source.to_string(),
+        spin: arguments.spin,
+        color: arguments.color,
+        dims: problem.dims().extents(),
+        devices: problem.devices(),
+        precision: method.precision(),
+        tolerance: method.tolerance(),
+        converged: solved.failure.is_none(),
+        failure: solved.failure.map(|failure| failure.to_string()),
+        iterations: info.iterations,
+        residual: info.into(),
+        solution_norm2: x.iter().map(Spinor::norm2).sum(),
+        seconds: Seconds {
+            setup: problem.setup_seconds,
+            solve: seconds,
+        },
+        gflops: info.work.flops as f64 / seconds / 1e9,
+        bandwidth_gb_s: info.work.bytes as f64 / seconds / 1e9,
+        history: info.history.clone(),
+    };
+
+    if let Some(path) = plot {
+        let points = outcome
+            .history
+            .iter()
+            .enumerate()
+            .map(|(n, r)| (n as f64, *r))
+            .collect();
+        let name = format!("{:?} on the {} system", method.solver, outcome.system).to_lowercase();
+        let title = format!("{}, κ = {}", equation.file.display(), outcome.kappa);
+        plot::residual_history(path, &title, &[Series { name, points }])
+            .map_err(|error| Failure::new(Status::File, error))?;
+    }
+    if let Some(path) = output {
+        let about = format!(
+            "solution of M x = b, Wilson operator, kappa {}, {} form, boundary {}, source {}, true residual {:e}",
+            outcome.kappa,
+            outcome.normalisation,
+            equation.boundary,
+            outcome.source,
+            info.residual.true_residual
+        );
+        let mut writer = PropagatorWriter::create(path, problem.dims(), Precision::Double, &about)?;
+        writer.write(spin, colour, &x)?;
+        writer.finish()?;
+    }
+    report.result(table(&outcome), &outcome)?;
+    match &solved.failure {
+        None => Ok(Status::Fine),
+        Some(failure) => {
+            if let Some(path) = output {
+                report.warning(format_args!(
+                    "{} holds the best iterate, not a solution",
+                    path.display()
+                ));
+            }
+            Err(method.failure(failure, info))
+        }
+    }
+}
+
+fn table(outcome: &Outcome) -> Table {
+    let mut table = Table::default();
+    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
+    table.line("devices", outcome.devices.join(", "));
+    table.line(
+        "kappa",
+        format_args!("{} (mass {:.6})", outcome.kappa, outcome.mass),
+    );
+    table.line(
+        "source",
+        format_args!(
+            "{}, spin {}, colour {}",
+            outcome.source, outcome.spin, outcome.color
+        ),
+    );
+    table.line(
+        "solver",
+        format_args!(
+            "{:?} on the {} system, {}",
+            outcome.solver, outcome.system, outcome.precision
+        ),
+    );
+    table.line("converged", if outcome.converged { "yes" } else { "NO" });
+    table.line("iterations", outcome.iterations);
+    table.line(
+        "residual",
+        format_args!(
+            "true {:.3e} (iterated {:.3e})",
+            outcome.residual.true_residual(),
+            outcome.residual.iterated()
+        ),
+    );
+    table.line("|solution|²", format_args!("{:.12}", outcome.solution_norm2));
+    table.line(
+        "seconds",
+        format_args!(
+            "{:.3} + {:.3} to set up",
+            outcome.seconds.solve, outcome.seconds.setup
+        ),
+    );
+    table.line(
+        "speed",
+        format_args!(
+            "{:.2} GFLOP/s, {:.2} GB/s",
+            outcome.gflops, outcome.bandwidth_gb_s
+        ),
+    );
+    table
+}

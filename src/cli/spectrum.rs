@@ -1,0 +1,243 @@
+//! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
+
+use super::Common;
+use super::equation::{Equation, Method, Residual, Solver};
+use super::failure::{Failure, Status};
+use super::report::{Report, Table};
+use crate::host::{Dims, NDIM};
+use crate::io::{self, PropagatorWriter};
+use crate::observables::{PionCorrelator, effective_mass};
+use crate::plot;
+use crate::scalar::Precision;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The command line of `spectrum`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    equation: Equation,
+    #[command(flatten)]
+    method: Method,
+    /// Direction along which the correlator runs: x, y, z or t
+    #[arg(long, default_value = "t", value_parser = direction)]
+    along: usize,
+    /// Write the twelve solutions to this file (LIME)
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the correlator and its effective mass into this file (SVG)
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+fn direction(text: &str) -> Result<usize, String> {
+    (0..NDIM)
+        .find(|&mu| text == Dims::direction_name(mu).to_string())
+        .ok_or_else(|| format!("`{text}` is no direction; choose x, y, z or t"))
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    solver: Solver,
+    system: String,
+    kappa: f64,
+    mass: f64,
+    boundary: [i8; 4],
+    source: String,
+    along: char,
+    dims: [usize; 4],
+    devices: Vec<String>,
+    precision: Precision,
+    tolerance: f64,
+    correlators: Correlators,
+    effective_mass: Vec<Option<f64>>,
+    normalisation: &'static str,
+    solves: Vec<Solve>,
+    seconds: Seconds,
+}
+
+#[derive(Serialize)]
+struct Correlators {
+    pion: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Solve {
+    spin: usize,
+    color: usize,
+    iterations: usize,
+    residual: Residual,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    setup: f64,
+    solve: f64,
+}
+
+/// Solves twelve times, reports, writes. What cannot be written is found out before the first solve.
+///
+/// # Errors
+/// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
+/// than twelve solutions means nothing, but those that were found are written.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    let Arguments {
+        equation,
+        method,
+        along,
+        output,
+        plot,
+    } = arguments;
+    for path in [output, plot].into_iter().flatten() {
+        io::check_writable(path)?;
+    }
+    let problem = equation.set_up(method, common, report)?;
+    let start = Instant::now();
+    let dims = problem.dims();
+    let about = format!(
+        "solutions of M x = b, Wilson operator, kappa {}, {} form, boundary {}, source {}",
+        problem.coupling.kappa(),
+        equation.normalisation(),
+        equation.boundary,
+        equation.source
+    );
+    let mut writer = match output {
+        Some(path) => Some(PropagatorWriter::create(path, dims, Precision::Double, &about)?),
+        None => None,
+    };
+
+    let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
+    let mut solves = Vec::new();
+    let bar = report.progress("solve", 12);
+    for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
+        bar.set_message(format!("spin {spin}, colour {colour}"));
+        let source = problem
+            .wilson
+            .lattice()
+            .point_source(equation.source.0, spin, colour)?;
+        let solved = method.solve(&problem.wilson, &source)?;
+        if let Some(failure) = &solved.failure {
+            bar.finish_and_clear();
+            if let (Some(writer), Some(path)) = (writer, output)
+                && !solves.is_empty()
+            {
+                writer.finish()?;
+                report.warning(format_args!(
+                    "{} holds the {} solutions before this one",
+                    path.display(),
+                    solves.len()
+                ));
+            }
+            let failure = method.failure(failure, &solved.info);
+            let error = failure
+                .error
+                .context(format!("the solve for spin {spin}, colour {colour} failed"));
+            return Err(Failure { error, ..failure });
+        }
+        tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
+        let x = solved.x.to_host()?;
+        pion.add(&x);
+        if let Some(writer) = &mut writer {
+            writer.write(spin, colour, &x)?;
+        }
+        solves.push(Solve {
+            spin,
+            color: colour,
+            iterations: solved.info.iterations,
+            residual: (&solved.info).into(),
+        });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+
+    let masses = effective_mass(pion.values());
+    if let Some(path) = plot {
+        let drawn: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
+        let title = format!("{}, κ = {}", equation.file.display(), problem.coupling.kappa());
+        plot::correlator(path, &title, pion.values(), &drawn)
+            .map_err(|error| Failure::new(Status::File, error))?;
+    }
+    let outcome = Outcome {
+        schema_version: 1,
+        solver: method.solver,
+        system: method.system.to_string(),
+        kappa: problem.coupling.kappa(),
+        mass: problem.coupling.mass(),
+        boundary: equation.boundary.signs(),
+        source: equation.source.to_string(),
+        along: Dims::direction_name(*along),
+        dims: dims.extents(),
+        devices: problem.devices(),
+        precision: method.precision(),
+        tolerance: method.tolerance(),
+        correlators: Correlators {
+            pion: pion.values().to_vec(),
+        },
+        effective_mass: masses,
+        normalisation: equation.normalisation(),
+        solves,
+        seconds: Seconds {
+            setup: problem.setup_seconds,
+            solve: start.elapsed().as_secs_f64(),
+        },
+    };
+    report.result(text(&outcome), &outcome)?;
+    Ok(Status::Fine)
+}
+
+fn text(outcome: &Outcome) -> String {
+    let mut table = Table::default();
+    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
+    table.line("devices", outcome.devices.join(", "));
+    table.line(
+        "kappa",
+        format_args!("{} (mass {:.6})", outcome.kappa, outcome.mass),
+    );
+    table.line("source", &outcome.source);
+    table.line(
+        "solver",
+        format_args!(
+            "{:?} on the {} system, {}",
+            outcome.solver, outcome.system, outcome.precision
+        ),
+    );
+    let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
+    let worst = outcome
+        .solves
+        .iter()
+        .map(|solve| solve.residual.true_residual())
+        .fold(0.0, f64::max);
+    table.line(
+        "solves",
+        format_args!("{} with {iterations} iterations together", outcome.solves.len()),
+    );
+    table.line("residual", format_args!("true {worst:.3e} at most"));
+    table.line(
+        "seconds",
+        format_args!(
+            "{:.3} + {:.3} to set up",
+            outcome.seconds.solve, outcome.seconds.setup
+        ),
+    );
+    let mut lines = vec![table.to_string(), String::new()];
+    lines.push(format!(
+        "{:>4}  {:>20}  {:>14}",
+        outcome.along, "pion correlator", "effective mass"
+    ));
+    for (n, (value, mass)) in outcome
+        .correlators
+        .pion
+        .iter()
+        .zip(&outcome.effective_mass)
+        .enumerate()
+    {
+        let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
+        lines.push(format!("{n:>4}  {value:>20.12e}  {mass:>14}"));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,225 @@
+//! The Wilson operator.
+
+use super::stencil::Stencil;
+use super::systems::Normal;
+use crate::device::DeviceError;
+use crate::host::WilsonForm;
+use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
+use crate::scalar::Real;
+use lattice_solvers::{LinearOperator, Work};
+
+/// The hopping parameter κ: selects the normalisation M = 1 − κ H.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kappa(pub f64);
+
+/// The bare quark mass m: selects the normalisation M = (4 + m) − ½ H.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mass(pub f64);
+
+/// The quark mass, in one of its two forms: m = 1/(2κ) − 4, and M_mass = M_κ / (2κ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Coupling {
+    /// The κ form.
+    Kappa(Kappa),
+    /// The mass form.
+    Mass(Mass),
+}
+
+/// A κ or mass that defines no operator.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum CouplingError {
+    /// κ is not a positive finite number.
+    #[error("kappa = {0} is not allowed: it must be a positive finite number")]
+    Kappa(f64),
+    /// The mass is not a finite number above −4.
+    #[error("mass = {0} is not allowed: it must be a finite number above -4, where kappa would be infinite")]
+    Mass(f64),
+}
+
+impl From<Kappa> for Coupling {
+    fn from(kappa: Kappa) -> Self {
+        Coupling::Kappa(kappa)
+    }
+}
+
+impl From<Mass> for Coupling {
+    fn from(mass: Mass) -> Self {
+        Coupling::Mass(mass)
+    }
+}
+
+impl Coupling {
+    /// Checks that the operator exists.
+    ///
+    /// # Errors
+    /// When κ is not positive and finite, or m not finite and above −4.
+    pub fn checked(self) -> Result<Self, CouplingError> {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) if !(kappa.is_finite() && kappa > 0.0) => {
+                Err(CouplingError::Kappa(kappa))
+            }
+            Coupling::Mass(Mass(mass)) if !(mass.is_finite() && mass > -4.0) => {
+                Err(CouplingError::Mass(mass))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// κ = 1 / (8 + 2m).
+    pub fn kappa(self) -> f64 {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => kappa,
+            Coupling::Mass(Mass(mass)) => 0.5 / (4.0 + mass),
+        }
+    }
+
+    /// m = 1/(2κ) − 4.
+    pub fn mass(self) -> f64 {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => 0.5 / kappa - 4.0,
+            Coupling::Mass(Mass(mass)) => mass,
+        }
+    }
+
+    /// Coefficients of ψ and of the hopping term.
+    fn coefficients(self) -> (f64, f64) {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => (1.0, -kappa),
+            Coupling::Mass(Mass(mass)) => (4.0 + mass, -0.5),
+        }
+    }
+}
+
+/// The Wilson operator M on a gauge field, in the DeGrand-Rossi basis.
+///
+/// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
+/// κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
+pub struct Wilson<T: Real> {
+    space: SpinorSpace<T>,
+    stencil: Stencil<T>,
+    coupling: Coupling,
+}
+
+/// Why an operator cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WilsonError {
+    /// κ or the mass makes no sense.
+    #[error(transparent)]
+    Coupling(#[from] CouplingError),
+    /// A field or a device failed.
+    #[error(transparent)]
+    Lattice(#[from] LatticeError),
+}
+
+impl<T: Real> Wilson<T> {
+    /// The operator on these links, for `Kappa(κ)` or `Mass(m)`.
+    ///
+    /// # Errors
+    /// When κ or m is not allowed, or the kernels cannot be built.
+    pub fn new(links: &GaugeField<T>, coupling: impl Into<Coupling>) -> Result<Self, WilsonError> {
+        let coupling = coupling.into().checked()?;
+        let space = links.lattice().spinor_space()?;
+        let (shift, coefficient) = coupling.coefficients();
+        let form = WilsonForm {
+            shift,
+            coefficient,
+            dagger: false,
+            gamma5: false,
+        };
+        let stencil = Stencil::new(links, form).map_err(LatticeError::from)?;
+        Ok(Self {
+            space,
+            stencil,
+            coupling,
+        })
+    }
+
+    /// The lattice it acts on.
+    pub fn lattice(&self) -> &Lattice {
+        self.stencil.links().lattice()
+    }
+
+    /// κ or mass, as it was given.
+    pub fn coupling(&self) -> Coupling {
+        self.coupling
+    }
+
+    /// The spinor fields it acts on.
+    pub fn spinor_space(&self) -> &SpinorSpace<T> {
+        &self.space
+    }
+
+    /// out = M ψ
+    pub fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        self.stencil.apply(psi, out)
+    }
+
+    /// The adjoint M† = γ5 M γ5 of this operator.
+    pub fn adjoint(&self) -> Result<Self, DeviceError> {
+        let form = self.stencil.form();
+        self.with_form(WilsonForm {
+            dagger: !form.dagger,
+            ..form
+        })
+    }
+
+    /// γ5 M, which is Hermitian.
+    pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
+        let form = self.stencil.form();
+        self.with_form(WilsonForm {
+            gamma5: !form.gamma5,
+            ..form
+        })
+    }
+
+    /// γ5 alone.
+    pub(super) fn gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm {
+            shift: 1.0,
+            coefficient: 0.0,
+            dagger: false,
+            gamma5: true,
+        })
+    }
+
+    fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
+        let stencil = Stencil::new(self.stencil.links(), form)?;
+        Ok(Self {
+            space: self.space.clone(),
+            stencil,
+            coupling: self.coupling,
+        })
+    }
+
+    /// M†M, which is Hermitian and positive.
+    pub fn normal(&self) -> Result<Normal<T>, DeviceError> {
+        Normal::new(self)
+    }
+
+    /// The same operator in another precision.
+    pub fn cast<R: Real>(&self) -> Result<Wilson<R>, LatticeError> {
+        let links = self.stencil.links().cast()?;
+        let space = links.lattice().spinor_space()?;
+        Ok(Wilson {
+            space,
+            stencil: Stencil::new(&links, self.stencil.form())?,
+            coupling: self.coupling,
+        })
+    }
+}
+
+impl<T: Real> LinearOperator for Wilson<T> {
+    type Space = SpinorSpace<T>;
+
+    fn space(&self) -> &SpinorSpace<T> {
+        &self.space
+    }
+
+    fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        self.stencil.apply(psi, out)
+    }
+
+    fn work(&self) -> Work {
+        self.stencil.work()
+    }
+}

@@ -1,0 +1,61 @@
+//! Links ready for the Dirac operator: in its precision, with the boundary signs on them.
+
+use super::boundary::Boundary;
+use super::configuration::GaugeConfiguration;
+use super::dims::{Dims, NDIM};
+use super::matrix3::Matrix3;
+use crate::scalar::Real;
+use rayon::prelude::*;
+
+/// The links of a configuration with the boundary signs applied, `links[4·site + mu]`.
+#[derive(Clone, Debug)]
+pub struct LinkField<T> {
+    dims: Dims,
+    links: Vec<Matrix3<T>>,
+}
+
+impl<T: Real> LinkField<T> {
+    /// Converts every link and multiplies those that leave the last slice of a direction by its sign.
+    pub fn new(configuration: &GaugeConfiguration, boundary: Boundary) -> Self {
+        let dims = configuration.dims();
+        let links = (0..NDIM * dims.volume())
+            .into_par_iter()
+            .map(|k| signed_link(configuration, boundary, k / NDIM, k % NDIM))
+            .collect();
+        Self { dims, links }
+    }
+
+    /// The same links in another precision.
+    pub fn cast<R: Real>(&self) -> LinkField<R> {
+        LinkField {
+            dims: self.dims,
+            links: self.links.par_iter().map(Matrix3::cast).collect(),
+        }
+    }
+
+    /// The extents of the lattice.
+    pub fn dims(&self) -> Dims {
+        self.dims
+    }
+
+    /// The link that leaves `site` in direction `mu`.
+    pub fn link(&self, site: usize, mu: usize) -> &Matrix3<T> {
+        &self.links[NDIM * site + mu]
+    }
+}
+
+/// One link of a configuration in precision `T`, with the boundary sign on it.
+pub fn signed_link<T: Real>(
+    configuration: &GaugeConfiguration,
+    boundary: Boundary,
+    site: usize,
+    mu: usize,
+) -> Matrix3<T> {
+    let dims = configuration.dims();
+    let link = configuration.link(site, mu).cast::<T>();
+    if dims.coordinates(site)[mu] + 1 == dims[mu] {
+        link.scale(T::from_f64(f64::from(boundary.signs()[mu])))
+    } else {
+        link
+    }
+}

@@ -1,0 +1,136 @@
+//! The checksums of SciDAC, NERSC and MILC files.
+//!
+//! All three combine one number for each site (or word) by an operation that commutes, so that sites can be summed
+//! in any order, in parallel.
+
+use super::numbers::ByteOrder;
+use serde::Serialize;
+
+/// The checksum of a file and that of its data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checksum {
+    /// `scidac`, `nersc` or `milc`.
+    pub kind: &'static str,
+    /// The sums that the file carries, in hexadecimal.
+    pub stored: String,
+    /// The sums of its data.
+    pub computed: String,
+    /// Whether they are the same.
+    pub ok: bool,
+}
+
+impl Checksum {
+    pub(super) fn new(method: Method, stored: Sums, computed: Sums) -> Self {
+        let ok = stored == computed;
+        Self {
+            kind: method.name(),
+            stored: method.text(stored),
+            computed: method.text(computed),
+            ok,
+        }
+    }
+}
+
+/// Two sums; NERSC has one, and leaves the other at zero.
+pub(super) type Sums = [u32; 2];
+
+/// How a checksum is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// With c the CRC-32 of a site as stored and r its lexicographic number: the exclusive or of c rotated left
+    /// by r mod 29, and by r mod 31.
+    SciDac,
+    /// The sum modulo 2³² of all 32-bit words, in the byte order of the file.
+    Nersc(ByteOrder),
+    /// With w a 32-bit word, in the byte order of the file, and r its place in the data: the exclusive or of w
+    /// rotated left by r mod 29, and by r mod 31.
+    Milc(ByteOrder),
+}
+
+impl Method {
+    /// The sums of no data at all.
+    pub(super) const NOTHING: Sums = [0, 0];
+
+    /// The sums of one site, the `rank`-th, as it is stored.
+    pub(super) fn of_site(self, rank: u64, bytes: &[u8]) -> Sums {
+        match self {
+            Method::SciDac => rotated(crc32fast::hash(bytes), rank),
+            Method::Nersc(order) => [
+                bytes
+                    .chunks_exact(4)
+                    .fold(0, |sum: u32, word| sum.wrapping_add(order.u32(word))),
+                0,
+            ],
+            Method::Milc(order) => {
+                let first = rank * (bytes.len() / 4) as u64;
+                (first..)
+                    .zip(bytes.chunks_exact(4))
+                    .map(|(place, word)| rotated(order.u32(word), place))
+                    .fold(Self::NOTHING, |a, b| self.combine(a, b))
+            }
+        }
+    }
+
+    /// The sums of two sets of sites together.
+    pub(super) fn combine(self, a: Sums, b: Sums) -> Sums {
+        match self {
+            Method::Nersc(_) => [a[0].wrapping_add(b[0]), 0],
+            Method::SciDac | Method::Milc(_) => [a[0] ^ b[0], a[1] ^ b[1]],
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Method::SciDac => "scidac",
+            Method::Nersc(_) => "nersc",
+            Method::Milc(_) => "milc",
+        }
+    }
+
+    fn text(self, [a, b]: Sums) -> String {
+        match self {
+            Method::Nersc(_) => format!("{a:08x}"),
+            Method::SciDac | Method::Milc(_) => format!("{a:08x} {b:08x}"),
+        }
+    }
+}
+
+fn rotated(word: u32, rank: u64) -> Sums {
+    [
+        word.rotate_left((rank % 29) as u32),
+        word.rotate_left((rank % 31) as u32),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_combine_in_any_order() {
+        let site = |rank: u64| [(rank * 37 + 5) as u8; 24];
+        for method in [
+            Method::SciDac,
+            Method::Nersc(ByteOrder::Big),
+            Method::Milc(ByteOrder::Little),
+        ] {
+            let sum = |ranks: &[u64]| {
+                ranks
+                    .iter()
+                    .map(|&rank| method.of_site(rank, &site(rank)))
+                    .fold(Method::NOTHING, |a, b| method.combine(a, b))
+            };
+            assert_eq!(sum(&[0, 1, 2, 3, 40]), sum(&[40, 2, 0, 3, 1]));
+            assert_ne!(sum(&[0, 1, 2, 3, 40]), sum(&[0, 1, 2, 3]));
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_word_counts_in_scidac_and_milc_sums() {
+        let (a, b) = ([1, 0, 0, 0], [2, 0, 0, 0]);
+        for method in [Method::SciDac, Method::Milc(ByteOrder::Little)] {
+            let sum = |first, second| method.combine(method.of_site(0, first), method.of_site(1, second));
+            assert_ne!(sum(&a, &b), sum(&b, &a));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What can go wrong with a file.
+
+use super::format::Format;
+use crate::host::{Dims, DimsError};
+use crate::scalar::Precision;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file could not be read or written, or its content disagrees with the checks it carries.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {kind}", path.display())]
+pub struct Error {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub kind: ErrorKind,
+}
+
+impl Error {
+    pub(super) fn new(path: &Path, kind: ErrorKind) -> Self {
+        Self {
+            path: path.to_owned(),
+            kind,
+        }
+    }
+
+    /// True when the file was read but its content disagrees with the checksum, plaquette or link trace that it
+    /// carries; false when it could not be read or written, or is not valid.
+    pub fn is_mismatch(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::ChecksumMismatch { .. } | ErrorKind::HeaderMismatch { .. }
+        )
+    }
+}
+
+/// What is wrong with a file. Bytes are counted from 0, lines from 1.
+#[derive(Debug, thiserror::Error)]
+pub enum ErrorKind {
+    /// The operating system refused.
+    #[error("cannot {action}: {source}")]
+    System {
+        /// What was tried, for example `open the file`.
+        action: &'static str,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// No file can be created there.
+    #[error("cannot create a file in {}: {source}; name a folder that exists and can be written to", folder.display())]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// A directory, a device or a pipe.
+    #[error("is {found}, not a regular file; name a file")]
+    NotAFile {
+        /// What it is.
+        found: &'static str,
+    },
+    /// No bytes at all.
+    #[error("the file is empty; copy it again from where it came")]
+    Empty,
+    /// None of the known formats.
+    #[error(
+        "is no gauge configuration that can be read: it begins with {found}, where LIME (ILDG, SciDAC) begins with \
+         the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER` and MILC with the number 20103"
+    )]
+    UnknownFormat {
+        /// The first bytes, as text where they are text.
+        found: String,
+    },
+    /// The file ends too early.
+    #[error(
+        "truncated: {wanted} bytes should follow at byte {byte} ({what}), the file has {found} left; copy it again \
+         from where it came"
+    )]
+    Truncated {
+        /// What should stand there.
+        what: String,
+        /// Where it begins.
+        byte: u64,
+        /// The bytes it takes.
+        wanted: u64,
+        /// The bytes that are left.
+        found: u64,
+    },
+    /// A LIME record does not begin where it should.
+    #[error(
+        "no LIME record at byte {byte}: found {found:08x} in place of the magic number 456789ab; the file is damaged \
+         from there on, or the length of the record before is wrong"
+    )]
+    NotALimeRecord {
+        /// Where the record should begin.
+        byte: u64,
+        /// The four bytes found.
+        found: u32,
+    },
+    /// No record holds what was asked for.
+    #[error("holds no {wanted}; its records are: {}", list(records))]
+    NoSuchRecord {
+        /// What was looked for.
+        wanted: &'static str,
+        /// The types of the records that are there.
+        records: Vec<String>,
+    },
+    /// A record of metadata cannot be understood.
+    #[error("the record {record} at byte {byte} cannot be used: {problem}")]
+    BadRecord {
+        /// The type of the record.
+        record: String,
+        /// Where its payload begins.
+        byte: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file does not say how large its lattice is.
+    #[error(
+        "does not say its extents: {reason}; give them as x, y, z, t, for example `--dims 8x8x8x16` \
+         (`ReadOptions::dims` in the library)"
+    )]
+    MissingExtents {
+        /// Why they are not known.
+        reason: String,
+    },
+    /// The extents in the file are not those of a lattice.
+    #[error(
+        "the extents at {place} are invalid: {source}; give the right ones, for example `--dims 8x8x8x16`"
+    )]
+    BadExtents {
+        /// Where they stand, or where the record that has them begins.
+        place: Place,
+        /// Why they are refused.
+        source: DimsError,
+    },
+    /// The extents in the file are not those that were given.
+    #[error("is a {stored} lattice by its own header, but {given} was given; leave the extents out")]
+    OtherExtents {
+        /// What the file says.
+        stored: Dims,
+        /// What the caller says.
+        given: Dims,
+    },
+    /// The payload is not that of the lattice.
+    #[error(
+        "the data at byte {byte} are {found} bytes, but {content} of a {dims} lattice {}; check the extents, or copy \
+         the file again",
+        sizes(*single, *double, *declared)
+    )]
+    PayloadSize {
+        /// Where the payload begins.
+        byte: u64,
+        /// Its length.
+        found: u64,
+        /// What it should hold.
+        content: &'static str,
+        /// The extents.
+        dims: Dims,
+        /// The bytes that it takes in single precision.
+        single: u64,
+        /// The bytes that it takes in double precision.
+        double: u64,
+        /// The precision that the file declares, if it does.
+        declared: Option<Precision>,
+    },
+    /// A line of a text header cannot be understood.
+    #[error("line {line} of the header cannot be used: `{text}`: {problem}")]
+    BadLine {
+        /// The line, counted from 1.
+        line: usize,
+        /// What it says.
+        text: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A text header lacks a keyword.
+    #[error("the header (lines 1 to {lines}) has no {keyword}; it is truncated or of another kind")]
+    MissingKeyword {
+        /// The keyword.
+        keyword: String,
+        /// The lines that were searched.
+        lines: usize,
+    },
+    /// A valid file of a kind that is not supported.
+    #[error("{what} is not supported; {remedy}")]
+    Unsupported {
+        /// What it is.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// There is not enough memory.
+    #[error("needs {bytes} bytes of memory, which the system does not give")]
+    OutOfMemory {
+        /// The bytes wanted.
+        bytes: u64,
+    },
+    /// The checksum in the file is not that of its data.
+    #[error(
+        "checksum mismatch ({kind}): stored {stored}, computed {computed}; the data are damaged, copy the file \
+         again (`--ignore-checksum` reads it nevertheless)"
+    )]
+    ChecksumMismatch {
+        /// `scidac`, `nersc` or `milc`.
+        kind: &'static str,
+        /// The sums in the file.
+        stored: String,
+        /// The sums of the data.
+        computed: String,
+    },
+    /// An observable in the header is not that of the links.
+    #[error(
+        "{quantity} mismatch: the header says {stored}, the links give {computed} (tolerance {tolerance:.1e}); the \
+         file is damaged or of another convention (`--ignore-checksum` reads it nevertheless)"
+    )]
+    HeaderMismatch {
+        /// `plaquette` or `link trace`.
+        quantity: &'static str,
+        /// The value in the header.
+        stored: f64,
+        /// The value of the links.
+        computed: f64,
+        /// The largest difference allowed.
+        tolerance: f64,
+    },
+    /// A link has an infinity or a NaN.
+    #[error(
+        "the link at {} in direction {direction} is not finite; the data are damaged, copy the file again",
+        tuple(coordinates)
+    )]
+    NotFinite {
+        /// The site, x, y, z, t.
+        coordinates: [usize; 4],
+        /// x, y, z or t.
+        direction: char,
+    },
+    /// A link is not in SU(3).
+    #[error(
+        "links are far from SU(3): the worst is at {} in direction {direction}, off by {deviation:.3e} (at most \
+         {limit:.0e} is accepted); the file is damaged, of another byte order or convention, or rescaled \
+         (`--ignore-unitarity` takes it nevertheless)",
+        tuple(coordinates)
+    )]
+    NotSpecialUnitary {
+        /// The site of the worst link, x, y, z, t.
+        coordinates: [usize; 4],
+        /// x, y, z or t.
+        direction: char,
+        /// The larger of the largest |entry| of U U† − 1 and |det U − 1|.
+        deviation: f64,
+        /// The largest deviation accepted.
+        limit: f64,
+    },
+    /// A format cannot hold what was asked for.
+    #[error("the {format} format has no {what}; {remedy}")]
+    NotInFormat {
+        /// The format.
+        format: Format,
+        /// What it cannot hold.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A field of another lattice was handed in.
+    #[error("a field of {found} sites was to be written to a file of {wanted} sites")]
+    FieldSize {
+        /// The sites of the file.
+        wanted: usize,
+        /// The sites of the field.
+        found: usize,
+    },
+    /// A solution for a source that does not exist was handed in.
+    #[error("there is no source of spin {spin} and colour {colour}: spins are 0 to 3, colours 0 to 2")]
+    NoSuchSource {
+        /// The spin.
+        spin: usize,
+        /// The colour.
+        colour: usize,
+    },
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Counted from 0.
+    Byte(u64),
+    /// Counted from 1.
+    Line(usize),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Byte(byte) => write!(f, "byte {byte}"),
+            Place::Line(line) => write!(f, "line {line}"),
+        }
+    }
+}
+
+fn list(records: &[String]) -> String {
+    const SHOWN: usize = 12;
+    if records.is_empty() {
+        return "none".into();
+    }
+    let mut text = records
+        .iter()
+        .take(SHOWN)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if records.len() > SHOWN {
+        text.push_str(&format!(" and {} more", records.len() - SHOWN));
+    }
+    text
+}
+
+fn tuple([x, y, z, t]: &[usize; 4]) -> String {
+    format!("(x, y, z, t) = ({x}, {y}, {z}, {t})")
+}
+
+fn sizes(single: u64, double: u64, declared: Option<Precision>) -> String {
+    match declared {
+        Some(Precision::Single) => format!("take {single} in single precision, which the file declares"),
+        Some(Precision::Double) => format!("take {double} in double precision, which the file declares"),
+        None => format!("take {single} in single or {double} in double precision"),
+    }
+}

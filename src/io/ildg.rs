@@ -1,0 +1,304 @@
+//! Gauge fields in LIME files: ILDG and SciDAC.
+//!
+//! Both hold big-endian links, x fastest, then y, z, t; four to a site, row-major. Their records:
+//!
+//! | record | holds |
+//! |---|---|
+//! | `scidac-private-file-xml` | the extents |
+//! | `scidac-private-record-xml` | data type and precision of the data that follow |
+//! | `ildg-format` | extents and precision (ILDG) |
+//! | `ildg-binary-data`, `scidac-binary-data` | the links |
+//! | `scidac-checksum` | the checksum of the data before |
+//! | `ildg-data-lfn` | the logical file name (ILDG) |
+//!
+//! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
+
+use super::checksum::{Checksum, Method, Sums};
+use super::error::{Error, ErrorKind, Place};
+use super::format::Format;
+use super::input::{Input, printable};
+use super::lime::{self, Position, Record};
+use super::links::LinkLayout;
+use super::metadata::{self, Content, Problem, ScidacRecord};
+use super::numbers::ByteOrder;
+use super::output::Output;
+use super::read::{GaugeFile, ReadOptions, extents};
+use super::write::WriteOptions;
+use crate::host::{Dims, GaugeConfiguration};
+use crate::scalar::Precision;
+
+const ILDG_DATA: &str = "ildg-binary-data";
+/// The type of records with SciDAC data.
+pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
+
+/// Reads the first gauge field of a LIME file. Its checksum is compared, not judged.
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
+    let file = LimeFile::scan(input)?;
+    let (format, data) = file.find_gauge_field(input)?;
+    let (dims, declared) = file.dims_and_precision(input, format, data, options.dims)?;
+    let record = &file.records[data];
+    let precision = precision_of(input, record, Content::Gauge, dims, declared)?;
+
+    let stored = match file.stored_sums(input, data) {
+        Err(_) if options.ignore_checksum => None,
+        stored => stored?,
+    };
+    let layout = LinkLayout::full(precision, ByteOrder::Big);
+    let payload = layout.payload(dims, stored.map(|_| Method::SciDac), options.progress);
+    let (links, computed) = layout.read(input, &payload, record.byte)?;
+    let mut facts = vec![("records".into(), file.kinds().join(", "))];
+    facts.extend(file.facts(input, data)?);
+    Ok(GaugeFile {
+        configuration: GaugeConfiguration::new(dims, links),
+        format,
+        checksum: stored.map(|stored| Checksum::new(Method::SciDac, stored, computed)),
+        header_checks: Vec::new(),
+        fields: file
+            .records
+            .iter()
+            .filter(|other| other.kind == record.kind)
+            .count(),
+        facts,
+    })
+}
+
+/// The precision of the data of a record: by their length, which must be that of the lattice.
+pub(super) fn precision_of(
+    input: &Input,
+    record: &Record,
+    content: Content,
+    dims: Dims,
+    declared: Option<Precision>,
+) -> Result<Precision, Error> {
+    let bytes = |precision| dims.volume() as u64 * content.site_bytes(precision) as u64;
+    [Precision::Single, Precision::Double]
+        .into_iter()
+        .find(|&precision| bytes(precision) == record.length && declared.is_none_or(|d| d == precision))
+        .ok_or_else(|| {
+            input.error(ErrorKind::PayloadSize {
+                byte: record.byte,
+                found: record.length,
+                content: content.description(),
+                dims,
+                single: bytes(Precision::Single),
+                double: bytes(Precision::Double),
+                declared,
+            })
+        })
+}
+
+/// The records of a LIME file, and what they say about each other.
+pub(super) struct LimeFile {
+    pub(super) records: Vec<Record>,
+}
+
+impl LimeFile {
+    pub(super) fn scan(input: &mut Input) -> Result<Self, Error> {
+        Ok(Self {
+            records: lime::records(input)?,
+        })
+    }
+
+    pub(super) fn kinds(&self) -> Vec<String> {
+        self.records.iter().map(|record| record.kind.clone()).collect()
+    }
+
+    /// The places of the records with SciDAC data.
+    pub(super) fn scidac_data(&self) -> impl Iterator<Item = usize> {
+        (0..self.records.len()).filter(|&place| self.records[place].kind == SCIDAC_DATA)
+    }
+
+    fn is_data(record: &Record) -> bool {
+        record.kind == ILDG_DATA || record.kind == SCIDAC_DATA
+    }
+
+    /// The nearest record of this type before the data, though not before other data.
+    pub(super) fn describing(&self, kind: &str, data: usize) -> Option<&Record> {
+        let before = self.records[..data].iter().rev();
+        before
+            .take_while(|record| !Self::is_data(record))
+            .find(|record| record.kind == kind)
+    }
+
+    /// What `scidac-private-record-xml` says of the data, if it is there and can be understood.
+    pub(super) fn scidac_record(
+        &self,
+        input: &mut Input,
+        data: usize,
+    ) -> Result<Option<ScidacRecord>, Error> {
+        let Some(record) = self.describing("scidac-private-record-xml", data) else {
+            return Ok(None);
+        };
+        Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
+    }
+
+    /// The sums that the file carries for the data.
+    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<Sums>, Error> {
+        let after = self.records[data + 1..].iter();
+        let Some(record) = after
+            .take_while(|record| !Self::is_data(record))
+            .find(|record| record.kind == "scidac-checksum")
+        else {
+            return Ok(None);
+        };
+        let text = lime::text(input, record)?;
+        metadata::parse_scidac_checksum(&text)
+            .map(Some)
+            .map_err(|problem| lime::bad_record(input, record, problem))
+    }
+
+    /// The extents in `scidac-private-file-xml`.
+    pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
+        let Some(record) = self
+            .records
+            .iter()
+            .find(|record| record.kind == "scidac-private-file-xml")
+        else {
+            let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
+            return Err(input.error(ErrorKind::MissingExtents { reason }));
+        };
+        let text = lime::text(input, record)?;
+        metadata::parse_scidac_file(&text).map_err(|problem| bad_extents(input, record, problem))
+    }
+
+    /// The data of the first gauge field: ILDG's if there are any.
+    fn find_gauge_field(&self, input: &mut Input) -> Result<(Format, usize), Error> {
+        if let Some(data) = self.records.iter().position(|record| record.kind == ILDG_DATA) {
+            return Ok((Format::Ildg, data));
+        }
+        let mut other = None;
+        for data in self.scidac_data() {
+            match self.scidac_record(input, data)? {
+                Some(ScidacRecord {
+                    content, datatype, ..
+                }) if content != Some(Content::Gauge) => {
+                    other.get_or_insert(datatype);
+                }
+                _ => return Ok((Format::SciDac, data)),
+            }
+        }
+        Err(input.error(match other {
+            Some(datatype) => ErrorKind::Unsupported {
+                what: format!("SciDAC data of the type {}", printable(&datatype)),
+                remedy: "a gauge field has four QDP_F3_ColorMatrix or QDP_D3_ColorMatrix to a site",
+            },
+            None => ErrorKind::NoSuchRecord {
+                wanted: "gauge field (a record ildg-binary-data or scidac-binary-data)",
+                records: self.kinds(),
+            },
+        }))
+    }
+
+    /// The extents, and the precision where the file declares it.
+    ///
+    /// They stand in `ildg-format`; in a SciDAC file, or an ILDG file without that record, in those of SciDAC.
+    fn dims_and_precision(
+        &self,
+        input: &mut Input,
+        format: Format,
+        data: usize,
+        given: Option<Dims>,
+    ) -> Result<(Dims, Option<Precision>), Error> {
+        let record = self.describing("ildg-format", data).or_else(|| {
+            // Some files have it at their end.
+            self.records.iter().find(|record| record.kind == "ildg-format")
+        });
+        let Some(record) = record.filter(|_| format == Format::Ildg) else {
+            let declared = self
+                .scidac_record(input, data)?
+                .and_then(|record| record.precision);
+            let stored = self.scidac_dims(input);
+            return Ok((extents(input, stored, given)?, declared));
+        };
+        let stored = lime::text(input, record).and_then(|text| {
+            metadata::parse_ildg_format(&text).map_err(|problem| bad_extents(input, record, problem))
+        });
+        let declared = stored.as_ref().ok().map(|&(_, precision)| precision);
+        Ok((extents(input, stored.map(|(dims, _)| dims), given)?, declared))
+    }
+
+    /// What else the file says, for those who want to know where it comes from.
+    fn facts(&self, input: &mut Input, data: usize) -> Result<Vec<(String, String)>, Error> {
+        let mut facts = Vec::new();
+        if let Some(date) = self.scidac_record(input, data)?.and_then(|record| record.date) {
+            facts.push(("date".into(), printable(&date)));
+        }
+        if let Some(record) = self.records.iter().find(|record| record.kind == "ildg-data-lfn")
+            && let Ok(text) = lime::text(input, record)
+        {
+            facts.push(("lfn".into(), printable(&text)));
+        }
+        Ok(facts)
+    }
+}
+
+/// The error that a record does not tell the extents.
+fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
+    input.error(match problem {
+        Problem::Extents(source) => ErrorKind::BadExtents {
+            place: Place::Byte(record.byte),
+            source,
+        },
+        Problem::Text(problem) => {
+            let Record { kind, byte, .. } = record;
+            let reason = format!(
+                "the record {kind} at byte {byte} is malformed: {}",
+                printable(&problem)
+            );
+            ErrorKind::MissingExtents { reason }
+        }
+    })
+}
+
+/// Writes a configuration as ILDG or SciDAC.
+pub(super) fn write(
+    output: &mut Output,
+    config: &GaugeConfiguration,
+    options: &WriteOptions,
+) -> Result<(), Error> {
+    let dims = config.dims();
+    let precision = options.precision.unwrap_or(config.precision());
+    let is_ildg = options.format == Format::Ildg;
+    let description = options.description.as_deref().unwrap_or_default();
+
+    lime::write_text(
+        output,
+        "scidac-private-file-xml",
+        Position::First,
+        &metadata::scidac_file(dims),
+    )?;
+    lime::write_text(
+        output,
+        "scidac-file-xml",
+        Position::Last,
+        &metadata::note("title", "gauge configuration"),
+    )?;
+    let record = metadata::scidac_record(Content::Gauge, precision);
+    lime::write_text(output, "scidac-private-record-xml", Position::First, &record)?;
+    lime::write_text(
+        output,
+        "scidac-record-xml",
+        Position::Middle,
+        &metadata::note("info", description),
+    )?;
+    if is_ildg {
+        let format = metadata::ildg_format(dims, precision);
+        lime::write_text(output, "ildg-format", Position::Middle, &format)?;
+    }
+    let layout = LinkLayout::full(precision, ByteOrder::Big);
+    let payload = layout.payload(dims, Some(Method::SciDac), options.progress);
+    let kind = if is_ildg { ILDG_DATA } else { SCIDAC_DATA };
+    lime::write_header(output, kind, Position::Middle, payload.bytes())?;
+    let sums = layout.write(output, &payload, config)?;
+    lime::write_padding(output, payload.bytes())?;
+    let last = if options.lfn.is_some() {
+        Position::Middle
+    } else {
+        Position::Last
+    };
+    lime::write_text(output, "scidac-checksum", last, &metadata::scidac_checksum(sums))?;
+    if let Some(lfn) = &options.lfn {
+        lime::write_text(output, "ildg-data-lfn", Position::Last, lfn)?;
+    }
+    Ok(())
+}

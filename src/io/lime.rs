@@ -1,0 +1,191 @@
+//! LIME: the container of ILDG and SciDAC files.
+//!
+//! A file is a row of records. A record is a header of 144 bytes (magic number, version, flags, length of the
+//! payload, type), the payload, and zeros up to a multiple of 8. Numbers are big-endian. The two flags mark the
+//! first and the last record of a message; readers here go by the types of the records alone.
+
+use super::error::{Error, ErrorKind};
+use super::input::{Input, printable};
+use super::output::Output;
+
+/// The first four bytes of every record.
+pub(super) const MAGIC: u32 = 0x4567_89ab;
+
+const HEADER: u64 = 144;
+const VERSION: u16 = 1;
+
+/// The largest record of metadata that is read.
+const LARGEST_METADATA: u64 = 1 << 20;
+
+/// One record of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    /// Its type, for example `ildg-format`.
+    pub(super) kind: String,
+    /// Where its payload begins.
+    pub(super) byte: u64,
+    /// The length of its payload, which lies wholly in the file.
+    pub(super) length: u64,
+}
+
+/// All records of a file.
+pub(super) fn records(input: &mut Input) -> Result<Vec<Record>, Error> {
+    let mut records = Vec::new();
+    let mut start = 0;
+    while start < input.length() {
+        let header: [u8; HEADER as usize] = input.array("the header of a LIME record", start)?;
+        let magic = u32::from_be_bytes(std::array::from_fn(|k| header[k]));
+        if magic != MAGIC {
+            return Err(input.error(ErrorKind::NotALimeRecord {
+                byte: start,
+                found: magic,
+            }));
+        }
+        let length = u64::from_be_bytes(std::array::from_fn(|k| header[8 + k]));
+        let name = header[16..].split(|&byte| byte == 0).next().unwrap_or_default();
+        let kind = printable(&String::from_utf8_lossy(name));
+        let byte = start + HEADER;
+        input.expect(&format!("the payload of the record {kind}"), byte, length)?;
+        // No overflow: the payload ends within the file. The padding of the last record may be missing.
+        start = (byte + length).next_multiple_of(8);
+        records.push(Record { kind, byte, length });
+    }
+    Ok(records)
+}
+
+/// The text of a record of metadata, without the zeros and blanks around it.
+pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> {
+    if record.length > LARGEST_METADATA {
+        return Err(bad_record(
+            input,
+            record,
+            format!(
+                "it has {} bytes, and metadata at most {LARGEST_METADATA}",
+                record.length
+            ),
+        ));
+    }
+    let bytes = input.bytes("metadata", record.byte, record.length as usize)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text
+        .trim_matches(|c: char| c == '\0' || c.is_whitespace())
+        .to_owned())
+}
+
+/// The error that a record cannot be used. The problem may quote the file.
+pub(super) fn bad_record(input: &Input, record: &Record, problem: String) -> Error {
+    let problem = printable(&problem);
+    input.error(ErrorKind::BadRecord {
+        record: record.kind.clone(),
+        byte: record.byte,
+        problem,
+    })
+}
+
+/// Where a record stands in its message.
+#[derive(Clone, Copy)]
+pub(super) enum Position {
+    First,
+    Middle,
+    Last,
+}
+
+/// Writes a record of text, with the zero at its end that readers written in C expect.
+pub(super) fn write_text(
+    output: &mut Output,
+    kind: &str,
+    position: Position,
+    text: &str,
+) -> Result<(), Error> {
+    let mut payload = text.as_bytes().to_vec();
+    payload.push(0);
+    write_header(output, kind, position, payload.len() as u64)?;
+    output.write(&payload)?;
+    write_padding(output, payload.len() as u64)
+}
+
+/// Begins a record; its payload and [`write_padding`] must follow.
+pub(super) fn write_header(
+    output: &mut Output,
+    kind: &str,
+    position: Position,
+    length: u64,
+) -> Result<(), Error> {
+    let flags: u16 = match position {
+        Position::First => 0x8000,
+        Position::Middle => 0,
+        Position::Last => 0x4000,
+    };
+    let mut header = [0; HEADER as usize];
+    header[..4].copy_from_slice(&MAGIC.to_be_bytes());
+    header[4..6].copy_from_slice(&VERSION.to_be_bytes());
+    header[6..8].copy_from_slice(&flags.to_be_bytes());
+    header[8..16].copy_from_slice(&length.to_be_bytes());
+    header[16..16 + kind.len()].copy_from_slice(kind.as_bytes());
+    output.write(&header)
+}
+
+/// Ends a record with a payload of `length` bytes.
+pub(super) fn write_padding(output: &mut Output, length: u64) -> Result<(), Error> {
+    output.write(&[0; 7][..(length.next_multiple_of(8) - length) as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn written(path: &Path, payloads: &[&str]) {
+        let mut output = Output::create(path).unwrap();
+        for (k, payload) in payloads.iter().enumerate() {
+            write_text(&mut output, &format!("record-{k}"), Position::Middle, payload).unwrap();
+        }
+        output.finish().unwrap();
+    }
+
+    #[test]
+    fn records_are_read_as_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.lime");
+        let payloads = ["", "a", "1234567", "12345678", "some more text"];
+        written(&path, &payloads);
+        let mut input = Input::open(&path).unwrap();
+        assert_eq!(input.length() % 8, 0);
+        let records = records(&mut input).unwrap();
+        assert_eq!(records.len(), payloads.len());
+        for (k, (record, payload)) in records.iter().zip(payloads).enumerate() {
+            assert_eq!(record.kind, format!("record-{k}"));
+            assert_eq!(record.length as usize, payload.len() + 1);
+            assert_eq!(text(&mut input, record).unwrap(), payload);
+        }
+    }
+
+    #[test]
+    fn a_file_may_end_without_padding_but_not_earlier() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.lime");
+        written(&path, &["ab"]);
+        let whole = std::fs::read(&path).unwrap();
+        for length in 1..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let found = Input::open(&path).and_then(|mut input| records(&mut input));
+            assert_eq!(found.is_ok(), length >= 147, "{length}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.lime");
+        written(&path, &["ab"]);
+        for length in [9, u64::MAX, u64::MAX - 143, 1 << 63] {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes[8..16].copy_from_slice(&u64::to_be_bytes(length));
+            std::fs::write(&path, bytes).unwrap();
+            let error = records(&mut Input::open(&path).unwrap()).unwrap_err();
+            assert!(
+                matches!(error.kind, ErrorKind::Truncated { byte: 144, wanted, found: 8, .. } if wanted == length)
+            );
+        }
+    }
+}

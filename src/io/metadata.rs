@@ -1,0 +1,401 @@
+//! The XML records of ILDG and SciDAC files.
+//!
+//! Problems are returned as text; the caller knows the file and the record.
+
+use super::checksum::Sums;
+use crate::host::{Dims, DimsError, NDIM};
+use crate::scalar::Precision;
+use roxmltree::Document;
+
+/// What is wrong with a record of metadata.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// It cannot be understood.
+    Text(String),
+    /// It is well formed, but its extents are not those of a lattice.
+    Extents(DimsError),
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Problem::Text(text) => f.write_str(text),
+            Problem::Extents(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Problem::Text(text)
+    }
+}
+
+/// A parsed record: the text of its elements by their names.
+struct Elements<'a>(Document<'a>);
+
+impl<'a> Elements<'a> {
+    fn parse(text: &'a str) -> Result<Self, String> {
+        Document::parse(text)
+            .map(Self)
+            .map_err(|error| format!("it is not valid XML: {error}"))
+    }
+
+    fn root(&self) -> &str {
+        self.0.root_element().tag_name().name()
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        let element = self
+            .0
+            .descendants()
+            .find(|node| node.is_element() && node.tag_name().name() == name)?;
+        Some(element.text().unwrap_or_default().trim())
+    }
+
+    fn require(&self, name: &str) -> Result<&str, String> {
+        self.get(name)
+            .ok_or_else(|| format!("it has no element <{name}>"))
+    }
+
+    fn number(&self, name: &str) -> Result<usize, String> {
+        let text = self.require(name)?;
+        text.parse()
+            .map_err(|_| format!("<{name}> is `{text}`, not a whole number"))
+    }
+}
+
+/// The extents and the precision in the record `ildg-format`.
+pub(super) fn parse_ildg_format(text: &str) -> Result<(Dims, Precision), Problem> {
+    let elements = Elements::parse(text)?;
+    let field = elements.require("field")?;
+    if field != "su3gauge" {
+        return Err(Problem::Text(format!("the field is `{field}`, not `su3gauge`")));
+    }
+    let precision = match elements.number("precision")? {
+        32 => Precision::Single,
+        64 => Precision::Double,
+        other => return Err(Problem::Text(format!("the precision is {other}, not 32 or 64"))),
+    };
+    let mut extents = [0; NDIM];
+    for (extent, name) in extents.iter_mut().zip(["lx", "ly", "lz", "lt"]) {
+        *extent = elements.number(name)?;
+    }
+    Ok((Dims::new(extents).map_err(Problem::Extents)?, precision))
+}
+
+/// The record `ildg-format`.
+pub(super) fn ildg_format(dims: Dims, precision: Precision) -> String {
+    let [x, y, z, t] = dims.extents();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\
+         <ildgFormat xmlns=\"http://www.lqcd.org/ildg\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+         xsi:schemaLocation=\"http://www.lqcd.org/ildg/filefmt.xsd\">\
+         <version>1.0</version><field>su3gauge</field><precision>{}</precision>\
+         <lx>{x}</lx><ly>{y}</ly><lz>{z}</lz><lt>{t}</lt></ildgFormat>",
+        precision.bits()
+    )
+}
+
+/// The extents in the record `scidac-private-file-xml`.
+pub(super) fn parse_scidac_file(text: &str) -> Result<Dims, Problem> {
+    let elements = Elements::parse(text)?;
+    let volume_format = elements.get("volfmt").unwrap_or("0");
+    if volume_format != "0" {
+        return Err(Problem::Text(format!(
+            "the volume format is {volume_format}: the field is spread over several files; join them first"
+        )));
+    }
+    let dims = elements.require("dims")?;
+    let extents = dims
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<Vec<usize>, _>>();
+    let extents = extents
+        .ok()
+        .and_then(|extents| <[usize; NDIM]>::try_from(extents).ok());
+    let extents = extents.ok_or_else(|| format!("<dims> is `{dims}`, not four extents"))?;
+    Dims::new(extents).map_err(Problem::Extents)
+}
+
+/// The record `scidac-private-file-xml`.
+pub(super) fn scidac_file(dims: Dims) -> String {
+    let [x, y, z, t] = dims.extents();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><scidacFile><version>1.1</version><spacetime>4</spacetime>\
+         <dims>{x} {y} {z} {t} </dims><volfmt>0</volfmt></scidacFile>"
+    )
+}
+
+/// What a SciDAC record holds at each site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Four colour matrices: a gauge field.
+    Gauge,
+    /// A Dirac spinor with colour.
+    Spinor,
+}
+
+impl Content {
+    /// The name of the data type in QDP, without library and precision.
+    fn name(self) -> &'static str {
+        match self {
+            Content::Gauge => "ColorMatrix",
+            Content::Spinor => "DiracFermion",
+        }
+    }
+
+    /// Values of the data type at a site.
+    fn count(self) -> usize {
+        match self {
+            Content::Gauge => NDIM,
+            Content::Spinor => 1,
+        }
+    }
+
+    /// Reals in one value of the data type.
+    fn reals(self) -> usize {
+        match self {
+            Content::Gauge => 18,
+            Content::Spinor => 24,
+        }
+    }
+
+    /// Bytes of one site.
+    pub(super) fn site_bytes(self, precision: Precision) -> usize {
+        self.count() * self.reals() * precision.bytes()
+    }
+
+    /// As messages name it.
+    pub(super) fn description(self) -> &'static str {
+        match self {
+            Content::Gauge => "the links",
+            Content::Spinor => "the spinors",
+        }
+    }
+
+    fn spins(self) -> usize {
+        match self {
+            Content::Gauge => 1,
+            Content::Spinor => 4,
+        }
+    }
+}
+
+/// What the record `scidac-private-record-xml` says of the data that follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ScidacRecord {
+    /// For example `QDP_F3_ColorMatrix`.
+    pub(super) datatype: String,
+    /// What that is, if it is one of the kinds read here.
+    pub(super) content: Option<Content>,
+    pub(super) precision: Option<Precision>,
+    pub(super) date: Option<String>,
+}
+
+/// Reads the record `scidac-private-record-xml`.
+pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
+    let elements = Elements::parse(text)?;
+    let datatype = elements.require("datatype")?.to_owned();
+    let count = elements.number("datacount")?;
+    // Files of the first version call the record type `globaldata`; 0 is a field in both.
+    let is_field = ["recordtype", "globaldata"]
+        .iter()
+        .all(|name| elements.get(name).is_none_or(|t| t == "0"));
+    let content = [Content::Gauge, Content::Spinor]
+        .into_iter()
+        .find(|content| is_field && datatype.ends_with(content.name()) && count == content.count());
+    let size = elements.number("typesize").ok();
+    let by_size = |content: Content| {
+        [Precision::Single, Precision::Double]
+            .into_iter()
+            .find(|precision| size == Some(content.reals() * precision.bytes()))
+    };
+    let by_letter = match elements.get("precision") {
+        Some("F") => Some(Precision::Single),
+        Some("D") => Some(Precision::Double),
+        _ => None,
+    };
+    let precision = content.and_then(by_size).or(by_letter);
+    Ok(ScidacRecord {
+        datatype,
+        content,
+        precision,
+        date: elements.get("date").map(str::to_owned),
+    })
+}
+
+/// The record `scidac-private-record-xml`.
+pub(super) fn scidac_record(content: Content, precision: Precision) -> String {
+    let letter = match precision {
+        Precision::Single => 'F',
+        Precision::Double => 'D',
+    };
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><scidacRecord><version>1.1</version><recordtype>0</recordtype>\
+         <datatype>QDP_{letter}3_{}</datatype><precision>{letter}</precision><colors>3</colors>\
+         <spins>{}</spins><typesize>{}</typesize><datacount>{}</datacount></scidacRecord>",
+        content.name(),
+        content.spins(),
+        content.reals() * precision.bytes(),
+        content.count()
+    )
+}
+
+/// The sums in the record `scidac-checksum`.
+pub(super) fn parse_scidac_checksum(text: &str) -> Result<Sums, String> {
+    let elements = Elements::parse(text)?;
+    let sum = |name| {
+        let text = elements.require(name)?;
+        u32::from_str_radix(text, 16).map_err(|_| format!("<{name}> is `{text}`, not a hexadecimal number"))
+    };
+    Ok([sum("suma")?, sum("sumb")?])
+}
+
+/// The record `scidac-checksum`.
+pub(super) fn scidac_checksum([a, b]: Sums) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><scidacChecksum><version>1.0</version>\
+         <suma>{a:x}</suma><sumb>{b:x}</sumb></scidacChecksum>"
+    )
+}
+
+/// Spin and colour of the source, from the `scidac-record-xml` of a propagator; `None` where the record says that it
+/// is not a solution but, for example, a source.
+pub(super) fn parse_propagator_info(text: &str) -> Result<Option<(usize, usize)>, String> {
+    let elements = Elements::parse(text)?;
+    // The second name is that of older versions of QIO.
+    if !["usqcdPropInfo", "usqcdInfo"].contains(&elements.root()) {
+        return Ok(None);
+    }
+    let below = |name, limit| {
+        let value = elements.number(name)?;
+        if value < limit {
+            Ok(value)
+        } else {
+            Err(format!("<{name}> is {value}, not below {limit}"))
+        }
+    };
+    Ok(Some((below("spin", 4)?, below("color", 3)?)))
+}
+
+/// The `scidac-record-xml` of one solution of a propagator.
+pub(super) fn propagator_info(spin: usize, colour: usize) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><usqcdPropInfo><version>1.0</version>\
+         <spin>{spin}</spin><color>{colour}</color><info></info></usqcdPropInfo>"
+    )
+}
+
+/// The `scidac-file-xml` of a propagator that holds solutions without their sources.
+pub(super) fn propagator_file(info: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><usqcdPropFile><version>1.0</version>\
+         <type>DiracFermion_Sink</type><info>{}</info></usqcdPropFile>",
+        escaped(info)
+    )
+}
+
+/// A record of free text as an XML document.
+pub(super) fn note(element: &str, text: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><{element}>{}</{element}>",
+        escaped(text)
+    )
+}
+
+/// Text as the content of an element; characters that XML does not know are left out.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\t' | '\n' => escaped.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dims() -> Dims {
+        Dims::new([2, 4, 6, 8]).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for precision in [Precision::Single, Precision::Double] {
+            assert_eq!(
+                parse_ildg_format(&ildg_format(dims(), precision)),
+                Ok((dims(), precision))
+            );
+            for content in [Content::Gauge, Content::Spinor] {
+                let record = parse_scidac_record(&scidac_record(content, precision)).unwrap();
+                assert_eq!(
+                    (record.content, record.precision),
+                    (Some(content), Some(precision))
+                );
+            }
+        }
+        assert_eq!(parse_scidac_file(&scidac_file(dims())), Ok(dims()));
+        assert_eq!(
+            parse_scidac_checksum(&scidac_checksum([0x1, 0xdead_beef])),
+            Ok([0x1, 0xdead_beef])
+        );
+        assert_eq!(parse_propagator_info(&propagator_info(3, 2)), Ok(Some((3, 2))));
+        assert_eq!(parse_propagator_info(&note("usqcdSourceInfo", "")), Ok(None));
+        assert!(parse_propagator_info(&propagator_info(4, 0)).is_err());
+    }
+
+    #[test]
+    fn notes_survive_any_text() {
+        let text = "κ < 0.13 & \"c_sw\" > 1\n\u{7}";
+        let note = note("note", text);
+        assert_eq!(
+            Elements::parse(&note).unwrap().get("note"),
+            Some("κ < 0.13 & \"c_sw\" > 1")
+        );
+    }
+
+    #[test]
+    fn problems_are_told_apart() {
+        let good = ildg_format(dims(), Precision::Double);
+        let with = |from: &str, to: &str| parse_ildg_format(&good.replace(from, to)).unwrap_err();
+        assert!(matches!(
+            with("<lx>2</lx>", "<lx>0</lx>"),
+            Problem::Extents(DimsError::NotEven { .. })
+        ));
+        assert!(matches!(
+            with("<lx>2</lx>", "<lx>7</lx>"),
+            Problem::Extents(DimsError::NotEven { .. })
+        ));
+        let huge = "<lx>1099511627776</lx>";
+        assert!(matches!(
+            with("<lx>2</lx>", huge),
+            Problem::Extents(DimsError::TooLarge(_))
+        ));
+        for (from, to, word) in [
+            ("<lx>2</lx>", "<lx>-2</lx>", "<lx>"),
+            ("<lx>2</lx>", "", "<lx>"),
+            ("su3gauge", "u1gauge", "u1gauge"),
+            (">64<", ">16<", "16"),
+            ("</ildgFormat>", "", "XML"),
+        ] {
+            let problem = with(from, to).to_string();
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_no_danger() {
+        let deep = "<a>".repeat(200_000);
+        assert!(parse_ildg_format(&deep).is_err());
+    }
+}

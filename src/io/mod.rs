@@ -1,0 +1,41 @@
+//! Gauge configurations and propagators in files: parse, verify, write.
+//!
+//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC and MILC files and tells them apart by their content;
+//! [`write_gauge`] writes any of them; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
+//! Dirac equation. Nothing here knows of devices: what comes in and goes out is plain host data.
+//!
+//! Fields are streamed and decoded in parallel, a few MiB at a time, so that reading takes no more memory than the
+//! field itself; sizes in a header are compared with that of the file before anything is allocated for them. Files
+//! are written under a temporary name and renamed when they are complete.
+
+mod checksum;
+mod error;
+mod format;
+mod ildg;
+mod input;
+mod lime;
+mod links;
+mod metadata;
+mod milc;
+mod nersc;
+mod numbers;
+mod output;
+mod payload;
+mod propagators;
+mod read;
+mod validate;
+mod write;
+
+pub use checksum::Checksum;
+pub use error::{Error, ErrorKind, Place};
+pub use format::{Format, UnknownFormatName};
+pub use links::Rows;
+pub use numbers::ByteOrder;
+pub use output::check_writable;
+pub use payload::Progress;
+pub use propagators::{
+    Propagator, PropagatorRecord, PropagatorWriter, read_propagator, read_propagator_with,
+};
+pub use read::{GaugeFile, HeaderCheck, ReadOptions, read_gauge, read_gauge_with};
+pub use validate::UNITARITY_LIMIT;
+pub use write::{WriteOptions, write_gauge};

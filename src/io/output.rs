@@ -1,0 +1,156 @@
+//! A file to be written: under a temporary name beside its place, renamed when it is complete.
+
+use super::error::{Error, ErrorKind};
+use super::input::expect_regular_file;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Makes sure that a file can be created at `path`, and leaves nothing behind: to be called before a long computation.
+///
+/// # Errors
+/// When the folder is missing or not writable, or when something other than a regular file stands at `path`.
+pub fn check_writable(path: impl AsRef<Path>) -> Result<(), Error> {
+    Output::create(path.as_ref()).map(drop)
+}
+
+/// Removed when dropped before [`Output::finish`].
+pub(super) struct Output {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Output {
+    pub(super) fn create(path: &Path) -> Result<Self, Error> {
+        // A rename would put a regular file in the place of a device, such as /dev/null.
+        if let Ok(metadata) = std::fs::metadata(path) {
+            expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
+        }
+        let Some(name) = path.file_name() else {
+            return Err(Error::new(path, ErrorKind::NotAFile { found: "a directory" }));
+        };
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut prefix = std::ffi::OsString::from(".");
+        prefix.push(name);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&prefix).suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // What any new file gets, less the umask; the default is for secrets, 0600.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let not_writable = |source| {
+            Error::new(
+                path,
+                ErrorKind::NotWritable {
+                    folder: folder.to_owned(),
+                    source,
+                },
+            )
+        };
+        std::fs::metadata(folder).map_err(not_writable)?;
+        let file = builder
+            .tempfile_in(folder)
+            // The kind alone: the rest names the temporary file, which means nothing to the user.
+            .map_err(|error| not_writable(error.kind().into()))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+        })
+    }
+
+    pub(super) fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.path, kind)
+    }
+
+    /// Appends, or overwrites from where [`Output::seek`] left the file.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file
+            .as_file_mut()
+            .write_all(bytes)
+            .map_err(|source| self.write_error(source))
+    }
+
+    /// Moves to `byte`.
+    pub(super) fn seek(&mut self, byte: u64) -> Result<(), Error> {
+        self.file
+            .as_file_mut()
+            .seek(SeekFrom::Start(byte))
+            .map(drop)
+            .map_err(|source| self.write_error(source))
+    }
+
+    /// Brings everything to disk and gives the file its name.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        self.file
+            .as_file()
+            .sync_all()
+            .map_err(|source| self.write_error(source))?;
+        let Self { file, path } = self;
+        file.persist(&path).map(drop).map_err(|persist| {
+            Error::new(
+                &path,
+                ErrorKind::System {
+                    action: "rename the finished file",
+                    source: persist.error,
+                },
+            )
+        })
+    }
+
+    fn write_error(&self, source: std::io::Error) -> Error {
+        self.error(ErrorKind::System {
+            action: "write the file",
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_of_a_file_that_is_not_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("conf.lime");
+        let mut output = Output::create(&path).unwrap();
+        output.write(b"half").unwrap();
+        drop(output);
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_finished_file_replaces_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("conf.lime");
+        std::fs::write(&path, b"the old content").unwrap();
+        let mut output = Output::create(&path).unwrap();
+        output.write(b"0123").unwrap();
+        output.seek(1).unwrap();
+        output.write(b"x").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"the old content");
+        output.finish().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"0x23");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            folder.path().to_owned(),
+            "/dev/null".into(),
+            "..".into(),
+            folder.path().join("no/such"),
+        ] {
+            assert!(check_writable(&path).is_err(), "{}", path.display());
+        }
+        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,339 @@
+//! Propagators: solutions of the Dirac equation in SciDAC (LIME) files.
+//!
+//! A file follows the USQCD propagator format: a message with `scidac-private-file-xml` (the extents) and
+//! `scidac-file-xml` (`usqcdPropFile`), then a message for each solution with `scidac-private-record-xml`,
+//! `scidac-record-xml` (`usqcdPropInfo`: spin and colour of the source), `scidac-binary-data` and `scidac-checksum`.
+//! Spinors are big-endian, sites lexicographic with x fastest, spin slower than colour, in the DeGrand-Rossi basis. No
+//! sources are stored: the type in `usqcdPropFile` is `DiracFermion_Sink`.
+
+use super::checksum::{Checksum, Method};
+use super::error::{Error, ErrorKind};
+use super::ildg::{LimeFile, SCIDAC_DATA, precision_of};
+use super::input::Input;
+use super::lime::{self, Position};
+use super::metadata::{self, Content};
+use super::numbers::{ByteOrder, Stored};
+use super::output::Output;
+use super::payload::Payload;
+use super::read::{ReadOptions, extents};
+use crate::host::{Dims, Spinor};
+use crate::scalar::Precision;
+use std::path::Path;
+
+/// Writes the solutions of a propagator one after the other.
+///
+/// The file has a temporary name until [`PropagatorWriter::finish`]; a writer that is dropped leaves nothing behind.
+pub struct PropagatorWriter {
+    output: Output,
+    dims: Dims,
+    precision: Precision,
+}
+
+impl PropagatorWriter {
+    /// Begins a file for a lattice. `info` is free text for its header.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn create(
+        path: impl AsRef<Path>,
+        dims: Dims,
+        precision: Precision,
+        info: &str,
+    ) -> Result<Self, Error> {
+        let mut output = Output::create(path.as_ref())?;
+        let file = metadata::scidac_file(dims);
+        lime::write_text(&mut output, "scidac-private-file-xml", Position::First, &file)?;
+        lime::write_text(
+            &mut output,
+            "scidac-file-xml",
+            Position::Last,
+            &metadata::propagator_file(info),
+        )?;
+        Ok(Self {
+            output,
+            dims,
+            precision,
+        })
+    }
+
+    /// Appends the solution for a source with this spin (0 to 3) and colour (0 to 2), sites in lexicographic order.
+    ///
+    /// # Errors
+    /// When the field is not of this lattice, when there is no such spin or colour, and when the system refuses.
+    pub fn write(&mut self, spin: usize, colour: usize, field: &[Spinor<f64>]) -> Result<(), Error> {
+        let (wanted, found) = (self.dims.volume(), field.len());
+        if wanted != found {
+            return Err(self.output.error(ErrorKind::FieldSize { wanted, found }));
+        }
+        if spin >= 4 || colour >= 3 {
+            return Err(self.output.error(ErrorKind::NoSuchSource { spin, colour }));
+        }
+        let output = &mut self.output;
+        let record = metadata::scidac_record(Content::Spinor, self.precision);
+        lime::write_text(output, "scidac-private-record-xml", Position::First, &record)?;
+        let info = metadata::propagator_info(spin, colour);
+        lime::write_text(output, "scidac-record-xml", Position::Middle, &info)?;
+        let payload = Payload {
+            sites: wanted,
+            site_bytes: Content::Spinor.site_bytes(self.precision),
+            method: Some(Method::SciDac),
+            progress: None,
+        };
+        lime::write_header(output, SCIDAC_DATA, Position::Middle, payload.bytes())?;
+        let sums = match self.precision {
+            Precision::Single => payload.write(output, |site, bytes| encode::<f32>(&field[site], bytes)),
+            Precision::Double => payload.write(output, |site, bytes| encode::<f64>(&field[site], bytes)),
+        }?;
+        lime::write_padding(output, payload.bytes())?;
+        lime::write_text(
+            output,
+            "scidac-checksum",
+            Position::Last,
+            &metadata::scidac_checksum(sums),
+        )
+    }
+
+    /// Brings the file to disk and gives it its name.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn finish(self) -> Result<(), Error> {
+        self.output.finish()
+    }
+}
+
+/// The solutions in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Propagator {
+    /// The extents of the lattice.
+    pub dims: Dims,
+    /// The solutions, in the order of the file.
+    pub records: Vec<PropagatorRecord>,
+}
+
+/// One solution of the Dirac equation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PropagatorRecord {
+    /// The spin of its source, 0 to 3.
+    pub spin: usize,
+    /// The colour of its source, 0 to 2.
+    pub colour: usize,
+    /// The precision it is stored in.
+    pub precision: Precision,
+    /// One spinor for each site, in lexicographic order.
+    pub field: Vec<Spinor<f64>>,
+}
+
+/// Reads and verifies all solutions in a propagator file; records that hold sources are passed over.
+///
+/// # Errors
+/// As [`read_propagator_with`].
+pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
+    read_propagator_with(path, &ReadOptions::default())
+}
+
+/// Reads all solutions in a propagator file. Of the options, those that concern links mean nothing here.
+///
+/// # Errors
+/// When the file is damaged, is no propagator of Dirac spinors, or has a checksum that is not that of its data.
+pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Propagator, Error> {
+    let mut input = Input::open(path.as_ref())?;
+    let file = LimeFile::scan(&mut input)?;
+    let stored = file.scidac_dims(&mut input);
+    let dims = extents(&input, stored, options.dims)?;
+    let mut records = Vec::new();
+    for data in file.scidac_data() {
+        if let Some(record) = read_record(&mut input, &file, data, dims, options)? {
+            records.push(record);
+        }
+    }
+    if records.is_empty() {
+        let wanted = "solution of the Dirac equation (scidac-binary-data of Dirac spinors)";
+        return Err(input.error(ErrorKind::NoSuchRecord {
+            wanted,
+            records: file.kinds(),
+        }));
+    }
+    Ok(Propagator { dims, records })
+}
+
+fn read_record(
+    input: &mut Input,
+    file: &LimeFile,
+    data: usize,
+    dims: Dims,
+    options: &ReadOptions,
+) -> Result<Option<PropagatorRecord>, Error> {
+    let Some(description) = file.scidac_record(input, data)? else {
+        return Ok(None);
+    };
+    let Some(info) = file.describing("scidac-record-xml", data) else {
+        return Ok(None);
+    };
+    if description.content != Some(Content::Spinor) {
+        return Ok(None);
+    }
+    let text = lime::text(input, info)?;
+    let source =
+        metadata::parse_propagator_info(&text).map_err(|problem| lime::bad_record(input, info, problem))?;
+    let Some((spin, colour)) = source else {
+        return Ok(None);
+    };
+
+    let record = &file.records[data];
+    let precision = precision_of(input, record, Content::Spinor, dims, description.precision)?;
+    let stored = file.stored_sums(input, data)?;
+    let payload = Payload {
+        sites: dims.volume(),
+        site_bytes: Content::Spinor.site_bytes(precision),
+        method: stored.map(|_| Method::SciDac),
+        progress: options.progress,
+    };
+    let what = "the spinors";
+    let (field, computed) = match precision {
+        Precision::Single => payload.read(input, what, record.byte, 1, decode::<f32>),
+        Precision::Double => payload.read(input, what, record.byte, 1, decode::<f64>),
+    }?;
+    if let Some(stored) = stored
+        && !options.ignore_checksum
+    {
+        let Checksum {
+            kind,
+            stored,
+            computed,
+            ok,
+        } = Checksum::new(Method::SciDac, stored, computed);
+        if !ok {
+            return Err(input.error(ErrorKind::ChecksumMismatch {
+                kind,
+                stored,
+                computed,
+            }));
+        }
+    }
+    Ok(Some(PropagatorRecord {
+        spin,
+        colour,
+        precision,
+        field,
+    }))
+}
+
+fn decode<T: Stored>(bytes: &[u8], spinor: &mut [Spinor<f64>]) {
+    for spinor in spinor {
+        *spinor = Spinor::from_fn(|spin, colour| {
+            let value = T::get_complex(ByteOrder::Big, bytes, 3 * spin + colour);
+            num_complex::Complex::new(value.re.to_f64(), value.im.to_f64())
+        });
+    }
+}
+
+fn encode<T: Stored>(spinor: &Spinor<f64>, bytes: &mut [u8]) {
+    for (index, value) in spinor.0.iter().flatten().enumerate() {
+        let value = num_complex::Complex::new(T::from_f64(value.re), T::from_f64(value.im));
+        T::put_complex(value, ByteOrder::Big, bytes, index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex;
+
+    fn dims() -> Dims {
+        Dims::new([2, 4, 2, 6]).unwrap()
+    }
+
+    fn field(seed: usize) -> Vec<Spinor<f64>> {
+        let value = |site, spin, colour| (1 + seed + 12 * site + 3 * spin + colour) as f64;
+        let complex = |k: f64| Complex::new((0.1 * k).cos(), (0.2 * k).sin());
+        (0..dims().volume())
+            .map(|site| Spinor::from_fn(|spin, colour| complex(value(site, spin, colour))))
+            .collect()
+    }
+
+    fn written(path: &Path, precision: Precision) {
+        let mut writer = PropagatorWriter::create(path, dims(), precision, "κ = 0.13 <test>").unwrap();
+        for (spin, colour) in [(0, 0), (3, 2)] {
+            writer.write(spin, colour, &field(100 * spin + colour)).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    #[test]
+    fn solutions_are_read_as_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("propagator.lime");
+        for precision in [Precision::Double, Precision::Single] {
+            written(&path, precision);
+            let propagator = read_propagator(&path).unwrap();
+            assert_eq!(propagator.dims, dims());
+            assert_eq!(propagator.records.len(), 2);
+            for (record, (spin, colour)) in propagator.records.iter().zip([(0, 0), (3, 2)]) {
+                assert_eq!(
+                    (record.spin, record.colour, record.precision),
+                    (spin, colour, precision)
+                );
+                let wanted: Vec<_> = field(100 * spin + colour)
+                    .into_iter()
+                    .map(|spinor| match precision {
+                        Precision::Double => spinor,
+                        Precision::Single => Spinor::from_fn(|s, c| {
+                            let value = spinor.0[s][c];
+                            Complex::new(f64::from(value.re as f32), f64::from(value.im as f32))
+                        }),
+                    })
+                    .collect();
+                assert_eq!(record.field, wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_a_mismatch() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("propagator.lime");
+        written(&path, Precision::Double);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 1000;
+        bytes[last] ^= 4;
+        std::fs::write(&path, bytes).unwrap();
+        let error = read_propagator(&path).unwrap_err();
+        assert!(error.is_mismatch(), "{error}");
+        let options = ReadOptions {
+            ignore_checksum: true,
+            ..Default::default()
+        };
+        assert_eq!(read_propagator_with(&path, &options).unwrap().records.len(), 2);
+    }
+
+    #[test]
+    fn what_does_not_belong_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("propagator.lime");
+        let mut writer = PropagatorWriter::create(&path, dims(), Precision::Double, "").unwrap();
+        let short = &field(0)[1..];
+        assert!(matches!(
+            writer.write(0, 0, short).unwrap_err().kind,
+            ErrorKind::FieldSize {
+                wanted: 96,
+                found: 95
+            }
+        ));
+        assert!(matches!(
+            writer.write(4, 0, &field(0)).unwrap_err().kind,
+            ErrorKind::NoSuchSource { .. }
+        ));
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        PropagatorWriter::create(&path, dims(), Precision::Double, "")
+            .unwrap()
+            .finish()
+            .unwrap();
+        assert!(matches!(
+            read_propagator(&path).unwrap_err().kind,
+            ErrorKind::NoSuchRecord { .. }
+        ));
+    }
+}

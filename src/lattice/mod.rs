@@ -1,0 +1,191 @@
+//! Fields on a lattice that is spread over a team of devices, or on the host.
+//!
+//! A [`Lattice`] ties extents to a [`Team`]. Each device of the team holds a slab of whole time slices of every field;
+//! nothing above this module knows how many devices there are. Without a device the fields are plain host data.
+
+mod gauge_field;
+mod halo;
+mod layout;
+mod slab;
+mod space;
+mod spinor_field;
+mod transfer;
+
+pub use gauge_field::GaugeField;
+pub(crate) use gauge_field::GaugeStorage;
+pub(crate) use halo::{Halo, Packing};
+pub use layout::{Layout, Place, split_time};
+pub(crate) use slab::Slab;
+pub use space::SpinorSpace;
+pub use spinor_field::SpinorField;
+pub(crate) use spinor_field::SpinorStorage;
+
+use crate::device::{DeviceError, Team};
+use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Spinor};
+use crate::scalar::Real;
+use std::sync::Arc;
+
+/// A lattice of given extents on the devices of a team. Cheap to clone.
+#[derive(Clone)]
+pub struct Lattice {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    team: Team,
+    dims: Dims,
+    slabs: Vec<Slab>,
+}
+
+/// Why a field cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LatticeError {
+    /// A field was given data of another lattice.
+    #[error("the lattice is {wanted}, the {what} is of {found}")]
+    Dims {
+        /// What was given.
+        what: &'static str,
+        /// The lattice's extents.
+        wanted: Dims,
+        /// The extents found.
+        found: Dims,
+    },
+    /// Not one spinor for each site.
+    #[error("a {dims} lattice has {wanted} sites, but {found} spinors were given")]
+    SpinorCount {
+        /// The lattice's extents.
+        dims: Dims,
+        /// Its sites.
+        wanted: usize,
+        /// The spinors given.
+        found: usize,
+    },
+    /// A source outside the lattice, or a spin or colour that does not exist.
+    #[error("{what} {found} is outside the allowed range 0 to {last}")]
+    OutOfRange {
+        /// The coordinate, spin or colour.
+        what: &'static str,
+        /// The value given.
+        found: usize,
+        /// The largest allowed value.
+        last: usize,
+    },
+    /// A device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl Lattice {
+    /// A lattice on the devices of a team, cut along t. A team with more devices than time slices leaves the last ones idle.
+    pub fn new(team: &Team, dims: Dims) -> Result<Self, LatticeError> {
+        let parts = split_time(dims[3], team.devices().len());
+        let slabs = team
+            .devices()
+            .iter()
+            .zip(parts)
+            .map(|(device, (t_origin, t_extent))| Slab {
+                device: device.clone(),
+                t_origin,
+                t_extent,
+            })
+            .collect();
+        Ok(Self {
+            inner: Arc::new(Inner {
+                team: team.clone(),
+                dims,
+                slabs,
+            }),
+        })
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> Dims {
+        self.inner.dims
+    }
+
+    /// The team that holds the fields.
+    pub fn team(&self) -> &Team {
+        &self.inner.team
+    }
+
+    /// Devices of the team that have no time slice.
+    pub fn idle_devices(&self) -> usize {
+        self.team().len() - self.slabs().len()
+    }
+
+    /// The parts of the lattice, one for each device that has one; none on the host.
+    pub(crate) fn slabs(&self) -> &[Slab] {
+        &self.inner.slabs
+    }
+
+    /// Puts the links of a configuration on the devices, in precision `T`, with the boundary signs on them.
+    ///
+    /// # Errors
+    /// When the configuration has other extents, or a device fails.
+    pub fn gauge<T: Real>(
+        &self,
+        configuration: &GaugeConfiguration,
+        boundary: Boundary,
+    ) -> Result<GaugeField<T>, LatticeError> {
+        GaugeField::new(self, configuration, boundary)
+    }
+
+    /// The space of spinor fields on this lattice.
+    pub fn spinor_space<T: Real>(&self) -> Result<SpinorSpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self)?)
+    }
+
+    /// A spinor field equal to zero.
+    pub fn spinor<T: Real>(&self) -> Result<SpinorField<T>, LatticeError> {
+        Ok(SpinorField::zero(self)?)
+    }
+
+    /// A spinor field with these values, one for each site in lexicographic order.
+    ///
+    /// # Errors
+    /// When there is not one spinor for each site, or a device fails.
+    pub fn spinor_from_host<T: Real>(&self, spinors: &[Spinor<T>]) -> Result<SpinorField<T>, LatticeError> {
+        let wanted = self.dims().volume();
+        if spinors.len() != wanted {
+            return Err(LatticeError::SpinorCount {
+                dims: self.dims(),
+                wanted,
+                found: spinors.len(),
+            });
+        }
+        Ok(SpinorField::from_host(self, spinors)?)
+    }
+
+    /// A source that is 1 at one site (x, y, z, t), spin (0 to 3) and colour (0 to 2), and 0 elsewhere.
+    ///
+    /// # Errors
+    /// When the site, spin or colour does not exist, or a device fails.
+    pub fn point_source<T: Real>(
+        &self,
+        site: [usize; NDIM],
+        spin: usize,
+        colour: usize,
+    ) -> Result<SpinorField<T>, LatticeError> {
+        let dims = self.dims();
+        let ranges = [
+            ("source coordinate x", site[0], dims[0]),
+            ("source coordinate y", site[1], dims[1]),
+            ("source coordinate z", site[2], dims[2]),
+            ("source coordinate t", site[3], dims[3]),
+            ("source spin", spin, 4),
+            ("source colour", colour, 3),
+        ];
+        for (what, found, count) in ranges {
+            if found >= count {
+                return Err(LatticeError::OutOfRange {
+                    what,
+                    found,
+                    last: count - 1,
+                });
+            }
+        }
+        let mut spinors = vec![Spinor::default(); dims.volume()];
+        spinors[dims.site(site)].0[spin][colour].re = T::one();
+        self.spinor_from_host(&spinors)
+    }
+}

@@ -1,0 +1,359 @@
+//! The vector space of spinor fields: what a Krylov solver needs of them.
+
+use super::{Lattice, SpinorField, SpinorStorage};
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter,
+    REDUCTION_SOURCE, Range, Reduction,
+};
+use crate::host;
+use crate::scalar::Real;
+use lattice_solvers::VectorSpace;
+use num_complex::Complex64;
+use std::sync::Arc;
+
+const SPINOR: KernelFamily = KernelFamily::new(
+    "spinor",
+    &[
+        include_str!("../../cl/lanes.cl"),
+        REDUCTION_SOURCE,
+        include_str!("../../cl/spinor.cl"),
+    ],
+);
+
+/// The complex vector space of spinor fields on a lattice, with the inner product summed over all sites.
+///
+/// Scalars are plain numbers: each reduction is read back when its kernel is done. Cheap to clone.
+#[derive(Clone)]
+pub struct SpinorSpace<T: Real> {
+    lattice: Lattice,
+    /// One set for each slab; none on the host.
+    kernels: Arc<[SlabKernels]>,
+    precision: std::marker::PhantomData<T>,
+}
+
+struct SlabKernels {
+    device: Device,
+    /// Complex numbers (of `lanes` lanes) in the slab's part of a field.
+    count: u64,
+    range: Range,
+    groups: usize,
+    axpy: Kernel,
+    xpby: Kernel,
+    dot: Kernel,
+    norm2: Kernel,
+    advance: Kernel,
+    redirect: Kernel,
+}
+
+impl<T: Real> SpinorSpace<T> {
+    pub(super) fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
+        let dims = lattice.dims();
+        let kernels = lattice.slabs().iter().map(|slab| {
+            let layout = slab.layout(dims, T::PRECISION);
+            let count = layout.reals(SpinorField::<T>::COMPONENTS) / (2 * layout.lanes());
+            SlabKernels::new::<T>(&slab.device, layout.lanes(), count as u64)
+        });
+        Ok(Self {
+            lattice: lattice.clone(),
+            kernels: kernels.collect::<Result<_, _>>()?,
+            precision: std::marker::PhantomData,
+        })
+    }
+
+    /// The lattice that the fields live on.
+    pub fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+
+    /// Runs a kernel that makes sums on each slab, and adds the slabs' sums in their order.
+    ///
+    /// All slabs are started before the first is waited for.
+    fn reduce<'a>(
+        &self,
+        mut launch: impl FnMut(usize, &SlabKernels, &mut Reduction) -> Result<(), DeviceError> + 'a,
+    ) -> Result<Complex64, DeviceError> {
+        let mut running = Vec::with_capacity(self.kernels.len());
+        for (k, kernels) in self.kernels.iter().enumerate() {
+            let mut reduction = kernels.device.reduction(kernels.groups)?;
+            launch(k, kernels, &mut reduction)?;
+            kernels.device.flush()?;
+            running.push(reduction);
+        }
+        let mut sum = Complex64::default();
+        for reduction in running {
+            let [re, im, _] = reduction.read()?;
+            sum += Complex64::new(re, im);
+        }
+        Ok(sum)
+    }
+}
+
+impl SlabKernels {
+    fn new<T: Real>(device: &Device, lanes: usize, count: u64) -> Result<Self, DeviceError> {
+        // A CPU's work-item runs alone on long vectors; a GPU needs many work-items on every compute unit.
+        let units = device.info().compute_units.max(1);
+        let (local, groups) = if device.info().kind == DeviceKind::Cpu {
+            (1, 4 * units)
+        } else {
+            (256, 8 * units)
+        };
+        let key = KernelKey::of_real::<T>(SPINOR)
+            .lanes(lanes)
+            .define("LOCAL_SIZE", local);
+        let program = device.program(&key)?;
+        let kernel = |name: &str, scalar: Option<[&'static str; 2]>, fields: &[Parameter], reduces: bool| {
+            let mut parameters = vec![Parameter::value::<u64>("count")];
+            parameters.extend(scalar.into_iter().flatten().map(Parameter::value::<T>));
+            parameters.extend(fields);
+            if reduces {
+                parameters.extend(Reduction::parameters());
+            }
+            program.kernel(name, &parameters)
+        };
+        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
+        let (a, b) = (Some(["a_re", "a_im"]), Some(["b_re", "b_im"]));
+        Ok(Self {
+            count,
+            range: Range::groups(groups, local),
+            groups,
+            axpy: kernel("axpy", a, &[input("x"), output("y")], false)?,
+            xpby: kernel("xpby", b, &[input("x"), output("y")], false)?,
+            dot: kernel("inner_product", None, &[input("x"), input("y")], true)?,
+            norm2: kernel("norm2", None, &[input("x")], true)?,
+            advance: kernel(
+                "advance",
+                a,
+                &[input("p"), output("x"), input("q"), output("r")],
+                true,
+            )?,
+            redirect: kernel(
+                "redirect",
+                b,
+                &[input("r"), output("p"), input("s"), output("q")],
+                true,
+            )?,
+            device: device.clone(),
+        })
+    }
+}
+
+/// The two arguments of a complex scalar.
+fn scalar<T: Real>(z: &Complex64) -> [Argument<'static>; 2] {
+    [
+        Argument::value(T::from_f64(z.re)),
+        Argument::value(T::from_f64(z.im)),
+    ]
+}
+
+/// The data of a field whose partner in an operation lives on the devices.
+fn on_devices<T: Real>(field: &SpinorField<T>) -> &[Buffer<T>] {
+    match &field.storage {
+        SpinorStorage::Devices(buffers) => buffers,
+        SpinorStorage::Host(_) => panic!("spinor fields of one operation live on different teams"),
+    }
+}
+
+fn on_devices_mut<T: Real>(field: &mut SpinorField<T>) -> &mut [Buffer<T>] {
+    match &mut field.storage {
+        SpinorStorage::Devices(buffers) => buffers,
+        SpinorStorage::Host(_) => panic!("spinor fields of one operation live on different teams"),
+    }
+}
+
+fn on_host<T: Real>(field: &SpinorField<T>) -> &[host::Spinor<T>] {
+    match &field.storage {
+        SpinorStorage::Host(spinors) => spinors,
+        SpinorStorage::Devices(_) => panic!("spinor fields of one operation live on different teams"),
+    }
+}
+
+fn on_host_mut<T: Real>(field: &mut SpinorField<T>) -> &mut [host::Spinor<T>] {
+    match &mut field.storage {
+        SpinorStorage::Host(spinors) => spinors,
+        SpinorStorage::Devices(_) => panic!("spinor fields of one operation live on different teams"),
+    }
+}
+
+impl<T: Real> VectorSpace for SpinorSpace<T> {
+    type Vector = SpinorField<T>;
+    type Scalar = Complex64;
+    type Error = DeviceError;
+
+    fn dimension(&self) -> usize {
+        SpinorField::<T>::COMPONENTS * self.lattice.dims().volume()
+    }
+
+    fn component_bytes(&self) -> usize {
+        2 * T::PRECISION.bytes()
+    }
+
+    fn zero_vector(&self) -> Result<SpinorField<T>, DeviceError> {
+        SpinorField::zero(&self.lattice)
+    }
+
+    fn copy(&self, from: &SpinorField<T>, to: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        if self.lattice.team().is_host() {
+            on_host_mut(to).copy_from_slice(on_host(from));
+            return Ok(());
+        }
+        on_devices(from)
+            .iter()
+            .zip(on_devices_mut(to))
+            .try_for_each(|(from, to)| to.copy_from(from))
+    }
+
+    fn axpy(&self, a: &Complex64, x: &SpinorField<T>, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        if self.lattice.team().is_host() {
+            host::spinor_fields::axpy(*a, on_host(x), on_host_mut(y));
+            return Ok(());
+        }
+        let (x, y) = (on_devices(x), on_devices_mut(y));
+        let [re, im] = scalar::<T>(a);
+        for (k, kernels) in self.kernels.iter().enumerate() {
+            let count = Argument::value(kernels.count);
+            kernels.axpy.launch(
+                kernels.range,
+                &[count, re, im, (&x[k]).into(), (&mut y[k]).into()],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn xpby(&self, x: &SpinorField<T>, b: &Complex64, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        if self.lattice.team().is_host() {
+            host::spinor_fields::xpby(on_host(x), *b, on_host_mut(y));
+            return Ok(());
+        }
+        let (x, y) = (on_devices(x), on_devices_mut(y));
+        let [re, im] = scalar::<T>(b);
+        for (k, kernels) in self.kernels.iter().enumerate() {
+            let count = Argument::value(kernels.count);
+            kernels.xpby.launch(
+                kernels.range,
+                &[count, re, im, (&x[k]).into(), (&mut y[k]).into()],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn dot(&self, x: &SpinorField<T>, y: &SpinorField<T>) -> Result<Complex64, DeviceError> {
+        if self.lattice.team().is_host() {
+            return Ok(host::spinor_fields::dot(on_host(x), on_host(y)));
+        }
+        let (x, y) = (on_devices(x), on_devices(y));
+        self.reduce(|k, kernels, reduction| {
+            let [s, t, u] = reduction.arguments();
+            let arguments = [
+                Argument::value(kernels.count),
+                (&x[k]).into(),
+                (&y[k]).into(),
+                s,
+                t,
+                u,
+            ];
+            kernels.dot.launch(kernels.range, &arguments).map(drop)
+        })
+    }
+
+    fn norm2(&self, x: &SpinorField<T>) -> Result<Complex64, DeviceError> {
+        if self.lattice.team().is_host() {
+            return Ok(host::spinor_fields::norm2(on_host(x)).into());
+        }
+        let x = on_devices(x);
+        let sum = self.reduce(|k, kernels, reduction| {
+            let [s, t, u] = reduction.arguments();
+            kernels
+                .norm2
+                .launch(
+                    kernels.range,
+                    &[Argument::value(kernels.count), (&x[k]).into(), s, t, u],
+                )
+                .map(drop)
+        })?;
+        Ok(sum.re.into())
+    }
+
+    fn scalar(&self, value: Complex64) -> Complex64 {
+        value
+    }
+
+    fn quotient(&self, numerator: &Complex64, denominator: &Complex64) -> Complex64 {
+        numerator / denominator
+    }
+
+    fn conjugate(&self, a: &Complex64) -> Complex64 {
+        a.conj()
+    }
+
+    fn negate(&self, a: &Complex64) -> Complex64 {
+        -a
+    }
+
+    fn read<const N: usize>(&self, scalars: [&Complex64; N]) -> Result<[Complex64; N], DeviceError> {
+        Ok(scalars.map(|scalar| *scalar))
+    }
+
+    fn advance(
+        &self,
+        a: &Complex64,
+        p: &SpinorField<T>,
+        x: &mut SpinorField<T>,
+        q: &SpinorField<T>,
+        r: &mut SpinorField<T>,
+    ) -> Result<Complex64, DeviceError> {
+        if self.lattice.team().is_host() {
+            let norm2 =
+                host::spinor_fields::advance(*a, on_host(p), on_host_mut(x), on_host(q), on_host_mut(r));
+            return Ok(norm2.into());
+        }
+        let (p, x, q, r) = (on_devices(p), on_devices_mut(x), on_devices(q), on_devices_mut(r));
+        let [re, im] = scalar::<T>(a);
+        let sum = self.reduce(|k, kernels, reduction| {
+            let [s, t, u] = reduction.arguments();
+            let count = Argument::value(kernels.count);
+            let (p, x, q, r) = (
+                (&p[k]).into(),
+                (&mut x[k]).into(),
+                (&q[k]).into(),
+                (&mut r[k]).into(),
+            );
+            kernels
+                .advance
+                .launch(kernels.range, &[count, re, im, p, x, q, r, s, t, u])
+                .map(drop)
+        })?;
+        Ok(sum.re.into())
+    }
+
+    fn redirect(
+        &self,
+        b: &Complex64,
+        r: &SpinorField<T>,
+        p: &mut SpinorField<T>,
+        s: &SpinorField<T>,
+        q: &mut SpinorField<T>,
+    ) -> Result<Complex64, DeviceError> {
+        if self.lattice.team().is_host() {
+            let norm2 =
+                host::spinor_fields::redirect(*b, on_host(r), on_host_mut(p), on_host(s), on_host_mut(q));
+            return Ok(norm2.into());
+        }
+        let (r, p, image, q) = (on_devices(r), on_devices_mut(p), on_devices(s), on_devices_mut(q));
+        let [re, im] = scalar::<T>(b);
+        let sum = self.reduce(|k, kernels, reduction| {
+            let [s, t, u] = reduction.arguments();
+            let count = Argument::value(kernels.count);
+            let (r, p, image, q) = (
+                (&r[k]).into(),
+                (&mut p[k]).into(),
+                (&image[k]).into(),
+                (&mut q[k]).into(),
+            );
+            kernels
+                .redirect
+                .launch(kernels.range, &[count, re, im, r, p, image, q, s, t, u])
+                .map(drop)
+        })?;
+        Ok(sum.re.into())
+    }
+}

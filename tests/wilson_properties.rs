@@ -1,0 +1,346 @@
+//! What is true of the Wilson operator on any gauge field, on the host and on every device.
+
+mod common;
+
+use lattice_cl::device::Team;
+use lattice_cl::dirac::{Coupling, Kappa, Mass, Wilson};
+use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
+use lattice_cl::host::{self, Boundary, LinkField, Matrix3, gamma};
+use lattice_cl::lattice::Lattice;
+use lattice_cl::{Dims, GaugeConfiguration, Real};
+use lattice_solvers::VectorSpace;
+use num_complex::Complex64;
+
+type Spinor = host::Spinor<f64>;
+
+const LATTICES: [[usize; 4]; 5] = [
+    [2, 4, 6, 8],
+    [4, 6, 2, 10],
+    [8, 4, 4, 4],
+    [2, 2, 2, 2],
+    [6, 6, 6, 6],
+];
+
+fn boundaries() -> [Boundary; 3] {
+    [
+        Boundary::periodic(),
+        Boundary::antiperiodic_t(),
+        Boundary::from_signs([-1, 1, -1, -1]).unwrap(),
+    ]
+}
+
+/// M ψ, M†ψ or γ5Mψ in precision `T` on a team, as double on the host.
+fn on_team<T: Real>(
+    team: &Team,
+    configuration: &GaugeConfiguration,
+    boundary: Boundary,
+    coupling: impl Into<Coupling>,
+    which: &str,
+    psi: &[Spinor],
+) -> Vec<Spinor> {
+    let lattice = Lattice::new(team, configuration.dims()).unwrap();
+    let links = lattice.gauge::<T>(configuration, boundary).unwrap();
+    let wilson = Wilson::new(&links, coupling).unwrap();
+    let operator = match which {
+        "M" => wilson,
+        "M†" => wilson.adjoint().unwrap(),
+        "γ5M" => wilson.times_gamma5().unwrap(),
+        _ => unreachable!(),
+    };
+    let psi: Vec<host::Spinor<T>> = psi.iter().map(Spinor::cast).collect();
+    let psi = lattice.spinor_from_host(&psi).unwrap();
+    let mut out = lattice.spinor().unwrap();
+    operator.apply(&psi, &mut out).unwrap();
+    out.to_host().unwrap().iter().map(host::Spinor::cast).collect()
+}
+
+/// The twin, written out once more here from the definition, spin matrices and all.
+fn by_definition(
+    configuration: &GaugeConfiguration,
+    boundary: Boundary,
+    kappa: f64,
+    dagger: bool,
+    psi: &[Spinor],
+) -> Vec<Spinor> {
+    let dims = configuration.dims();
+    let links = LinkField::<f64>::new(configuration, boundary);
+    let times = |u: Matrix3<f64>, psi: &Spinor| host::Spinor(psi.0.map(|colours| u.times(&colours)));
+    let combine = |a: Spinor, factor: f64, b: Spinor| Spinor::from_fn(|s, c| a.0[s][c] + b.0[s][c] * factor);
+    let sign = if dagger { 1.0 } else { -1.0 };
+    (0..dims.volume())
+        .map(|x| {
+            let mut sum = Spinor::default();
+            for mu in 0..4 {
+                let (ahead, behind) = (dims.forward(x, mu), dims.backward(x, mu));
+                let forward = times(*links.link(x, mu), &psi[ahead]);
+                let backward = times(links.link(behind, mu).adjoint(), &psi[behind]);
+                let turned = gamma::spin_times(&gamma::GAMMA[mu], &combine(forward, -1.0, backward));
+                sum = combine(combine(combine(sum, 1.0, forward), 1.0, backward), sign, turned);
+            }
+            combine(psi[x], -kappa, sum)
+        })
+        .collect()
+}
+
+fn dot(a: &[Spinor], b: &[Spinor]) -> Complex64 {
+    a.iter()
+        .zip(b)
+        .flat_map(|(a, b)| (0..12).map(|k| a.component(k).conj() * b.component(k)))
+        .sum()
+}
+
+fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
+    let norm2 = |a: &[Spinor]| a.iter().map(Spinor::norm2).sum::<f64>();
+    let difference: Vec<Spinor> = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]))
+        .collect();
+    (norm2(&difference) / norm2(b)).sqrt()
+}
+
+#[test]
+fn every_team_agrees_with_the_definition() {
+    for dims in LATTICES.map(|d| Dims::new(d).unwrap()) {
+        let configuration = hot(dims, 1);
+        let psi = spinor_field(dims, 2);
+        for boundary in boundaries() {
+            for (name, team) in common::teams() {
+                for (which, dagger) in [("M", false), ("M†", true), ("γ5M", false)] {
+                    let mut expected = by_definition(&configuration, boundary, 0.137, dagger, &psi);
+                    if which == "γ5M" {
+                        expected
+                            .iter_mut()
+                            .for_each(|psi| *psi = gamma::spin_times(&gamma::GAMMA5, psi));
+                    }
+                    let double = on_team::<f64>(&team, &configuration, boundary, Kappa(0.137), which, &psi);
+                    let error = distance(&double, &expected);
+                    assert!(
+                        error < 1e-15,
+                        "{name} {dims} {boundary} {which} double: {error:e}"
+                    );
+                    let single = on_team::<f32>(&team, &configuration, boundary, Kappa(0.137), which, &psi);
+                    let error = distance(&single, &expected);
+                    assert!(
+                        error < 3e-7 && error > 0.0,
+                        "{name} {dims} {boundary} {which} single: {error:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn mass_form_is_the_kappa_form_divided_by_two_kappa() {
+    let dims = Dims::new([4, 6, 2, 10]).unwrap();
+    let configuration = hot(dims, 3);
+    let psi = spinor_field(dims, 4);
+    let mass = 0.3;
+    let kappa = 1.0 / (2.0 * (4.0 + mass));
+    for (name, team) in common::teams() {
+        let boundary = Boundary::antiperiodic_t();
+        let in_mass = on_team::<f64>(&team, &configuration, boundary, Mass(mass), "M", &psi);
+        let in_kappa = on_team::<f64>(&team, &configuration, boundary, Kappa(kappa), "M", &psi);
+        let scaled: Vec<Spinor> = in_kappa
+            .iter()
+            .map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] / (2.0 * kappa)))
+            .collect();
+        assert!(distance(&in_mass, &scaled) < 1e-15, "{name}");
+    }
+}
+
+#[test]
+fn adjoint_and_gamma5_hermiticity() {
+    for dims in [[2, 4, 6, 8], [4, 6, 2, 10]].map(|d| Dims::new(d).unwrap()) {
+        let configuration = hot(dims, 5);
+        let (phi, chi) = (spinor_field(dims, 6), spinor_field(dims, 7));
+        for (name, team) in common::teams() {
+            let apply = |which: &str, psi: &[Spinor]| {
+                on_team::<f64>(
+                    &team,
+                    &configuration,
+                    Boundary::antiperiodic_t(),
+                    Kappa(0.15),
+                    which,
+                    psi,
+                )
+            };
+            let left = dot(&phi, &apply("M", &chi));
+            let right = dot(&apply("M†", &phi), &chi);
+            let scale = (dot(&phi, &phi).re * dot(&chi, &chi).re).sqrt();
+            assert!(
+                (left - right).norm() < 1e-14 * scale,
+                "{name} {dims}: ⟨φ|Mχ⟩ = ⟨M†φ|χ⟩"
+            );
+            let left = dot(&phi, &apply("γ5M", &chi));
+            let right = dot(&apply("γ5M", &phi), &chi);
+            assert!(
+                (left - right).norm() < 1e-14 * scale,
+                "{name} {dims}: γ5M is Hermitian"
+            );
+        }
+    }
+}
+
+#[test]
+fn gauge_covariance() {
+    for dims in [[2, 4, 6, 8], [4, 6, 2, 10]].map(|d| Dims::new(d).unwrap()) {
+        let configuration = hot(dims, 8);
+        let rotation = gauge_transformation(dims, 9);
+        let rotated = transform_links(&configuration, &rotation);
+        let psi = spinor_field(dims, 10);
+        for (name, team) in common::teams() {
+            let boundary = Boundary::antiperiodic_t();
+            let before = on_team::<f64>(&team, &configuration, boundary, Kappa(0.14), "M", &psi);
+            let after = on_team::<f64>(
+                &team,
+                &rotated,
+                boundary,
+                Kappa(0.14),
+                "M",
+                &transform_spinor(&psi, &rotation),
+            );
+            let error = distance(&after, &transform_spinor(&before, &rotation));
+            assert!(error < 1e-14, "{name} {dims}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn translation_covariance() {
+    // Shifting links and spinors by one site in every direction shifts M ψ; with periodic boundaries exactly so.
+    for dims in [[2, 4, 6, 8], [4, 6, 2, 10]].map(|d| Dims::new(d).unwrap()) {
+        let configuration = hot(dims, 11);
+        let psi = spinor_field(dims, 12);
+        for mu in 0..4 {
+            let shift = |site: usize| dims.forward(site, mu);
+            let links = (0..4 * dims.volume())
+                .map(|k| configuration.link(shift(k / 4), k % 4))
+                .collect();
+            let shifted = GaugeConfiguration::new(dims, host::Links::Double(links));
+            let shifted_psi: Vec<Spinor> = (0..dims.volume()).map(|site| psi[shift(site)]).collect();
+            for (name, team) in common::teams() {
+                let apply = |links: &GaugeConfiguration, psi: &[Spinor]| {
+                    on_team::<f64>(&team, links, Boundary::periodic(), Kappa(0.14), "M", psi)
+                };
+                let plain = apply(&configuration, &psi);
+                let expected: Vec<Spinor> = (0..dims.volume()).map(|site| plain[shift(site)]).collect();
+                let error = distance(&apply(&shifted, &shifted_psi), &expected);
+                assert!(error < 1e-15, "{name} {dims} direction {mu}: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
+    // On the free field M(p) = 1 − 2κ Σ cos p + 2iκ Σ γ sin p, so M†M = (1 − 2κ Σ cos p)² + 4κ² Σ sin² p on a plane wave.
+    let dims = Dims::new([4, 6, 2, 10]).unwrap();
+    let kappa = 0.12;
+    let modes = [1usize, 2, 1, 3];
+    let momentum: [f64; 4] =
+        std::array::from_fn(|mu| 2.0 * std::f64::consts::PI * modes[mu] as f64 / dims[mu] as f64);
+    let psi: Vec<Spinor> = (0..dims.volume())
+        .map(|site| {
+            let phase: f64 = (0..4)
+                .map(|mu| momentum[mu] * dims.coordinates(site)[mu] as f64)
+                .sum();
+            Spinor::from_fn(|s, c| Complex64::from_polar(1.0 + (3 * s + c) as f64, phase + s as f64))
+        })
+        .collect();
+    let cosines: f64 = momentum.iter().map(|p| p.cos()).sum();
+    let sines: f64 = momentum.iter().map(|p| p.sin().powi(2)).sum();
+    let eigenvalue = (1.0 - 2.0 * kappa * cosines).powi(2) + 4.0 * kappa * kappa * sines;
+    let expected: Vec<Spinor> = psi
+        .iter()
+        .map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * eigenvalue))
+        .collect();
+    let free = GaugeConfiguration::unit(dims);
+    for (name, team) in common::teams() {
+        let apply = |which: &str, psi: &[Spinor]| {
+            on_team::<f64>(&team, &free, Boundary::periodic(), Kappa(kappa), which, psi)
+        };
+        let error = distance(&apply("M†", &apply("M", &psi)), &expected);
+        assert!(error < 1e-14, "{name}: {error:e}");
+    }
+}
+
+#[test]
+fn fields_come_back_as_they_went() {
+    for dims in LATTICES.map(|d| Dims::new(d).unwrap()) {
+        let psi = spinor_field(dims, 13);
+        let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
+        for (name, team) in common::teams() {
+            let lattice = Lattice::new(&team, dims).unwrap();
+            assert_eq!(
+                lattice.spinor_from_host(&psi).unwrap().to_host().unwrap(),
+                psi,
+                "{name} {dims}"
+            );
+            assert_eq!(
+                lattice.spinor_from_host(&single).unwrap().to_host().unwrap(),
+                single,
+                "{name} {dims}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_space_of_spinor_fields_on_every_team() {
+    for dims in LATTICES.map(|d| Dims::new(d).unwrap()) {
+        let fields: Vec<Vec<Spinor>> = (20..24).map(|seed| spinor_field(dims, seed)).collect();
+        let (a, b) = (Complex64::new(0.7, -1.3), Complex64::new(-0.2, 0.4));
+        let combine = |x: &[Spinor], f: Complex64, y: &[Spinor]| -> Vec<Spinor> {
+            x.iter()
+                .zip(y)
+                .map(|(x, y)| Spinor::from_fn(|s, c| x.0[s][c] + f * y.0[s][c]))
+                .collect()
+        };
+        for (name, team) in common::teams() {
+            let lattice = Lattice::new(&team, dims).unwrap();
+            let space = lattice.spinor_space::<f64>().unwrap();
+            let [p, mut x, q, mut r] = std::array::from_fn(|k| lattice.spinor_from_host(&fields[k]).unwrap());
+            let close = |field: &lattice_cl::lattice::SpinorField<f64>, expected: &[Spinor]| {
+                let error = distance(&field.to_host().unwrap(), expected);
+                assert!(error < 1e-15, "{name} {dims}: {error:e}");
+            };
+            let value = |scalar| space.read([&scalar]).unwrap()[0];
+            let near = |got: Complex64, expected: Complex64| {
+                assert!(
+                    (got - expected).norm() < 1e-13 * expected.norm(),
+                    "{name} {dims}: {got} {expected}"
+                );
+            };
+            near(value(space.dot(&p, &q).unwrap()), dot(&fields[0], &fields[2]));
+            near(value(space.norm2(&p).unwrap()), dot(&fields[0], &fields[0]));
+            // x = x + a p; r = r − a q
+            let norm2 = value(space.advance(&space.scalar(a), &p, &mut x, &q, &mut r).unwrap());
+            let new_x = combine(&fields[1], a, &fields[0]);
+            let new_r = combine(&fields[3], -a, &fields[2]);
+            close(&x, &new_x);
+            close(&r, &new_r);
+            near(norm2, dot(&new_r, &new_r));
+            // x = p + b x; r = q + b r
+            let norm2 = value(space.redirect(&space.scalar(b), &p, &mut x, &q, &mut r).unwrap());
+            let newer_x = combine(&fields[0], b, &new_x);
+            let newer_r = combine(&fields[2], b, &new_r);
+            close(&x, &newer_x);
+            close(&r, &newer_r);
+            near(norm2, dot(&newer_r, &newer_r));
+            space.axpy(&space.scalar(a), &p, &mut x).unwrap();
+            let newest = combine(&newer_x, a, &fields[0]);
+            close(&x, &newest);
+            space.xpby(&q, &space.scalar(b), &mut x).unwrap();
+            close(&x, &combine(&fields[2], b, &newest));
+            space.copy(&p, &mut x).unwrap();
+            close(&x, &fields[0]);
+            let bits: Vec<Complex64> = (0..20).map(|_| value(space.dot(&p, &q).unwrap())).collect();
+            assert!(
+                bits.iter().all(|dot| *dot == bits[0]),
+                "{name}: a reduction has the same bits each time"
+            );
+        }
+    }
+}
