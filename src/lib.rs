@@ -1,5 +1,6 @@
 //! lattice-cl.
 
+pub mod blas;
 #[cfg(feature = "program")]
 #[doc(hidden)]
 pub mod cli;

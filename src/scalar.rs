@@ -64,10 +64,12 @@ pub trait Real:
 impl Real for f32 {
     const PRECISION: Precision = Precision::Single;
 
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
 
+    #[inline]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
@@ -76,10 +78,12 @@ impl Real for f32 {
 impl Real for f64 {
     const PRECISION: Precision = Precision::Double;
 
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value
     }
 
+    #[inline]
     fn to_f64(self) -> f64 {
         self
     }
@@ -111,10 +115,12 @@ macro_rules! real_element {
             type Real = $real;
             const IS_COMPLEX: bool = false;
 
+            #[inline]
             fn from_complex(value: Complex<f64>) -> Self {
                 <$real>::from_f64(value.re)
             }
 
+            #[inline]
             fn to_complex(self) -> Complex<f64> {
                 Complex::new(self.to_f64(), 0.0)
             }
@@ -124,10 +130,12 @@ macro_rules! real_element {
             type Real = $real;
             const IS_COMPLEX: bool = true;
 
+            #[inline]
             fn from_complex(value: Complex<f64>) -> Self {
                 Complex::new(<$real>::from_f64(value.re), <$real>::from_f64(value.im))
             }
 
+            #[inline]
             fn to_complex(self) -> Complex<f64> {
                 Complex::new(self.re.to_f64(), self.im.to_f64())
             }

@@ -6,6 +6,7 @@ use common::{devices, opened};
 use lattice_cl::device::{
     Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceOptions, KernelFamily, KernelKey,
     Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team, discover,
+    triad_bandwidth,
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
@@ -475,6 +476,18 @@ fn pinned_memory_travels_beside_the_kernels() {
             pinned.write_to(&mut y, &[]),
             Err(DeviceError::LengthMismatch { .. })
         ));
+    }
+}
+
+#[test]
+fn the_bandwidth_is_measured() {
+    if common::small() {
+        return;
+    }
+    for device in devices() {
+        let bandwidth = triad_bandwidth(&device).unwrap();
+        println!("{}: {:.1} GB/s", device.label(), bandwidth / 1e9);
+        assert!(bandwidth.is_finite() && bandwidth > 0.0);
     }
 }
 

@@ -197,6 +197,12 @@ impl Memory {
     /// two up to 128 and divides `offset` and `bytes`.
     pub fn fill(&self, pattern: &[u8], offset: usize, bytes: usize) -> Result<Event> {
         self.assert_inside(offset, bytes);
+        if self.core.info.platform == "Oclgrind" {
+            // The simulator does not count a fill as initialising memory, and reports every later use of it.
+            let data = pattern.repeat(bytes / pattern.len());
+            // SAFETY: the call is blocking: `data` outlives it.
+            return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
+        }
         // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
         let event = unsafe {
             enqueue_fill_buffer(

@@ -20,6 +20,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod argument;
+mod bandwidth;
 mod binary_cache;
 mod buffer;
 mod discovery;
@@ -39,6 +40,7 @@ mod selector;
 mod team;
 
 pub use argument::{Argument, Parameter};
+pub use bandwidth::triad_bandwidth;
 pub use binary_cache::{CacheMode, NO_CACHE_VARIABLE};
 pub use buffer::{Buffer, BufferView, BufferViewMut};
 pub use discovery::{Absence, DeviceIndex, Discovery, FoundDevice, discover};
@@ -54,3 +56,5 @@ pub use program::Program;
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 pub use selector::Selector;
 pub use team::Team;
+
+pub(crate) use buffer::{check_device, check_length};

@@ -4,12 +4,14 @@
 //! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
 //! what runs when there is no OpenCL device.
 
+mod bandwidth;
 mod boundary;
 mod configuration;
 mod dims;
 pub mod gamma;
 mod gauge_observables;
 mod heat_bath;
+pub mod level1;
 mod link_field;
 mod matrix3;
 pub mod philox;
@@ -19,6 +21,7 @@ pub mod spinor_fields;
 mod su2;
 mod wilson;
 
+pub use bandwidth::triad_bandwidth;
 pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};

@@ -1,0 +1,478 @@
+//! Vector operations on one device; the kernels are in `cl/level1.cl`, their twins in
+//! [`host::level1`](crate::host::level1).
+//!
+//! Operands are buffers or views of equal length on one device, elements `f32`, `f64`, `Complex<f32>` or
+//! `Complex<f64>`. Scalars are given in double and converted to the element type; for real elements their
+//! imaginary part is dropped. (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! Everything is started and not waited for; what follows on the device runs after it. A sum is accumulated in
+//! double, in an order that depends on nothing but the length and the device, so it has the same bits every
+//! time. Start the sums of all devices of a team before waiting for the first: [`Sum::wait`].
+//!
+//! # Errors
+//! All functions return [`DeviceError::LengthMismatch`](crate::device::DeviceError::LengthMismatch) or
+//! [`DeviceError::ForeignBuffer`](crate::device::DeviceError::ForeignBuffer) for operands that do not fit together,
+//! [`DeviceError::Build`](crate::device::DeviceError::Build) if a driver does not take the kernels, and
+//! [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device fails.
+
+use crate::device::{
+    Argument, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily, KernelKey,
+    Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device, check_length,
+};
+use crate::scalar::Element;
+use num_complex::Complex;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+const LEVEL1: KernelFamily =
+    KernelFamily::new("level1", &[REDUCTION_SOURCE, include_str!("../../cl/level1.cl")]);
+
+/// How the operations are cut into work-groups on one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// Work-items of a group.
+    local: usize,
+    /// Reals that one work-item loads at a time.
+    lanes: usize,
+    /// Groups that keep the whole device busy; there are never more, so that sums have few parts.
+    max_groups: usize,
+    /// Elements below which a group is not worth starting.
+    min_elements: usize,
+}
+
+impl Shape {
+    fn of<T: Element>(info: &DeviceInfo) -> Self {
+        if info.kind == DeviceKind::Cpu {
+            // One work-item a group, whole vectors of the widest kind, and long stretches: what a loop on the
+            // processor would look like.
+            let lanes = if size_of::<T::Real>() == 4 { 16 } else { 8 };
+            Self {
+                local: 1,
+                lanes,
+                max_groups: 4 * info.compute_units,
+                min_elements: 4096,
+            }
+        } else {
+            // As many work-items as a GPU holds at a time, neighbours reading neighbouring elements.
+            let local = info.max_work_group_size.min(256);
+            Self {
+                local,
+                lanes: T::REALS,
+                max_groups: 8 * info.compute_units,
+                min_elements: 4 * local,
+            }
+        }
+    }
+
+    /// The groups for vectors of `len` elements.
+    fn groups(&self, len: usize) -> usize {
+        len.div_ceil(self.min_elements).clamp(1, self.max_groups)
+    }
+}
+
+/// The kernels for elements of type `T` on one device.
+struct Kernels<T> {
+    shape: Shape,
+    copy: Kernel,
+    swap: Kernel,
+    scal: Kernel,
+    scaled_copy: Kernel,
+    axpy: Kernel,
+    xpby: Kernel,
+    axpby: Kernel,
+    dot: Kernel,
+    norm2: Kernel,
+    dot_norm2: Kernel,
+    axpy_norm2: Kernel,
+    cr_step: Kernel,
+    cr_direction: Kernel,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Kernels<T> {
+    /// Built on first use, kept by the device.
+    fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(Self::new)
+    }
+
+    fn new(device: &Device) -> Result<Self> {
+        let shape = Shape::of::<T>(device.info());
+        let key = KernelKey::of_element::<T>(LEVEL1)
+            .lanes(shape.lanes)
+            .define("LOCAL_SIZE", shape.local);
+        let program = device.program(&key)?;
+        let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
+        let scalar = Parameter::value::<T>;
+        let count = Parameter::value::<u64>("count");
+        let update =
+            |name: &str, parameters: &[Parameter]| program.kernel(name, &[parameters, &[count]].concat());
+        let reduce = |name: &str, parameters: &[Parameter]| {
+            program.kernel(name, &[parameters, &[count], &Reduction::parameters()].concat())
+        };
+        Ok(Self {
+            shape,
+            copy: update("copy", &[input("x"), output("y")])?,
+            swap: update("swap", &[output("x"), output("y")])?,
+            scal: update("scal", &[scalar("alpha"), output("x")])?,
+            scaled_copy: update("scaled_copy", &[scalar("alpha"), input("x"), output("y")])?,
+            axpy: update("axpy", &[scalar("alpha"), input("x"), output("y")])?,
+            xpby: update("xpby", &[input("x"), scalar("beta"), output("y")])?,
+            axpby: update(
+                "axpby",
+                &[scalar("alpha"), input("x"), scalar("beta"), output("y")],
+            )?,
+            dot: reduce(
+                "inner_product",
+                &[Parameter::value::<u32>("conjugate"), input("x"), input("y")],
+            )?,
+            norm2: reduce("norm2", &[input("x")])?,
+            dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
+            axpy_norm2: reduce("axpy_norm2", &[scalar("alpha"), input("x"), output("y")])?,
+            cr_step: reduce(
+                "cr_step",
+                &[scalar("alpha"), input("p"), output("x"), input("ap"), output("r")],
+            )?,
+            cr_direction: reduce(
+                "cr_direction",
+                &[scalar("beta"), input("r"), output("p"), input("ar"), output("ap")],
+            )?,
+            element: PhantomData,
+        })
+    }
+
+    /// Starts a kernel that only writes vectors of `len` elements.
+    fn update(&self, kernel: &Kernel, len: usize, operands: &[Argument<'_>]) -> Result<()> {
+        if len > 0 {
+            let range = Range::groups(self.shape.groups(len), self.shape.local);
+            kernel.launch(
+                range,
+                Arguments::new(operands)
+                    .and(Argument::value(len as u64))
+                    .as_slice(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Starts a kernel that sums over vectors of `len` elements.
+    fn reduce<R>(
+        &self,
+        device: &Device,
+        kernel: &Kernel,
+        len: usize,
+        operands: &[Argument<'_>],
+        result: fn([f64; REDUCTION_VALUES]) -> R,
+    ) -> Result<Sum<R>> {
+        if len == 0 {
+            return Ok(Sum {
+                reduction: None,
+                result,
+            });
+        }
+        let groups = self.shape.groups(len);
+        let mut reduction = device.reduction(groups)?;
+        let [partials, counter, sums] = reduction.arguments();
+        let arguments = Arguments::new(operands)
+            .and(Argument::value(len as u64))
+            .and(partials)
+            .and(counter)
+            .and(sums);
+        kernel.launch(Range::groups(groups, self.shape.local), arguments.as_slice())?;
+        Ok(Sum {
+            reduction: Some(reduction),
+            result,
+        })
+    }
+}
+
+/// A list of arguments, without allocation.
+struct Arguments<'a> {
+    list: [Argument<'a>; 9],
+    len: usize,
+}
+
+impl<'a> Arguments<'a> {
+    fn new(operands: &[Argument<'a>]) -> Self {
+        operands.iter().fold(
+            Self {
+                list: [Argument::value(0_u32); 9],
+                len: 0,
+            },
+            |list, &a| list.and(a),
+        )
+    }
+
+    fn and(mut self, argument: Argument<'a>) -> Self {
+        self.list[self.len] = argument;
+        self.len += 1;
+        self
+    }
+
+    fn as_slice(&self) -> &[Argument<'a>] {
+        &self.list[..self.len]
+    }
+}
+
+/// A sum under way on a device.
+#[must_use = "the sum is read by `wait`"]
+pub struct Sum<R> {
+    /// `None` for the sum of nothing.
+    reduction: Option<Reduction>,
+    result: fn([f64; REDUCTION_VALUES]) -> R,
+}
+
+impl<R> Sum<R> {
+    /// Waits for the sum.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device failed.
+    pub fn wait(self) -> Result<R> {
+        let sums = self
+            .reduction
+            .map_or(Ok([0.0; REDUCTION_VALUES]), Reduction::read)?;
+        Ok((self.result)(sums))
+    }
+}
+
+impl<R> fmt::Debug for Sum<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sum({:?})", self.reduction)
+    }
+}
+
+fn complex_sum([re, im, _]: [f64; REDUCTION_VALUES]) -> Complex<f64> {
+    Complex::new(re, im)
+}
+
+fn real_sum([sum, ..]: [f64; REDUCTION_VALUES]) -> f64 {
+    sum
+}
+
+/// Checks that an operand is on `device` and has `len` elements.
+fn check<T: Element>(
+    what: &'static str,
+    device: &Device,
+    len: usize,
+    operand: BufferView<'_, T>,
+) -> Result<()> {
+    check_length(what, len, operand.len())?;
+    check_device(device, operand.device())
+}
+
+/// y = x
+pub fn copy<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<()> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("copy: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    kernels.update(&kernels.copy, len, &[x.into(), y.into()])
+}
+
+/// x and y change places.
+pub fn swap<'a, 'b, T: Element>(
+    x: impl Into<BufferViewMut<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<()> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("swap: x", device, len, x.as_view())?;
+    let kernels = Kernels::<T>::of(device)?;
+    kernels.update(&kernels.swap, len, &[x.into(), y.into()])
+}
+
+/// x = αx
+pub fn scal<'a, T: Element>(
+    alpha: impl Into<Complex<f64>>,
+    x: impl Into<BufferViewMut<'a, T>>,
+) -> Result<()> {
+    let x = x.into();
+    let len = x.len();
+    let kernels = Kernels::<T>::of(x.device())?;
+    kernels.update(&kernels.scal, len, &[scalar::<T>(alpha), x.into()])
+}
+
+/// y = y + αx
+pub fn axpy<'a, 'b, T: Element>(
+    alpha: impl Into<Complex<f64>>,
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<()> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpy: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    kernels.update(&kernels.axpy, len, &[scalar::<T>(alpha), x.into(), y.into()])
+}
+
+/// y = αx + βy; with β = 0, y is not read.
+pub fn axpby<'a, 'b, T: Element>(
+    alpha: impl Into<Complex<f64>>,
+    x: impl Into<BufferView<'a, T>>,
+    beta: impl Into<Complex<f64>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<()> {
+    let (x, y, beta) = (x.into(), y.into(), beta.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpby: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    if vanishes::<T>(beta) {
+        kernels.update(
+            &kernels.scaled_copy,
+            len,
+            &[scalar::<T>(alpha), x.into(), y.into()],
+        )
+    } else {
+        kernels.update(
+            &kernels.axpby,
+            len,
+            &[scalar::<T>(alpha), x.into(), scalar::<T>(beta), y.into()],
+        )
+    }
+}
+
+/// y = x + βy; with β = 0, y is not read.
+pub fn xpby<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    beta: impl Into<Complex<f64>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<()> {
+    let (x, y, beta) = (x.into(), y.into(), beta.into());
+    let (device, len) = (y.device(), y.len());
+    check("xpby: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    if vanishes::<T>(beta) {
+        kernels.update(&kernels.copy, len, &[x.into(), y.into()])
+    } else {
+        kernels.update(&kernels.xpby, len, &[x.into(), scalar::<T>(beta), y.into()])
+    }
+}
+
+/// Σ conj(xᵢ) yᵢ
+pub fn dotc<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<Complex<f64>>> {
+    dot(true, x.into(), y.into())
+}
+
+/// Σ xᵢ yᵢ
+pub fn dotu<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<Complex<f64>>> {
+    dot(false, x.into(), y.into())
+}
+
+fn dot<T: Element>(conjugate: bool, x: BufferView<'_, T>, y: BufferView<'_, T>) -> Result<Sum<Complex<f64>>> {
+    let (device, len) = (y.device(), y.len());
+    check("dot: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    let operands = [Argument::value(u32::from(conjugate)), x.into(), y.into()];
+    kernels.reduce(device, &kernels.dot, len, &operands, complex_sum)
+}
+
+/// ‖x‖² = Σ |xᵢ|²
+pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    norm2_as(x.into(), real_sum)
+}
+
+/// ‖x‖, without care for overflow: elements are taken to be far below 1e154.
+pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    norm2_as(x.into(), |[sum, ..]| sum.sqrt())
+}
+
+fn norm2_as<T: Element>(
+    x: BufferView<'_, T>,
+    result: fn([f64; REDUCTION_VALUES]) -> f64,
+) -> Result<Sum<f64>> {
+    let kernels = Kernels::<T>::of(x.device())?;
+    kernels.reduce(x.device(), &kernels.norm2, x.len(), &[x.into()], result)
+}
+
+/// (x, y) and ‖x‖², in one pass.
+pub fn dot_norm2<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<(Complex<f64>, f64)>> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("dot_norm2: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, im), norm2);
+    kernels.reduce(device, &kernels.dot_norm2, len, &[x.into(), y.into()], result)
+}
+
+/// y = y + αx, and ‖y‖² of the new y.
+pub fn axpy_norm2<'a, 'b, T: Element>(
+    alpha: impl Into<Complex<f64>>,
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Sum<f64>> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpy_norm2: x", device, len, x)?;
+    let kernels = Kernels::<T>::of(device)?;
+    kernels.reduce(
+        device,
+        &kernels.axpy_norm2,
+        len,
+        &[scalar::<T>(alpha), x.into(), y.into()],
+        real_sum,
+    )
+}
+
+/// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r.
+pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
+    alpha: impl Into<Complex<f64>>,
+    p: impl Into<BufferView<'a, T>>,
+    x: impl Into<BufferViewMut<'b, T>>,
+    ap: impl Into<BufferView<'c, T>>,
+    r: impl Into<BufferViewMut<'d, T>>,
+) -> Result<Sum<f64>> {
+    let (p, x, ap, r) = (p.into(), x.into(), ap.into(), r.into());
+    let (device, len) = (r.device(), r.len());
+    check("cr_step: p", device, len, p)?;
+    check("cr_step: x", device, len, x.as_view())?;
+    check("cr_step: Ap", device, len, ap)?;
+    let kernels = Kernels::<T>::of(device)?;
+    let operands = [scalar::<T>(alpha), p.into(), x.into(), ap.into(), r.into()];
+    kernels.reduce(device, &kernels.cr_step, len, &operands, real_sum)
+}
+
+/// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and ‖Ap‖² of the new Ap. With
+/// β = 0, p and Ap are not read.
+pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
+    beta: impl Into<Complex<f64>>,
+    r: impl Into<BufferView<'a, T>>,
+    p: impl Into<BufferViewMut<'b, T>>,
+    ar: impl Into<BufferView<'c, T>>,
+    ap: impl Into<BufferViewMut<'d, T>>,
+) -> Result<Sum<f64>> {
+    let (r, mut p, ar, mut ap, beta) = (r.into(), p.into(), ar.into(), ap.into(), beta.into());
+    let (device, len) = (ap.device(), ap.len());
+    check("cr_direction: r", device, len, r)?;
+    check("cr_direction: p", device, len, p.as_view())?;
+    check("cr_direction: Ar", device, len, ar)?;
+    if vanishes::<T>(beta) {
+        copy(r, p.reborrow())?;
+        copy(ar, ap.reborrow())?;
+        return norm2(ap.as_view());
+    }
+    let kernels = Kernels::<T>::of(device)?;
+    let operands = [scalar::<T>(beta), r.into(), p.into(), ar.into(), ap.into()];
+    kernels.reduce(device, &kernels.cr_direction, len, &operands, real_sum)
+}
+
+/// A scalar in the element's own type.
+fn scalar<T: Element>(value: impl Into<Complex<f64>>) -> Argument<'static> {
+    Argument::value(T::from_complex(value.into()))
+}
+
+/// Whether a scalar is zero in the element's own type.
+fn vanishes<T: Element>(value: Complex<f64>) -> bool {
+    T::from_complex(value) == T::default()
+}

@@ -1,0 +1,252 @@
+//! Vector operations: the twins of `cl/level1.cl`.
+//!
+//! Vectors are slices of equal length. Scalars are given in double and converted to the element type, as on a
+//! device; for real elements their imaginary part is dropped. Sums are accumulated in double over pieces of a
+//! fixed length, and the pieces are added in their order, so that the result does not depend on the number of
+//! threads. (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! # Panics
+//! All functions panic if lengths differ.
+
+use crate::scalar::Element;
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// Elements that one task works on: large enough to pay for a task, small enough to share among many.
+const PIECE: usize = 4096;
+
+/// Elements with the arithmetic of their field.
+pub trait Arithmetic: Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+
+impl<T: Element + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Arithmetic for T {}
+
+/// y = x
+pub fn copy<T: Arithmetic>(x: &[T], y: &mut [T]) {
+    update1(x, y, |x, y| *y = x);
+}
+
+/// x and y change places.
+pub fn swap<T: Arithmetic>(x: &mut [T], y: &mut [T]) {
+    check(x.len(), y.len());
+    x.par_chunks_mut(PIECE)
+        .zip(y.par_chunks_mut(PIECE))
+        .for_each(|(x, y)| x.swap_with_slice(y));
+}
+
+/// x = αx
+pub fn scal<T: Arithmetic>(alpha: Complex<f64>, x: &mut [T]) {
+    let alpha = T::from_complex(alpha);
+    x.par_chunks_mut(PIECE)
+        .for_each(|x| x.iter_mut().for_each(|x| *x = alpha * *x));
+}
+
+/// y = y + αx
+pub fn axpy<T: Arithmetic>(alpha: Complex<f64>, x: &[T], y: &mut [T]) {
+    let alpha = T::from_complex(alpha);
+    update1(x, y, |x, y| *y = *y + alpha * x);
+}
+
+/// y = αx + βy; with β = 0, y is not read.
+pub fn axpby<T: Arithmetic>(alpha: Complex<f64>, x: &[T], beta: Complex<f64>, y: &mut [T]) {
+    let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
+    if beta == T::default() {
+        update1(x, y, |x, y| *y = alpha * x);
+    } else {
+        update1(x, y, |x, y| *y = alpha * x + beta * *y);
+    }
+}
+
+/// y = x + βy; with β = 0, y is not read.
+pub fn xpby<T: Arithmetic>(x: &[T], beta: Complex<f64>, y: &mut [T]) {
+    let beta = T::from_complex(beta);
+    if beta == T::default() {
+        copy(x, y);
+    } else {
+        update1(x, y, |x, y| *y = x + beta * *y);
+    }
+}
+
+/// Σ conj(xᵢ) yᵢ
+pub fn dotc<T: Arithmetic>(x: &[T], y: &[T]) -> Complex<f64> {
+    sum2(x, y, |x, y| x.to_complex().conj() * y.to_complex())
+}
+
+/// Σ xᵢ yᵢ
+pub fn dotu<T: Arithmetic>(x: &[T], y: &[T]) -> Complex<f64> {
+    sum2(x, y, |x, y| x.to_complex() * y.to_complex())
+}
+
+/// ‖x‖² = Σ |xᵢ|²
+pub fn norm2<T: Arithmetic>(x: &[T]) -> f64 {
+    ordered_sum(
+        x.par_chunks(PIECE)
+            .map(|x| x.iter().map(|x| x.to_complex().norm_sqr()).sum()),
+    )
+}
+
+/// ‖x‖, without care for overflow: elements are taken to be far below 1e154.
+pub fn nrm2<T: Arithmetic>(x: &[T]) -> f64 {
+    norm2(x).sqrt()
+}
+
+/// (x, y) and ‖x‖²
+pub fn dot_norm2<T: Arithmetic>(x: &[T], y: &[T]) -> (Complex<f64>, f64) {
+    (dotc(x, y), norm2(x))
+}
+
+/// y = y + αx; returns ‖y‖²
+pub fn axpy_norm2<T: Arithmetic>(alpha: Complex<f64>, x: &[T], y: &mut [T]) -> f64 {
+    axpy(alpha, x, y);
+    norm2(y)
+}
+
+/// One step of Conjugate Residual: x = x + αp, r = r − αAp; returns ‖r‖².
+pub fn cr_step<T: Arithmetic>(alpha: Complex<f64>, p: &[T], x: &mut [T], ap: &[T], r: &mut [T]) -> f64 {
+    axpy(alpha, p, x);
+    axpy(-alpha, ap, r);
+    norm2(r)
+}
+
+/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns ‖Ap‖².
+pub fn cr_direction<T: Arithmetic>(beta: Complex<f64>, r: &[T], p: &mut [T], ar: &[T], ap: &mut [T]) -> f64 {
+    xpby(r, beta, p);
+    xpby(ar, beta, ap);
+    norm2(ap)
+}
+
+fn check(x: usize, y: usize) {
+    assert_eq!(x, y, "vectors of different lengths");
+}
+
+fn update1<T: Arithmetic>(x: &[T], y: &mut [T], update: impl Fn(T, &mut T) + Sync) {
+    check(x.len(), y.len());
+    x.par_chunks(PIECE)
+        .zip(y.par_chunks_mut(PIECE))
+        .for_each(|(x, y)| x.iter().zip(y).for_each(|(&x, y)| update(x, y)));
+}
+
+fn sum2<T: Arithmetic>(x: &[T], y: &[T], term: impl Fn(T, T) -> Complex<f64> + Sync) -> Complex<f64> {
+    check(x.len(), y.len());
+    let pieces = x.par_chunks(PIECE).zip(y.par_chunks(PIECE));
+    ordered_sum(pieces.map(|(x, y)| sum_piece(x, y, &term)))
+}
+
+/// Σ term(xᵢ, yᵢ) over one piece, in eight partial sums: one alone would wait for each addition before the next.
+fn sum_piece<T: Arithmetic, S: Copy + Default + AddAssign + Sum>(
+    x: &[T],
+    y: &[T],
+    term: impl Fn(T, T) -> S,
+) -> S {
+    let mut sums = [S::default(); 8];
+    let (x, x_rest) = x.as_chunks::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    for (x, y) in x.iter().zip(y) {
+        for lane in 0..8 {
+            sums[lane] += term(x[lane], y[lane]);
+        }
+    }
+    for (sum, (&x, &y)) in sums.iter_mut().zip(x_rest.iter().zip(y_rest)) {
+        *sum += term(x, y);
+    }
+    sums.into_iter().sum()
+}
+
+/// Adds the sums of the pieces in the order of the pieces, whichever thread had them.
+fn ordered_sum<S: Sum + Send>(pieces: impl IndexedParallelIterator<Item = S>) -> S {
+    let mut sums = Vec::new();
+    pieces.collect_into_vec(&mut sums);
+    sums.into_iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vector(len: usize, seed: f64) -> Vec<Complex<f64>> {
+        (0..len)
+            .map(|i| Complex::new((seed + i as f64).sin(), (seed * i as f64).cos()))
+            .collect()
+    }
+
+    #[test]
+    fn sums_agree_with_their_definitions() {
+        for len in [0, 1, 5, PIECE, 3 * PIECE + 7] {
+            let (x, y) = (vector(len, 0.3), vector(len, 1.7));
+            let naive: Complex<f64> = x.iter().zip(&y).map(|(x, y)| x.conj() * y).sum();
+            let unconjugated: Complex<f64> = x.iter().zip(&y).map(|(x, y)| x * y).sum();
+            let tolerance = 1e-13 * (1.0 + len as f64);
+            assert!((dotc(&x, &y) - naive).norm() < tolerance);
+            assert!((dotu(&x, &y) - unconjugated).norm() < tolerance);
+            assert!((dotc(&x, &x) - norm2(&x)).norm() < tolerance);
+            assert!((nrm2(&x).powi(2) - norm2(&x)).abs() < tolerance);
+            assert_eq!(dot_norm2(&x, &y), (dotc(&x, &y), norm2(&x)));
+        }
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_number_of_threads() {
+        let (x, y) = (vector(5 * PIECE + 3, 0.3), vector(5 * PIECE + 3, 1.7));
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| (dotc(&x, &y), norm2(&x)))
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn single_precision_is_accumulated_in_double() {
+        let x = vec![0.1_f32; 1 << 20];
+        let exact = f64::from(0.1_f32).powi(2) * x.len() as f64;
+        assert!((norm2(&x) / exact - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn updates_follow_their_formulas() {
+        let len = PIECE + 11;
+        let (alpha, beta) = (Complex::new(0.5, -2.0), Complex::new(1.5, 0.25));
+        let (x, y) = (vector(len, 0.3), vector(len, 1.7));
+        let mut z = y.clone();
+        axpby(alpha, &x, beta, &mut z);
+        for i in 0..len {
+            assert!((z[i] - (alpha * x[i] + beta * y[i])).norm() < 1e-14);
+        }
+        let mut undefined = vec![Complex::new(f64::NAN, f64::NAN); len];
+        axpby(alpha, &x, Complex::default(), &mut undefined);
+        assert!(
+            undefined
+                .iter()
+                .zip(&x)
+                .all(|(u, x)| (u - alpha * x).norm() < 1e-14),
+            "y is not read"
+        );
+
+        let (mut a, mut b) = (x.clone(), y.clone());
+        swap(&mut a, &mut b);
+        assert!(a == y && b == x);
+        scal(2.0.into(), &mut a);
+        axpy((-2.0).into(), &y, &mut a);
+        assert!(a.iter().all(|z| z.norm() < 1e-14));
+
+        let (p, ap) = (vector(len, 2.1), vector(len, 3.1));
+        let (mut solution, mut residual) = (x.clone(), y.clone());
+        let norm = cr_step(alpha, &p, &mut solution, &ap, &mut residual);
+        for i in 0..len {
+            assert!((solution[i] - (x[i] + alpha * p[i])).norm() < 1e-14);
+            assert!((residual[i] - (y[i] - alpha * ap[i])).norm() < 1e-14);
+        }
+        assert_eq!(norm, norm2(&residual));
+
+        let (mut direction, mut image) = (p.clone(), ap.clone());
+        let norm = cr_direction(beta, &x, &mut direction, &y, &mut image);
+        for i in 0..len {
+            assert!((direction[i] - (x[i] + beta * p[i])).norm() < 1e-14);
+            assert!((image[i] - (y[i] + beta * ap[i])).norm() < 1e-14);
+        }
+        assert_eq!(norm, norm2(&image));
+    }
+}
