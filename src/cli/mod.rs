@@ -5,6 +5,7 @@
 
 pub mod arguments;
 pub mod convert;
+pub mod devices;
 pub mod equation;
 pub mod failure;
 pub mod generate;
@@ -60,6 +61,8 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the OpenCL devices and the host, with their measured bandwidth
+    Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
     Generate(generate::Arguments),
     /// Show what a gauge configuration is, and verify it
@@ -75,6 +78,7 @@ enum Command {
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
+            Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),
             Command::Info(arguments) => info::run(&arguments, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
