@@ -3,6 +3,7 @@
 //! The text in them is left to the viewer's fonts, so that none is needed on the machine that computes.
 //! A file appears under its name only when it is complete.
 
+use crate::io::destination;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -291,17 +292,15 @@ fn draw(
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let destination = destination(path);
+    let folder = destination.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     // Temporary files are private by default; a plot has the permissions of any new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
-    file.persist(path)?;
+    file.persist(&destination)?;
     Ok(())
 }
 

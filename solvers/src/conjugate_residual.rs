@@ -137,11 +137,11 @@ fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<
         return Some(Failure::NotFinite { quantity: "(Ap, Ap)" });
     }
     let relative = r_ap.norm() / (r_norm2.sqrt() * ap_norm2.sqrt());
-    // Written so that 0/0, an A p equal to zero, counts as breakdown.
-    let usable = relative > bound;
+    // Written so that 0/0, an A p equal to zero, counts as breakdown, and so does a norm that underflowed: it cannot be above 1.
+    let usable = relative > bound && relative.is_finite();
     (!usable).then_some(Failure::Breakdown {
         quantity: "(r, Ar)",
-        relative: if relative.is_nan() { 0.0 } else { relative },
+        relative: if relative.is_finite() { relative } else { 0.0 },
         bound,
     })
 }

@@ -29,6 +29,10 @@ impl Default for Stopping {
     }
 }
 
+/// An iterated residual this small, the square of double precision, says nothing any more: what follows are
+/// underflows and quotients of them.
+const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
+
 /// Computes the relative residual that counts for an iterate, from its definition.
 ///
 /// The system that is iterated need not be the one that is to be solved: for the normal equations
@@ -128,7 +132,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if !iterated.is_finite() {
             return Ok(Some(Verdict::GaveUp(Failure::NotFinite { quantity: "‖r‖" })));
         }
-        if iterated <= self.target {
+        if iterated <= self.target.max(SMALLEST_MEANINGFUL) {
             let true_residual = self.compute_true(x, scale)?;
             if true_residual <= self.stopping.tolerance {
                 self.last_true = true_residual;
@@ -138,7 +142,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             // rounding: it has to fall further by as much as the true one is above the tolerance.
             let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
             self.last_true = true_residual;
-            if !improved || true_residual.is_nan() || iterated == 0.0 {
+            if !improved || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
                 return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit {
                     iterated,
                     true_residual,

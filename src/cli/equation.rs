@@ -9,11 +9,13 @@ use crate::dirac::{
     CgParams, Coupling, CrParams, InvertError, Kappa, Mass, System, Wilson, WilsonError, cg, cr,
 };
 use crate::host::{Boundary, Dims, NDIM};
+use crate::io;
 use crate::lattice::{Lattice, LatticeError, SpinorField};
+use crate::plot::PlotError;
 use crate::scalar;
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -58,7 +60,7 @@ pub struct Method {
     #[arg(long, allow_negative_numbers = true)]
     tol: Option<f64>,
     /// Most iterations
-    #[arg(long, value_name = "N", default_value_t = CrParams::default().max_iterations)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
     max_iterations: usize,
     /// Precision of the iteration
     #[arg(long, value_enum, default_value = "double")]
@@ -231,6 +233,57 @@ pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
     Ok(team)
 }
 
+/// Checks, before any work, that the files can be written and that none overwrites the configuration or the other.
+///
+/// # Errors
+/// When they cannot, or do.
+pub fn check_files(configuration: &Path, output: Option<&Path>, plot: Option<&Path>) -> Result<(), Failure> {
+    let clash = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
+    for (option, path) in [("--output", output), ("--plot", plot)] {
+        let Some(path) = path else { continue };
+        if clash(path, configuration) {
+            let message = format!(
+                "{option} {} would overwrite the configuration {}",
+                path.display(),
+                configuration.display()
+            );
+            return Err(Failure::usage(message).hint("give it another name"));
+        }
+        io::check_writable(path)?;
+    }
+    match (output, plot) {
+        (Some(output), Some(plot)) if clash(output, plot) => {
+            let message = format!("--output and --plot are both the file {}", plot.display());
+            Err(Failure::usage(message).hint("give one of them another name"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What becomes of a plot: one that cannot be written is a failure, one with nothing to show is worth a warning.
+///
+/// # Errors
+/// When it could not be drawn or written.
+pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure> {
+    match plot {
+        Ok(()) => Ok(()),
+        Err(error @ PlotError::NothingToShow { .. }) => {
+            report.warning(error);
+            Ok(())
+        }
+        Err(error) => Err(Failure::new(Status::File, error)),
+    }
+}
+
+/// κ and the mass as text, short for any number.
+pub fn coupling_text(kappa: f64, mass: f64) -> String {
+    if mass.abs() < 1e6 {
+        format!("{kappa:?} (mass {mass:.6})")
+    } else {
+        format!("{kappa:?} (mass {mass:.6e})")
+    }
+}
+
 /// A solution, or the best that was reached, and how it went.
 pub struct Solved {
     /// The solution; the best iterate if the method gave up.
@@ -326,7 +379,9 @@ impl Method {
                 "iterate with --precision double, or loosen --tol"
             }
             SolverFailure::PrecisionLimit { .. } => "loosen --tol",
-            SolverFailure::NotFinite { .. } => "look at the links with `cr-solve info`",
+            SolverFailure::NotFinite { .. } => {
+                "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
+            }
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
                 if self.system != System::Normal =>
             {
@@ -377,7 +432,18 @@ impl From<DeviceError> for Failure {
             | DeviceError::NotCombinable { .. } => Status::Usage,
             _ => Status::Device,
         };
-        Failure::new(status, error)
+        let hint = match error {
+            DeviceError::Absent(_) => Some("without OpenCL everything runs on the host: --device host"),
+            DeviceError::UnknownDevice { .. } => {
+                Some("`cr-solve devices` shows them; --device host needs none")
+            }
+            _ => None,
+        };
+        let failure = Failure::new(status, error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }
 

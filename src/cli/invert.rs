@@ -1,15 +1,15 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
 use super::Common;
-use super::equation::{Equation, Method, Residual, Solver};
+use super::equation::{Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use crate::host::Spinor;
 use crate::io::{self, PropagatorWriter};
-use crate::plot::{self, Series};
+use crate::plot::{self, PlotError, Series};
 use crate::scalar::Precision;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The command line of `invert`.
 #[derive(Debug, clap::Args)]
@@ -19,10 +19,10 @@ pub struct Arguments {
     #[command(flatten)]
     method: Method,
     /// Spin of the source, 0 to 3
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..4))]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     spin: u8,
     /// Colour of the source, 0 to 2; --color C is the same
-    #[arg(long, value_name = "C", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..3))]
+    #[arg(long, value_name = "C", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=2))]
     colour: u8,
     /// Write the solution to this file (LIME)
     #[arg(long, value_name = "FILE")]
@@ -78,9 +78,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         plot,
         ..
     } = arguments;
-    for path in [output, plot].into_iter().flatten() {
-        io::check_writable(path)?;
-    }
+    check_files(&equation.file, output.as_deref(), plot.as_deref())?;
     let problem = equation.set_up(method, common, report)?;
     let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
     let source = problem
@@ -125,32 +123,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         history: info.history.clone(),
     };
 
-    if let Some(path) = plot {
-        let points = outcome
-            .history
-            .iter()
-            .enumerate()
-            .map(|(n, r)| (n as f64, *r))
-            .collect();
-        let name = format!("{:?} on the {} system", method.solver, outcome.system).to_lowercase();
-        let title = format!("{}, κ = {}", equation.file.display(), outcome.kappa);
-        plot::residual_history(path, &title, &[Series { name, points }])
-            .map_err(|error| Failure::new(Status::File, error))?;
-    }
-    if let Some(path) = output {
-        let about = format!(
-            "solution of M x = b, Wilson operator, kappa {}, {} form, boundary {}, source {}, true residual {:e}",
-            outcome.kappa,
-            outcome.normalisation,
-            equation.boundary,
-            outcome.source,
-            info.residual.true_residual
-        );
-        let mut writer = PropagatorWriter::create(path, problem.dims(), Precision::Double, &about)?;
-        writer.write(spin, colour, &x)?;
-        writer.finish()?;
-    }
+    // The result is shown first: a full disk must not hide what was computed.
+    let written = match output {
+        Some(path) => write(path, arguments, &problem, &outcome, &x),
+        None => Ok(()),
+    };
+    let plotted = match plot {
+        Some(path) => drawn(draw(path, equation, &outcome), report),
+        None => Ok(()),
+    };
     report.result(table(&outcome), &outcome)?;
+    written?;
+    plotted?;
     match &solved.failure {
         None => Ok(Status::Fine),
         Some(failure) => {
@@ -165,14 +149,43 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
 }
 
+fn write(
+    path: &Path,
+    arguments: &Arguments,
+    problem: &Problem,
+    outcome: &Outcome,
+    x: &[Spinor<f64>],
+) -> Result<(), io::Error> {
+    let about = format!(
+        "solution of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}, true residual {:e}",
+        outcome.kappa,
+        outcome.normalisation,
+        arguments.equation.boundary,
+        outcome.source,
+        outcome.residual.true_residual()
+    );
+    let mut writer = PropagatorWriter::create(path, problem.dims(), Precision::Double, &about)?;
+    writer.write(arguments.spin.into(), arguments.colour.into(), x)?;
+    writer.finish()
+}
+
+fn draw(path: &Path, equation: &Equation, outcome: &Outcome) -> Result<(), PlotError> {
+    let points = outcome
+        .history
+        .iter()
+        .enumerate()
+        .map(|(n, r)| (n as f64, *r))
+        .collect();
+    let name = format!("{:?} on the {} system", outcome.solver, outcome.system).to_lowercase();
+    let title = format!("{}, κ = {:?}", equation.file.display(), outcome.kappa);
+    plot::residual_history(path, &title, &[Series { name, points }])
+}
+
 fn table(outcome: &Outcome) -> Table {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
-    table.line(
-        "kappa",
-        format_args!("{} (mass {:.6})", outcome.kappa, outcome.mass),
-    );
+    table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
     table.line(
         "source",
         format_args!(

@@ -1,11 +1,11 @@
 //! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
 
 use super::Common;
-use super::equation::{Equation, Method, Residual, Solver};
+use super::equation::{Equation, Method, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use crate::host::{Dims, NDIM};
-use crate::io::{self, PropagatorWriter};
+use crate::io::PropagatorWriter;
 use crate::observables::{PionCorrelator, effective_mass};
 use crate::plot;
 use crate::scalar::Precision;
@@ -90,14 +90,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         output,
         plot,
     } = arguments;
-    for path in [output, plot].into_iter().flatten() {
-        io::check_writable(path)?;
-    }
+    check_files(&equation.file, output.as_deref(), plot.as_deref())?;
     let problem = equation.set_up(method, common, report)?;
     let start = Instant::now();
     let dims = problem.dims();
     let about = format!(
-        "solutions of M x = b, Wilson operator, kappa {}, {} form, boundary {}, source {}",
+        "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
         problem.coupling.kappa(),
         equation.normalisation(),
         equation.boundary,
@@ -151,17 +149,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if let Some(writer) = writer {
-        writer.finish()?;
-    }
+    // The result is shown first: a full disk must not hide what was computed.
+    let written = writer.map_or(Ok(()), PropagatorWriter::finish);
 
     let masses = effective_mass(pion.values());
-    if let Some(path) = plot {
-        let drawn: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
-        let title = format!("{}, κ = {}", equation.file.display(), problem.coupling.kappa());
-        plot::correlator(path, &title, pion.values(), &drawn)
-            .map_err(|error| Failure::new(Status::File, error))?;
-    }
+    let plotted = match plot {
+        Some(path) => {
+            let shown: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
+            let title = format!("{}, κ = {:?}", equation.file.display(), problem.coupling.kappa());
+            drawn(plot::correlator(path, &title, pion.values(), &shown), report)
+        }
+        None => Ok(()),
+    };
     let outcome = Outcome {
         schema_version: 1,
         solver: method.solver,
@@ -187,6 +186,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         },
     };
     report.result(text(&outcome), &outcome)?;
+    written?;
+    plotted?;
     Ok(Status::Fine)
 }
 
@@ -194,10 +195,7 @@ fn text(outcome: &Outcome) -> String {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
-    table.line(
-        "kappa",
-        format_args!("{} (mass {:.6})", outcome.kappa, outcome.mass),
-    );
+    table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
     table.line("source", &outcome.source);
     table.line(
         "solver",

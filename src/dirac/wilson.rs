@@ -28,11 +28,13 @@ pub enum Coupling {
 /// A κ or mass that defines no operator.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum CouplingError {
-    /// κ is not a positive finite number.
-    #[error("kappa = {0} is not allowed: it must be a positive finite number")]
+    /// κ is not a positive finite number, or so small that the mass would be infinite.
+    #[error("kappa = {0:?} is not allowed: it must be a positive finite number, and 1/kappa finite")]
     Kappa(f64),
-    /// The mass is not a finite number above −4.
-    #[error("mass = {0} is not allowed: it must be a finite number above -4, where kappa would be infinite")]
+    /// The mass is not a finite number above −4, or so large that κ would vanish.
+    #[error(
+        "mass = {0:?} is not allowed: it must be a finite number above -4, where kappa would be infinite, and kappa not vanish"
+    )]
     Mass(f64),
 }
 
@@ -52,13 +54,14 @@ impl Coupling {
     /// Checks that the operator exists.
     ///
     /// # Errors
-    /// When κ is not positive and finite, or m not finite and above −4.
+    /// When κ is not positive and finite, or m not finite and above −4; and when one of the two is so extreme that the
+    /// other is not a normal number.
     pub fn checked(self) -> Result<Self, CouplingError> {
         match self {
-            Coupling::Kappa(Kappa(kappa)) if !(kappa.is_finite() && kappa > 0.0) => {
+            Coupling::Kappa(Kappa(kappa)) if !(kappa.is_normal() && kappa > 0.0) => {
                 Err(CouplingError::Kappa(kappa))
             }
-            Coupling::Mass(Mass(mass)) if !(mass.is_finite() && mass > -4.0) => {
+            Coupling::Mass(Mass(mass)) if !(mass > -4.0 && self.kappa().is_normal()) => {
                 Err(CouplingError::Mass(mass))
             }
             _ => Ok(self),

@@ -14,10 +14,39 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<(), Error> {
     Output::create(path.as_ref()).map(drop)
 }
 
+/// Where a file written at `path` comes to lie. Links are followed: it is what they lead to that is replaced, never the link.
+///
+/// Two paths with the same destination are the same file, whether it exists or not.
+pub fn destination(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize()
+        .ok()
+        .or_else(in_folder)
+        .unwrap_or_else(|| path.to_owned())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether the path, like /dev/stdout and /proc/self/fd/1, is a name for an open stream, even if this happens to go
+/// into a regular file.
+fn names_a_stream(path: &Path) -> bool {
+    folder_of(path)
+        .canonicalize()
+        .is_ok_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
+}
+
 /// Removed when dropped before [`Output::finish`].
 pub(super) struct Output {
     file: NamedTempFile,
+    /// As the user wrote it.
     path: PathBuf,
+    destination: PathBuf,
 }
 
 impl Output {
@@ -29,10 +58,12 @@ impl Output {
         let Some(name) = path.file_name() else {
             return Err(Error::new(path, ErrorKind::NotAFile { found: "a directory" }));
         };
-        let folder = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        if names_a_stream(path) {
+            let found = "a device or a pipe";
+            return Err(Error::new(path, ErrorKind::NotAFile { found }));
+        }
+        let destination = destination(path);
+        let folder = folder_of(&destination);
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(name);
         let mut builder = tempfile::Builder::new();
@@ -60,6 +91,7 @@ impl Output {
         Ok(Self {
             file,
             path: path.to_owned(),
+            destination,
         })
     }
 
@@ -90,8 +122,12 @@ impl Output {
             .as_file()
             .sync_all()
             .map_err(|source| self.write_error(source))?;
-        let Self { file, path } = self;
-        file.persist(&path).map(drop).map_err(|persist| {
+        let Self {
+            file,
+            path,
+            destination,
+        } = self;
+        file.persist(&destination).map(drop).map_err(|persist| {
             Error::new(
                 &path,
                 ErrorKind::System {
@@ -138,6 +174,42 @@ mod tests {
         output.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"0x23");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_target_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link"), elsewhere.path().join("target"));
+        std::fs::write(&target, b"old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert_eq!(destination(&link), destination(&target));
+        let mut output = Output::create(&link).unwrap();
+        output.write(b"new").unwrap();
+        output.finish().unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&target).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_of_streams_are_recognised_and_refused() {
+        // Looked at only: /proc and /dev belong to the machine.
+        for stream in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            assert!(names_a_stream(Path::new(stream)), "{stream}");
+            assert!(check_writable(stream).is_err(), "{stream}");
+        }
+        assert!(!names_a_stream(Path::new("/tmp/stdout")));
+    }
+
+    #[test]
+    fn one_file_has_one_destination() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("sub")).unwrap();
+        assert_eq!(destination(path("new")), destination(path("sub/../new")));
+        assert_ne!(destination(path("new")), destination(path("other")));
     }
 
     #[test]
