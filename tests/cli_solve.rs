@@ -1,0 +1,832 @@
+//! `cr-solve devices`, `invert` and `spectrum` as a user runs them.
+#![cfg(feature = "program")]
+
+mod common;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin_cmd;
+use common::relative;
+use lattice_cl::host::{self, Boundary, LinkField, Spinor, WilsonForm, random};
+use lattice_cl::io::{self, Format, WriteOptions};
+use lattice_cl::{Dims, GaugeConfiguration};
+use num_complex::Complex64;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const EXTENTS: [usize; 4] = [4, 4, 4, 8];
+const KAPPA: f64 = 0.11;
+
+/// A weak field, made once, and the file that holds it.
+fn weak_field() -> &'static (GaugeConfiguration, PathBuf) {
+    static FIELD: OnceLock<(GaugeConfiguration, PathBuf)> = OnceLock::new();
+    FIELD.get_or_init(|| {
+        let field = random::weak(Dims::new(EXTENTS).unwrap(), 0.1, 3);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli_solve.ildg");
+        io::write_gauge(&path, &field, &WriteOptions::new(Format::Ildg)).unwrap();
+        (field, path)
+    })
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// What one run of the program left behind.
+struct Run {
+    line: String,
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// The command with these words; `FIELD` stands for the file of the weak field.
+fn program(folder: &TempDir, line: &str) -> Command {
+    let words = line.split_whitespace().map(|word| match word {
+        "FIELD" => weak_field().1.clone().into_os_string(),
+        word => word.into(),
+    });
+    let mut command = cargo_bin_cmd!("cr-solve");
+    // Generous: only a hang shall end here.
+    command
+        .current_dir(folder)
+        .timeout(Duration::from_secs(300))
+        .args(words);
+    command
+}
+
+fn finished(mut command: Command, line: &str) -> Run {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let run = Run {
+        line: line.to_owned(),
+        status: output.status.code().expect("the program ends by itself"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    };
+    assert!(!run.stderr.contains("panicked"), "{line}: {}", run.stderr);
+    run
+}
+
+fn run(folder: &TempDir, line: &str) -> Run {
+    finished(program(folder, line), line)
+}
+
+impl Run {
+    #[track_caller]
+    fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{}: {}", self.line, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "{}: `{word}` is not in: {}",
+                self.line,
+                self.stderr
+            );
+        }
+        self
+    }
+
+    /// Standard output as one JSON object.
+    #[track_caller]
+    fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stdout).unwrap();
+        assert!(value.is_object(), "{}", self.stdout);
+        value
+    }
+}
+
+#[track_caller]
+fn json(folder: &TempDir, line: &str) -> Value {
+    run(folder, &format!("{line} --json")).expect(0).json()
+}
+
+/// Checks that a run is refused with this status and these words, and prints no result.
+#[track_caller]
+fn assert_refused(folder: &TempDir, line: &str, status: i32, words: &[&str]) {
+    let run = run(folder, line).expect(status).says(words);
+    assert_eq!(run.stdout, "", "{line}");
+    assert!(run.stderr.contains("error: "), "{line}: {}", run.stderr);
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(number).collect()
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn names(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn solution(folder: &TempDir, name: &str) -> Vec<Spinor<f64>> {
+    let mut propagator = io::read_propagator(folder.path().join(name)).unwrap();
+    assert_eq!(propagator.dims.extents(), EXTENTS);
+    assert_eq!(propagator.records.len(), 1);
+    propagator.records.remove(0).field
+}
+
+/// A site, a spin and a colour.
+type Source = ([usize; 4], usize, usize);
+
+/// ‖b − M x‖ for a point source, with the operator of the host and the links in memory.
+fn residual(x: &[Spinor<f64>], form: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
+    let (field, _) = weak_field();
+    let links = LinkField::new(field, boundary.parse::<Boundary>().unwrap());
+    let form = WilsonForm {
+        shift: form.0,
+        coefficient: form.1,
+        dagger: false,
+        gamma5: false,
+    };
+    let mut r = vec![Spinor::default(); x.len()];
+    host::wilson(&links, form, x, &mut r);
+    r[field.dims().site(site)].0[spin][colour] -= Complex64::new(1.0, 0.0);
+    r.iter().map(Spinor::norm2).sum::<f64>().sqrt()
+}
+
+const KAPPA_FORM: (f64, f64) = (1.0, -KAPPA);
+const ORIGIN: Source = ([0; 4], 0, 0);
+
+#[test]
+fn invert_prints_one_object_with_the_promised_keys() {
+    let folder = folder();
+    let run = run(
+        &folder,
+        "invert FIELD --kappa 0.11 --device host --json --output x.lime",
+    )
+    .expect(0)
+    .says(&["running on host"]);
+    assert_eq!(run.stdout.trim_end().lines().count(), 1);
+    let result = run.json();
+    let promised = "schema_version solver system kappa dims devices precision converged iterations residual \
+                    solution_norm2 seconds gflops bandwidth_gb_s history";
+    for key in promised.split_whitespace() {
+        assert!(
+            keys(&result).contains(&key),
+            "{key} is not in {:?}",
+            keys(&result)
+        );
+    }
+    assert_eq!(keys(&result["residual"]), ["iterated", "true"]);
+    assert_eq!(keys(&result["seconds"]), ["setup", "solve"]);
+
+    assert_eq!(result["schema_version"], 1);
+    assert_eq!(result["solver"], "cr");
+    assert_eq!(result["system"], "normal");
+    assert_eq!(result["kappa"], KAPPA);
+    assert_eq!(result["dims"], serde_json::json!(EXTENTS));
+    assert_eq!(result["devices"], serde_json::json!(["host"]));
+    assert_eq!(result["precision"], "double");
+    assert_eq!(result["converged"], true);
+    assert_eq!(result["failure"], Value::Null);
+    let history = numbers(&result["history"]);
+    assert_eq!(history.len() as u64, result["iterations"].as_u64().unwrap() + 1);
+    assert_eq!(history[0], 1.0);
+    assert_eq!(*history.last().unwrap(), number(&result["residual"]["iterated"]));
+    for key in ["gflops", "bandwidth_gb_s"] {
+        assert!(number(&result[key]) > 0.0, "{key}");
+    }
+    for key in ["setup", "solve"] {
+        assert!(number(&result["seconds"][key]) > 0.0, "{key}");
+    }
+
+    let x = solution(&folder, "x.lime");
+    let norm2: f64 = x.iter().map(Spinor::norm2).sum();
+    assert!(relative(number(&result["solution_norm2"]), norm2) < 1e-13);
+    let here = residual(&x, KAPPA_FORM, "antiperiodic", ORIGIN);
+    assert!(here <= 1e-10);
+    assert!(relative(number(&result["residual"]["true"]), here) < 1e-3);
+}
+
+#[test]
+fn quiet_leaves_the_result_alone_and_text_is_for_people() {
+    let folder = folder();
+    for command in ["invert FIELD --kappa 0.11", "spectrum FIELD --kappa 0.11"] {
+        let quiet = run(&folder, &format!("{command} --device host -q")).expect(0);
+        assert_eq!(quiet.stderr, "", "{command}");
+        assert!(quiet.stdout.contains("4x4x4x8"), "{}", quiet.stdout);
+        assert!(quiet.stdout.contains("residual"), "{}", quiet.stdout);
+    }
+}
+
+/// The selectors of the host, a device, and this device as a team of two and of three.
+const TEAMS: [&str; 4] = [
+    "--device host",
+    "--device 0.0",
+    "--device 0.0 --device 0.0",
+    "--device 0.0 --device 0.0 --device 0.0",
+];
+
+#[test]
+fn every_team_finds_the_same_solution() {
+    let folder = folder();
+    let on = |team: &str| json(&folder, &format!("invert FIELD --kappa 0.11 --tol 1e-12 {team}"));
+    let host = number(&on("--device host")["solution_norm2"]);
+    for (team, members) in TEAMS[1..].iter().zip(1..) {
+        let result = on(team);
+        assert_eq!(result["devices"].as_array().unwrap().len(), members, "{team}");
+        assert!(
+            relative(number(&result["solution_norm2"]), host) < 1e-9,
+            "{team}: {result}"
+        );
+    }
+}
+
+#[test]
+fn different_devices_make_a_team() {
+    let folder = folder();
+    let host = json(&folder, "invert FIELD --kappa 0.11 --tol 1e-12 --device host");
+    for members in [2, 3] {
+        let pocl = vec!["pthread"; members].join(" ");
+        let selectors: String = (0..members).map(|k| format!(" --device 0.{k}")).collect();
+        let line = format!("invert FIELD --kappa 0.11 --tol 1e-12 --json {selectors}");
+        let mut command = program(&folder, &line);
+        command.env("POCL_DEVICES", &pocl);
+        let result = finished(command, &line).expect(0).json();
+        let devices: Vec<_> = result["devices"].as_array().unwrap().iter().collect();
+        assert_eq!(devices.len(), members);
+        for (k, device) in devices.iter().enumerate() {
+            assert!(
+                device.as_str().unwrap().starts_with(&format!("0.{k} ")),
+                "{devices:?}"
+            );
+        }
+        let norms = ["solution_norm2"].map(|key| (number(&result[key]), number(&host[key])));
+        assert!(norms.iter().all(|(a, b)| relative(*a, *b) < 1e-9), "{norms:?}");
+    }
+}
+
+#[test]
+fn a_team_may_be_larger_than_its_lattice() {
+    let folder = folder();
+    let small = random::weak(Dims::new([2; 4]).unwrap(), 0.1, 5);
+    let path = folder.path().join("small.ildg");
+    io::write_gauge(&path, &small, &WriteOptions::new(Format::Ildg)).unwrap();
+    let host = json(&folder, "invert small.ildg --kappa 0.11 --device host");
+    let line = format!("invert small.ildg --kappa 0.11 --json {}", TEAMS[3]);
+    let team = run(&folder, &line)
+        .expect(0)
+        .says(&["1 of the 3 devices have no share"])
+        .json();
+    assert!(relative(number(&team["solution_norm2"]), number(&host["solution_norm2"])) < 1e-9);
+}
+
+#[test]
+fn every_method_solves_the_equation() {
+    let folder = folder();
+    let methods = [
+        "--solver cr --system normal",
+        "--solver cr --system hermitian",
+        "--solver cr --system direct",
+        "--solver cg",
+    ];
+    for device in &TEAMS[..2] {
+        for method in methods {
+            for (precision, tolerance) in [("double", 1e-10), ("single", 1e-5)] {
+                let line = format!(
+                    "invert FIELD --kappa 0.11 {device} {method} --precision {precision} --output x.lime"
+                );
+                let result = json(&folder, &line);
+                assert!(method.contains(result["solver"].as_str().unwrap()), "{result}");
+                assert_eq!(result["precision"], precision);
+                assert_eq!(result["tolerance"], tolerance);
+                let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
+                assert!(here <= tolerance * (1.0 + 1e-6), "{line}: {here:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
+    let folder = folder();
+    let mass = 0.5 / KAPPA - 4.0;
+    let options = "--device host --tol 1e-12 --output";
+    json(&folder, &format!("invert FIELD --kappa {KAPPA} {options} kappa"));
+    let result = json(&folder, &format!("invert FIELD --mass {mass} {options} mass"));
+    assert_eq!(result["normalisation"], "mass");
+    assert!(relative(number(&result["kappa"]), KAPPA) < 1e-14);
+    let (kappa, mass_form) = (solution(&folder, "kappa"), solution(&folder, "mass"));
+    let form = (4.0 + mass, -0.5);
+    assert!(residual(&mass_form, form, "antiperiodic", ORIGIN) < 1e-11);
+    for (a, b) in kappa.iter().zip(&mass_form) {
+        for (a, b) in a.0.iter().flatten().zip(b.0.iter().flatten()) {
+            assert!((a * (2.0 * KAPPA) - b).norm() < 1e-11);
+        }
+    }
+}
+
+#[test]
+fn boundaries_and_sources_are_those_asked_for() {
+    let folder = folder();
+    for boundary in ["antiperiodic", "periodic", "1,1,1,-1", "1,-1,1,1", "-1,1,1,1"] {
+        let line = format!("invert FIELD --kappa 0.11 --device host --boundary {boundary} --output x.lime");
+        let result = json(&folder, &line);
+        let signs = boundary.parse::<Boundary>().unwrap().signs();
+        assert_eq!(result["boundary"], serde_json::json!(signs));
+        let x = solution(&folder, "x.lime");
+        assert!(residual(&x, KAPPA_FORM, boundary, ORIGIN) < 1e-9, "{boundary}");
+        // The check can tell boundaries apart.
+        assert!(residual(&x, KAPPA_FORM, "-1,-1,-1,1", ORIGIN) > 1e-6);
+    }
+    let sources = [
+        ("--source point:1,2,3,5 --spin 2 --color 1", ([1, 2, 3, 5], 2, 1)),
+        ("--source point:3,0,0,7 --spin 3 --colour 2", ([3, 0, 0, 7], 3, 2)),
+        ("--color=1 --color never", ([0; 4], 0, 1)),
+    ];
+    for (options, source) in sources {
+        let line = format!("invert FIELD --kappa 0.11 --device host {options} --output x.lime");
+        let result = json(&folder, &line);
+        assert_eq!(
+            (&result["spin"], &result["color"]),
+            (&source.1.into(), &source.2.into())
+        );
+        let record = io::read_propagator(folder.path().join("x.lime"))
+            .unwrap()
+            .records
+            .remove(0);
+        assert_eq!((record.spin, record.colour), (source.1, source.2));
+        let here = residual(&record.field, KAPPA_FORM, "antiperiodic", source);
+        assert!(here < 1e-9, "{options}: {here:e}");
+    }
+}
+
+#[test]
+fn plots_are_svg() {
+    let folder = folder();
+    for command in ["invert", "spectrum"] {
+        let line = format!("{command} FIELD --kappa 0.11 --device host --plot {command}.svg");
+        run(&folder, &line).expect(0);
+        let svg = std::fs::read_to_string(folder.path().join(format!("{command}.svg"))).unwrap();
+        assert!(
+            svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
+            "{svg}"
+        );
+        assert!(svg.contains("κ = 0.11"), "{command}");
+    }
+    assert_eq!(names(&folder), ["invert.svg", "spectrum.svg"]);
+}
+
+#[test]
+fn spectrum_gives_the_correlator_of_its_twelve_solutions() {
+    let folder = folder();
+    let source = [1, 2, 3, 5];
+    for (mu, along) in ["x", "y", "z", "t"].into_iter().enumerate() {
+        let line = format!(
+            "spectrum FIELD --kappa 0.11 --device host --along {along} --source point:1,2,3,5 --output p.lime"
+        );
+        let result = json(&folder, &line);
+        assert_eq!(result["schema_version"], 1);
+        assert_eq!(result["normalisation"], "kappa");
+        assert_eq!(result["along"], along);
+        let solves = result["solves"].as_array().unwrap();
+        assert_eq!(solves.len(), 12);
+        for (k, solve) in solves.iter().enumerate() {
+            assert_eq!(
+                (&solve["spin"], &solve["color"]),
+                (&(k / 3).into(), &(k % 3).into())
+            );
+            assert!(solve["iterations"].as_u64().unwrap() > 0);
+            assert_eq!(keys(&solve["residual"]), ["iterated", "true"]);
+            assert!(number(&solve["residual"]["true"]) <= 1e-10);
+        }
+
+        let propagator = io::read_propagator(folder.path().join("p.lime")).unwrap();
+        assert_eq!(propagator.records.len(), 12);
+        let mut wanted = vec![0.0; EXTENTS[mu]];
+        for (k, record) in propagator.records.iter().enumerate() {
+            assert_eq!((record.spin, record.colour), (k / 3, k % 3));
+            let source = (source, record.spin, record.colour);
+            assert!(residual(&record.field, KAPPA_FORM, "antiperiodic", source) < 1e-9);
+            for (site, spinor) in record.field.iter().enumerate() {
+                let here = propagator.dims.coordinates(site)[mu] + EXTENTS[mu];
+                wanted[(here - source.0[mu]) % EXTENTS[mu]] += spinor.norm2();
+            }
+        }
+        let pion = numbers(&result["correlators"]["pion"]);
+        assert_eq!(pion.len(), wanted.len());
+        for (value, wanted) in pion.iter().zip(&wanted) {
+            assert!(relative(*value, *wanted) < 1e-12, "{along}: {value} {wanted}");
+        }
+    }
+}
+
+#[test]
+fn the_free_correlator_is_symmetric() {
+    let folder = folder();
+    let free = random::cold(Dims::new(EXTENTS).unwrap());
+    let path = folder.path().join("free.ildg");
+    io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
+    for device in &TEAMS[..3] {
+        for (along, extent) in [("t", 8), ("z", 4)] {
+            let line = format!("spectrum free.ildg --kappa 0.11 --tol 1e-11 --along {along} {device}");
+            let pion = numbers(&json(&folder, &line)["correlators"]["pion"]);
+            for n in 1..extent {
+                assert!(
+                    relative(pion[n], pion[extent - n]) < 1e-9,
+                    "{along} {n}: {pion:?}"
+                );
+            }
+            assert!(pion[1] < 0.5 * pion[0] && pion[2] < pion[1], "{pion:?}");
+        }
+    }
+}
+
+#[test]
+fn spectrum_agrees_with_the_values_of_another_code() {
+    let Some(shared) = common::shared() else { return };
+    let text = std::fs::read_to_string(shared.join("reference/computed.json")).unwrap();
+    let cases: Value = serde_json::from_str(&text).unwrap();
+    let case = cases
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|case| case["file"] == "weak_field.lime" && case["kappa"] == 0.11 && case["c_sw"] == 0.0)
+        .unwrap();
+    let file = shared.join("data/weak_field.lime");
+    let folder = folder();
+    for device in &TEAMS[..3] {
+        let line = format!("spectrum {} --kappa 0.11 --tol 1e-11 {device}", file.display());
+        let pion = numbers(&json(&folder, &line)["correlators"]["pion"]);
+        let wanted = numbers(&case["pion_correlator"]);
+        assert_eq!(pion.len(), wanted.len());
+        for (value, wanted) in pion.iter().zip(&wanted) {
+            assert!(relative(*value, *wanted) < 1e-9, "{device}: {value} {wanted}");
+        }
+    }
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_usage_errors() {
+    let folder = folder();
+    let cases = [
+        ("", &["--kappa <K>", "--mass <M>"][..]),
+        ("--kappa 0.1 --mass 0.1", &["cannot be used with"]),
+        ("--kappa NaN", &["kappa = NaN", "positive finite number"]),
+        ("--kappa -0.1", &["kappa = -0.1", "positive"]),
+        ("--kappa 0", &["kappa = 0.0", "positive"]),
+        ("--kappa inf", &["kappa = inf", "finite"]),
+        ("--kappa 1e-320", &["kappa = 1e-320", "1/kappa"]),
+        ("--kappa many", &["many", "--kappa"]),
+        ("--mass -4", &["mass = -4", "above -4"]),
+        ("--mass 1e308", &["mass = 1e308"]),
+        (
+            "--kappa 0.1 --source point:4,0,0,0",
+            &["point:4,0,0,0", "4x4x4x8", "x runs from 0 to 3"],
+        ),
+        ("--kappa 0.1 --source point:0,0,0,8", &["t runs from 0 to 7"]),
+        ("--kappa 0.1 --source point:0,0,0", &["point:x,y,z,t"]),
+        ("--kappa 0.1 --source point:-1,0,0,0", &["point:x,y,z,t"]),
+        ("--kappa 0.1 --source 0,0,0,0", &["point:x,y,z,t"]),
+        ("--kappa 0.1 --boundary 1,1,1", &["four signs"]),
+        ("--kappa 0.1 --boundary 1,1,1,2", &["four signs"]),
+        ("--kappa 0.1 --tol 0", &["--tol 0", "positive"]),
+        ("--kappa 0.1 --tol NaN", &["--tol NaN", "positive"]),
+        ("--kappa 0.1 --tol -1", &["--tol -1", "positive"]),
+        ("--kappa 0.1 --tol inf", &["--tol inf", "finite"]),
+        ("--kappa 0.1 --max-iterations -1", &["--max-iterations"]),
+        (
+            "--kappa 0.1 --solver cg --system direct",
+            &["cg", "direct", "--system normal"],
+        ),
+        (
+            "--kappa 0.1 --solver cg --system hermitian",
+            &["cg", "hermitian", "--solver cr"],
+        ),
+        ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
+        ("--kappa 0.1 --precision half", &["double, single"]),
+    ];
+    for command in ["invert", "spectrum"] {
+        for (options, words) in cases {
+            assert_refused(
+                &folder,
+                &format!("{command} FIELD --device host {options}"),
+                2,
+                words,
+            );
+        }
+    }
+    for (options, words) in [
+        ("--spin 4", &["--spin", "0..=3"][..]),
+        ("--color 3", &["--colour", "0..=2"]),
+        ("--colour 3", &["--colour", "0..=2"]),
+    ] {
+        let line = format!("invert FIELD --device host --kappa 0.1 {options}");
+        assert_refused(&folder, &line, 2, words);
+    }
+    let line = "spectrum FIELD --device host --kappa 0.1 --along w";
+    assert_refused(&folder, line, 2, &["choose x, y, z or t"]);
+}
+
+#[test]
+fn devices_that_are_not_there_are_usage_errors_that_list_those_that_are() {
+    let folder = folder();
+    let listed = json(&folder, "devices");
+    let first = listed["devices"][0]["name"]
+        .as_str()
+        .expect("an OpenCL device")
+        .to_owned();
+    for device in ["radeon-of-nobody", "77.0", "0.77"] {
+        let line = format!("invert FIELD --kappa 0.1 --device {device}");
+        assert_refused(
+            &folder,
+            &line,
+            2,
+            &[device, &first, "cr-solve devices", "--device host"],
+        );
+    }
+    for pair in ["--device host --device 0.0", "--device 0.0 --device auto"] {
+        let line = format!("invert FIELD --kappa 0.1 {pair}");
+        assert_refused(&folder, &line, 2, &["cannot be combined"]);
+    }
+}
+
+#[test]
+fn unwritable_files_are_found_before_anything_is_read() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    for command in ["invert", "spectrum"] {
+        for option in ["--output", "--plot"] {
+            for (path, words) in [
+                ("no/such/file", &["no/such/file", "folder"][..]),
+                ("sub", &["sub", "a directory"]),
+                ("/dev/null", &["/dev/null", "regular file"]),
+            ] {
+                // The configuration does not exist: had it been looked for, this would be the complaint.
+                let line = format!("{command} missing.ildg --kappa 0.1 --device host {option} {path}");
+                assert_refused(&folder, &line, 3, words);
+            }
+        }
+    }
+    let line = "invert missing.ildg --kappa 0.1 --device host";
+    assert_refused(&folder, line, 3, &["missing.ildg", "cannot open the file"]);
+    assert_eq!(names(&folder), ["sub"]);
+}
+
+#[test]
+fn nothing_overwrites_the_configuration_or_the_other_file() {
+    let folder = folder();
+    let conf = folder.path().join("conf.ildg");
+    std::fs::copy(&weak_field().1, &conf).unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("conf.ildg", folder.path().join("link")).unwrap();
+    let before = std::fs::read(&conf).unwrap();
+    let mut aliases = vec!["conf.ildg", "./conf.ildg", "sub/../conf.ildg"];
+    if cfg!(unix) {
+        aliases.push("link");
+    }
+    for command in ["invert", "spectrum"] {
+        for option in ["--output", "--plot"] {
+            for &alias in &aliases {
+                let line = format!("{command} conf.ildg --kappa 0.1 --device host {option} {alias}");
+                assert_refused(
+                    &folder,
+                    &line,
+                    2,
+                    &[option, alias, "would overwrite", "conf.ildg"],
+                );
+            }
+        }
+        let line = format!("{command} conf.ildg --kappa 0.1 --device host --output new --plot sub/../new");
+        assert_refused(&folder, &line, 2, &["--output and --plot"]);
+    }
+    assert_eq!(std::fs::read(&conf).unwrap(), before);
+    assert!(!folder.path().join("new").exists());
+}
+
+#[test]
+fn files_that_are_no_sound_configuration_are_refused() {
+    let folder = folder();
+    let sound = std::fs::read(&weak_field().1).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("empty", b"");
+    write("header", &sound[..100]);
+    write("payload", &sound[..sound.len() / 2]);
+    write("text", "no links here\n".repeat(100).as_bytes());
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    for (name, words) in [
+        ("empty", &["the file is empty"][..]),
+        ("header", &["truncated", "byte"]),
+        ("payload", &["truncated", "byte"]),
+        ("text", &["no gauge configuration"]),
+        ("sub", &["a directory"]),
+        ("/dev/null", &["not a regular file"]),
+    ] {
+        for command in ["invert", "spectrum"] {
+            let line = format!("{command} {name} --kappa 0.1 --device host --output out --plot plot");
+            assert_refused(&folder, &line, 3, &[&[name], words].concat());
+        }
+    }
+    assert!(!folder.path().join("out").exists() && !folder.path().join("plot").exists());
+
+    // The last bit of one mantissa, among the links.
+    let mut flipped = sound.clone();
+    flipped[sound.len() / 16 * 8 + 7] ^= 1;
+    write("flipped", &flipped);
+    let info = json(&folder, "info flipped --ignore-checksum");
+    let sums = ["stored", "computed"].map(|key| info["checksum"][key].to_string());
+    let sums: Vec<&str> = sums
+        .iter()
+        .flat_map(|sum| sum.split(|c: char| !c.is_ascii_alphanumeric()))
+        .filter(|word| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        .collect();
+    assert_eq!(sums.len(), 4, "{info}");
+    assert_refused(&folder, "invert flipped --kappa 0.1 --device host", 1, &sums);
+    assert_eq!(
+        json(
+            &folder,
+            "invert flipped --kappa 0.1 --device host --ignore-checksum"
+        )["converged"],
+        true
+    );
+}
+
+#[test]
+fn links_that_are_not_finite_never_give_a_result() {
+    let folder = folder();
+    let mut bytes = std::fs::read(&weak_field().1).unwrap();
+    let number = bytes.len() / 16 * 8;
+    bytes[number..number + 8].fill(0xff);
+    // Without its checksum, under another name, the file is valid in all but this number.
+    let kind = b"scidac-checksum";
+    let record = bytes
+        .windows(kind.len())
+        .position(|window| window == kind)
+        .unwrap();
+    bytes[record] = b'x';
+    std::fs::write(folder.path().join("nan.ildg"), bytes).unwrap();
+    for ignored in ["", "--ignore-checksum", "--ignore-checksum --ignore-unitarity"] {
+        let line = format!("invert nan.ildg --kappa 0.1 --device host --output out {ignored}");
+        assert_refused(&folder, &line, 3, &["nan.ildg", "(x, y, z, t)", "not finite"]);
+    }
+    assert_eq!(names(&folder), ["nan.ildg"]);
+}
+
+#[test]
+fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
+    let folder = folder();
+    let line = "invert FIELD --kappa 0.11 --device host --max-iterations 3 --output best.lime --json";
+    let run = run(&folder, line).expect(1).says(&[
+        "no convergence after 3 iterations",
+        "best.lime holds the best iterate",
+        "--max-iterations",
+    ]);
+    let result = run.json();
+    assert_eq!(result["converged"], false);
+    assert_eq!(result["iterations"], 3);
+    assert_eq!(numbers(&result["history"]).len(), 4);
+    assert!(result["failure"].as_str().unwrap().contains("limit of 3"));
+    let here = residual(
+        &solution(&folder, "best.lime"),
+        KAPPA_FORM,
+        "antiperiodic",
+        ORIGIN,
+    );
+    assert!(here > 1e-3 && here < 1.0, "{here:e}");
+    assert!(relative(number(&result["residual"]["true"]), here) < 1e-9);
+
+    let line = "spectrum FIELD --kappa 0.11 --device host --max-iterations 3 --output none.lime --json";
+    assert_refused(
+        &folder,
+        line,
+        1,
+        &["spin 0, colour 0", "no convergence after 3 iterations"],
+    );
+    assert_eq!(names(&folder), ["best.lime"]);
+}
+
+#[test]
+fn a_tolerance_beyond_the_precision_fails_with_a_good_iterate() {
+    let folder = folder();
+    for (options, reached) in [
+        ("--tol 1e-300", 1e-14),
+        ("--tol 1e-300 --system hermitian", 1e-14),
+        ("--tol 1e-300 --system direct", 1e-14),
+        ("--tol 1e-300 --solver cg", 1e-14),
+        ("--tol 1e-12 --precision single", 1e-5),
+    ] {
+        let line = format!("invert FIELD --kappa 0.11 --device host --json --output x.lime {options}");
+        let result = run(&folder, &line)
+            .expect(1)
+            .says(&["precision limit", "loosen --tol"])
+            .json();
+        assert_eq!(result["converged"], false);
+        let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
+        assert!(here < reached, "{options}: {here:e}");
+    }
+}
+
+#[test]
+fn an_enormous_kappa_fails_with_finite_output() {
+    let folder = folder();
+    for precision in ["double", "single"] {
+        let line = format!(
+            "invert FIELD --kappa 1e300 --device host --precision {precision} --json --output x.lime --plot x.svg"
+        );
+        let result = run(&folder, &line)
+            .expect(1)
+            .says(&["no convergence", "hint: "])
+            .json();
+        assert_eq!(result["converged"], false);
+        assert!(number(&result["solution_norm2"]).is_finite());
+        let x = solution(&folder, "x.lime");
+        assert!(x.iter().all(|spinor| spinor.norm2().is_finite()));
+    }
+}
+
+#[test]
+fn a_singular_operator_is_no_success() {
+    let folder = folder();
+    let free = random::cold(Dims::new(EXTENTS).unwrap());
+    let path = folder.path().join("free.ildg");
+    io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
+    // Constant fields are zero modes of the free operator at kappa = 1/8.
+    for method in [
+        "--system normal",
+        "--system hermitian",
+        "--system direct",
+        "--solver cg",
+    ] {
+        let line =
+            format!("invert free.ildg --kappa 0.125 --boundary periodic --device host {method} --json");
+        let result = run(&folder, &line)
+            .expect(1)
+            .says(&["no convergence", "hint: "])
+            .json();
+        assert_eq!(result["converged"], false, "{method}");
+        assert!(number(&result["residual"]["true"]) > 1e-3, "{method}");
+    }
+}
+
+#[test]
+fn the_host_is_always_listed_and_measured() {
+    let folder = folder();
+    let listed = json(&folder, "devices");
+    assert_eq!(listed["schema_version"], 1);
+    assert_eq!(listed["host"]["selector"], "host");
+    assert!(number(&listed["host"]["bandwidth_gb_s"]) > 0.0);
+    let devices = listed["devices"].as_array().unwrap();
+    assert!(
+        !devices.is_empty(),
+        "no OpenCL device; run scripts/setup-opencl.sh"
+    );
+    for device in devices {
+        let name = device["name"].as_str().unwrap();
+        assert!(number(&device["bandwidth_gb_s"]) > 0.0, "{name}");
+        let text = run(&folder, "devices").expect(0).stdout;
+        assert!(text.contains(name) && text.contains("host"), "{text}");
+    }
+    assert_eq!(devices[0]["selector"], "0.0");
+}
+
+#[test]
+fn without_opencl_the_host_does_it_and_says_so() {
+    let folder = folder();
+    let vendors = folder.path().join("vendors");
+    std::fs::create_dir(&vendors).unwrap();
+    let bare = |line: &str| {
+        let mut command = program(&folder, line);
+        command.env("OCL_ICD_VENDORS", &vendors);
+        finished(command, line)
+    };
+    let listed = bare("devices --json").expect(0).says(&["no platform"]).json();
+    assert_eq!(listed["devices"], serde_json::json!([]));
+    assert!(listed["absence"].as_str().unwrap().contains("no platform"));
+    assert!(number(&listed["host"]["bandwidth_gb_s"]) > 0.0);
+
+    let wanted = json(&folder, "invert FIELD --kappa 0.11 --device host");
+    for device in ["", "--device auto"] {
+        let result = bare(&format!("invert FIELD --kappa 0.11 --json {device}"))
+            .expect(0)
+            .says(&["running on the host", "no platform"])
+            .json();
+        assert_eq!(result["devices"], serde_json::json!(["host"]));
+        assert_eq!(result["solution_norm2"], wanted["solution_norm2"]);
+    }
+    for device in ["0.0", "some-name"] {
+        let refused = bare(&format!("invert FIELD --kappa 0.11 --device {device}"))
+            .expect(4)
+            .says(&["no platform", "hint: ", "--device host"]);
+        assert_eq!(refused.stdout, "");
+    }
+}
