@@ -8,7 +8,7 @@
 // with pack_halo; what comes from behind has been multiplied by its link already.
 //
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
-// T_ORIGIN       first time slice of the slab        DAGGER GAMMA5 HALO    0 or 1
+// DAGGER GAMMA5 HALO    0 or 1
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // BLOCKS         blocks of LANES sites in each parity
 // A field of `components` complex numbers a site is stored [parity][component][site][re, im] with one lane,
@@ -127,7 +127,8 @@ typedef struct {
     uint x, y, z, t;
 } position;
 
-inline position position_of(const uint parity, const uint block)
+// `t_origin` is the first time slice of the slab: it decides which sites are even.
+inline position position_of(const uint parity, const uint block, const uint t_origin)
 {
     position p;
     uint rest = block / (SX / 2);
@@ -135,7 +136,7 @@ inline position position_of(const uint parity, const uint block)
     rest /= SY;
     p.z = rest % SZ;
     p.t = rest / SZ;
-    p.x = 2 * (block % (SX / 2)) + ((p.y + p.z + p.t + T_ORIGIN + parity) & 1);
+    p.x = 2 * (block % (SX / 2)) + ((p.y + p.z + p.t + t_origin + parity) & 1);
     return p;
 }
 
@@ -188,7 +189,7 @@ inline void store_halo(__global real *restrict halo, const uint parity, const po
 //   to_behind   (1 ∓ γ_t)ψ on the first slice
 //   to_ahead    U_t† (1 ± γ_t)ψ on the last one
 __kernel void pack_halo(__global const real *restrict in, __global const real *restrict links,
-                        __global real *restrict to_behind, __global real *restrict to_ahead)
+                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint t_origin)
 {
     const uint face_blocks = SX / 2 * SY * SZ;
     const uint item = get_global_id(0);
@@ -200,9 +201,9 @@ __kernel void pack_halo(__global const real *restrict in, __global const real *r
     __global const real *in_half = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
     __global const real *links_half = links + parity * HALF_FIELD(LINK_COMPONENTS);
 
-    store_halo(to_behind, parity, position_of(parity, first), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
+    store_halo(to_behind, parity, position_of(parity, first, t_origin), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
     const half_spinor upper = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
-    store_halo(to_ahead, parity, position_of(parity, last), times_link(links_half, last, 3, 1, upper));
+    store_halo(to_ahead, parity, position_of(parity, last, t_origin), times_link(links_half, last, 3, 1, upper));
 }
 #endif
 
@@ -257,7 +258,7 @@ __kernel void pack_halo(__global const real *restrict in, __global const real *r
 #endif
 
 __kernel void wilson(__global const real *restrict in, __global real *restrict out, __global const real *restrict links,
-                     const real shift, const real coefficient
+                     const real shift, const real coefficient, const uint t_origin
 #if HALO
                      , __global const real *restrict from_ahead, __global const real *restrict from_behind
 #endif
@@ -268,7 +269,7 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
         return;
     const uint parity = item / BLOCKS;
     const uint block = item % BLOCKS;
-    const position p = position_of(parity, block);
+    const position p = position_of(parity, block, t_origin);
     __global const real *in_here = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
     __global const real *in_other = in + (1 - parity) * HALF_FIELD(SPINOR_COMPONENTS);
     __global const real *links_here = links + parity * HALF_FIELD(LINK_COMPONENTS);

@@ -32,6 +32,29 @@ pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     joined
 }
 
+/// Renames `--color 2`, the colour of a source, to `--colour 2`: with a word, `--color` is about the terminal.
+pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let next_is_number: Vec<bool> = arguments
+        .iter()
+        .skip(1)
+        .map(|word| word.to_str().is_some_and(is_number))
+        .chain([false])
+        .collect();
+    let renamed = arguments
+        .into_iter()
+        .zip(next_is_number)
+        .map(|(word, next_is_number)| match word.to_str() {
+            Some("--color") if next_is_number => "--colour".into(),
+            Some(text) => match text.strip_prefix("--color=") {
+                Some(value) if is_number(value) => format!("--colour={value}").into(),
+                _ => word,
+            },
+            None => word,
+        });
+    renamed.collect()
+}
+
 /// How many bits a real number has, as an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Precision {
@@ -189,6 +212,24 @@ mod tests {
         assert_eq!(joined("p --dims 8 8 8 -v"), "p --dims 8x8x8 -v");
         for same in ["p info --dims 8x8x8x16 conf", "p --dims 8 conf", "p --dims", "p"] {
             assert_eq!(joined(same), same);
+        }
+    }
+
+    #[test]
+    fn a_colour_with_a_number_is_that_of_the_source() {
+        let told = |line: &str| {
+            let words = tell_colours_apart(line.split(' ').map(OsString::from).collect());
+            words.join(&OsString::from(" ")).into_string().unwrap()
+        };
+        assert_eq!(told("p invert --color 2 conf"), "p invert --colour 2 conf");
+        assert_eq!(told("p invert --color=1"), "p invert --colour=1");
+        for same in [
+            "p --color never info 2",
+            "p --color=auto",
+            "p --color",
+            "p --colour 2",
+        ] {
+            assert_eq!(told(same), same);
         }
     }
 

@@ -21,9 +21,9 @@ pub struct Arguments {
     /// Spin of the source, 0 to 3
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..4))]
     spin: u8,
-    /// Colour of the source, 0 to 2
-    #[arg(long, value_name = "C", alias = "colour", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..3))]
-    color: u8,
+    /// Colour of the source, 0 to 2; --color C is the same
+    #[arg(long, value_name = "C", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..3))]
+    colour: u8,
     /// Write the solution to this file (LIME)
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         io::check_writable(path)?;
     }
     let problem = equation.set_up(method, common, report)?;
-    let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.color));
+    let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
     let source = problem
         .wilson
         .lattice()
@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         boundary: equation.boundary.signs(),
         source: equation.source.to_string(),
         spin: arguments.spin,
-        color: arguments.color,
+        color: arguments.colour,
         dims: problem.dims().extents(),
         devices: problem.devices(),
         precision: method.precision(),

@@ -5,6 +5,7 @@
 
 pub mod arguments;
 pub mod convert;
+pub mod devices;
 pub mod equation;
 pub mod failure;
 pub mod generate;
@@ -60,6 +61,8 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// List the OpenCL devices and the host, with their measured bandwidth
+    Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
     Generate(generate::Arguments),
     /// Show what a gauge configuration is, and verify it
@@ -75,6 +78,7 @@ enum Command {
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
+            Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),
             Command::Info(arguments) => info::run(&arguments, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
@@ -90,18 +94,19 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
-    let program = match Program::try_parse_from(arguments::join_extents(arguments)) {
-        Ok(program) => program,
-        Err(message) => {
-            // Help and version come this way too. If nobody reads them, that is no failure.
-            let _ = message.print().and_then(|()| std::io::stdout().flush());
-            return if message.use_stderr() {
-                Status::Usage
-            } else {
-                Status::Fine
-            };
-        }
-    };
+    let program =
+        match Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments))) {
+            Ok(program) => program,
+            Err(message) => {
+                // Help and version come this way too. If nobody reads them, that is no failure.
+                let _ = message.print().and_then(|()| std::io::stdout().flush());
+                return if message.use_stderr() {
+                    Status::Usage
+                } else {
+                    Status::Fine
+                };
+            }
+        };
     let report = Report::new(&program.common);
     program
         .command

@@ -28,6 +28,8 @@ pub(super) struct Stencil<T: Real> {
 }
 
 struct SlabKernels {
+    /// Parity of the slab's first time slice.
+    t_origin: u32,
     wilson: Kernel,
     wilson_range: Range,
     pack: Option<(Kernel, Range)>,
@@ -96,6 +98,7 @@ impl<T: Real> Stencil<T> {
                             range: *range,
                             psi,
                             links,
+                            t_origin: kernels.t_origin,
                         })
                     });
             halo.borrow_mut().exchange(packings)?;
@@ -108,13 +111,14 @@ impl<T: Real> Stencil<T> {
                 Argument::from(&links[k]),
                 Argument::value(T::from_f64(self.form.shift)),
                 Argument::value(T::from_f64(self.form.coefficient)),
+                Argument::value(kernels.t_origin),
             ];
             match &halo {
                 None => kernels.wilson.launch(kernels.wilson_range, &fields)?,
                 Some(halo) => {
                     let (from_ahead, from_behind) = halo.received(k);
-                    let [a, b, c, d, e] = fields;
-                    let all = [a, b, c, d, e, from_ahead.into(), from_behind.into()];
+                    let [a, b, c, d, e, f] = fields;
+                    let all = [a, b, c, d, e, f, from_ahead.into(), from_behind.into()];
                     kernels.wilson.launch(kernels.wilson_range, &all)?
                 }
             };
@@ -144,6 +148,7 @@ impl SlabKernels {
             Parameter::input::<T>("links"),
             Parameter::value::<T>("shift"),
             Parameter::value::<T>("coefficient"),
+            Parameter::value::<u32>("t_origin"),
         ];
         let mut pack = None;
         let local = work_group(slab.device.info().kind);
@@ -157,12 +162,14 @@ impl SlabKernels {
                     Parameter::input::<T>("links"),
                     Parameter::output::<T>("to_behind"),
                     Parameter::output::<T>("to_ahead"),
+                    Parameter::value::<u32>("t_origin"),
                 ],
             )?;
             let blocks_of_face = layout.face_sites() / layout.lanes();
             pack = Some((kernel, Range::covering(2 * blocks_of_face, local)));
         }
         Ok(Self {
+            t_origin: (layout.t_origin() % 2) as u32,
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: Range::covering(2 * layout.blocks(), local),
             pack,
@@ -188,7 +195,6 @@ fn kernel_key<T: Real>(layout: &Layout, form: WilsonForm, sharded: bool) -> Kern
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
-        .define("T_ORIGIN", layout.t_origin() % 2)
         .define("DAGGER", u8::from(form.dagger))
         .define("GAMMA5", u8::from(form.gamma5))
         .define("HALO", u8::from(sharded));

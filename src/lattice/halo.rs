@@ -27,6 +27,7 @@ pub(crate) struct Packing<'a, T> {
     pub range: Range,
     pub psi: &'a Buffer<T>,
     pub links: &'a Buffer<T>,
+    pub t_origin: u32,
 }
 
 impl<T: Real> Halo<T> {
@@ -69,6 +70,7 @@ impl<T: Real> Halo<T> {
                     packing.links.into(),
                     Argument::from(&mut slab.to_behind),
                     Argument::from(&mut slab.to_ahead),
+                    Argument::value(packing.t_origin),
                 ],
             )?;
             let [behind, ahead] = match slab.staging.take() {
