@@ -26,7 +26,7 @@
 // Orders this work-item's accesses to global memory, before and after, for every work-item of the device.
 // Standard OpenCL 1.2 has no such fence: mem_fence speaks of one work-group only. Without the device's own, the
 // callers rely on atomics that depend on each other's results, see reduction.cl.
-inline void device_fence(void) {
+static inline void device_fence(void) {
     mem_fence(CLK_GLOBAL_MEM_FENCE);
 #ifdef INLINE_PTX
     __asm__ volatile("fence.acq_rel.gpu;" ::: "memory");

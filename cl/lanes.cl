@@ -8,7 +8,7 @@ typedef struct {
 } vcomplex;
 
 // The complex number (LANES of them) number `index` of an array.
-inline vcomplex load_complex(__global const real *restrict array, const size_t index)
+static inline vcomplex load_complex(__global const real * array, const size_t index)
 {
     vcomplex value;
 #if LANES == 1
@@ -22,7 +22,7 @@ inline vcomplex load_complex(__global const real *restrict array, const size_t i
     return value;
 }
 
-inline void store_complex(__global real *restrict array, const size_t index, const vcomplex value)
+static inline void store_complex(__global real * array, const size_t index, const vcomplex value)
 {
 #if LANES == 1
     ((__global real2 *)array)[index] = (real2)(value.re, value.im);
@@ -33,7 +33,7 @@ inline void store_complex(__global real *restrict array, const size_t index, con
 }
 
 // a + s b for a real number s that is the same in all lanes.
-inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex b)
+static inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex b)
 {
     vcomplex value;
     value.re = fma((vreal)s, b.re, a.re);
@@ -42,7 +42,7 @@ inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex b)
 }
 
 // a + s i b
-inline vcomplex add_scaled_i(const vcomplex a, const real s, const vcomplex b)
+static inline vcomplex add_scaled_i(const vcomplex a, const real s, const vcomplex b)
 {
     vcomplex value;
     value.re = fma((vreal)-s, b.im, a.re);
@@ -51,7 +51,7 @@ inline vcomplex add_scaled_i(const vcomplex a, const real s, const vcomplex b)
 }
 
 // a b
-inline vcomplex multiply(const vcomplex a, const vcomplex b)
+static inline vcomplex multiply(const vcomplex a, const vcomplex b)
 {
     vcomplex value;
     value.re = fma(a.re, b.re, -a.im * b.im);
@@ -60,7 +60,7 @@ inline vcomplex multiply(const vcomplex a, const vcomplex b)
 }
 
 // sum + a b
-inline vcomplex multiply_add(const vcomplex sum, const vcomplex a, const vcomplex b)
+static inline vcomplex multiply_add(const vcomplex sum, const vcomplex a, const vcomplex b)
 {
     vcomplex value;
     value.re = fma(-a.im, b.im, fma(a.re, b.re, sum.re));
@@ -68,7 +68,7 @@ inline vcomplex multiply_add(const vcomplex sum, const vcomplex a, const vcomple
     return value;
 }
 
-inline vcomplex conjugate(const vcomplex a)
+static inline vcomplex conjugate(const vcomplex a)
 {
     vcomplex value;
     value.re = a.re;

@@ -1,9 +1,9 @@
 // Vector operations on contiguous elements, real or complex: y = f(x, y), and sums over them.
 //
-// Besides the common ones the host defines LOCAL_SIZE, the work-group size. A vector is worked off in packs of LANES
-// REALs, one vreal each, (re, im) side by side: 8 or 16 on processors; elsewhere one element, that is 1 for real
-// ones and 2 for complex ones. Each work-group has one stretch of packs, its items take them in turns; the elements that fill no
-// whole pack are the last group's.
+// Besides the common definitions the host gives LOCAL_SIZE, the work-group size. A vector is worked off in packs of
+// LANES REALs, one vreal each, (re, im) side by side: 8 or 16 on processors; elsewhere one element, that is 1 for
+// real ones and 2 for complex ones. Each work-group has one stretch of packs, its items take them in turns; the
+// elements that fill no whole pack are the last group's.
 //
 // An operand is two parameters: the buffer, and the number of the first element. They do not overlap unless all
 // are read only. Sums are in double, in the order that reduction.cl fixes.
@@ -42,7 +42,7 @@
 #define REALS (IS_COMPLEX + 1)
 
 // The first n elements of pack i; the rest is zero, which adds nothing to a sum.
-inline pack load_part(__global const element *p, size_t i, uint n) {
+static inline pack load_part(__global const element *p, size_t i, uint n) {
     real parts[LANES];
     for (uint j = 0; j < LANES; j++) {
         parts[j] = j < n * REALS ? ((__global const real *)(p + i * PACK))[j] : (real)0;
@@ -54,7 +54,7 @@ inline pack load_part(__global const element *p, size_t i, uint n) {
 #endif
 }
 
-inline void store_part(pack v, __global element *p, size_t i, uint n) {
+static inline void store_part(pack v, __global element *p, size_t i, uint n) {
     real parts[LANES];
 #if LANES == 1
     parts[0] = v;
@@ -110,22 +110,22 @@ inline void store_part(pack v, __global element *p, size_t i, uint n) {
 #endif
 
 // a x, for every element of a pack: a.re (re, im) + a.im (-im, re).
-inline pack times(element a, pack x) { return a.s0 * x + (a.s1 * signs) * swap_parts(x); }
+static inline pack times(element a, pack x) { return a.s0 * x + (a.s1 * signs) * swap_parts(x); }
 
 #else
 
-inline pack times(element a, pack x) { return a * x; }
+static inline pack times(element a, pack x) { return a * x; }
 
 #endif
 
 #if LANES == 1
 
-inline double fold_all(dpack x) { return x; }
+static inline double fold_all(dpack x) { return x; }
 
 #else
 
 // Adds a pack's even places and its odd ones; for complex elements, the real parts and the imaginary parts.
-inline double2 fold(dpack x) {
+static inline double2 fold(dpack x) {
 #if LANES == 2
     return x;
 #elif LANES == 8
@@ -139,7 +139,7 @@ inline double2 fold(dpack x) {
 }
 
 // The two places are added by `dot`: the shuffle that x + y may become makes Oclgrind crash.
-inline double fold_all(dpack x) { return dot(fold(x), (double2)(1.0, 1.0)); }
+static inline double fold_all(dpack x) { return dot(fold(x), (double2)(1.0, 1.0)); }
 
 #endif
 
@@ -152,7 +152,7 @@ inline double fold_all(dpack x) { return dot(fold(x), (double2)(1.0, 1.0)); }
 #define DOT_ADD(x, y)                                                                                           \
     straight += to_double(x) * to_double(y);                                                                    \
     crossed += to_double(x) * to_double(swap_parts(y))
-inline double2 dot_fold(dpack straight, dpack crossed, uint conjugate) {
+static inline double2 dot_fold(dpack straight, dpack crossed, uint conjugate) {
     const double sign = conjugate ? 1.0 : -1.0;
     return (double2)(dot(fold(straight), (double2)(1.0, sign)), dot(fold(crossed), (double2)(1.0, -sign)));
 }

@@ -41,7 +41,7 @@
            reduction_result)
 
 // Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
-inline void reduce_group(int count, uint item, __local double *scratch) {
+static inline void reduce_group(int count, uint item, __local double *scratch) {
 #if LOCAL_SIZE > 1
     barrier(CLK_LOCAL_MEM_FENCE);
     uint active = LOCAL_SIZE;
@@ -59,20 +59,20 @@ inline void reduce_group(int count, uint item, __local double *scratch) {
 }
 
 // Writes a double where other work-groups will read it; returns what the words held before: zero.
-inline uint reduce_publish(volatile __global uint *words, double value) {
+static inline uint reduce_publish(volatile __global uint *words, double value) {
     const uint2 halves = as_uint2(value);
     return atomic_xchg(words, halves.x) | atomic_xchg(words + 1, halves.y);
 }
 
 // Reads a published double and leaves zero in its place.
-inline double reduce_collect(volatile __global uint *words) {
+static inline double reduce_collect(volatile __global uint *words) {
     uint2 halves;
     halves.x = atomic_xchg(words, 0u);
     halves.y = atomic_xchg(words + 1, 0u);
     return as_double(halves);
 }
 
-inline void reduce(int count, double a, double b, double c, __local double *scratch, __local uint *is_last,
+static inline void reduce(int count, double a, double b, double c, __local double *scratch, __local uint *is_last,
                    volatile __global uint *partials, volatile __global uint *counter, __global double *result) {
     const uint item = get_local_id(0);
     const uint groups = get_num_groups(0);

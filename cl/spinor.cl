@@ -11,7 +11,7 @@
 #define TO_DOUBLE(v) JOIN(convert_double, LANES)(v)
 #endif
 
-inline double sum_of_lanes(const vdouble v)
+static inline double sum_of_lanes(const vdouble v)
 {
 #if LANES == 1
     return v;
@@ -32,7 +32,7 @@ inline double sum_of_lanes(const vdouble v)
     const ulong group_end = min((ulong)(count), group_start + per_group);                                    \
     for (ulong i = group_start + get_local_id(0); i < group_end; i += LOCAL_SIZE)
 
-inline vcomplex scalar_complex(const real re, const real im)
+static inline vcomplex scalar_complex(const real re, const real im)
 {
     vcomplex value;
     value.re = (vreal)re;
@@ -41,7 +41,7 @@ inline vcomplex scalar_complex(const real re, const real im)
 }
 
 // sum + |a|²
-inline vdouble add_norm2(vdouble sum, const vcomplex a)
+static inline vdouble add_norm2(vdouble sum, const vcomplex a)
 {
     const vdouble re = TO_DOUBLE(a.re), im = TO_DOUBLE(a.im);
     return fma(im, im, fma(re, re, sum));

@@ -39,7 +39,7 @@ typedef struct {
     vcomplex h[HALF_SPINOR_COMPONENTS]; // 3·spin + colour, spins 0 and 1
 } half_spinor;
 
-inline spinor load_spinor(__global const real *restrict half_field, const size_t block)
+static inline spinor load_spinor(__global const real * half_field, const size_t block)
 {
     spinor psi;
 #pragma unroll
@@ -49,7 +49,7 @@ inline spinor load_spinor(__global const real *restrict half_field, const size_t
 }
 
 // The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
-inline half_spinor project(const int mu, const real sign, const spinor psi)
+static inline half_spinor project(const int mu, const real sign, const spinor psi)
 {
     half_spinor upper;
 #pragma unroll
@@ -73,7 +73,7 @@ inline half_spinor project(const int mu, const real sign, const spinor psi)
 }
 
 // Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
-inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor upper)
+static inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor upper)
 {
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
@@ -97,7 +97,7 @@ inline void add_reconstructed(spinor *sum, const int mu, const real sign, const 
 }
 
 // U h, or U† h, with the link in direction μ at `block`.
-inline half_spinor times_link(__global const real *restrict half_links, const size_t block, const int mu, const int adjoint,
+static inline half_spinor times_link(__global const real * half_links, const size_t block, const int mu, const int adjoint,
                               const half_spinor upper)
 {
     half_spinor product;
@@ -128,7 +128,7 @@ typedef struct {
 } position;
 
 // `t_origin` is the first time slice of the slab: it decides which sites are even.
-inline position position_of(const uint parity, const uint block, const uint t_origin)
+static inline position position_of(const uint parity, const uint block, const uint t_origin)
 {
     position p;
     uint rest = block / (SX / 2);
@@ -140,14 +140,14 @@ inline position position_of(const uint parity, const uint block, const uint t_or
     return p;
 }
 
-inline uint block_of(const uint x, const uint y, const uint z, const uint t)
+static inline uint block_of(const uint x, const uint y, const uint z, const uint t)
 {
     return ((t * SZ + z) * SY + y) * (SX / 2) + (x >> 1);
 }
 
 #if HALO
 // The number of a lane's site among those of its parity on a time slice of the whole lattice.
-inline size_t face_site(const position p, const uint lane)
+static inline size_t face_site(const position p, const uint lane)
 {
     const uint x = p.x + lane % NX * SX;
     const uint y = p.y + lane / NX % NY * SY;
@@ -156,12 +156,12 @@ inline size_t face_site(const position p, const uint lane)
 }
 
 // Halo buffers are [parity of the site that was packed][component][face site][re, im], whatever the lanes of either device.
-inline size_t halo_address(const uint parity, const int component, const position p, const uint lane)
+static inline size_t halo_address(const uint parity, const int component, const position p, const uint lane)
 {
     return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * FACE_SITES + face_site(p, lane));
 }
 
-inline half_spinor load_halo(__global const real *restrict halo, const uint parity, const position p)
+static inline half_spinor load_halo(__global const real * halo, const uint parity, const position p)
 {
     half_spinor upper;
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
@@ -174,7 +174,7 @@ inline half_spinor load_halo(__global const real *restrict halo, const uint pari
     return upper;
 }
 
-inline void store_halo(__global real *restrict halo, const uint parity, const position p, const half_spinor upper)
+static inline void store_halo(__global real * halo, const uint parity, const position p, const half_spinor upper)
 {
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {

@@ -46,6 +46,11 @@ impl BinaryCache {
         Self { directory }
     }
 
+    /// Whether anything is stored at all.
+    pub fn is_on(&self) -> bool {
+        self.directory.is_some()
+    }
+
     /// The binary stored under `identity`, if it is there and whole.
     pub fn load(&self, identity: &str) -> Option<Vec<u8>> {
         let path = path(self.directory.as_ref()?, identity);

@@ -148,7 +148,8 @@ impl Kernel {
             result.map_err(self.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
         }
-        // SAFETY: every argument has been set, just now, under the lock. The arrays have `dimensions` entries and
+        // SAFETY: kernel sources are part of this program, like `unsafe` code they are trusted to stay inside their
+        // arguments. Every argument has been set, just now, under the lock. The arrays have `dimensions` entries and
         // more; queue, kernel and wait list are of one context. The launch retains the kernel and its buffers
         // until it is done.
         let event = unsafe {

@@ -46,6 +46,10 @@ impl Program {
             }
         }
         let program = program(from_source(core, key, &source, &options)?);
+        if !device.binary_cache().is_on() {
+            // Asking for the binary makes some drivers compile every kernel, needed or not.
+            return Ok(program);
+        }
         match program.raw.get_binaries() {
             Ok(binaries) => binaries
                 .iter()

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs the kernel tests under Oclgrind: data races, uninitialised memory, accesses out of bounds, wrong API calls.
+# Oclgrind exits with 0 whatever it finds, so a check passes when its log is empty.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+runtime=$(find /usr/lib /usr/local/lib -name liboclgrind-rt.so -print -quit 2>/dev/null)
+if [ -z "$runtime" ] || ! command -v oclgrind >/dev/null; then
+    echo "check: error: Oclgrind is not installed; run scripts/setup-opencl.sh" >&2
+    exit 1
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Functions that return structures are inlined by the optimiser with intrinsics that Oclgrind does not know.
+options=-cl-opt-disable
+
+for test in device kernels_level1 wilson_properties; do
+    echo "check: $test under Oclgrind" >&2
+    binary=$(cargo test --test "$test" --no-run --message-format=json 2>/dev/null |
+        sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
+    # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
+    LATTICE_CL_TEST_SMALL=1 LATTICE_CL_NO_CACHE=1 OPENCL_DYLIB_PATH=$runtime \
+        oclgrind --build-options "$options" --data-races --uninitialized --check-api --log "$log" "$binary" --test-threads=1 --quiet
+    if [ -s "$log" ]; then
+        cat "$log" >&2
+        echo "check: error: Oclgrind found the above in $test" >&2
+        exit 1
+    fi
+done
+echo "check: no findings" >&2
