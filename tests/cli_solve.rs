@@ -569,6 +569,7 @@ fn unwritable_files_are_found_before_anything_is_read() {
             for (path, words) in [
                 ("no/such/file", &["no/such/file", "folder"][..]),
                 ("sub", &["sub", "a directory"]),
+                ("new/", &["new/", "a directory"]),
                 ("/dev/null", &["/dev/null", "regular file"]),
             ] {
                 // The configuration does not exist: had it been looked for, this would be the complaint.
@@ -580,6 +581,28 @@ fn unwritable_files_are_found_before_anything_is_read() {
     let line = "invert missing.ildg --kappa 0.1 --device host";
     assert_refused(&folder, line, 3, &["missing.ildg", "cannot open the file"]);
     assert_eq!(names(&folder), ["sub"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_file_and_hides_no_result() {
+    let folder = folder();
+    for (command, result) in [("invert", "solution_norm2"), ("spectrum", "correlators")] {
+        let line = format!("{command} FIELD --kappa 0.11 --device host --json --output x.lime");
+        let line = line.replace("FIELD", weak_field().1.to_str().unwrap());
+        // No file may grow beyond some 20 kB, a fraction of a solution: what a full disk does, as an error and not as a signal.
+        let mut limited = Command::new("sh");
+        limited
+            .current_dir(&folder)
+            .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
+            .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
+            .args(line.split(' '));
+        let run = finished(limited, &line)
+            .expect(3)
+            .says(&["error: x.lime: cannot write the file"]);
+        assert!(keys(&run.json()).contains(&result), "{}", run.stdout);
+        assert!(names(&folder).is_empty(), "{:?}", names(&folder));
+    }
 }
 
 #[test]

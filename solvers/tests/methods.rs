@@ -282,22 +282,29 @@ fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
 fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
     let a = Dense::positive(N, 23);
     let b = Random(24).vector(N);
-    let stopping = Stopping {
-        tolerance: 1e-19,
-        ..Default::default()
-    };
-    let (why, _, info) = failure(conjugate_residual(
-        &a,
-        &b,
-        None,
-        &CrParams {
+    // The last one is below all that the iterated residual can reach before it underflows.
+    for tolerance in [1e-19, 1e-300] {
+        let stopping = Stopping {
+            tolerance,
+            ..Default::default()
+        };
+        let cr = CrParams {
             stopping,
             ..Default::default()
-        },
-        None,
-    ));
-    assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
-    assert!(info.residual.true_residual < 1e-12);
+        };
+        let cg = CgParams {
+            stopping,
+            ..Default::default()
+        };
+        for (why, best, info) in [
+            failure(conjugate_residual(&a, &b, None, &cr, None)),
+            failure(conjugate_gradient(&a, &b, None, &cg, None)),
+        ] {
+            assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
+            assert!(info.residual.true_residual < 1e-12);
+            assert!(best.iter().all(|value| value.is_finite()));
+        }
+    }
 }
 
 #[test]

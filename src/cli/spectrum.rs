@@ -108,6 +108,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
     let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
     let mut solves = Vec::new();
+    let mut written = Ok(());
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
@@ -137,8 +138,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
         let x = solved.x.to_host()?;
         pion.add(&x);
-        if let Some(writer) = &mut writer {
-            writer.write(spin, colour, &x)?;
+        if let Some(unfinished) = &mut writer
+            && let Err(error) = unfinished.write(spin, colour, &x)
+        {
+            report.warning(format_args!("{error}; the solves go on for the correlator"));
+            written = Err(error);
+            writer = None;
         }
         solves.push(Solve {
             spin,
@@ -150,7 +155,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     bar.finish_and_clear();
     // The result is shown first: a full disk must not hide what was computed.
-    let written = writer.map_or(Ok(()), PropagatorWriter::finish);
+    let written = written.and_then(|()| writer.map_or(Ok(()), PropagatorWriter::finish));
 
     let masses = effective_mass(pion.values());
     let plotted = match plot {

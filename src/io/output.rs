@@ -36,9 +36,9 @@ fn folder_of(path: &Path) -> &Path {
 /// Whether the path, like /dev/stdout and /proc/self/fd/1, is a name for an open stream, even if this happens to go
 /// into a regular file.
 fn names_a_stream(path: &Path) -> bool {
-    folder_of(path)
-        .canonicalize()
-        .is_ok_and(|folder| folder == Path::new("/dev") || folder.starts_with("/proc"))
+    folder_of(path).canonicalize().is_ok_and(|folder| {
+        folder == Path::new("/dev") || folder.starts_with("/dev/fd") || folder.starts_with("/proc")
+    })
 }
 
 /// Removed when dropped before [`Output::finish`].
@@ -55,7 +55,8 @@ impl Output {
         if let Ok(metadata) = std::fs::metadata(path) {
             expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
         }
-        let Some(name) = path.file_name() else {
+        let directory = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let Some(name) = path.file_name().filter(|_| !directory) else {
             return Err(Error::new(path, ErrorKind::NotAFile { found: "a directory" }));
         };
         if names_a_stream(path) {
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
     }
 
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[test]
     fn names_of_streams_are_recognised_and_refused() {
         // Looked at only: /proc and /dev belong to the machine.
@@ -220,6 +221,7 @@ mod tests {
             "/dev/null".into(),
             "..".into(),
             folder.path().join("no/such"),
+            folder.path().join("new/"),
         ] {
             assert!(check_writable(&path).is_err(), "{}", path.display());
         }
