@@ -67,19 +67,11 @@ const COLOURS: [RGBColor; 6] = [
 /// # Errors
 /// When no point is left, or the file cannot be written.
 pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(), PlotError> {
-    let lines: Vec<_> = series
-        .iter()
-        .map(|line| (line.name.as_str(), logarithms(&line.points)))
-        .collect();
-    let all: Vec<_> = lines
-        .iter()
-        .flat_map(|(_, points)| points.iter().copied())
-        .collect();
+    let lines: Vec<_> = series.iter().map(|line| (line.name.as_str(), logarithms(&line.points))).collect();
+    let all: Vec<_> = lines.iter().flat_map(|(_, points)| points.iter().copied()).collect();
     let (Some(iterations), Some(decades)) = (range(all.iter().map(|p| p.0)), range(all.iter().map(|p| p.1)))
     else {
-        return Err(PlotError::NothingToShow {
-            title: title.to_owned(),
-        });
+        return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
     draw(path, title, |area| {
         let mut chart = ChartBuilder::on(area)
@@ -87,10 +79,7 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(
             .margin(16)
             .x_label_area_size(48)
             .y_label_area_size(72)
-            .build_cartesian_2d(
-                0f64.min(iterations.0)..iterations.1.max(1.0),
-                Decades::covering(decades),
-            )?;
+            .build_cartesian_2d(0f64.min(iterations.0)..iterations.1.max(1.0), Decades::covering(decades))?;
         chart
             .configure_mesh()
             .x_desc("iteration")
@@ -127,14 +116,9 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(
 /// When no value of the correlator is left, or the file cannot be written.
 pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f64]) -> Result<(), PlotError> {
     let points = logarithms(&by_index(values));
-    let masses: Vec<_> = by_index(effective_mass)
-        .into_iter()
-        .filter(|p| p.1.is_finite())
-        .collect();
+    let masses: Vec<_> = by_index(effective_mass).into_iter().filter(|p| p.1.is_finite()).collect();
     let Some(decades) = range(points.iter().map(|p| p.1)) else {
-        return Err(PlotError::NothingToShow {
-            title: title.to_owned(),
-        });
+        return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
     let separations = -0.5..values.len().max(effective_mass.len()) as f64 - 0.5;
     draw(path, title, |area| {
@@ -155,15 +139,8 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .x_max_light_lines(1)
             .label_style(TEXT)
             .draw()?;
-        chart.draw_series(LineSeries::new(
-            points.iter().copied(),
-            COLOURS[0].stroke_width(1),
-        ))?;
-        chart.draw_series(
-            points
-                .iter()
-                .map(|&point| Circle::new(point, 4, COLOURS[0].filled())),
-        )?;
+        chart.draw_series(LineSeries::new(points.iter().copied(), COLOURS[0].stroke_width(1)))?;
+        chart.draw_series(points.iter().map(|&point| Circle::new(point, 4, COLOURS[0].filled())))?;
 
         let (low, high) = range(masses.iter().map(|p| p.1)).unwrap_or((0.0, 1.0));
         let room = 0.1 * (high - low).max(0.1 * high.abs()).max(1e-3);
@@ -183,30 +160,18 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .x_max_light_lines(1)
             .label_style(TEXT)
             .draw()?;
-        chart.draw_series(
-            masses
-                .iter()
-                .map(|&point| Circle::new(point, 4, COLOURS[1].filled())),
-        )?;
+        chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
         Ok(())
     })
 }
 
 fn by_index(values: &[f64]) -> Vec<(f64, f64)> {
-    values
-        .iter()
-        .enumerate()
-        .map(|(n, &value)| (n as f64, value))
-        .collect()
+    values.iter().enumerate().map(|(n, &value)| (n as f64, value)).collect()
 }
 
 /// The points with the decimal logarithm of y, where both are finite.
 fn logarithms(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    points
-        .iter()
-        .map(|&(x, y)| (x, y.log10()))
-        .filter(|(x, y)| x.is_finite() && y.is_finite())
-        .collect()
+    points.iter().map(|&(x, y)| (x, y.log10())).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
 /// The smallest and the largest value, if there are any.
@@ -224,10 +189,7 @@ struct Decades {
 impl Decades {
     fn covering((low, high): (f64, f64)) -> Self {
         let low = low.floor();
-        Self {
-            low,
-            high: high.ceil().max(low + 1.0),
-        }
+        Self { low, high: high.ceil().max(low + 1.0) }
     }
 }
 
@@ -256,11 +218,7 @@ impl Ranged for Decades {
 
 impl ValueFormatter<f64> for Decades {
     fn format(&decade: &f64) -> String {
-        if decade == 0.0 {
-            "1".to_owned()
-        } else {
-            format!("1e{decade:.0}")
-        }
+        if decade == 0.0 { "1".to_owned() } else { format!("1e{decade:.0}") }
     }
 }
 
@@ -280,15 +238,9 @@ fn draw(
             paint(&area)?;
             Ok(area.present()?)
         })();
-        painted.map_err(|source| PlotError::Drawing {
-            title: title.to_owned(),
-            source,
-        })?;
+        painted.map_err(|source| PlotError::Drawing { title: title.to_owned(), source })?;
     }
-    write_file(path, svg.as_bytes()).map_err(|source| PlotError::Write {
-        path: path.to_owned(),
-        source,
-    })
+    write_file(path, svg.as_bytes()).map_err(|source| PlotError::Write { path: path.to_owned(), source })
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -309,14 +261,7 @@ mod tests {
     use super::*;
 
     fn residuals(rate: f64, count: usize) -> Vec<(f64, f64)> {
-        (0..count)
-            .map(|k| {
-                (
-                    k as f64,
-                    (-rate * k as f64).exp() * (1.0 + 0.3 * (k as f64).sin()),
-                )
-            })
-            .collect()
+        (0..count).map(|k| (k as f64, (-rate * k as f64).exp() * (1.0 + 0.3 * (k as f64).sin()))).collect()
     }
 
     /// The texts of an SVG, which must parse.
@@ -324,8 +269,7 @@ mod tests {
         let svg = std::fs::read_to_string(path).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
         let text = document.descendants().filter(|node| node.has_tag_name("text"));
-        text.map(|node| node.text().unwrap_or_default().trim().to_owned())
-            .collect()
+        text.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
     }
 
     #[test]
@@ -333,14 +277,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("history.svg");
         let series = [
-            Series {
-                name: "conjugate residual".into(),
-                points: residuals(0.11, 260),
-            },
-            Series {
-                name: "conjugate gradient".into(),
-                points: residuals(0.09, 310),
-            },
+            Series { name: "conjugate residual".into(), points: residuals(0.11, 260) },
+            Series { name: "conjugate gradient".into(), points: residuals(0.09, 310) },
         ];
         residual_history(&path, "β = 6.0 <8³×16> & κ = 0.150", &series).unwrap();
         let texts = texts(&path);
@@ -352,16 +290,9 @@ mod tests {
             "β = 6.0 <8³×16> & κ = 0.150",
             "1e-12",
         ] {
-            assert!(
-                texts.iter().any(|text| text == wanted),
-                "{wanted} is not among {texts:?}"
-            );
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
-        assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "a temporary file is left"
-        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
     }
 
     #[test]
@@ -371,22 +302,13 @@ mod tests {
         let (mass, extent) = (0.71f64, 16);
         let cosh = |n: usize| (mass * (n as f64 - extent as f64 / 2.0)).cosh();
         let values: Vec<f64> = (0..extent).map(|n| 3e-4 * cosh(n)).collect();
-        let mut masses: Vec<f64> = (0..extent)
-            .map(|n| mass + 0.4 * (-(n.min(extent - n) as f64)).exp())
-            .collect();
+        let mut masses: Vec<f64> =
+            (0..extent).map(|n| mass + 0.4 * (-(n.min(extent - n) as f64)).exp()).collect();
         masses[8] = f64::NAN;
         correlator(&path, "pion, 8³×16", &values, &masses).unwrap();
         let texts = texts(&path);
-        for wanted in [
-            "C(n)",
-            "effective mass a·m(n)",
-            "separation n (lattice spacings)",
-            "pion, 8³×16",
-        ] {
-            assert!(
-                texts.iter().any(|text| text == wanted),
-                "{wanted} is not among {texts:?}"
-            );
+        for wanted in ["C(n)", "effective mass a·m(n)", "separation n (lattice spacings)", "pion, 8³×16"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
         let circles = std::fs::read_to_string(&path).unwrap().matches("<circle").count();
         assert_eq!(circles, 31);
@@ -397,31 +319,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plot.svg");
         let history = |points: &[(f64, f64)]| {
-            residual_history(
-                &path,
-                "odd",
-                &[Series {
-                    name: "r".into(),
-                    points: points.to_vec(),
-                }],
-            )
+            residual_history(&path, "odd", &[Series { name: "r".into(), points: points.to_vec() }])
         };
-        for points in [
-            &[(0.0, 1.0)][..],
-            &[(0.0, 1.0), (1.0, 0.0), (2.0, f64::NAN)],
-            &[(5.0, 1e-300), (6.0, 1e300)],
-        ] {
+        for points in
+            [&[(0.0, 1.0)][..], &[(0.0, 1.0), (1.0, 0.0), (2.0, f64::NAN)], &[(5.0, 1e-300), (6.0, 1e300)]]
+        {
             history(points).unwrap();
         }
         assert!(matches!(history(&[]), Err(PlotError::NothingToShow { .. })));
-        assert!(matches!(
-            history(&[(0.0, f64::NAN)]),
-            Err(PlotError::NothingToShow { .. })
-        ));
-        assert!(matches!(
-            correlator(&path, "odd", &[-1.0, 0.0], &[]),
-            Err(PlotError::NothingToShow { .. })
-        ));
+        assert!(matches!(history(&[(0.0, f64::NAN)]), Err(PlotError::NothingToShow { .. })));
+        assert!(matches!(correlator(&path, "odd", &[-1.0, 0.0], &[]), Err(PlotError::NothingToShow { .. })));
         correlator(&path, "odd", &[1.0], &[]).unwrap();
         correlator(&path, "odd", &[1.0, 1.0], &[0.0, 0.0]).unwrap();
     }
@@ -435,28 +342,11 @@ mod tests {
 
     #[test]
     fn ticks_are_whole_decades() {
-        assert_eq!(
-            Decades::covering((-10.3, 0.2)),
-            Decades {
-                low: -11.0,
-                high: 1.0
-            }
-        );
+        assert_eq!(Decades::covering((-10.3, 0.2)), Decades { low: -11.0, high: 1.0 });
         assert_eq!(Decades::covering((0.0, 0.0)), Decades { low: 0.0, high: 1.0 });
         let decades = Decades { low: -3.0, high: 1.0 };
         assert_eq!(decades.key_points(20), [-3.0, -2.0, -1.0, 0.0, 1.0]);
-        assert_eq!(
-            [1.0, 0.0, -12.0].map(|decade| Decades::format(&decade)),
-            ["1e1", "1", "1e-12"]
-        );
-        assert!(
-            Decades {
-                low: -300.0,
-                high: 300.0
-            }
-            .key_points(1000)
-            .len()
-                <= 13
-        );
+        assert_eq!([1.0, 0.0, -12.0].map(|decade| Decades::format(&decade)), ["1e1", "1", "1e-12"]);
+        assert!(Decades { low: -300.0, high: 300.0 }.key_points(1000).len() <= 13);
     }
 }

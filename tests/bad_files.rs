@@ -24,11 +24,7 @@ impl Case {
         let path = folder.path().join("spoilt.file");
         write_gauge(&path, config, &WriteOptions::new(format)).unwrap();
         let bytes = std::fs::read(&path).unwrap();
-        Self {
-            _folder: folder,
-            path,
-            bytes,
-        }
+        Self { _folder: folder, path, bytes }
     }
 
     fn new(format: Format) -> Self {
@@ -36,10 +32,7 @@ impl Case {
     }
 
     fn replaced(&self, from: &str, to: &str) -> Vec<u8> {
-        let at = self
-            .bytes
-            .windows(from.len())
-            .position(|window| window == from.as_bytes());
+        let at = self.bytes.windows(from.len()).position(|window| window == from.as_bytes());
         let at = at.unwrap_or_else(|| panic!("no `{from}` in the file"));
         [&self.bytes[..at], to.as_bytes(), &self.bytes[at + from.len()..]].concat()
     }
@@ -56,9 +49,7 @@ impl Case {
 }
 
 fn refusal(path: &Path, options: &ReadOptions, words: &[&str]) -> ErrorKind {
-    let Err(error) = read_gauge_with(path, options) else {
-        panic!("{} was read", path.display())
-    };
+    let Err(error) = read_gauge_with(path, options) else { panic!("{} was read", path.display()) };
     checked(path, error, words)
 }
 
@@ -76,11 +67,7 @@ fn checked(path: &Path, error: Error, words: &[&str]) -> ErrorKind {
 fn what_is_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let options = ReadOptions::default();
-    let kind = refusal(
-        &folder.path().join("missing"),
-        &options,
-        &["cannot open the file"],
-    );
+    let kind = refusal(&folder.path().join("missing"), &options, &["cannot open the file"]);
     assert!(
         matches!(kind, ErrorKind::System { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     );
@@ -95,25 +82,12 @@ fn what_is_no_file() {
 #[test]
 fn what_is_no_configuration() {
     let case = Case::new(Format::Ildg);
-    assert!(matches!(
-        case.refusal(b"", &["empty", "copy it again"]),
-        ErrorKind::Empty
-    ));
-    let kind = case.refusal(
-        b"# a text file\nkappa = 0.13\n",
-        &["the text \"# a text file", "LIME", "NERSC"],
-    );
+    assert!(matches!(case.refusal(b"", &["empty", "copy it again"]), ErrorKind::Empty));
+    let kind = case.refusal(b"# a text file\nkappa = 0.13\n", &["the text \"# a text file", "LIME", "NERSC"]);
     assert!(matches!(kind, ErrorKind::UnknownFormat { .. }));
-    for bytes in [
-        &b"x"[..],
-        b"\x45\x67\x89",
-        b"\0\0\0\0\0\0\0\0",
-        b"\x7fELF and so on \x1b[31m",
-    ] {
+    for bytes in [&b"x"[..], b"\x45\x67\x89", b"\0\0\0\0\0\0\0\0", b"\x7fELF and so on \x1b[31m"] {
         let kind = case.refusal(bytes, &["begins with"]);
-        let ErrorKind::UnknownFormat { found } = kind else {
-            panic!("{kind}")
-        };
+        let ErrorKind::UnknownFormat { found } = kind else { panic!("{kind}") };
         assert!(!found.contains('\x1b'));
     }
 }
@@ -126,22 +100,9 @@ fn files_that_end_too_early() {
         let kind = case.refusal(&whole[..90], &[]);
         match format {
             Format::Nersc => assert!(matches!(kind, ErrorKind::MissingKeyword { .. }), "{kind}"),
-            _ => assert!(
-                matches!(
-                    kind,
-                    ErrorKind::Truncated {
-                        byte: 0,
-                        found: 90,
-                        ..
-                    }
-                ),
-                "{kind}"
-            ),
+            _ => assert!(matches!(kind, ErrorKind::Truncated { byte: 0, found: 90, .. }), "{kind}"),
         }
-        let kind = case.refusal(
-            &whole[..whole.len() / 2],
-            &["truncated", "at byte", "copy it again"],
-        );
+        let kind = case.refusal(&whole[..whole.len() / 2], &["truncated", "at byte", "copy it again"]);
         assert!(matches!(kind, ErrorKind::Truncated { .. }), "{format}: {kind}");
         // A file that lacks its checksum alone is whole as far as links go; all shorter ones are not.
         for length in (1..whole.len() - 400).step_by(97) {
@@ -154,21 +115,10 @@ fn files_that_end_too_early() {
 fn a_damaged_lime_record_is_placed() {
     let case = Case::new(Format::Ildg);
     let mut bytes = case.bytes.clone();
-    let second = bytes
-        .windows(4)
-        .skip(1)
-        .position(|window| window == [0x45, 0x67, 0x89, 0xab])
-        .unwrap()
-        + 1;
+    let second = bytes.windows(4).skip(1).position(|window| window == [0x45, 0x67, 0x89, 0xab]).unwrap() + 1;
     bytes[second] = 0;
     let kind = case.refusal(&bytes, &[&format!("no LIME record at byte {second}"), "006789ab"]);
-    assert!(matches!(
-        kind,
-        ErrorKind::NotALimeRecord {
-            found: 0x0067_89ab,
-            ..
-        }
-    ));
+    assert!(matches!(kind, ErrorKind::NotALimeRecord { found: 0x0067_89ab, .. }));
 }
 
 #[test]
@@ -186,10 +136,7 @@ fn a_lime_file_without_a_field_lists_what_it_has() {
 #[test]
 fn malformed_metadata_is_overridden_by_given_extents() {
     let dims = Dims::new([2, 2, 2, 4]).unwrap();
-    let given = ReadOptions {
-        dims: Some(dims),
-        ..Default::default()
-    };
+    let given = ReadOptions { dims: Some(dims), ..Default::default() };
     let case = Case::new(Format::Ildg);
     for (from, to) in [
         ("</ildgFormat>", "</ildgFormal>"),
@@ -211,15 +158,11 @@ fn malformed_metadata_is_overridden_by_given_extents() {
     let nersc = Case::new(Format::Nersc);
     let mut milc = Case::new(Format::Milc);
     milc.bytes[4] = 3;
-    for (case, bytes) in [
-        (&nersc, nersc.replaced("DIMENSION_3 = 2", "DIMENSION_3 = 3")),
-        (&milc, milc.bytes.clone()),
-    ] {
+    for (case, bytes) in
+        [(&nersc, nersc.replaced("DIMENSION_3 = 2", "DIMENSION_3 = 3")), (&milc, milc.bytes.clone())]
+    {
         case.refusal(&bytes, &["extent 3", "--dims 8x8x8x16"]);
-        assert_eq!(
-            read_gauge_with(&case.path, &given).unwrap().configuration.dims(),
-            dims
-        );
+        assert_eq!(read_gauge_with(&case.path, &given).unwrap().configuration.dims(), dims);
     }
 
     let bytes = case.replaced("</ildgFormat>", "</ildgFormal>");
@@ -233,13 +176,7 @@ fn absurd_extents() {
     for (to, word) in [("0", "extent 0 in direction x"), ("3", "extent 3 in direction x")] {
         let bytes = ildg.replaced("<lx>2</lx>", &format!("<lx>{to}</lx>"));
         let kind = ildg.refusal(&bytes, &[word, "at byte"]);
-        assert!(matches!(
-            kind,
-            ErrorKind::BadExtents {
-                place: Place::Byte(_),
-                ..
-            }
-        ));
+        assert!(matches!(kind, ErrorKind::BadExtents { place: Place::Byte(_), .. }));
     }
     // The digits take the place of text, so that the record keeps its length.
     let from = "<version>1.0</version><field>su3gauge</field><precision>32</precision><lx>2</lx>";
@@ -263,13 +200,7 @@ fn absurd_extents() {
     }
     let bytes = nersc.replaced("DIMENSION_3 = 2", "DIMENSION_3 = 0");
     let kind = nersc.refusal(&bytes, &["at line 7"]);
-    assert!(matches!(
-        kind,
-        ErrorKind::BadExtents {
-            place: Place::Line(7),
-            ..
-        }
-    ));
+    assert!(matches!(kind, ErrorKind::BadExtents { place: Place::Line(7), .. }));
 
     let milc = Case::new(Format::Milc);
     for (value, word) in [
@@ -288,11 +219,7 @@ fn absurd_extents() {
 fn bad_lines_of_a_nersc_header() {
     let case = Case::new(Format::Nersc);
     for (from, to, words) in [
-        (
-            "4D_SU3_GAUGE_3x3",
-            "4D_SU2_GAUGE",
-            &["line 3", "4D_SU2_GAUGE", "4D_SU3_GAUGE_3x3"][..],
-        ),
+        ("4D_SU3_GAUGE_3x3", "4D_SU2_GAUGE", &["line 3", "4D_SU2_GAUGE", "4D_SU3_GAUGE_3x3"][..]),
         ("IEEE32BIG", "VAX32", &["line", "VAX32", "IEEE32"]),
         ("DATATYPE", "DATATIPE", &["no DATATYPE"]),
         ("FLOATING_POINT", "FLOAT", &["no FLOATING_POINT"]),
@@ -319,17 +246,12 @@ fn links_that_are_not_finite() {
     for value in [f32::NAN, f32::INFINITY] {
         for format in Format::ALL {
             let mut config = sample([2, 2, 2, 4], Precision::Single);
-            let Links::Single(links) = config.links_mut() else {
-                unreachable!("made in single")
-            };
+            let Links::Single(links) = config.links_mut() else { unreachable!("made in single") };
             // Site 5 is x = 1, z = 1.
             links[4 * 5 + 3].0[0][2].im = value;
             let case = Case::of(&config, format);
-            let ignoring = ReadOptions {
-                ignore_checksum: true,
-                ignore_unitarity: true,
-                ..Default::default()
-            };
+            let ignoring =
+                ReadOptions { ignore_checksum: true, ignore_unitarity: true, ..Default::default() };
             for options in [ReadOptions::default(), ignoring] {
                 let words = ["(x, y, z, t) = (1, 0, 1, 0)", "direction t"];
                 // The header of a NERSC file has the NaN that its plaquette is: no mismatch comes before.
@@ -344,28 +266,15 @@ fn links_that_are_not_finite() {
 fn links_far_from_special_unitary() {
     for format in Format::ALL {
         let mut config = sample([2, 2, 2, 4], Precision::Single);
-        let Links::Single(links) = config.links_mut() else {
-            unreachable!("made in single")
-        };
+        let Links::Single(links) = config.links_mut() else { unreachable!("made in single") };
         links[4 * 5 + 1] = links[4 * 5 + 1].scale(1.5);
         links[7] = links[7].scale(1.01);
         let case = Case::of(&config, format);
-        let words = [
-            "(1, 0, 1, 0)",
-            "direction y",
-            "2.375e0",
-            "1e-4",
-            "--ignore-unitarity",
-        ];
+        let words = ["(1, 0, 1, 0)", "direction y", "2.375e0", "1e-4", "--ignore-unitarity"];
         let kind = case.refusal(&case.bytes, &words);
-        let ErrorKind::NotSpecialUnitary { deviation, .. } = kind else {
-            panic!("{kind}")
-        };
+        let ErrorKind::NotSpecialUnitary { deviation, .. } = kind else { panic!("{kind}") };
         assert!((deviation - (1.5f64.powi(3) - 1.0)).abs() < 1e-6);
-        let ignoring = ReadOptions {
-            ignore_unitarity: true,
-            ..Default::default()
-        };
+        let ignoring = ReadOptions { ignore_unitarity: true, ..Default::default() };
         assert!(read_gauge_with(&case.path, &ignoring).unwrap().configuration == config);
     }
 }
@@ -381,11 +290,7 @@ fn outputs_that_cannot_be_written() {
         let error = check_writable(&path).unwrap_err();
         assert!(!error.to_string().contains(".part"), "{error}");
         checked(&path, error, &["name a f"]);
-        checked(
-            &path,
-            write_gauge(&path, &config, &WriteOptions::default()).unwrap_err(),
-            &[],
-        );
+        checked(&path, write_gauge(&path, &config, &WriteOptions::default()).unwrap_err(), &[]);
     }
     check_writable(&file).unwrap();
     assert_eq!(std::fs::read(&file).unwrap(), b"here");
@@ -396,9 +301,7 @@ fn outputs_that_cannot_be_written() {
 fn a_configuration_is_no_propagator() {
     for format in Format::ALL {
         let case = Case::new(format);
-        let Err(error) = read_propagator(&case.path) else {
-            panic!("{format} was read")
-        };
+        let Err(error) = read_propagator(&case.path) else { panic!("{format} was read") };
         checked(&case.path, error, &[]);
     }
 }

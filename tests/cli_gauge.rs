@@ -50,19 +50,13 @@ fn assert_refused(folder: &TempDir, line: &str, status: i32, words: &[&str]) {
     assert_eq!(run.stdout, "", "{line}");
     assert!(run.stderr.starts_with("error: "), "{line}: {}", run.stderr);
     for word in words {
-        assert!(
-            run.stderr.contains(word),
-            "{line}: `{word}` is not in: {}",
-            run.stderr
-        );
+        assert!(run.stderr.contains(word), "{line}: `{word}` is not in: {}", run.stderr);
     }
 }
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -104,11 +98,7 @@ fn generate_info_and_convert_agree() {
     assert_eq!(info["checksum"]["stored"], info["checksum"]["computed"]);
 
     // Through every format that keeps all bits, and back.
-    for (from, to) in [
-        ("a.ildg", "b.nersc"),
-        ("b.nersc", "c.scidac"),
-        ("c.scidac", "d.lime"),
-    ] {
+    for (from, to) in [("a.ildg", "b.nersc"), ("b.nersc", "c.scidac"), ("c.scidac", "d.lime")] {
         let converted = json(&folder, &format!("convert {from} {to}"));
         assert_eq!(converted["output"]["file"], to);
         assert_eq!(converted["output"]["precision"], 64);
@@ -138,15 +128,10 @@ fn extents_may_be_four_words_and_a_start_may_be_a_file() {
     let folder = folder();
     let words = "generate --dims 4 2 6 4 --beta 5.8 --sweeps 0 --start weak:0.1 --output weak.ildg";
     assert_eq!(json(&folder, words)["dims"], serde_json::json!([4, 2, 6, 4]));
-    let same = json(
-        &folder,
-        "generate --beta 5.8 --sweeps 0 --start weak.ildg --output same.nersc",
-    );
+    let same = json(&folder, "generate --beta 5.8 --sweeps 0 --start weak.ildg --output same.nersc");
     assert_eq!(same["start"], "weak.ildg");
     let difference = same["plaquette"]["average"].as_f64().unwrap()
-        - json(&folder, "info weak.ildg")["plaquette"]["average"]
-            .as_f64()
-            .unwrap();
+        - json(&folder, "info weak.ildg")["plaquette"]["average"].as_f64().unwrap();
     assert!(difference.abs() < 1e-14);
     let other = "generate --dims 4x4x4x4 --beta 5.8 --sweeps 0 --start weak.ildg --output other.ildg";
     assert_refused(&folder, other, 2, &["4x2x6x4", "4x4x4x4"]);
@@ -159,9 +144,7 @@ fn what_conversion_loses_is_said() {
     let single = run(&folder, "convert a.ildg b.milc");
     assert_eq!(single.status, 0);
     assert!(
-        single
-            .stderr
-            .contains("warning: the links are rounded from double to single"),
+        single.stderr.contains("warning: the links are rounded from double to single"),
         "{}",
         single.stderr
     );
@@ -206,20 +189,10 @@ fn a_flipped_bit_is_reported_with_both_sums() {
         assert_eq!(info["checksum"]["ok"], false);
         assert_eq!(stored, sound["checksum"]["stored"]);
         assert_ne!(stored, computed);
-        for word in [
-            "error: b.ildg: checksum mismatch",
-            stored,
-            computed,
-            "--ignore-checksum",
-        ] {
+        for word in ["error: b.ildg: checksum mismatch", stored, computed, "--ignore-checksum"] {
             assert!(shown.stderr.contains(word), "{}", shown.stderr);
         }
-        assert_refused(
-            &folder,
-            "convert b.ildg c.nersc",
-            1,
-            &[stored, computed, "--ignore-checksum"],
-        );
+        assert_refused(&folder, "convert b.ildg c.nersc", 1, &[stored, computed, "--ignore-checksum"]);
         assert_eq!(names(folder.path()), ["a.ildg", "b.ildg"]);
     }
 }
@@ -248,12 +221,7 @@ fn a_wrong_checksum_may_be_ignored_and_links_far_from_su3_too() {
     let info: Value = serde_json::from_str(&far.stdout).unwrap();
     assert!(info["unitarity_deviation"].as_f64().unwrap() > 1e-3);
     assert!(far.stderr.contains("far from SU(3)"), "{}", far.stderr);
-    assert_refused(
-        &folder,
-        "convert a.ildg c.nersc --ignore-checksum",
-        3,
-        &["far from SU(3)"],
-    );
+    assert_refused(&folder, "convert a.ildg c.nersc --ignore-checksum", 3, &["far from SU(3)"]);
     let taken = run(&folder, "info a.ildg --ignore-checksum --ignore-unitarity");
     assert_eq!(taken.status, 0, "{}", taken.stderr);
 }
@@ -265,10 +233,7 @@ fn public_configurations_are_shown() {
     let data = |name: &str| shared.join("data").join(name).display().to_string();
     let nersc = json(&folder, &format!("info {}", data("nersc.l8t4b3360")));
     let ildg = json(&folder, &format!("info {}", data("ildg.l8t4b3360")));
-    assert_eq!(
-        (&nersc["format"], &ildg["format"]),
-        (&"nersc".into(), &"ildg".into())
-    );
+    assert_eq!((&nersc["format"], &ildg["format"]), (&"nersc".into(), &"ildg".into()));
     // The value in the NERSC header.
     assert!((nersc["plaquette"]["average"].as_f64().unwrap() - 0.5038664469).abs() < 1e-9);
     for planes in ["average", "spatial", "temporal"] {
@@ -283,20 +248,12 @@ fn public_configurations_are_shown() {
 fn results_and_messages_keep_apart() {
     let folder = folder();
     let plain = run(&folder, &format!("{GENERATE} --output a.ildg"));
-    assert!(
-        plain.stdout.contains("plaquette") && plain.stderr.is_empty(),
-        "{}",
-        plain.stderr
-    );
+    assert!(plain.stdout.contains("plaquette") && plain.stderr.is_empty(), "{}", plain.stderr);
     let verbose = run(&folder, &format!("{GENERATE} --output a.ildg --json -v"));
     assert!(serde_json::from_str::<Value>(&verbose.stdout).is_ok());
     assert!(verbose.stderr.contains("sweep"), "{}", verbose.stderr);
     let quiet = run(&folder, "convert a.ildg b.milc -q");
-    assert!(
-        quiet.stdout.contains("b.milc") && quiet.stderr.is_empty(),
-        "{}",
-        quiet.stderr
-    );
+    assert!(quiet.stdout.contains("b.milc") && quiet.stderr.is_empty(), "{}", quiet.stderr);
 }
 
 #[test]
@@ -304,11 +261,7 @@ fn colour_is_for_those_who_ask() {
     let folder = folder();
     let escape = '\x1b';
     assert!(!run(&folder, "info nothing").stderr.contains(escape));
-    assert!(
-        run(&folder, "info nothing --color always")
-            .stderr
-            .contains(escape)
-    );
+    assert!(run(&folder, "info nothing --color always").stderr.contains(escape));
     assert!(!run(&folder, "info nothing --color never").stderr.contains(escape));
 }
 
@@ -317,18 +270,12 @@ fn wrong_usage_exits_with_2() {
     let folder = folder();
     let generate = |rest: &str| format!("generate --sweeps 1 --output a.ildg {rest}");
     for (rest, words) in [
-        (
-            "--beta 6 --dims 4x4x4x3",
-            &["--dims", "extent 3", "direction t"][..],
-        ),
+        ("--beta 6 --dims 4x4x4x3", &["--dims", "extent 3", "direction t"][..]),
         ("--beta 6 --dims 4x0x4x4", &["--dims", "extent 0", "direction y"]),
         ("--beta 6 --dims 4 4 4 5", &["extent 5"]),
         ("--beta 6 --dims 4 4 4", &["four extents"]),
         ("--beta 6 --dims 2147483648x2147483648x4x4", &["2^40"]),
-        (
-            "--beta 6 --dims 1024x1024x1024x1024",
-            &["1024x1024x1024x1024", "bytes"],
-        ),
+        ("--beta 6 --dims 1024x1024x1024x1024", &["1024x1024x1024x1024", "bytes"]),
         ("--beta 6", &["--dims"]),
         ("--beta 6 --start hot", &["--dims"]),
         ("--dims 4x4x4x4", &["--beta"]),
@@ -341,19 +288,11 @@ fn wrong_usage_exits_with_2() {
         ("--dims 4x4x4x4 --beta 6 --start weak:2", &["ε = 2"]),
         ("--dims 4x4x4x4 --beta 6 --seed -1", &["-1"]),
         ("--dims 4x4x4x4 --beta 6 --format hdf5", &["hdf5"]),
-        (
-            "--dims 4x4x4x4 --beta 6 --format milc --precision double",
-            &["milc", "hint: "],
-        ),
+        ("--dims 4x4x4x4 --beta 6 --format milc --precision double", &["milc", "hint: "]),
     ] {
         assert_refused(&folder, &generate(rest), 2, words);
     }
-    assert_refused(
-        &folder,
-        "generate --dims 4x4x4x4 --beta 6 --sweeps 1 --output conf",
-        2,
-        &["--format"],
-    );
+    assert_refused(&folder, "generate --dims 4x4x4x4 --beta 6 --sweeps 1 --output conf", 2, &["--format"]);
     assert_refused(&folder, "info", 2, &["FILE"]);
     assert_refused(&folder, "solve-everything", 2, &["solve-everything"]);
     assert_eq!(names(folder.path()), [""; 0]);
@@ -375,27 +314,17 @@ fn unreadable_files_exit_with_3() {
     let folder = folder();
     std::fs::write(folder.path().join("empty.ildg"), "").unwrap();
     std::fs::write(folder.path().join("text.ildg"), "a poem, not a configuration").unwrap();
-    for command in [
-        "info {}",
-        "convert {} out.nersc",
-        "generate --beta 6 --sweeps 1 --output o.ildg --start {}",
-    ] {
-        for (file, word) in [
-            ("empty.ildg", "empty"),
-            ("text.ildg", "a poem"),
-            ("nothing", "nothing"),
-            (".", "."),
-        ] {
+    for command in
+        ["info {}", "convert {} out.nersc", "generate --beta 6 --sweeps 1 --output o.ildg --start {}"]
+    {
+        for (file, word) in
+            [("empty.ildg", "empty"), ("text.ildg", "a poem"), ("nothing", "nothing"), (".", ".")]
+        {
             assert_refused(&folder, &command.replace("{}", file), 3, &[file, word]);
         }
     }
     let unknown_start = "generate --dims 4x4x4x4 --beta 6 --sweeps 1 --output o.ildg --start lukewarm";
-    assert_refused(
-        &folder,
-        unknown_start,
-        3,
-        &["lukewarm", "hint: a start is cold, hot, weak:EPS"],
-    );
+    assert_refused(&folder, unknown_start, 3, &["lukewarm", "hint: a start is cold, hot, weak:EPS"]);
 }
 
 /// The work asked for would take hours.
@@ -406,16 +335,8 @@ fn an_unwritable_output_is_found_before_the_work() {
     for output in ["no/such/folder/a.ildg", "folder.ildg"] {
         let line = format!("generate --dims 16x16x16x16 --beta 6 --sweeps 1000000 --output {output}");
         let mut command = program(&folder, &line);
-        let output = command
-            .timeout(std::time::Duration::from_secs(60))
-            .output()
-            .unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(3),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let output = command.timeout(std::time::Duration::from_secs(60)).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
 

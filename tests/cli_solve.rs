@@ -50,10 +50,7 @@ fn program(folder: &TempDir, line: &str) -> Command {
     });
     let mut command = cargo_bin_cmd!("cr-solve");
     // Generous: only a hang shall end here.
-    command
-        .current_dir(folder)
-        .timeout(Duration::from_secs(300))
-        .args(words);
+    command.current_dir(folder).timeout(Duration::from_secs(300)).args(words);
     command
 }
 
@@ -84,12 +81,7 @@ impl Run {
     #[track_caller]
     fn says(self, words: &[&str]) -> Self {
         for word in words {
-            assert!(
-                self.stderr.contains(word),
-                "{}: `{word}` is not in: {}",
-                self.line,
-                self.stderr
-            );
+            assert!(self.stderr.contains(word), "{}: `{word}` is not in: {}", self.line, self.stderr);
         }
         self
     }
@@ -130,9 +122,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 fn names(folder: &TempDir) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -151,12 +141,7 @@ type Source = ([usize; 4], usize, usize);
 fn residual(x: &[Spinor<f64>], form: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
     let (field, _) = weak_field();
     let links = LinkField::new(field, boundary.parse::<Boundary>().unwrap());
-    let form = WilsonForm {
-        shift: form.0,
-        coefficient: form.1,
-        dagger: false,
-        gamma5: false,
-    };
+    let form = WilsonForm { shift: form.0, coefficient: form.1, dagger: false, gamma5: false };
     let mut r = vec![Spinor::default(); x.len()];
     host::wilson(&links, form, x, &mut r);
     r[field.dims().site(site)].0[spin][colour] -= Complex64::new(1.0, 0.0);
@@ -169,22 +154,15 @@ const ORIGIN: Source = ([0; 4], 0, 0);
 #[test]
 fn invert_prints_one_object_with_the_promised_keys() {
     let folder = folder();
-    let run = run(
-        &folder,
-        "invert FIELD --kappa 0.11 --device host --json --output x.lime",
-    )
-    .expect(0)
-    .says(&["running on host"]);
+    let run = run(&folder, "invert FIELD --kappa 0.11 --device host --json --output x.lime")
+        .expect(0)
+        .says(&["running on host"]);
     assert_eq!(run.stdout.trim_end().lines().count(), 1);
     let result = run.json();
     let promised = "schema_version solver system kappa dims devices precision converged iterations residual \
                     solution_norm2 seconds gflops bandwidth_gb_s history";
     for key in promised.split_whitespace() {
-        assert!(
-            keys(&result).contains(&key),
-            "{key} is not in {:?}",
-            keys(&result)
-        );
+        assert!(keys(&result).contains(&key), "{key} is not in {:?}", keys(&result));
     }
     assert_eq!(keys(&result["residual"]), ["iterated", "true"]);
     assert_eq!(keys(&result["seconds"]), ["setup", "solve"]);
@@ -229,12 +207,8 @@ fn quiet_leaves_the_result_alone_and_text_is_for_people() {
 }
 
 /// The selectors of the host, a device, and this device as a team of two and of three.
-const TEAMS: [&str; 4] = [
-    "--device host",
-    "--device 0.0",
-    "--device 0.0 --device 0.0",
-    "--device 0.0 --device 0.0 --device 0.0",
-];
+const TEAMS: [&str; 4] =
+    ["--device host", "--device 0.0", "--device 0.0 --device 0.0", "--device 0.0 --device 0.0 --device 0.0"];
 
 #[test]
 fn every_team_finds_the_same_solution() {
@@ -244,10 +218,7 @@ fn every_team_finds_the_same_solution() {
     for (team, members) in TEAMS[1..].iter().zip(1..) {
         let result = on(team);
         assert_eq!(result["devices"].as_array().unwrap().len(), members, "{team}");
-        assert!(
-            relative(number(&result["solution_norm2"]), host) < 1e-9,
-            "{team}: {result}"
-        );
+        assert!(relative(number(&result["solution_norm2"]), host) < 1e-9, "{team}: {result}");
     }
 }
 
@@ -265,10 +236,7 @@ fn different_devices_make_a_team() {
         let devices: Vec<_> = result["devices"].as_array().unwrap().iter().collect();
         assert_eq!(devices.len(), members);
         for (k, device) in devices.iter().enumerate() {
-            assert!(
-                device.as_str().unwrap().starts_with(&format!("0.{k} ")),
-                "{devices:?}"
-            );
+            assert!(device.as_str().unwrap().starts_with(&format!("0.{k} ")), "{devices:?}");
         }
         let norms = ["solution_norm2"].map(|key| (number(&result[key]), number(&host[key])));
         assert!(norms.iter().all(|(a, b)| relative(*a, *b) < 1e-9), "{norms:?}");
@@ -283,10 +251,7 @@ fn a_team_may_be_larger_than_its_lattice() {
     io::write_gauge(&path, &small, &WriteOptions::new(Format::Ildg)).unwrap();
     let host = json(&folder, "invert small.ildg --kappa 0.11 --device host");
     let line = format!("invert small.ildg --kappa 0.11 --json {}", TEAMS[3]);
-    let team = run(&folder, &line)
-        .expect(0)
-        .says(&["1 of the 3 devices have no share"])
-        .json();
+    let team = run(&folder, &line).expect(0).says(&["1 of the 3 devices have no share"]).json();
     assert!(relative(number(&team["solution_norm2"]), number(&host["solution_norm2"])) < 1e-9);
 }
 
@@ -356,14 +321,8 @@ fn boundaries_and_sources_are_those_asked_for() {
     for (options, source) in sources {
         let line = format!("invert FIELD --kappa 0.11 --device host {options} --output x.lime");
         let result = json(&folder, &line);
-        assert_eq!(
-            (&result["spin"], &result["color"]),
-            (&source.1.into(), &source.2.into())
-        );
-        let record = io::read_propagator(folder.path().join("x.lime"))
-            .unwrap()
-            .records
-            .remove(0);
+        assert_eq!((&result["spin"], &result["color"]), (&source.1.into(), &source.2.into()));
+        let record = io::read_propagator(folder.path().join("x.lime")).unwrap().records.remove(0);
         assert_eq!((record.spin, record.colour), (source.1, source.2));
         let here = residual(&record.field, KAPPA_FORM, "antiperiodic", source);
         assert!(here < 1e-9, "{options}: {here:e}");
@@ -377,10 +336,7 @@ fn plots_are_svg() {
         let line = format!("{command} FIELD --kappa 0.11 --device host --plot {command}.svg");
         run(&folder, &line).expect(0);
         let svg = std::fs::read_to_string(folder.path().join(format!("{command}.svg"))).unwrap();
-        assert!(
-            svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
-            "{svg}"
-        );
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
         assert!(svg.contains("κ = 0.11"), "{command}");
     }
     assert_eq!(names(&folder), ["invert.svg", "spectrum.svg"]);
@@ -401,10 +357,7 @@ fn spectrum_gives_the_correlator_of_its_twelve_solutions() {
         let solves = result["solves"].as_array().unwrap();
         assert_eq!(solves.len(), 12);
         for (k, solve) in solves.iter().enumerate() {
-            assert_eq!(
-                (&solve["spin"], &solve["color"]),
-                (&(k / 3).into(), &(k % 3).into())
-            );
+            assert_eq!((&solve["spin"], &solve["color"]), (&(k / 3).into(), &(k % 3).into()));
             assert!(solve["iterations"].as_u64().unwrap() > 0);
             assert_eq!(keys(&solve["residual"]), ["iterated", "true"]);
             assert!(number(&solve["residual"]["true"]) <= 1e-10);
@@ -441,10 +394,7 @@ fn the_free_correlator_is_symmetric() {
             let line = format!("spectrum free.ildg --kappa 0.11 --tol 1e-11 --along {along} {device}");
             let pion = numbers(&json(&folder, &line)["correlators"]["pion"]);
             for n in 1..extent {
-                assert!(
-                    relative(pion[n], pion[extent - n]) < 1e-9,
-                    "{along} {n}: {pion:?}"
-                );
+                assert!(relative(pion[n], pion[extent - n]) < 1e-9, "{along} {n}: {pion:?}");
             }
             assert!(pion[1] < 0.5 * pion[0] && pion[2] < pion[1], "{pion:?}");
         }
@@ -489,10 +439,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa many", &["many", "--kappa"]),
         ("--mass -4", &["mass = -4", "above -4"]),
         ("--mass 1e308", &["mass = 1e308"]),
-        (
-            "--kappa 0.1 --source point:4,0,0,0",
-            &["point:4,0,0,0", "4x4x4x8", "x runs from 0 to 3"],
-        ),
+        ("--kappa 0.1 --source point:4,0,0,0", &["point:4,0,0,0", "4x4x4x8", "x runs from 0 to 3"]),
         ("--kappa 0.1 --source point:0,0,0,8", &["t runs from 0 to 7"]),
         ("--kappa 0.1 --source point:0,0,0", &["point:x,y,z,t"]),
         ("--kappa 0.1 --source point:-1,0,0,0", &["point:x,y,z,t"]),
@@ -504,25 +451,14 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --tol -1", &["--tol -1", "positive"]),
         ("--kappa 0.1 --tol inf", &["--tol inf", "finite"]),
         ("--kappa 0.1 --max-iterations -1", &["--max-iterations"]),
-        (
-            "--kappa 0.1 --solver cg --system direct",
-            &["cg", "direct", "--system normal"],
-        ),
-        (
-            "--kappa 0.1 --solver cg --system hermitian",
-            &["cg", "hermitian", "--solver cr"],
-        ),
+        ("--kappa 0.1 --solver cg --system direct", &["cg", "direct", "--system normal"]),
+        ("--kappa 0.1 --solver cg --system hermitian", &["cg", "hermitian", "--solver cr"]),
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single"]),
     ];
     for command in ["invert", "spectrum"] {
         for (options, words) in cases {
-            assert_refused(
-                &folder,
-                &format!("{command} FIELD --device host {options}"),
-                2,
-                words,
-            );
+            assert_refused(&folder, &format!("{command} FIELD --device host {options}"), 2, words);
         }
     }
     for (options, words) in [
@@ -541,18 +477,10 @@ fn arguments_that_make_no_sense_are_usage_errors() {
 fn devices_that_are_not_there_are_usage_errors_that_list_those_that_are() {
     let folder = folder();
     let listed = json(&folder, "devices");
-    let first = listed["devices"][0]["name"]
-        .as_str()
-        .expect("an OpenCL device")
-        .to_owned();
+    let first = listed["devices"][0]["name"].as_str().expect("an OpenCL device").to_owned();
     for device in ["radeon-of-nobody", "77.0", "0.77"] {
         let line = format!("invert FIELD --kappa 0.1 --device {device}");
-        assert_refused(
-            &folder,
-            &line,
-            2,
-            &[device, &first, "cr-solve devices", "--device host"],
-        );
+        assert_refused(&folder, &line, 2, &[device, &first, "cr-solve devices", "--device host"]);
     }
     for pair in ["--device host --device 0.0", "--device 0.0 --device auto"] {
         let line = format!("invert FIELD --kappa 0.1 {pair}");
@@ -597,9 +525,7 @@ fn a_full_disk_leaves_no_file_and_hides_no_result() {
             .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
             .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
             .args(line.split(' '));
-        let run = finished(limited, &line)
-            .expect(3)
-            .says(&["error: x.lime: cannot write the file"]);
+        let run = finished(limited, &line).expect(3).says(&["error: x.lime: cannot write the file"]);
         assert!(keys(&run.json()).contains(&result), "{}", run.stdout);
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
@@ -622,12 +548,7 @@ fn nothing_overwrites_the_configuration_or_the_other_file() {
         for option in ["--output", "--plot"] {
             for &alias in &aliases {
                 let line = format!("{command} conf.ildg --kappa 0.1 --device host {option} {alias}");
-                assert_refused(
-                    &folder,
-                    &line,
-                    2,
-                    &[option, alias, "would overwrite", "conf.ildg"],
-                );
+                assert_refused(&folder, &line, 2, &[option, alias, "would overwrite", "conf.ildg"]);
             }
         }
         let line = format!("{command} conf.ildg --kappa 0.1 --device host --output new --plot sub/../new");
@@ -676,10 +597,7 @@ fn files_that_are_no_sound_configuration_are_refused() {
     assert_eq!(sums.len(), 4, "{info}");
     assert_refused(&folder, "invert flipped --kappa 0.1 --device host", 1, &sums);
     assert_eq!(
-        json(
-            &folder,
-            "invert flipped --kappa 0.1 --device host --ignore-checksum"
-        )["converged"],
+        json(&folder, "invert flipped --kappa 0.1 --device host --ignore-checksum")["converged"],
         true
     );
 }
@@ -692,10 +610,7 @@ fn links_that_are_not_finite_never_give_a_result() {
     bytes[number..number + 8].fill(0xff);
     // Without its checksum, under another name, the file is valid in all but this number.
     let kind = b"scidac-checksum";
-    let record = bytes
-        .windows(kind.len())
-        .position(|window| window == kind)
-        .unwrap();
+    let record = bytes.windows(kind.len()).position(|window| window == kind).unwrap();
     bytes[record] = b'x';
     std::fs::write(folder.path().join("nan.ildg"), bytes).unwrap();
     for ignored in ["", "--ignore-checksum", "--ignore-checksum --ignore-unitarity"] {
@@ -719,22 +634,12 @@ fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
     assert_eq!(result["iterations"], 3);
     assert_eq!(numbers(&result["history"]).len(), 4);
     assert!(result["failure"].as_str().unwrap().contains("limit of 3"));
-    let here = residual(
-        &solution(&folder, "best.lime"),
-        KAPPA_FORM,
-        "antiperiodic",
-        ORIGIN,
-    );
+    let here = residual(&solution(&folder, "best.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
     assert!(here > 1e-3 && here < 1.0, "{here:e}");
     assert!(relative(number(&result["residual"]["true"]), here) < 1e-9);
 
     let line = "spectrum FIELD --kappa 0.11 --device host --max-iterations 3 --output none.lime --json";
-    assert_refused(
-        &folder,
-        line,
-        1,
-        &["spin 0, colour 0", "no convergence after 3 iterations"],
-    );
+    assert_refused(&folder, line, 1, &["spin 0, colour 0", "no convergence after 3 iterations"]);
     assert_eq!(names(&folder), ["best.lime"]);
 }
 
@@ -749,10 +654,7 @@ fn a_tolerance_beyond_the_precision_fails_with_a_good_iterate() {
         ("--tol 1e-12 --precision single", 1e-5),
     ] {
         let line = format!("invert FIELD --kappa 0.11 --device host --json --output x.lime {options}");
-        let result = run(&folder, &line)
-            .expect(1)
-            .says(&["precision limit", "loosen --tol"])
-            .json();
+        let result = run(&folder, &line).expect(1).says(&["precision limit", "loosen --tol"]).json();
         assert_eq!(result["converged"], false);
         let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
         assert!(here < reached, "{options}: {here:e}");
@@ -766,10 +668,7 @@ fn an_enormous_kappa_fails_with_finite_output() {
         let line = format!(
             "invert FIELD --kappa 1e300 --device host --precision {precision} --json --output x.lime --plot x.svg"
         );
-        let result = run(&folder, &line)
-            .expect(1)
-            .says(&["no convergence", "hint: "])
-            .json();
+        let result = run(&folder, &line).expect(1).says(&["no convergence", "hint: "]).json();
         assert_eq!(result["converged"], false);
         assert!(number(&result["solution_norm2"]).is_finite());
         let x = solution(&folder, "x.lime");
@@ -784,18 +683,10 @@ fn a_singular_operator_is_no_success() {
     let path = folder.path().join("free.ildg");
     io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
     // Constant fields are zero modes of the free operator at kappa = 1/8.
-    for method in [
-        "--system normal",
-        "--system hermitian",
-        "--system direct",
-        "--solver cg",
-    ] {
+    for method in ["--system normal", "--system hermitian", "--system direct", "--solver cg"] {
         let line =
             format!("invert free.ildg --kappa 0.125 --boundary periodic --device host {method} --json");
-        let result = run(&folder, &line)
-            .expect(1)
-            .says(&["no convergence", "hint: "])
-            .json();
+        let result = run(&folder, &line).expect(1).says(&["no convergence", "hint: "]).json();
         assert_eq!(result["converged"], false, "{method}");
         assert!(number(&result["residual"]["true"]) > 1e-3, "{method}");
     }
@@ -809,10 +700,7 @@ fn the_host_is_always_listed_and_measured() {
     assert_eq!(listed["host"]["selector"], "host");
     assert!(number(&listed["host"]["bandwidth_gb_s"]) > 0.0);
     let devices = listed["devices"].as_array().unwrap();
-    assert!(
-        !devices.is_empty(),
-        "no OpenCL device; run scripts/setup-opencl.sh"
-    );
+    assert!(!devices.is_empty(), "no OpenCL device; run scripts/setup-opencl.sh");
     for device in devices {
         let name = device["name"].as_str().unwrap();
         assert!(number(&device["bandwidth_gb_s"]) > 0.0, "{name}");
@@ -847,9 +735,11 @@ fn without_opencl_the_host_does_it_and_says_so() {
         assert_eq!(result["solution_norm2"], wanted["solution_norm2"]);
     }
     for device in ["0.0", "some-name"] {
-        let refused = bare(&format!("invert FIELD --kappa 0.11 --device {device}"))
-            .expect(4)
-            .says(&["no platform", "hint: ", "--device host"]);
+        let refused = bare(&format!("invert FIELD --kappa 0.11 --device {device}")).expect(4).says(&[
+            "no platform",
+            "hint: ",
+            "--device host",
+        ]);
         assert_eq!(refused.stdout, "");
     }
 }

@@ -101,16 +101,8 @@ fn corruption() -> impl Strategy<Value = Corruption> {
             (0..20usize).prop_map(|count| vec![0xff; count]),
         ]
     };
-    let text = prop::sample::select(vec![
-        "",
-        "0",
-        "-1",
-        "7",
-        "1e9",
-        "2147483648",
-        "99999999999999999999",
-        "0x10",
-    ]);
+    let text =
+        prop::sample::select(vec!["", "0", "-1", "7", "1e9", "2147483648", "99999999999999999999", "0x10"]);
     let digit = prop::sample::select(b"0123456789-. <".to_vec());
     prop_oneof![
         (place(), 0..8u32).prop_map(|(place, bit)| Corruption::FlipBit { place, bit }),
@@ -136,28 +128,20 @@ fn sound_files() -> &'static [Vec<u8>] {
                 files.push(std::fs::read(&path).unwrap());
             }
             let order = Some(ByteOrder::Little);
-            let options = WriteOptions {
-                rows: Rows::Two,
-                byte_order: order,
-                ..WriteOptions::new(Format::Nersc)
-            };
+            let options =
+                WriteOptions { rows: Rows::Two, byte_order: order, ..WriteOptions::new(Format::Nersc) };
             write_gauge(&path, &config, &options).unwrap();
             files.push(std::fs::read(&path).unwrap());
         }
         let dims = Dims::new([2, 2, 2, 4]).unwrap();
         let mut writer = PropagatorWriter::create(&path, dims, Precision::Single, "").unwrap();
-        writer
-            .write(1, 2, &vec![Spinor::default(); dims.volume()])
-            .unwrap();
+        writer.write(1, 2, &vec![Spinor::default(); dims.volume()]).unwrap();
         writer.finish().unwrap();
         files.push(std::fs::read(&path).unwrap());
         if let Some(shared) = shared() {
-            for name in [
-                "t_nersc.cfg",
-                "lat.sample.l4444",
-                "lat.sample.l4444.ildg",
-                "lat.sample.l4444.scidac",
-            ] {
+            for name in
+                ["t_nersc.cfg", "lat.sample.l4444", "lat.sample.l4444.ildg", "lat.sample.l4444.scidac"]
+            {
                 files.push(std::fs::read(shared.join("data").join(name)).unwrap());
             }
         }
@@ -168,14 +152,8 @@ fn sound_files() -> &'static [Vec<u8>] {
 /// The largest address space that this process has had, in KiB; 0 where the system does not tell.
 fn peak_address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmPeak:"))
-        .unwrap_or_default();
-    line.split_whitespace()
-        .next()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(0)
+    let line = status.lines().find_map(|line| line.strip_prefix("VmPeak:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// What reading says, for gauge fields and propagators; an error must have a message that names the file.

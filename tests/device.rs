@@ -60,10 +60,7 @@ fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
         let team = Team::select(Selector::Auto).unwrap();
         assert!(team.is_host());
         let absence = team.absence().unwrap();
-        assert!(
-            matches!(absence, Absence::NoPlatform | Absence::NoLoader),
-            "{absence:?}"
-        );
+        assert!(matches!(absence, Absence::NoPlatform | Absence::NoLoader), "{absence:?}");
         assert!(absence.to_string().contains("install"), "{absence}");
         let error = Team::select(Selector::Name("anything".into())).unwrap_err();
         assert_eq!(error, DeviceError::Absent(absence.clone()));
@@ -71,10 +68,7 @@ fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
     }
     let empty = tempfile::tempdir().unwrap();
     let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "a_loader_without_platforms_leaves_the_host_with_the_reason",
-        ])
+        .args(["--exact", "a_loader_without_platforms_leaves_the_host_with_the_reason"])
         .env(CHILD, "1")
         .env("OCL_ICD_VENDORS", empty.path())
         .env_remove("OPENCL_DYLIB_PATH")
@@ -92,10 +86,7 @@ fn several_selectors_make_a_team_in_their_order() {
     let last = discover().devices.iter().rfind(|d| d.info.fp64).unwrap().index;
     let first = discover().devices.iter().find(|d| d.info.fp64).unwrap().index;
     let team = Team::select([last, first, first].map(Selector::Index)).unwrap();
-    assert_eq!(
-        team.devices().iter().map(|d| d.index()).collect::<Vec<_>>(),
-        [last, first, first]
-    );
+    assert_eq!(team.devices().iter().map(|d| d.index()).collect::<Vec<_>>(), [last, first, first]);
     assert_ne!(team.devices()[1], team.devices()[2], "opened twice: two devices");
     assert_eq!(Team::all(&DeviceOptions::default()).unwrap().len(), count);
 
@@ -138,10 +129,7 @@ fn views_are_checked_and_stay_inside() {
     for device in devices() {
         let mut buffer = Buffer::from_slice(&device, &[0_u32, 1, 2, 3, 4, 5, 6, 7]).unwrap();
         let view = buffer.slice(2..6).unwrap().slice(1..=2).unwrap();
-        assert_eq!(
-            (view.offset(), view.len(), view.to_vec().unwrap()),
-            (3, 2, vec![3, 4])
-        );
+        assert_eq!((view.offset(), view.len(), view.to_vec().unwrap()), (3, 2, vec![3, 4]));
         assert!(buffer.slice(8..).unwrap().is_empty());
         for bad in [buffer.slice(0..9), buffer.slice(9..), buffer.slice(..=usize::MAX)] {
             assert!(matches!(bad, Err(DeviceError::OutOfRange { buffer: 8, .. })));
@@ -152,24 +140,10 @@ fn views_are_checked_and_stay_inside() {
         assert_eq!(buffer.to_vec().unwrap(), [4, 90, 91, 7, 4, 5, 6, 7]);
 
         let error = buffer.write(&[1, 2]).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                DeviceError::LengthMismatch {
-                    wanted: 8,
-                    found: 2,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, DeviceError::LengthMismatch { wanted: 8, found: 2, .. }), "{error}");
         assert!(matches!(
             buffer.read(&mut [0; 9]),
-            Err(DeviceError::LengthMismatch {
-                wanted: 8,
-                found: 9,
-                ..
-            })
+            Err(DeviceError::LengthMismatch { wanted: 8, found: 9, .. })
         ));
     }
 }
@@ -199,12 +173,8 @@ fn a_kernel_computes_on_a_view() {
         let add = program.kernel("add", &add_parameters()).unwrap();
         let x = Buffer::from_slice(&device, &[9.0, 1.0, 2.0, 3.0, 9.0]).unwrap();
         let mut y = Buffer::from_slice(&device, &[0.5; 4]).unwrap();
-        let arguments = [
-            x.slice(1..4).unwrap().into(),
-            (&mut y).into(),
-            Argument::value(2.0),
-            Argument::value(3_u64),
-        ];
+        let arguments =
+            [x.slice(1..4).unwrap().into(), (&mut y).into(), Argument::value(2.0), Argument::value(3_u64)];
         let event = add.launch(Range::covering(3, 2), &arguments).unwrap();
         assert_eq!(event.duration().unwrap(), None, "profiling is off");
         assert_eq!(y.to_vec().unwrap(), [2.5, 4.5, 6.5, 0.5]);
@@ -212,9 +182,7 @@ fn a_kernel_computes_on_a_view() {
         let parameters = [Parameter::output::<u32>("y"), Parameter::local::<u32>("scratch")];
         let reverse = program.kernel("reverse_in_groups", &parameters).unwrap();
         let mut y = Buffer::from_slice(&device, &[0_u32, 1, 2, 3, 4, 5]).unwrap();
-        reverse
-            .launch(Range::groups(2, 3), &[(&mut y).into(), Argument::local::<u32>(3)])
-            .unwrap();
+        reverse.launch(Range::groups(2, 3), &[(&mut y).into(), Argument::local::<u32>(3)]).unwrap();
         assert_eq!(y.to_vec().unwrap(), [2, 1, 0, 5, 4, 3]);
     }
 }
@@ -229,22 +197,9 @@ fn a_wrong_declaration_is_refused_when_the_kernel_is_made() {
             program.kernel("add", &parameters).unwrap_err()
         };
         let error = refused(|p| p.truncate(3));
-        assert!(
-            matches!(
-                error,
-                DeviceError::ArgumentCount {
-                    wanted: 4,
-                    found: 5,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, DeviceError::ArgumentCount { wanted: 4, found: 5, .. }), "{error}");
         for (change, place) in [
-            (
-                (|p| p[0] = Parameter::input_view::<f64>("z")) as fn(&mut Vec<Parameter>),
-                0,
-            ),
+            ((|p| p[0] = Parameter::input_view::<f64>("z")) as fn(&mut Vec<Parameter>), 0),
             (|p| p[0] = Parameter::input_view::<f32>("x"), 0),
             (|p| p[0] = Parameter::output_view::<f64>("x"), 0),
             (|p| p[1] = Parameter::input::<f64>("y"), 1),
@@ -270,11 +225,7 @@ fn a_wrong_declaration_is_refused_when_the_kernel_is_made() {
 #[test]
 fn a_wrong_launch_is_refused_before_it_starts() {
     for device in devices() {
-        let add = device
-            .program(&key())
-            .unwrap()
-            .kernel("add", &add_parameters())
-            .unwrap();
+        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let single = Buffer::from_slice(&device, &[1.0_f32; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[0.0; 4]).unwrap();
@@ -282,87 +233,42 @@ fn a_wrong_launch_is_refused_before_it_starts() {
         let range = Range::groups(4, 1);
 
         let error = add.launch(range, &[(&x).into(), (&mut y).into(), a]).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                DeviceError::ArgumentCount {
-                    wanted: 4,
-                    found: 3,
-                    ..
-                }
-            ),
-            "{error}"
-        );
-        let error = add
-            .launch(range, &[(&single).into(), (&mut y).into(), a, count])
-            .unwrap_err();
-        assert!(
-            matches!(error, DeviceError::ArgumentMismatch { position: 0, .. }),
-            "{error}"
-        );
-        let error = add
-            .launch(range, &[(&x).into(), (&x).into(), a, count])
-            .unwrap_err();
-        assert!(
-            matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }),
-            "read only: {error}"
-        );
+        assert!(matches!(error, DeviceError::ArgumentCount { wanted: 4, found: 3, .. }), "{error}");
+        let error = add.launch(range, &[(&single).into(), (&mut y).into(), a, count]).unwrap_err();
+        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 0, .. }), "{error}");
+        let error = add.launch(range, &[(&x).into(), (&x).into(), a, count]).unwrap_err();
+        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }), "read only: {error}");
         let part = y.slice_mut(1..).unwrap();
-        let error = add
-            .launch(range, &[(&x).into(), part.into(), a, count])
-            .unwrap_err();
-        assert!(
-            matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }),
-            "no offset: {error}"
-        );
-        let error = add
-            .launch(range, &[(&x).into(), (&mut y).into(), a, Argument::value(4_u32)])
-            .unwrap_err();
-        assert!(
-            matches!(error, DeviceError::ArgumentMismatch { position: 3, .. }),
-            "{error}"
-        );
+        let error = add.launch(range, &[(&x).into(), part.into(), a, count]).unwrap_err();
+        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 1, .. }), "no offset: {error}");
+        let error =
+            add.launch(range, &[(&x).into(), (&mut y).into(), a, Argument::value(4_u32)]).unwrap_err();
+        assert!(matches!(error, DeviceError::ArgumentMismatch { position: 3, .. }), "{error}");
 
-        for range in [
-            Range::groups(0, 1),
-            Range::groups(1, 0),
-            Range::new([5, 1], [2, 1]),
-            Range::groups(1, 1 << 30),
-        ] {
-            let error = add
-                .launch(range, &[(&x).into(), (&mut y).into(), a, count])
-                .unwrap_err();
+        for range in
+            [Range::groups(0, 1), Range::groups(1, 0), Range::new([5, 1], [2, 1]), Range::groups(1, 1 << 30)]
+        {
+            let error = add.launch(range, &[(&x).into(), (&mut y).into(), a, count]).unwrap_err();
             assert!(matches!(error, DeviceError::InvalidRange { .. }), "{error}");
         }
 
         let stranger = Device::open(
-            discover()
-                .devices
-                .iter()
-                .find(|d| d.index == device.index())
-                .unwrap(),
+            discover().devices.iter().find(|d| d.index == device.index()).unwrap(),
             &DeviceOptions::default(),
         )
         .unwrap();
         let foreign = Buffer::from_slice(&stranger, &[1.0; 4]).unwrap();
-        let error = add
-            .launch(range, &[(&foreign).into(), (&mut y).into(), a, count])
-            .unwrap_err();
+        let error = add.launch(range, &[(&foreign).into(), (&mut y).into(), a, count]).unwrap_err();
         assert!(matches!(error, DeviceError::ForeignBuffer { .. }), "{error}");
-        assert!(matches!(
-            y.copy_from(&foreign),
-            Err(DeviceError::ForeignBuffer { .. })
-        ));
+        assert!(matches!(y.copy_from(&foreign), Err(DeviceError::ForeignBuffer { .. })));
         assert_eq!(y.to_vec().unwrap(), [0.0; 4], "nothing ran");
     }
 }
 
 #[test]
 fn a_build_failure_carries_log_and_options() {
-    const BROKEN: KernelFamily = KernelFamily::new(
-        "broken",
-        &["__kernel void k(__global real *x) { x[0] = nonsense; }"],
-    );
+    const BROKEN: KernelFamily =
+        KernelFamily::new("broken", &["__kernel void k(__global real *x) { x[0] = nonsense; }"]);
     for device in devices() {
         let key = KernelKey::new(BROKEN, Precision::Single).define("SOMETHING", 42);
         match device.program(&key).unwrap_err() {
@@ -384,27 +290,16 @@ fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
         ..DeviceOptions::default()
     };
     let run = |device: &Device| {
-        let add = device
-            .program(&key())
-            .unwrap()
-            .kernel("add", &add_parameters())
-            .unwrap();
+        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
         let x = Buffer::from_slice(device, &[1.0, 2.0]).unwrap();
         let mut y = Buffer::from_slice(device, &[10.0, 20.0]).unwrap();
-        let arguments = [
-            (&x).into(),
-            (&mut y).into(),
-            Argument::value(3.0),
-            Argument::value(2_u64),
-        ];
+        let arguments = [(&x).into(), (&mut y).into(), Argument::value(3.0), Argument::value(2_u64)];
         add.launch(Range::groups(2, 1), &arguments).unwrap();
         assert_eq!(y.to_vec().unwrap(), [13.0, 26.0]);
     };
     let files = || -> Vec<_> {
-        let mut files: Vec<_> = std::fs::read_dir(directory.path())
-            .unwrap()
-            .map(|f| f.unwrap().path())
-            .collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(directory.path()).unwrap().map(|f| f.unwrap().path()).collect();
         files.sort();
         files
     };
@@ -419,21 +314,13 @@ fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
     opened(&options).iter().for_each(run);
     assert_eq!(files(), stored, "nothing was built again");
 
-    for damage in [
-        &contents[..contents.len() / 2],
-        b"",
-        b"lattice-cl program 1\nnot really",
-    ] {
+    for damage in [&contents[..contents.len() / 2], b"", b"lattice-cl program 1\nnot really"] {
         for file in &stored {
             std::fs::write(file, damage).unwrap();
         }
         opened(&options).iter().for_each(run);
         for file in &stored {
-            assert!(
-                std::fs::read(file).unwrap().len() > damage.len(),
-                "{} is written anew",
-                file.display()
-            );
+            assert!(std::fs::read(file).unwrap().len() > damage.len(), "{} is written anew", file.display());
         }
     }
 }
@@ -449,33 +336,15 @@ fn pinned_memory_travels_beside_the_kernels() {
         for (i, value) in pinned.as_mut_slice().iter_mut().enumerate() {
             *value = i as f64;
         }
-        let add = device
-            .program(&key())
-            .unwrap()
-            .kernel("add", &add_parameters())
-            .unwrap();
+        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
         let written = pinned.write_to(&mut x, &[]).unwrap();
-        let arguments = [
-            (&x).into(),
-            (&mut y).into(),
-            Argument::value(2.0),
-            Argument::value(len as u64),
-        ];
-        let added = add
-            .launch_after(Range::groups(len, 1), &arguments, &[written.event()])
-            .unwrap();
+        let arguments = [(&x).into(), (&mut y).into(), Argument::value(2.0), Argument::value(len as u64)];
+        let added = add.launch_after(Range::groups(len, 1), &arguments, &[written.event()]).unwrap();
         let pinned = written.wait().unwrap();
-        let pinned = pinned
-            .read_from(y.slice(..len).unwrap(), &[&added])
-            .unwrap()
-            .wait()
-            .unwrap();
+        let pinned = pinned.read_from(y.slice(..len).unwrap(), &[&added]).unwrap().wait().unwrap();
         let expected: Vec<f64> = (0..len).map(|i| 2.0 * i as f64).collect();
         assert_eq!(pinned.as_slice(), expected);
-        assert!(matches!(
-            pinned.write_to(&mut y, &[]),
-            Err(DeviceError::LengthMismatch { .. })
-        ));
+        assert!(matches!(pinned.write_to(&mut y, &[]), Err(DeviceError::LengthMismatch { .. })));
     }
 }
 
@@ -493,23 +362,11 @@ fn the_bandwidth_is_measured() {
 
 #[test]
 fn profiling_times_commands() {
-    for device in opened(&DeviceOptions {
-        profiling: Profiling::On,
-        cache: CacheMode::Off,
-    }) {
-        let add = device
-            .program(&key())
-            .unwrap()
-            .kernel("add", &add_parameters())
-            .unwrap();
+    for device in opened(&DeviceOptions { profiling: Profiling::On, cache: CacheMode::Off }) {
+        let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
-        let arguments = [
-            (&x).into(),
-            (&mut y).into(),
-            Argument::value(1.0),
-            Argument::value(4_u64),
-        ];
+        let arguments = [(&x).into(), (&mut y).into(), Argument::value(1.0), Argument::value(4_u64)];
         let event = add.launch(Range::groups(4, 1), &arguments).unwrap();
         assert!(event.duration().unwrap().is_some());
     }
@@ -532,10 +389,8 @@ fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
     for device in devices() {
         for local in [1, 3, 8, 64] {
             let key = KernelKey::new(SUMS, Precision::Double).define("LOCAL_SIZE", local);
-            let parameters: Vec<Parameter> = [Parameter::value::<u64>("count")]
-                .into_iter()
-                .chain(Reduction::parameters())
-                .collect();
+            let parameters: Vec<Parameter> =
+                [Parameter::value::<u64>("count")].into_iter().chain(Reduction::parameters()).collect();
             let sums = device.program(&key).unwrap().kernel("sums", &parameters).unwrap();
             for groups in [1, 2, 5, 33, 1500] {
                 let items = groups * local;
@@ -546,11 +401,7 @@ fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
                 let arguments = [Argument::value(count as u64), partials, counter, result];
                 sums.launch(Range::groups(groups, local), &arguments).unwrap();
                 let n = count as f64;
-                let expected = [
-                    items as f64,
-                    n * (n - 1.0) / 2.0,
-                    n * (n - 1.0) * (2.0 * n - 1.0) / 6.0,
-                ];
+                let expected = [items as f64, n * (n - 1.0) / 2.0, n * (n - 1.0) * (2.0 * n - 1.0) / 6.0];
                 assert_eq!(reduction.read().unwrap(), expected, "{groups} groups of {local}");
             }
         }

@@ -14,10 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn with_dims(extents: [usize; NDIM]) -> ReadOptions<'static> {
-    ReadOptions {
-        dims: Some(Dims::new(extents).unwrap()),
-        ..Default::default()
-    }
+    ReadOptions { dims: Some(Dims::new(extents).unwrap()), ..Default::default() }
 }
 
 fn data(name: &str) -> Option<PathBuf> {
@@ -35,10 +32,7 @@ fn refusal(path: &Path, options: &ReadOptions) -> Error {
 fn largest_difference(a: &GaugeConfiguration, b: &GaugeConfiguration) -> f64 {
     assert_eq!(a.dims(), b.dims());
     (0..NDIM * a.dims().volume())
-        .map(|n| {
-            a.link(n / NDIM, n % NDIM)
-                .max_difference(&b.link(n / NDIM, n % NDIM))
-        })
+        .map(|n| a.link(n / NDIM, n % NDIM).max_difference(&b.link(n / NDIM, n % NDIM)))
         .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
 }
 
@@ -67,14 +61,8 @@ fn observables_of_public_files_are_those_of_an_independent_program() {
             assert!((found - wanted).abs() < 1e-12, "{name}: {found} is not {wanted}");
         }
         // Files in double may hold links that once were single.
-        let Unitarity {
-            unitarity_deviation,
-            determinant_deviation,
-        } = unitarity(config);
-        assert!(
-            unitarity_deviation < 1e-6 && determinant_deviation < 1e-6,
-            "{name}"
-        );
+        let Unitarity { unitarity_deviation, determinant_deviation } = unitarity(config);
+        assert!(unitarity_deviation < 1e-6 && determinant_deviation < 1e-6, "{name}");
     }
 }
 
@@ -110,18 +98,8 @@ fn checksums_of_public_files_are_the_published_ones() {
     for (name, format, kind, sums) in [
         ("weak_field.lime", Format::Ildg, "scidac", "a2c41090 11193c39"),
         ("lat.sample.l4444", Format::Milc, "milc", "02352c05 d137321d"),
-        (
-            "lat.sample.l4444.ildg",
-            Format::Ildg,
-            "scidac",
-            "37affb9c 2fc07bbf",
-        ),
-        (
-            "lat.sample.l4444.scidac",
-            Format::SciDac,
-            "scidac",
-            "37affb9c 2fc07bbf",
-        ),
+        ("lat.sample.l4444.ildg", Format::Ildg, "scidac", "37affb9c 2fc07bbf"),
+        ("lat.sample.l4444.scidac", Format::SciDac, "scidac", "37affb9c 2fc07bbf"),
         ("nersc.l8t4b3360", Format::Nersc, "nersc", "b379560a"),
         ("ildg.l8t4b3360", Format::Ildg, "scidac", "10d0ea1a a6a1b3b8"),
         ("t_nersc.cfg", Format::Nersc, "nersc", "717938df"),
@@ -130,11 +108,7 @@ fn checksums_of_public_files_are_the_published_ones() {
         let file = read_gauge_with(path, &ReadOptions::default()).unwrap();
         assert_eq!(file.format, format, "{name}");
         let checksum = file.checksum.unwrap();
-        assert_eq!(
-            (checksum.kind, checksum.stored.as_str(), checksum.ok),
-            (kind, sums, true),
-            "{name}"
-        );
+        assert_eq!((checksum.kind, checksum.stored.as_str(), checksum.ok), (kind, sums, true), "{name}");
         assert_eq!(checksum.computed, sums, "{name}");
     }
 }
@@ -144,12 +118,8 @@ fn one_field_in_three_formats_is_one_field() {
     let Some(folder) = shared().map(|shared| shared.join("data")) else {
         return;
     };
-    let [milc, ildg, scidac] = [
-        "lat.sample.l4444",
-        "lat.sample.l4444.ildg",
-        "lat.sample.l4444.scidac",
-    ]
-    .map(|name| read_gauge(folder.join(name)).unwrap());
+    let [milc, ildg, scidac] = ["lat.sample.l4444", "lat.sample.l4444.ildg", "lat.sample.l4444.scidac"]
+        .map(|name| read_gauge(folder.join(name)).unwrap());
     assert_eq!(milc.precision(), Precision::Single);
     assert_eq!(milc, ildg);
     assert_eq!(milc, scidac);
@@ -167,10 +137,7 @@ fn a_file_without_extents_is_read_when_they_are_given() {
     let error = refusal(&path, &ReadOptions::default());
     assert!(matches!(error.kind, ErrorKind::MissingExtents { .. }));
     let message = error.to_string();
-    assert!(
-        message.contains("wilson_beta5.7") && message.contains("--dims 8x8x8x16"),
-        "{message}"
-    );
+    assert!(message.contains("wilson_beta5.7") && message.contains("--dims 8x8x8x16"), "{message}");
 
     let file = read_gauge_with(&path, &with_dims([4, 4, 4, 4])).unwrap();
     assert_eq!(file.configuration.precision(), Precision::Double);
@@ -178,17 +145,7 @@ fn a_file_without_extents_is_read_when_they_are_given() {
     assert!((plaquette(&file.configuration).average - 0.565800226845).abs() < 1e-12);
 
     let error = refusal(&path, &with_dims([4, 4, 4, 6]));
-    assert!(
-        matches!(
-            error.kind,
-            ErrorKind::PayloadSize {
-                byte: 144,
-                found: 147456,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error.kind, ErrorKind::PayloadSize { byte: 144, found: 147456, .. }), "{error}");
 }
 
 #[test]
@@ -205,12 +162,7 @@ fn the_header_of_a_two_row_file_is_verified() {
 
 #[test]
 fn extents_that_contradict_the_file_are_refused() {
-    for name in [
-        "weak_field.lime",
-        "lat.sample.l4444",
-        "lat.sample.l4444.scidac",
-        "t_nersc.cfg",
-    ] {
+    for name in ["weak_field.lime", "lat.sample.l4444", "lat.sample.l4444.scidac", "t_nersc.cfg"] {
         let Some(path) = data(name) else { return };
         let error = read_gauge_with(path, &with_dims([4, 4, 8, 8])).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::OtherExtents { .. }), "{error}");
@@ -223,10 +175,7 @@ fn faithful_options(precision: Precision) -> Vec<WriteOptions<'static>> {
     let mut all = vec![WriteOptions::new(Format::Ildg), WriteOptions::new(Format::SciDac)];
     for order in [ByteOrder::Big, ByteOrder::Little] {
         for format in [Format::Nersc, Format::Milc] {
-            all.push(WriteOptions {
-                byte_order: Some(order),
-                ..WriteOptions::new(format)
-            });
+            all.push(WriteOptions { byte_order: Some(order), ..WriteOptions::new(format) });
         }
     }
     all.retain(|options| precision == Precision::Single || options.format != Format::Milc);
@@ -268,10 +217,7 @@ fn a_lattice_of_several_chunks_is_read_back_bit_for_bit() {
             calls.fetch_add(1, Ordering::Relaxed);
             last.store(done, Ordering::Relaxed);
         };
-        let options = ReadOptions {
-            progress: Some(&progress),
-            ..Default::default()
-        };
+        let options = ReadOptions { progress: Some(&progress), ..Default::default() };
         assert!(read_gauge_with(&path, &options).unwrap().configuration == config);
         assert_eq!(calls.into_inner(), 2);
         assert_eq!(last.into_inner(), 20_000 * 576);
@@ -284,11 +230,8 @@ fn two_rows_are_kept_bit_for_bit_and_the_third_is_rebuilt() {
     for (precision, limit) in [(Precision::Single, 3e-7), (Precision::Double, 1e-15)] {
         let config = sample([2, 4, 6, 2], precision);
         for order in [ByteOrder::Big, ByteOrder::Little] {
-            let options = WriteOptions {
-                rows: Rows::Two,
-                byte_order: Some(order),
-                ..WriteOptions::new(Format::Nersc)
-            };
+            let options =
+                WriteOptions { rows: Rows::Two, byte_order: Some(order), ..WriteOptions::new(Format::Nersc) };
             let path = written(folder.path(), &config, &options);
             let found = read_gauge(&path).unwrap();
             for n in 0..NDIM * config.dims().volume() {
@@ -312,23 +255,15 @@ fn precision_is_changed_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 4, 2], Precision::Double);
     for format in [Format::Ildg, Format::SciDac, Format::Nersc, Format::Milc] {
-        let options = WriteOptions {
-            precision: Some(Precision::Single),
-            ..WriteOptions::new(format)
-        };
+        let options = WriteOptions { precision: Some(Precision::Single), ..WriteOptions::new(format) };
         let found = read_gauge(written(folder.path(), &config, &options)).unwrap();
-        let Links::Single(links) = found.links() else {
-            panic!("{format} is not in single precision")
-        };
+        let Links::Single(links) = found.links() else { panic!("{format} is not in single precision") };
         for (n, link) in links.iter().enumerate() {
             assert_eq!(*link, config.link(n / NDIM, n % NDIM).cast::<f32>());
         }
     }
     let single = sample([2, 2, 4, 2], Precision::Single);
-    let options = WriteOptions {
-        precision: Some(Precision::Double),
-        ..Default::default()
-    };
+    let options = WriteOptions { precision: Some(Precision::Double), ..Default::default() };
     let found = read_gauge(written(folder.path(), &single, &options)).unwrap();
     assert_eq!(found.precision(), Precision::Double);
     assert_eq!(largest_difference(&single, &found), 0.0);
@@ -340,40 +275,20 @@ fn what_a_format_cannot_hold_is_refused() {
     let config = sample([2, 2, 2, 2], Precision::Double);
     let new = WriteOptions::new;
     for options in [
-        WriteOptions {
-            precision: Some(Precision::Double),
-            ..new(Format::Milc)
-        },
-        WriteOptions {
-            byte_order: Some(ByteOrder::Little),
-            ..new(Format::Ildg)
-        },
-        WriteOptions {
-            rows: Rows::Two,
-            ..new(Format::SciDac)
-        },
-        WriteOptions {
-            lfn: Some("lfn://a".into()),
-            ..new(Format::Nersc)
-        },
+        WriteOptions { precision: Some(Precision::Double), ..new(Format::Milc) },
+        WriteOptions { byte_order: Some(ByteOrder::Little), ..new(Format::Ildg) },
+        WriteOptions { rows: Rows::Two, ..new(Format::SciDac) },
+        WriteOptions { lfn: Some("lfn://a".into()), ..new(Format::Nersc) },
     ] {
         let error = write_gauge(folder.path().join("file"), &config, &options).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::NotInFormat { .. }), "{error}");
     }
     let mut scaled = config.clone();
-    let Links::Double(links) = scaled.links_mut() else {
-        unreachable!("made in double")
-    };
+    let Links::Double(links) = scaled.links_mut() else { unreachable!("made in double") };
     links[9] = links[9].scale(1.1);
-    let options = WriteOptions {
-        rows: Rows::Two,
-        ..new(Format::Nersc)
-    };
+    let options = WriteOptions { rows: Rows::Two, ..new(Format::Nersc) };
     let error = write_gauge(folder.path().join("file"), &scaled, &options).unwrap_err();
-    assert!(
-        matches!(error.kind, ErrorKind::NotSpecialUnitary { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.kind, ErrorKind::NotSpecialUnitary { .. }), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -381,29 +296,15 @@ fn what_a_format_cannot_hold_is_refused() {
 fn header_texts_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 2, 2], Precision::Single);
-    let options = WriteOptions {
-        lfn: Some("lfn://here/α".into()),
-        ..Default::default()
-    };
+    let options = WriteOptions { lfn: Some("lfn://here/α".into()), ..Default::default() };
     let file = read_gauge_with(written(folder.path(), &config, &options), &ReadOptions::default()).unwrap();
-    assert!(
-        file.facts.contains(&("lfn".into(), "lfn://here/α".into())),
-        "{:?}",
-        file.facts
-    );
+    assert!(file.facts.contains(&("lfn".into(), "lfn://here/α".into())), "{:?}", file.facts);
     assert_eq!(file.fields, 1);
     for (format, name) in [(Format::Nersc, "ENSEMBLE_LABEL"), (Format::Milc, "date")] {
-        let options = WriteOptions {
-            description: Some("beta = 6.0".into()),
-            ..WriteOptions::new(format)
-        };
+        let options = WriteOptions { description: Some("beta = 6.0".into()), ..WriteOptions::new(format) };
         let file =
             read_gauge_with(written(folder.path(), &config, &options), &ReadOptions::default()).unwrap();
-        assert!(
-            file.facts.contains(&(name.into(), "beta = 6.0".into())),
-            "{:?}",
-            file.facts
-        );
+        assert!(file.facts.contains(&(name.into(), "beta = 6.0".into())), "{:?}", file.facts);
     }
 }
 
@@ -412,16 +313,9 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 2, 4], Precision::Double);
     for (order, suffix) in [(ByteOrder::Big, "BIG"), (ByteOrder::Little, "LITTLE")] {
-        let options = WriteOptions {
-            byte_order: Some(order),
-            ..WriteOptions::new(Format::Nersc)
-        };
+        let options = WriteOptions { byte_order: Some(order), ..WriteOptions::new(Format::Nersc) };
         let path = written(folder.path(), &config, &options);
-        let bytes = replaced(
-            &std::fs::read(&path).unwrap(),
-            &format!("IEEE64{suffix}"),
-            "IEEE64",
-        );
+        let bytes = replaced(&std::fs::read(&path).unwrap(), &format!("IEEE64{suffix}"), "IEEE64");
         std::fs::write(&path, bytes).unwrap();
         assert_eq!(read_gauge(&path).unwrap(), config);
     }
@@ -431,20 +325,14 @@ fn a_nersc_name_without_byte_order_is_settled_by_the_checksum() {
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&path, bytes).unwrap();
     assert!(refusal(&path, &ReadOptions::default()).is_mismatch());
-    let ignoring = ReadOptions {
-        ignore_checksum: true,
-        ..Default::default()
-    };
+    let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
     let found = read_gauge_with(&path, &ignoring).unwrap().configuration;
     assert!(largest_difference(&found, &config) < 1e-12);
 }
 
 /// The bytes with one text in place of another.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
-    let at = bytes
-        .windows(from.len())
-        .position(|window| window == from.as_bytes())
-        .unwrap();
+    let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
     [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
 }
 
@@ -458,33 +346,20 @@ fn one_flipped_bit_is_a_checksum_mismatch_with_both_sums() {
             let mut bytes = std::fs::read(&path).unwrap();
             // The lowest bit of the hundredth number: every other check lets it pass.
             let little_by_default = options.format == Format::Milc;
-            let little = options
-                .byte_order
-                .map_or(little_by_default, |order| order == ByteOrder::Little);
+            let little = options.byte_order.map_or(little_by_default, |order| order == ByteOrder::Little);
             let number = payload_start(options.format, &bytes) + 100 * precision.bytes();
             bytes[number + if little { 0 } else { precision.bytes() - 1 }] ^= 1;
             std::fs::write(&path, bytes).unwrap();
 
             let error = refusal(&path, &ReadOptions::default());
             assert!(error.is_mismatch());
-            let ErrorKind::ChecksumMismatch { stored, computed, .. } = &error.kind else {
-                panic!("{error}")
-            };
+            let ErrorKind::ChecksumMismatch { stored, computed, .. } = &error.kind else { panic!("{error}") };
             assert_ne!(stored, computed);
             let message = error.to_string();
-            assert!(
-                message.contains(stored) && message.contains(computed),
-                "{message}"
-            );
-            assert!(
-                message.contains("configuration.") && message.contains("--ignore-checksum"),
-                "{message}"
-            );
+            assert!(message.contains(stored) && message.contains(computed), "{message}");
+            assert!(message.contains("configuration.") && message.contains("--ignore-checksum"), "{message}");
 
-            let ignoring = ReadOptions {
-                ignore_checksum: true,
-                ..Default::default()
-            };
+            let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
             let file = read_gauge_with(&path, &ignoring).unwrap();
             let checksum = file.checksum.unwrap();
             assert!(!checksum.ok);
@@ -498,11 +373,7 @@ fn one_flipped_bit_is_a_checksum_mismatch_with_both_sums() {
 /// Where the links of a file begin.
 fn payload_start(format: Format, bytes: &[u8]) -> usize {
     let after = |text: &str| {
-        bytes
-            .windows(text.len())
-            .position(|window| window == text.as_bytes())
-            .unwrap()
-            + text.len()
+        bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap() + text.len()
     };
     match format {
         Format::Ildg => after("ildg-binary-data") + 128 - "ildg-binary-data".len(),
@@ -528,10 +399,7 @@ fn a_wrong_plaquette_or_trace_in_a_header_is_a_mismatch() {
         let found =
             matches!(error.kind, ErrorKind::HeaderMismatch { quantity, stored: 0.5, .. } if quantity == name);
         assert!(found, "{error}");
-        let ignoring = ReadOptions {
-            ignore_checksum: true,
-            ..Default::default()
-        };
+        let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
         let file = read_gauge_with(&path, &ignoring).unwrap();
         assert_eq!(file.header_checks.iter().filter(|check| !check.ok).count(), 1);
     }
@@ -541,10 +409,7 @@ fn a_wrong_plaquette_or_trace_in_a_header_is_a_mismatch() {
 fn a_file_of_several_messages_gives_its_first_field() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("several.lime");
-    let (first, second) = (
-        sample([2, 2, 4, 2], Precision::Single),
-        sample([4, 2, 2, 6], Precision::Double),
-    );
+    let (first, second) = (sample([2, 2, 4, 2], Precision::Single), sample([4, 2, 2, 6], Precision::Double));
     // A row of records after another is a row of records.
     let mut bytes = Vec::new();
     for config in [&first, &second] {
@@ -567,15 +432,11 @@ fn a_file_of_several_messages_gives_its_first_field() {
 fn a_checksum_may_be_missing() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 4, 2], Precision::Double);
-    for (format, record) in [
-        (Format::Ildg, "scidac-checksum"),
-        (Format::SciDac, "scidac-checksum"),
-        (Format::Nersc, "CHECKSUM"),
-    ] {
+    for (format, record) in
+        [(Format::Ildg, "scidac-checksum"), (Format::SciDac, "scidac-checksum"), (Format::Nersc, "CHECKSUM")]
+    {
         let path = written(folder.path(), &config, &WriteOptions::new(format));
-        let other = record
-            .replace("CHECKSUM", "CHECKSAM")
-            .replace("checksum", "checksam");
+        let other = record.replace("CHECKSUM", "CHECKSAM").replace("checksum", "checksam");
         std::fs::write(&path, replaced(&std::fs::read(&path).unwrap(), record, &other)).unwrap();
         let file = read_gauge_with(&path, &ReadOptions::default()).unwrap();
         assert!(file.checksum.is_none() && file.configuration == config);
@@ -586,25 +447,15 @@ fn a_checksum_may_be_missing() {
 fn a_malformed_checksum_is_refused_unless_checksums_are_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let config = sample([2, 2, 4, 2], Precision::Double);
-    for (format, from, to) in [
-        (Format::Ildg, "<suma>", "<sumz>"),
-        (Format::Nersc, "CHECKSUM = ", "CHECKSUM = g"),
-    ] {
+    for (format, from, to) in
+        [(Format::Ildg, "<suma>", "<sumz>"), (Format::Nersc, "CHECKSUM = ", "CHECKSUM = g")]
+    {
         let path = written(folder.path(), &config, &WriteOptions::new(format));
         std::fs::write(&path, replaced(&std::fs::read(&path).unwrap(), from, to)).unwrap();
         let error = refusal(&path, &ReadOptions::default());
-        assert!(
-            matches!(
-                error.kind,
-                ErrorKind::BadRecord { .. } | ErrorKind::BadLine { .. }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error.kind, ErrorKind::BadRecord { .. } | ErrorKind::BadLine { .. }), "{error}");
         assert!(!error.is_mismatch());
-        let ignoring = ReadOptions {
-            ignore_checksum: true,
-            ..Default::default()
-        };
+        let ignoring = ReadOptions { ignore_checksum: true, ..Default::default() };
         assert!(read_gauge_with(&path, &ignoring).unwrap().checksum.is_none());
     }
 }

@@ -30,11 +30,7 @@ impl<T: Element> Guarded<T> {
         let guard = T::from_complex(GUARD.into());
         let mut all = vec![guard; offset + data.len() + Self::AFTER];
         all[offset..][..data.len()].copy_from_slice(data);
-        Self {
-            buffer: Buffer::from_slice(device, &all).unwrap(),
-            offset,
-            len: data.len(),
-        }
+        Self { buffer: Buffer::from_slice(device, &all).unwrap(), offset, len: data.len() }
     }
 
     fn view(&self) -> BufferView<'_, T> {
@@ -42,9 +38,7 @@ impl<T: Element> Guarded<T> {
     }
 
     fn view_mut(&mut self) -> BufferViewMut<'_, T> {
-        self.buffer
-            .slice_mut(self.offset..self.offset + self.len)
-            .unwrap()
+        self.buffer.slice_mut(self.offset..self.offset + self.len).unwrap()
     }
 
     /// The vector in double; what surrounds it is checked.
@@ -53,10 +47,7 @@ impl<T: Element> Guarded<T> {
         let guard = T::from_complex(GUARD.into());
         let (before, rest) = all.split_at(self.offset);
         let (inside, after) = rest.split_at(self.len);
-        assert!(
-            before.iter().chain(after).all(|g| *g == guard),
-            "written outside the vector"
-        );
+        assert!(before.iter().chain(after).all(|g| *g == guard), "written outside the vector");
         widen(inside)
     }
 }
@@ -71,29 +62,17 @@ fn vector<T: Element>(len: usize, seed: f64) -> Vec<T> {
 }
 
 fn lengths() -> &'static [usize] {
-    if small() {
-        &[0, 1, 3, 33, 1100]
-    } else {
-        &[0, 1, 2, 3, 7, 31, 33, 255, 257, 1000, 4097, 100_003]
-    }
+    if small() { &[0, 1, 3, 33, 1100] } else { &[0, 1, 2, 3, 7, 31, 33, 255, 257, 1000, 4097, 100_003] }
 }
 
 /// Elements agree to the rounding of a few operations on numbers of order one.
 #[track_caller]
 fn assert_close<T: Element>(what: &str, found: &[C64], expected: &[C64]) {
-    let unit = if T::Real::PRECISION == Precision::Single {
-        f64::from(f32::EPSILON)
-    } else {
-        f64::EPSILON
-    };
+    let unit = if T::Real::PRECISION == Precision::Single { f64::from(f32::EPSILON) } else { f64::EPSILON };
     assert_eq!(found.len(), expected.len());
     for (i, (f, e)) in found.iter().zip(expected).enumerate() {
         // Also false for a NaN.
-        assert!(
-            (f - e).norm() <= 16.0 * unit,
-            "{what}: element {i} of {}: {f} wanted {e}",
-            found.len()
-        );
+        assert!((f - e).norm() <= 16.0 * unit, "{what}: element {i} of {}: {f} wanted {e}", found.len());
     }
 }
 
@@ -159,11 +138,7 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     let undefined = vec![T::from_complex(C64::new(f64::NAN, f64::NAN)); len];
     let mut y = Guarded::new(device, 3, &undefined);
     blas::axpby(alpha, x.view(), 0.0, y.view_mut()).unwrap();
-    assert_close::<T>(
-        "axpby, beta 0",
-        &y.contents(),
-        &expect(&|y| twin::axpby(a, hx, 0.0.into(), y), hy),
-    );
+    assert_close::<T>("axpby, beta 0", &y.contents(), &expect(&|y| twin::axpby(a, hx, 0.0.into(), y), hy));
     let mut y = Guarded::new(device, 2, &undefined);
     blas::xpby(x.view(), 0.0, y.view_mut()).unwrap();
     assert_eq!(y.contents(), *hx, "xpby, beta 0");
@@ -174,34 +149,20 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     assert_sum("dotu", len, dotu, twin::dotu(hx, hz));
     let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
     assert_sum("norm2", len, norm2, twin::norm2(hx));
-    assert_eq!(
-        blas::nrm2(x.view()).unwrap().wait().unwrap(),
-        norm2.sqrt(),
-        "nrm2"
-    );
+    assert_eq!(blas::nrm2(x.view()).unwrap().wait().unwrap(), norm2.sqrt(), "nrm2");
     let (dot, norm2) = blas::dot_norm2(x.view(), z.view()).unwrap().wait().unwrap();
     assert_sum("dot_norm2: dot", len, dot, twin::dotc(hx, hz));
     assert_sum("dot_norm2: norm2", len, norm2, twin::norm2(hx));
 
     let mut y = fresh(1);
-    let norm2 = blas::axpy_norm2(alpha, x.view(), y.view_mut())
-        .unwrap()
-        .wait()
-        .unwrap();
+    let norm2 = blas::axpy_norm2(alpha, x.view(), y.view_mut()).unwrap().wait().unwrap();
     let found = y.contents();
     assert_close::<T>("axpy_norm2", &found, &expect(&|y| twin::axpy(a, hx, y), hy));
     assert_sum("axpy_norm2: norm2", 4 * len, norm2, twin::norm2(&found));
 
     // p = x, x = y, Ap = z, r = w
     let (mut solution, mut residual) = (fresh(1), fresh(3));
-    let norm2 = blas::cr_step(
-        alpha,
-        x.view(),
-        solution.view_mut(),
-        z.view(),
-        residual.view_mut(),
-    )
-    .unwrap();
+    let norm2 = blas::cr_step(alpha, x.view(), solution.view_mut(), z.view(), residual.view_mut()).unwrap();
     let norm2 = norm2.wait().unwrap();
     let (mut expected, mut expected_residual) = (hy.clone(), hw.clone());
     twin::cr_step(a, hx, &mut expected, hz, &mut expected_residual);
@@ -269,9 +230,8 @@ fn a_sum_has_the_same_bits_every_time() {
 #[test]
 fn several_sums_may_be_under_way_and_may_be_dropped() {
     for device in devices() {
-        let vectors: Vec<_> = (1..6)
-            .map(|n| Buffer::from_slice(&device, &vec![1.0_f64; 100 * n]).unwrap())
-            .collect();
+        let vectors: Vec<_> =
+            (1..6).map(|n| Buffer::from_slice(&device, &vec![1.0_f64; 100 * n]).unwrap()).collect();
         let sums: Vec<_> = vectors.iter().map(|v| blas::norm2(v).unwrap()).collect();
         drop(blas::norm2(&vectors[0]).unwrap());
         for (n, sum) in sums.into_iter().enumerate().rev() {
@@ -289,14 +249,7 @@ fn operands_that_do_not_fit_are_refused() {
         let mut foreign = Buffer::<f64>::zeroed(other, 4).unwrap();
         let error = blas::axpy(1.0, &x, &mut short).unwrap_err();
         assert!(
-            matches!(
-                error,
-                DeviceError::LengthMismatch {
-                    what: "axpy: x",
-                    wanted: 3,
-                    found: 4
-                }
-            ),
+            matches!(error, DeviceError::LengthMismatch { what: "axpy: x", wanted: 3, found: 4 }),
             "{error}"
         );
         let error = blas::dotc(&x, &short).unwrap_err();

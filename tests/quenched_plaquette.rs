@@ -11,12 +11,7 @@ const BINS: usize = 12;
 
 /// The plaquette of an 8³×16 lattice and its error, from the scatter of bins.
 fn plaquette_with_error(beta: f64) -> [f64; 2] {
-    let params = GenerateParams {
-        beta,
-        sweeps: THERMALISATION + BIN * BINS,
-        overrelaxation: 2,
-        seed: 2024,
-    };
+    let params = GenerateParams { beta, sweeps: THERMALISATION + BIN * BINS, overrelaxation: 2, seed: 2024 };
     let mut bins = [0.0; BINS];
     let mut observer = |sweep: usize, plaquette: f64| {
         if sweep > THERMALISATION {
@@ -24,13 +19,7 @@ fn plaquette_with_error(beta: f64) -> [f64; 2] {
         }
         ControlFlow::Continue(())
     };
-    generate(
-        Dims::new([8, 8, 8, 16]).unwrap(),
-        Start::Cold,
-        &params,
-        &mut observer,
-    )
-    .unwrap();
+    generate(Dims::new([8, 8, 8, 16]).unwrap(), Start::Cold, &params, &mut observer).unwrap();
     let mean = bins.iter().sum::<f64>() / BINS as f64;
     let scatter = bins.iter().map(|bin| (bin - mean).powi(2)).sum::<f64>();
     [mean, (scatter / (BINS * (BINS - 1)) as f64).sqrt()]
@@ -40,10 +29,7 @@ fn check(beta: f64, literature: f64) {
     let [mean, sigma] = plaquette_with_error(beta);
     println!("β = {beta}: {mean:.5} ± {sigma:.5}, literature {literature}");
     assert!(sigma < 5e-4, "the error {sigma} is too large to test anything");
-    assert!(
-        (mean - literature).abs() < 4.0 * sigma,
-        "{mean} ± {sigma} instead of {literature}"
-    );
+    assert!((mean - literature).abs() < 4.0 * sigma, "{mean} ± {sigma} instead of {literature}");
 }
 
 #[test]

@@ -35,10 +35,7 @@ fn cases() -> Vec<Case> {
             let numbers =
                 |key: &str| -> [i64; 4] { std::array::from_fn(|mu| expected[key][mu].as_i64().unwrap()) };
             let dims = Dims::new(numbers("dims").map(|extent| extent as usize)).unwrap();
-            let options = ReadOptions {
-                dims: Some(dims),
-                ..Default::default()
-            };
+            let options = ReadOptions { dims: Some(dims), ..Default::default() };
             Case {
                 name: file.to_owned(),
                 configuration: read_gauge_with(data.join(file), &options).unwrap().configuration,
@@ -97,11 +94,7 @@ fn operator_on_the_test_spinor() {
             let norms = [space.norm2(&phi).unwrap(), space.norm2(&image).unwrap()];
             let [phi_norm2, image_norm2, dot] = space.read([&norms[0], &norms[1], &dot]).unwrap();
             assert!(relative(phi_norm2.re, case.number("phi_norm2")) < 1e-12);
-            assert!(
-                relative(image_norm2.re, case.number("M_phi_norm2")) < 1e-12,
-                "{name} {}",
-                case.name
-            );
+            assert!(relative(image_norm2.re, case.number("M_phi_norm2")) < 1e-12, "{name} {}", case.name);
             let expected = &case.expected["phi_dot_M_phi"];
             let expected =
                 num_complex::Complex64::new(expected[0].as_f64().unwrap(), expected[1].as_f64().unwrap());
@@ -125,23 +118,12 @@ fn pion_correlators() {
             .collect();
         for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
-            let double = CrParams {
-                tol: 1e-11,
-                ..Default::default()
-            };
-            let single = CrParams {
-                tol: 1e-6,
-                precision: Precision::Single,
-                ..Default::default()
-            };
+            let double = CrParams { tol: 1e-11, ..Default::default() };
+            let single = CrParams { tol: 1e-6, precision: Precision::Single, ..Default::default() };
             for (params, bound) in [(double, 1e-9), (single, 1e-4)] {
                 let found = case.correlator(&wilson, &params);
                 for (found, expected) in found.iter().zip(&expected) {
-                    assert!(
-                        relative(*found, *expected) < bound,
-                        "{name} {}: {found} {expected}",
-                        case.name
-                    );
+                    assert!(relative(*found, *expected) < bound, "{name} {}: {found} {expected}", case.name);
                 }
             }
         }
@@ -170,30 +152,16 @@ fn solution_at_the_origin_and_iteration_counts() {
                 ("cr_hermitian", System::Hermitian),
                 ("cr_direct", System::Direct),
             ] {
-                let (x, info) = cr(
-                    &wilson,
-                    &source,
-                    &CrParams {
-                        system,
-                        ..Default::default()
-                    },
-                )
-                .unwrap();
+                let (x, info) = cr(&wilson, &source, &CrParams { system, ..Default::default() }).unwrap();
                 check(key, &info);
                 let x = x.to_host().unwrap();
                 let norm2: f64 = x.iter().map(Spinor::norm2).sum();
-                assert!(
-                    relative(norm2, case.number("solution_spin0_colour0_norm2")) < 1e-9,
-                    "{name} {key}"
-                );
+                assert!(relative(norm2, case.number("solution_spin0_colour0_norm2")) < 1e-9, "{name} {key}");
                 for k in 0..12 {
                     let expected = &case.expected["solution_spin0_colour0_at_origin"][k];
                     let (re, im) = (expected[0].as_f64().unwrap(), expected[1].as_f64().unwrap());
                     let found = x[0].component(k);
-                    assert!(
-                        (found.re - re).hypot(found.im - im) < 1e-9,
-                        "{name} {key} component {k}"
-                    );
+                    assert!((found.re - re).hypot(found.im - im) < 1e-9, "{name} {key} component {k}");
                 }
             }
             let (_, info) = cg(&wilson, &source, &CgParams::default()).unwrap();
@@ -239,26 +207,8 @@ fn free_field_correlators() {
     let dims = Dims::new([4, 4, 4, 8]).unwrap();
     // From the reference that lies beside the data; here so that the formula above is checked without it.
     let published = [
-        (
-            0.11,
-            [
-                14.37534935766,
-                0.7760465713379,
-                0.1734159181112,
-                0.06910494161689,
-                0.04755592805025,
-            ],
-        ),
-        (
-            0.12,
-            [
-                14.39099723834,
-                1.195789163128,
-                0.5567633351472,
-                0.4443893051416,
-                0.4194242185930,
-            ],
-        ),
+        (0.11, [14.37534935766, 0.7760465713379, 0.1734159181112, 0.06910494161689, 0.04755592805025]),
+        (0.12, [14.39099723834, 1.195789163128, 0.5567633351472, 0.4443893051416, 0.4194242185930]),
     ];
     for (kappa, published) in published {
         let expected = free_correlator(dims, kappa);
@@ -273,16 +223,10 @@ fn free_field_correlators() {
                 boundary: Boundary::antiperiodic_t(),
                 expected: Value::Null,
             };
-            let params = CrParams {
-                tol: 1e-13,
-                ..Default::default()
-            };
+            let params = CrParams { tol: 1e-13, ..Default::default() };
             let found = case.correlator(&case.wilson(&team), &params);
             for (found, exact) in found.iter().zip(&expected) {
-                assert!(
-                    relative(*found, *exact) < 1e-12,
-                    "{name} κ={kappa}: {found} {exact}"
-                );
+                assert!(relative(*found, *exact) < 1e-12, "{name} κ={kappa}: {found} {exact}");
             }
         }
     }

@@ -19,18 +19,11 @@ fn lattices() -> Vec<Dims> {
         true => &[[2, 2, 2, 2], [4, 2, 2, 4]],
         false => &[[2, 4, 6, 8], [4, 6, 2, 10], [8, 4, 4, 4], [2, 2, 2, 2]],
     };
-    extents
-        .iter()
-        .map(|extents| Dims::new(*extents).unwrap())
-        .collect()
+    extents.iter().map(|extents| Dims::new(*extents).unwrap()).collect()
 }
 
 fn boundaries() -> [Boundary; 3] {
-    [
-        Boundary::periodic(),
-        Boundary::antiperiodic_t(),
-        Boundary::from_signs([-1, 1, -1, -1]).unwrap(),
-    ]
+    [Boundary::periodic(), Boundary::antiperiodic_t(), Boundary::from_signs([-1, 1, -1, -1]).unwrap()]
 }
 
 /// M ψ, M†ψ or γ5Mψ in precision `T` on a team, as double on the host.
@@ -87,19 +80,13 @@ fn by_definition(
 }
 
 fn dot(a: &[Spinor], b: &[Spinor]) -> Complex64 {
-    a.iter()
-        .zip(b)
-        .flat_map(|(a, b)| (0..12).map(|k| a.component(k).conj() * b.component(k)))
-        .sum()
+    a.iter().zip(b).flat_map(|(a, b)| (0..12).map(|k| a.component(k).conj() * b.component(k))).sum()
 }
 
 fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
     let norm2 = |a: &[Spinor]| a.iter().map(Spinor::norm2).sum::<f64>();
-    let difference: Vec<Spinor> = a
-        .iter()
-        .zip(b)
-        .map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]))
-        .collect();
+    let difference: Vec<Spinor> =
+        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c])).collect();
     (norm2(&difference) / norm2(b)).sqrt()
 }
 
@@ -113,16 +100,11 @@ fn every_team_agrees_with_the_definition() {
                 for (which, dagger) in [("M", false), ("M†", true), ("γ5M", false)] {
                     let mut expected = by_definition(&configuration, boundary, 0.137, dagger, &psi);
                     if which == "γ5M" {
-                        expected
-                            .iter_mut()
-                            .for_each(|psi| *psi = gamma::spin_times(&gamma::GAMMA5, psi));
+                        expected.iter_mut().for_each(|psi| *psi = gamma::spin_times(&gamma::GAMMA5, psi));
                     }
                     let double = on_team::<f64>(&team, &configuration, boundary, Kappa(0.137), which, &psi);
                     let error = distance(&double, &expected);
-                    assert!(
-                        error < 1e-15,
-                        "{name} {dims} {boundary} {which} double: {error:e}"
-                    );
+                    assert!(error < 1e-15, "{name} {dims} {boundary} {which} double: {error:e}");
                     let single = on_team::<f32>(&team, &configuration, boundary, Kappa(0.137), which, &psi);
                     let error = distance(&single, &expected);
                     assert!(
@@ -146,10 +128,8 @@ fn mass_form_is_the_kappa_form_divided_by_two_kappa() {
         let boundary = Boundary::antiperiodic_t();
         let in_mass = on_team::<f64>(&team, &configuration, boundary, Mass(mass), "M", &psi);
         let in_kappa = on_team::<f64>(&team, &configuration, boundary, Kappa(kappa), "M", &psi);
-        let scaled: Vec<Spinor> = in_kappa
-            .iter()
-            .map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] / (2.0 * kappa)))
-            .collect();
+        let scaled: Vec<Spinor> =
+            in_kappa.iter().map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] / (2.0 * kappa))).collect();
         assert!(distance(&in_mass, &scaled) < 1e-15, "{name}");
     }
 }
@@ -161,28 +141,15 @@ fn adjoint_and_gamma5_hermiticity() {
         let (phi, chi) = (spinor_field(dims, 6), spinor_field(dims, 7));
         for (name, team) in common::teams() {
             let apply = |which: &str, psi: &[Spinor]| {
-                on_team::<f64>(
-                    &team,
-                    &configuration,
-                    Boundary::antiperiodic_t(),
-                    Kappa(0.15),
-                    which,
-                    psi,
-                )
+                on_team::<f64>(&team, &configuration, Boundary::antiperiodic_t(), Kappa(0.15), which, psi)
             };
             let left = dot(&phi, &apply("M", &chi));
             let right = dot(&apply("M†", &phi), &chi);
             let scale = (dot(&phi, &phi).re * dot(&chi, &chi).re).sqrt();
-            assert!(
-                (left - right).norm() < 1e-14 * scale,
-                "{name} {dims}: ⟨φ|Mχ⟩ = ⟨M†φ|χ⟩"
-            );
+            assert!((left - right).norm() < 1e-14 * scale, "{name} {dims}: ⟨φ|Mχ⟩ = ⟨M†φ|χ⟩");
             let left = dot(&phi, &apply("γ5M", &chi));
             let right = dot(&apply("γ5M", &phi), &chi);
-            assert!(
-                (left - right).norm() < 1e-14 * scale,
-                "{name} {dims}: γ5M is Hermitian"
-            );
+            assert!((left - right).norm() < 1e-14 * scale, "{name} {dims}: γ5M is Hermitian");
         }
     }
 }
@@ -219,9 +186,7 @@ fn translation_covariance() {
         let psi = spinor_field(dims, 12);
         for mu in 0..4 {
             let shift = |site: usize| dims.forward(site, mu);
-            let links = (0..4 * dims.volume())
-                .map(|k| configuration.link(shift(k / 4), k % 4))
-                .collect();
+            let links = (0..4 * dims.volume()).map(|k| configuration.link(shift(k / 4), k % 4)).collect();
             let shifted = GaugeConfiguration::new(dims, host::Links::Double(links));
             let shifted_psi: Vec<Spinor> = (0..dims.volume()).map(|site| psi[shift(site)]).collect();
             for (name, team) in common::teams() {
@@ -247,19 +212,15 @@ fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
         std::array::from_fn(|mu| 2.0 * std::f64::consts::PI * modes[mu] as f64 / dims[mu] as f64);
     let psi: Vec<Spinor> = (0..dims.volume())
         .map(|site| {
-            let phase: f64 = (0..4)
-                .map(|mu| momentum[mu] * dims.coordinates(site)[mu] as f64)
-                .sum();
+            let phase: f64 = (0..4).map(|mu| momentum[mu] * dims.coordinates(site)[mu] as f64).sum();
             Spinor::from_fn(|s, c| Complex64::from_polar(1.0 + (3 * s + c) as f64, phase + s as f64))
         })
         .collect();
     let cosines: f64 = momentum.iter().map(|p| p.cos()).sum();
     let sines: f64 = momentum.iter().map(|p| p.sin().powi(2)).sum();
     let eigenvalue = (1.0 - 2.0 * kappa * cosines).powi(2) + 4.0 * kappa * kappa * sines;
-    let expected: Vec<Spinor> = psi
-        .iter()
-        .map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * eigenvalue))
-        .collect();
+    let expected: Vec<Spinor> =
+        psi.iter().map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * eigenvalue)).collect();
     let free = GaugeConfiguration::unit(dims);
     for (name, team) in common::teams() {
         let apply = |which: &str, psi: &[Spinor]| {
@@ -277,11 +238,7 @@ fn fields_come_back_as_they_went() {
         let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
         for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
-            assert_eq!(
-                lattice.spinor_from_host(&psi).unwrap().to_host().unwrap(),
-                psi,
-                "{name} {dims}"
-            );
+            assert_eq!(lattice.spinor_from_host(&psi).unwrap().to_host().unwrap(), psi, "{name} {dims}");
             assert_eq!(
                 lattice.spinor_from_host(&single).unwrap().to_host().unwrap(),
                 single,
@@ -297,10 +254,7 @@ fn the_space_of_spinor_fields_on_every_team() {
         let fields: Vec<Vec<Spinor>> = (20..24).map(|seed| spinor_field(dims, seed)).collect();
         let (a, b) = (Complex64::new(0.7, -1.3), Complex64::new(-0.2, 0.4));
         let combine = |x: &[Spinor], f: Complex64, y: &[Spinor]| -> Vec<Spinor> {
-            x.iter()
-                .zip(y)
-                .map(|(x, y)| Spinor::from_fn(|s, c| x.0[s][c] + f * y.0[s][c]))
-                .collect()
+            x.iter().zip(y).map(|(x, y)| Spinor::from_fn(|s, c| x.0[s][c] + f * y.0[s][c])).collect()
         };
         for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
@@ -312,10 +266,7 @@ fn the_space_of_spinor_fields_on_every_team() {
             };
             let value = |scalar| space.read([&scalar]).unwrap()[0];
             let near = |got: Complex64, expected: Complex64| {
-                assert!(
-                    (got - expected).norm() < 1e-13 * expected.norm(),
-                    "{name} {dims}: {got} {expected}"
-                );
+                assert!((got - expected).norm() < 1e-13 * expected.norm(), "{name} {dims}: {got} {expected}");
             };
             near(value(space.dot(&p, &q).unwrap()), dot(&fields[0], &fields[2]));
             near(value(space.norm2(&p).unwrap()), dot(&fields[0], &fields[0]));

@@ -17,10 +17,7 @@ pub struct CgParams {
 
 impl Default for CgParams {
     fn default() -> Self {
-        Self {
-            stopping: Stopping::default(),
-            breakdown: 1e-14,
-        }
+        Self { stopping: Stopping::default(), breakdown: 1e-14 }
     }
 }
 

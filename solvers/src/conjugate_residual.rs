@@ -28,11 +28,7 @@ pub struct CrParams {
 
 impl Default for CrParams {
     fn default() -> Self {
-        Self {
-            stopping: Stopping::default(),
-            recurrence: Recurrence::default(),
-            breakdown: 1e-14,
-        }
+        Self { stopping: Stopping::default(), recurrence: Recurrence::default(), breakdown: 1e-14 }
     }
 }
 

@@ -20,12 +20,7 @@ pub struct Stopping {
 
 impl Default for Stopping {
     fn default() -> Self {
-        Self {
-            tolerance: 1e-10,
-            max_iterations: 10_000,
-            look_every: 1,
-            stagnation_window: 1000,
-        }
+        Self { tolerance: 1e-10, max_iterations: 10_000, look_every: 1, stagnation_window: 1000 }
     }
 }
 
@@ -143,10 +138,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
             self.last_true = true_residual;
             if !improved || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
-                return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit {
-                    iterated,
-                    true_residual,
-                })));
+                return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual })));
             }
             self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
         }
@@ -162,14 +154,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let window = self.stopping.stagnation_window;
         let looks = window.div_ceil(self.stopping.look_every.max(1)).max(1);
         let recent = self.history.len().checked_sub(looks)?;
-        let best_before = self.history[..recent]
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min);
-        let best_since = self.history[recent..]
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min);
+        let best_before = self.history[..recent].iter().copied().fold(f64::INFINITY, f64::min);
+        let best_since = self.history[recent..].iter().copied().fold(f64::INFINITY, f64::min);
         (best_since > 0.99 * best_before).then_some(Failure::Stagnation { residual, window })
     }
 
@@ -180,11 +166,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let space = self.operator.space();
         self.operator.apply(x, &mut self.scratch)?;
         self.applications += 1;
-        space.xpby(
-            self.b,
-            &space.scalar(Complex64::new(-1.0, 0.0)),
-            &mut self.scratch,
-        )?;
+        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.scratch)?;
         let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
         Ok(norm2.re.sqrt() / scale)
     }
@@ -208,11 +190,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         };
         match verdict {
             Verdict::Converged => Ok((x, info)),
-            Verdict::GaveUp(failure) => Err(SolverError::NotConverged {
-                failure,
-                best: x,
-                info: Box::new(info),
-            }),
+            Verdict::GaveUp(failure) => {
+                Err(SolverError::NotConverged { failure, best: x, info: Box::new(info) })
+            }
         }
     }
 }

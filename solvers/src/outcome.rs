@@ -15,10 +15,7 @@ pub struct Work {
 impl Work {
     /// The work of `count` repetitions.
     pub fn times(self, count: u64) -> Self {
-        Self {
-            flops: self.flops * count,
-            bytes: self.bytes * count,
-        }
+        Self { flops: self.flops * count, bytes: self.bytes * count }
     }
 
     /// Work of one pass over vectors of a space: operations for each complex component, and how many
@@ -109,27 +106,14 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Breakdown {
-                quantity,
-                relative,
-                bound,
-            } => {
-                write!(
-                    f,
-                    "breakdown: {quantity} fell to {relative:.1e} of its scale (bound {bound:.1e})"
-                )
+            Self::Breakdown { quantity, relative, bound } => {
+                write!(f, "breakdown: {quantity} fell to {relative:.1e} of its scale (bound {bound:.1e})")
             }
             Self::NotFinite { quantity } => write!(f, "{quantity} is infinite or not a number"),
             Self::Stagnation { residual, window } => {
-                write!(
-                    f,
-                    "stagnation: the relative residual stays at {residual:.3e} for {window} iterations"
-                )
+                write!(f, "stagnation: the relative residual stays at {residual:.3e} for {window} iterations")
             }
-            Self::PrecisionLimit {
-                iterated,
-                true_residual,
-            } => write!(
+            Self::PrecisionLimit { iterated, true_residual } => write!(
                 f,
                 "precision limit: the iterated residual fell to {iterated:.3e} but the true one stays at {true_residual:.3e}"
             ),

@@ -9,10 +9,7 @@ use num_complex::Complex64;
 const N: usize = 23;
 
 fn cr(recurrence: Recurrence) -> CrParams {
-    CrParams {
-        recurrence,
-        ..Default::default()
-    }
+    CrParams { recurrence, ..Default::default() }
 }
 
 fn monotone(history: &[f64]) -> bool {
@@ -97,9 +94,8 @@ fn the_residual_that_counts_decides() {
     let a = Dense::general(N, 14);
     let normal = Dense::positive(N, 14);
     let b = Random(15).vector(N);
-    let adjoint_b: Vec<Complex64> = (0..N)
-        .map(|i| (0..N).map(|k| a.rows[k][i].conj() * b[k]).sum())
-        .collect();
+    let adjoint_b: Vec<Complex64> =
+        (0..N).map(|i| (0..N).map(|k| a.rows[k][i].conj() * b[k]).sum()).collect();
     let norm = distance(&b, &vec![Complex64::default(); N]);
     let mut looks = 0;
     let mut counts = |x: &Vec<Complex64>| {
@@ -119,21 +115,9 @@ fn the_residual_that_counts_decides() {
 fn looking_rarely_gives_the_same_solution() {
     let a = Dense::positive(N, 16);
     let b = Random(17).vector(N);
-    let stopping = Stopping {
-        look_every: 4,
-        ..Default::default()
-    };
-    let (x, info) = conjugate_residual(
-        &a,
-        &b,
-        None,
-        &CrParams {
-            stopping,
-            ..Default::default()
-        },
-        None,
-    )
-    .unwrap();
+    let stopping = Stopping { look_every: 4, ..Default::default() };
+    let (x, info) =
+        conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     assert_eq!(info.history.len(), info.iterations / 4 + 1);
 }
@@ -152,20 +136,9 @@ fn failure<V, E: std::error::Error + std::fmt::Debug>(
 fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     let a = Dense::positive(N, 18);
     let b = Random(19).vector(N);
-    let stopping = Stopping {
-        max_iterations: 5,
-        ..Default::default()
-    };
-    let (why, x, info) = failure(conjugate_residual(
-        &a,
-        &b,
-        None,
-        &CrParams {
-            stopping,
-            ..Default::default()
-        },
-        None,
-    ));
+    let stopping = Stopping { max_iterations: 5, ..Default::default() };
+    let (why, x, info) =
+        failure(conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
     assert_eq!((info.iterations, info.history.len()), (5, 6));
     let mut ax = x.clone();
@@ -173,16 +146,8 @@ fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     let residual = distance(&ax, &b) / distance(&b, &vec![Complex64::default(); N]);
     assert!((residual - info.residual.iterated).abs() < 1e-10);
     assert!((residual - info.residual.true_residual).abs() < 1e-14);
-    let (why, ..) = failure(conjugate_gradient(
-        &a,
-        &b,
-        None,
-        &CgParams {
-            stopping,
-            ..Default::default()
-        },
-        None,
-    ));
+    let (why, ..) =
+        failure(conjugate_gradient(&a, &b, None, &CgParams { stopping, ..Default::default() }, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
 }
 
@@ -192,51 +157,21 @@ fn a_skew_matrix_breaks_conjugate_residual_down() {
     let a = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
     let b = vec![Complex64::from(1.0), Complex64::from(2.0)];
     let (why, _, info) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
-    assert!(
-        matches!(
-            why,
-            Failure::Breakdown {
-                quantity: "(r, Ar)",
-                ..
-            }
-        ),
-        "{why}"
-    );
+    assert!(matches!(why, Failure::Breakdown { quantity: "(r, Ar)", .. }), "{why}");
     assert_eq!(info.iterations, 0);
 }
 
 #[test]
 fn conjugate_gradient_refuses_an_indefinite_matrix() {
-    let a = Dense::from_fn(2, |i, j| {
-        if i == j {
-            Complex64::from(1.0 - 2.0 * i as f64)
-        } else {
-            0.0.into()
-        }
-    });
+    let a = Dense::from_fn(2, |i, j| if i == j { Complex64::from(1.0 - 2.0 * i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
     let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
-    assert!(
-        matches!(
-            why,
-            Failure::Breakdown {
-                quantity: "(p, Ap)",
-                ..
-            }
-        ),
-        "{why}"
-    );
+    assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why}");
 }
 
 #[test]
 fn a_singular_system_without_solution_ends_in_a_typed_error() {
-    let a = Dense::from_fn(4, |i, j| {
-        if i == j && i > 0 {
-            Complex64::from(i as f64)
-        } else {
-            0.0.into()
-        }
-    });
+    let a = Dense::from_fn(4, |i, j| if i == j && i > 0 { Complex64::from(i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0); 4];
     let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
     assert!(!matches!(why, Failure::IterationLimit { .. }), "{why}");
@@ -265,15 +200,8 @@ fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
         Complex64::new(if i == j { 0.3 } else { 0.0 } + above, 0.0)
     });
     let b = Random(22).vector(N);
-    let stopping = Stopping {
-        stagnation_window: 100,
-        max_iterations: 5000,
-        ..Default::default()
-    };
-    let params = CrParams {
-        stopping,
-        ..cr(Recurrence::Hermitian)
-    };
+    let stopping = Stopping { stagnation_window: 100, max_iterations: 5000, ..Default::default() };
+    let params = CrParams { stopping, ..cr(Recurrence::Hermitian) };
     let (why, ..) = failure(conjugate_residual(&a, &b, None, &params, None));
     assert!(matches!(why, Failure::Stagnation { window: 100, .. }), "{why}");
 }
@@ -284,18 +212,9 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
     let b = Random(24).vector(N);
     // The last one is below all that the iterated residual can reach before it underflows.
     for tolerance in [1e-19, 1e-300] {
-        let stopping = Stopping {
-            tolerance,
-            ..Default::default()
-        };
-        let cr = CrParams {
-            stopping,
-            ..Default::default()
-        };
-        let cg = CgParams {
-            stopping,
-            ..Default::default()
-        };
+        let stopping = Stopping { tolerance, ..Default::default() };
+        let cr = CrParams { stopping, ..Default::default() };
+        let cg = CgParams { stopping, ..Default::default() };
         for (why, best, info) in [
             failure(conjugate_residual(&a, &b, None, &cr, None)),
             failure(conjugate_gradient(&a, &b, None, &cg, None)),
@@ -312,26 +231,8 @@ fn parameters_are_checked() {
     let a = Dense::positive(3, 25);
     let b = Random(26).vector(3);
     for tolerance in [0.0, -1.0, f64::NAN] {
-        let stopping = Stopping {
-            tolerance,
-            ..Default::default()
-        };
-        let result = conjugate_residual(
-            &a,
-            &b,
-            None,
-            &CrParams {
-                stopping,
-                ..Default::default()
-            },
-            None,
-        );
-        assert!(matches!(
-            result,
-            Err(SolverError::Parameter {
-                name: "tolerance",
-                ..
-            })
-        ));
+        let stopping = Stopping { tolerance, ..Default::default() };
+        let result = conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None);
+        assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
     }
 }

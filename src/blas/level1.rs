@@ -47,21 +47,11 @@ impl Shape {
             // One work-item a group, whole vectors of the widest kind, and long stretches: what a loop on the
             // processor would look like.
             let lanes = if size_of::<T::Real>() == 4 { 16 } else { 8 };
-            Self {
-                local: 1,
-                lanes,
-                max_groups: 4 * info.compute_units,
-                min_elements: 4096,
-            }
+            Self { local: 1, lanes, max_groups: 4 * info.compute_units, min_elements: 4096 }
         } else {
             // As many work-items as a GPU holds at a time, neighbours reading neighbouring elements.
             let local = info.max_work_group_size.min(256);
-            Self {
-                local,
-                lanes: T::REALS,
-                max_groups: 8 * info.compute_units,
-                min_elements: 4 * local,
-            }
+            Self { local, lanes: T::REALS, max_groups: 8 * info.compute_units, min_elements: 4 * local }
         }
     }
 
@@ -98,9 +88,7 @@ impl<T: Element> Kernels<T> {
 
     fn new(device: &Device) -> Result<Self> {
         let shape = Shape::of::<T>(device.info());
-        let key = KernelKey::of_element::<T>(LEVEL1)
-            .lanes(shape.lanes)
-            .define("LOCAL_SIZE", shape.local);
+        let key = KernelKey::of_element::<T>(LEVEL1).lanes(shape.lanes).define("LOCAL_SIZE", shape.local);
         let program = device.program(&key)?;
         let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
         let scalar = Parameter::value::<T>;
@@ -118,14 +106,8 @@ impl<T: Element> Kernels<T> {
             scaled_copy: update("scaled_copy", &[scalar("alpha"), input("x"), output("y")])?,
             axpy: update("axpy", &[scalar("alpha"), input("x"), output("y")])?,
             xpby: update("xpby", &[input("x"), scalar("beta"), output("y")])?,
-            axpby: update(
-                "axpby",
-                &[scalar("alpha"), input("x"), scalar("beta"), output("y")],
-            )?,
-            dot: reduce(
-                "inner_product",
-                &[Parameter::value::<u32>("conjugate"), input("x"), input("y")],
-            )?,
+            axpby: update("axpby", &[scalar("alpha"), input("x"), scalar("beta"), output("y")])?,
+            dot: reduce("inner_product", &[Parameter::value::<u32>("conjugate"), input("x"), input("y")])?,
             norm2: reduce("norm2", &[input("x")])?,
             dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
             axpy_norm2: reduce("axpy_norm2", &[scalar("alpha"), input("x"), output("y")])?,
@@ -145,12 +127,7 @@ impl<T: Element> Kernels<T> {
     fn update(&self, kernel: &Kernel, len: usize, operands: &[Argument<'_>]) -> Result<()> {
         if len > 0 {
             let range = Range::groups(self.shape.groups(len), self.shape.local);
-            kernel.launch(
-                range,
-                Arguments::new(operands)
-                    .and(Argument::value(len as u64))
-                    .as_slice(),
-            )?;
+            kernel.launch(range, Arguments::new(operands).and(Argument::value(len as u64)).as_slice())?;
         }
         Ok(())
     }
@@ -165,24 +142,15 @@ impl<T: Element> Kernels<T> {
         result: fn([f64; REDUCTION_VALUES]) -> R,
     ) -> Result<Sum<R>> {
         if len == 0 {
-            return Ok(Sum {
-                reduction: None,
-                result,
-            });
+            return Ok(Sum { reduction: None, result });
         }
         let groups = self.shape.groups(len);
         let mut reduction = device.reduction(groups)?;
         let [partials, counter, sums] = reduction.arguments();
-        let arguments = Arguments::new(operands)
-            .and(Argument::value(len as u64))
-            .and(partials)
-            .and(counter)
-            .and(sums);
+        let arguments =
+            Arguments::new(operands).and(Argument::value(len as u64)).and(partials).and(counter).and(sums);
         kernel.launch(Range::groups(groups, self.shape.local), arguments.as_slice())?;
-        Ok(Sum {
-            reduction: Some(reduction),
-            result,
-        })
+        Ok(Sum { reduction: Some(reduction), result })
     }
 }
 
@@ -194,13 +162,7 @@ struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     fn new(operands: &[Argument<'a>]) -> Self {
-        operands.iter().fold(
-            Self {
-                list: [Argument::value(0_u32); 9],
-                len: 0,
-            },
-            |list, &a| list.and(a),
-        )
+        operands.iter().fold(Self { list: [Argument::value(0_u32); 9], len: 0 }, |list, &a| list.and(a))
     }
 
     fn and(mut self, argument: Argument<'a>) -> Self {
@@ -228,9 +190,7 @@ impl<R> Sum<R> {
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device failed.
     pub fn wait(self) -> Result<R> {
-        let sums = self
-            .reduction
-            .map_or(Ok([0.0; REDUCTION_VALUES]), Reduction::read)?;
+        let sums = self.reduction.map_or(Ok([0.0; REDUCTION_VALUES]), Reduction::read)?;
         Ok((self.result)(sums))
     }
 }
@@ -320,17 +280,9 @@ pub fn axpby<'a, 'b, T: Element>(
     check("axpby: x", device, len, x)?;
     let kernels = Kernels::<T>::of(device)?;
     if vanishes::<T>(beta) {
-        kernels.update(
-            &kernels.scaled_copy,
-            len,
-            &[scalar::<T>(alpha), x.into(), y.into()],
-        )
+        kernels.update(&kernels.scaled_copy, len, &[scalar::<T>(alpha), x.into(), y.into()])
     } else {
-        kernels.update(
-            &kernels.axpby,
-            len,
-            &[scalar::<T>(alpha), x.into(), scalar::<T>(beta), y.into()],
-        )
+        kernels.update(&kernels.axpby, len, &[scalar::<T>(alpha), x.into(), scalar::<T>(beta), y.into()])
     }
 }
 
@@ -416,13 +368,7 @@ pub fn axpy_norm2<'a, 'b, T: Element>(
     let (device, len) = (y.device(), y.len());
     check("axpy_norm2: x", device, len, x)?;
     let kernels = Kernels::<T>::of(device)?;
-    kernels.reduce(
-        device,
-        &kernels.axpy_norm2,
-        len,
-        &[scalar::<T>(alpha), x.into(), y.into()],
-        real_sum,
-    )
+    kernels.reduce(device, &kernels.axpy_norm2, len, &[scalar::<T>(alpha), x.into(), y.into()], real_sum)
 }
 
 /// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r.

@@ -14,16 +14,11 @@ use std::path::{Path, PathBuf};
 pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = arguments.into_iter().collect();
     let is_number = |word: &OsString| {
-        word.to_str()
-            .is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+        word.to_str().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
     };
     if let Some(option) = joined.iter().position(|word| word == "--dims") {
         let first = option + 1;
-        let count = joined[first..]
-            .iter()
-            .take(4)
-            .take_while(|word| is_number(word))
-            .count();
+        let count = joined[first..].iter().take(4).take_while(|word| is_number(word)).count();
         let extents = joined[first..first + count].join(&OsString::from("x"));
         if count > 1 {
             joined.splice(first..first + count, [extents]);
@@ -35,16 +30,10 @@ pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStri
 /// Renames `--color 2`, the colour of a source, to `--colour 2`: with a word, `--color` is about the terminal.
 pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    let next_is_number: Vec<bool> = arguments
-        .iter()
-        .skip(1)
-        .map(|word| word.to_str().is_some_and(is_number))
-        .chain([false])
-        .collect();
-    let renamed = arguments
-        .into_iter()
-        .zip(next_is_number)
-        .map(|(word, next_is_number)| match word.to_str() {
+    let next_is_number: Vec<bool> =
+        arguments.iter().skip(1).map(|word| word.to_str().is_some_and(is_number)).chain([false]).collect();
+    let renamed =
+        arguments.into_iter().zip(next_is_number).map(|(word, next_is_number)| match word.to_str() {
             Some("--color") if next_is_number => "--colour".into(),
             Some(text) => match text.strip_prefix("--color=") {
                 Some(value) if is_number(value) => format!("--colour={value}").into(),
@@ -134,17 +123,11 @@ impl Output {
                 .hint("give --format ildg, scidac, nersc or milc, or a name that ends in one of them"));
         };
         if format == Format::Milc && precision == Some(Precision::Double) {
-            return Err(
-                Failure::usage("the milc format is in single precision only".to_owned())
-                    .hint("leave out --precision double, or choose --format ildg or nersc"),
-            );
+            return Err(Failure::usage("the milc format is in single precision only".to_owned())
+                .hint("leave out --precision double, or choose --format ildg or nersc"));
         }
         io::check_writable(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            format,
-            precision: precision.map(Into::into),
-        })
+        Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into) })
     }
 
     /// The precision that links of this precision will have in the file.
@@ -203,10 +186,7 @@ mod tests {
 
     #[test]
     fn words_of_digits_are_joined_and_nothing_else_is() {
-        assert_eq!(
-            joined("p generate --dims 8 8 8 16 --beta 6"),
-            "p generate --dims 8x8x8x16 --beta 6"
-        );
+        assert_eq!(joined("p generate --dims 8 8 8 16 --beta 6"), "p generate --dims 8x8x8x16 --beta 6");
         assert_eq!(joined("p info --dims 4 4 4 4 8"), "p info --dims 4x4x4x4 8");
         // Too few are joined as well: the message is then about extents.
         assert_eq!(joined("p --dims 8 8 8 -v"), "p --dims 8x8x8 -v");
@@ -223,12 +203,7 @@ mod tests {
         };
         assert_eq!(told("p invert --color 2 conf"), "p invert --colour 2 conf");
         assert_eq!(told("p invert --color=1"), "p invert --colour=1");
-        for same in [
-            "p --color never info 2",
-            "p --color=auto",
-            "p --color",
-            "p --colour 2",
-        ] {
+        for same in ["p --color never info 2", "p --color=auto", "p --color", "p --colour 2"] {
             assert_eq!(told(same), same);
         }
     }

@@ -66,16 +66,8 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let outcome = Outcome {
         schema_version: 1,
         dims: dims.extents(),
-        input: FileSummary {
-            file: arguments.input.clone(),
-            format: file.format,
-            precision: stored.bits(),
-        },
-        output: FileSummary {
-            file: output.path,
-            format: output.format,
-            precision: written.bits(),
-        },
+        input: FileSummary { file: arguments.input.clone(), format: file.format, precision: stored.bits() },
+        output: FileSummary { file: output.path, format: output.format, precision: written.bits() },
         lost: losses(&file, output.format, written),
         seconds: began.elapsed().as_secs_f64(),
     };
@@ -107,10 +99,7 @@ const PROVENANCE: [&str; 9] = [
 ];
 
 fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
-    file.facts
-        .iter()
-        .find(|(found, _)| found == name)
-        .map(|(_, value)| value.as_str())
+    file.facts.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
 
 /// What the input has and the output has not.
@@ -118,9 +107,7 @@ fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<S
     let mut lost = Vec::new();
     let stored = file.configuration.precision();
     if written < stored {
-        lost.push(format!(
-            "the links are rounded from {stored} to {written} precision"
-        ));
+        lost.push(format!("the links are rounded from {stored} to {written} precision"));
     }
     if file.fields > 1 {
         lost.push(format!("only the first of {} fields is written", file.fields));
@@ -132,21 +119,15 @@ fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<S
         .filter_map(|name| fact(file, name).map(|value| format!("{name} = {value}")))
         .collect();
     if !not_carried_over.is_empty() {
-        lost.push(format!(
-            "not carried over from the header: {}",
-            not_carried_over.join("; ")
-        ));
+        lost.push(format!("not carried over from the header: {}", not_carried_over.join("; ")));
     }
     lost
 }
 
 fn table(outcome: &Outcome, dims: Dims) -> Table {
-    let summary =
-        |FileSummary {
-             file,
-             format,
-             precision,
-         }: &FileSummary| { format!("{} ({format}, {precision} bits)", file.display()) };
+    let summary = |FileSummary { file, format, precision }: &FileSummary| {
+        format!("{} ({format}, {precision} bits)", file.display())
+    };
     let mut table = Table::default();
     table.line("extents", dims);
     table.line("input", summary(&outcome.input));

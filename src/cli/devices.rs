@@ -40,15 +40,8 @@ struct Host {
 /// When the result cannot be written.
 pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
     let discovery = discover();
-    let cache = if common.no_cache {
-        CacheMode::Off
-    } else {
-        CacheMode::User
-    };
-    let options = DeviceOptions {
-        cache,
-        ..Default::default()
-    };
+    let cache = if common.no_cache { CacheMode::Off } else { CacheMode::User };
+    let options = DeviceOptions { cache, ..Default::default() };
     let spinner = report.spinner("measuring bandwidth");
     let devices = discovery.devices.iter().map(|found| {
         let measured = Device::open(found, &options).and_then(|device| triad_bandwidth(&device));
@@ -82,9 +75,7 @@ pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
 fn table(outcome: &Outcome) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header([
-        "--device", "name", "platform", "kind", "fp64", "memory", "units", "triad",
-    ]);
+    table.set_header(["--device", "name", "platform", "kind", "fp64", "memory", "units", "triad"]);
     for found in &outcome.devices {
         let info = &found.info;
         table.add_row([
@@ -95,9 +86,7 @@ fn table(outcome: &Outcome) -> Table {
             if info.fp64 { "yes" } else { "no" }.to_owned(),
             format!("{:.1} GiB", info.memory_bytes as f64 / f64::from(1 << 30)),
             info.compute_units.to_string(),
-            found
-                .bandwidth_gb_s
-                .map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1} GB/s")),
+            found.bandwidth_gb_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1} GB/s")),
         ]);
     }
     let host = &outcome.host;

@@ -110,18 +110,12 @@ impl Equation {
             (None, Some(mass)) => Coupling::from(Mass(mass)),
             (None, None) => return Err(Failure::usage("give --kappa or --mass".to_owned())),
         };
-        coupling
-            .checked()
-            .map_err(|error| Failure::new(Status::Usage, error))
+        coupling.checked().map_err(|error| Failure::new(Status::Usage, error))
     }
 
     /// Which normalisation of M the solutions have: `kappa` or `mass`.
     pub fn normalisation(&self) -> &'static str {
-        if self.mass.kappa.is_some() {
-            "kappa"
-        } else {
-            "mass"
-        }
+        if self.mass.kappa.is_some() { "kappa" } else { "mass" }
     }
 
     /// Checks that the source lies on the lattice.
@@ -163,11 +157,7 @@ impl Equation {
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;
-        Ok(Problem {
-            wilson,
-            coupling,
-            setup_seconds: start.elapsed().as_secs_f64(),
-        })
+        Ok(Problem { wilson, coupling, setup_seconds: start.elapsed().as_secs_f64() })
     }
 }
 
@@ -198,10 +188,7 @@ pub fn device_names(team: &Team) -> Vec<String> {
     if team.is_host() {
         return vec!["host".to_owned()];
     }
-    team.devices()
-        .iter()
-        .map(|device| device.label().to_owned())
-        .collect()
+    team.devices().iter().map(|device| device.label().to_owned()).collect()
 }
 
 /// Opens the devices of `--device`, and says where `auto` landed.
@@ -214,18 +201,8 @@ pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
             Err(impossible) => match impossible {},
         })
         .collect();
-    let cache = if common.no_cache {
-        CacheMode::Off
-    } else {
-        CacheMode::User
-    };
-    let team = Team::select_with(
-        selectors,
-        &DeviceOptions {
-            cache,
-            ..Default::default()
-        },
-    )?;
+    let cache = if common.no_cache { CacheMode::Off } else { CacheMode::User };
+    let team = Team::select_with(selectors, &DeviceOptions { cache, ..Default::default() })?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
@@ -329,37 +306,14 @@ impl Method {
     pub fn solve(&self, wilson: &Wilson<f64>, b: &SpinorField<f64>) -> Result<Solved, Failure> {
         let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision());
         let outcome = match self.solver {
-            Solver::Cr => cr(
-                wilson,
-                b,
-                &CrParams {
-                    tol,
-                    max_iterations,
-                    system: self.system,
-                    precision,
-                },
-            ),
-            Solver::Cg => cg(
-                wilson,
-                b,
-                &CgParams {
-                    tol,
-                    max_iterations,
-                    precision,
-                },
-            ),
+            Solver::Cr => cr(wilson, b, &CrParams { tol, max_iterations, system: self.system, precision }),
+            Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision }),
         };
         match outcome {
-            Ok((x, info)) => Ok(Solved {
-                x,
-                info,
-                failure: None,
-            }),
-            Err(InvertError::NotConverged { failure, best, info }) => Ok(Solved {
-                x: *best,
-                info: *info,
-                failure: Some(failure),
-            }),
+            Ok((x, info)) => Ok(Solved { x, info, failure: None }),
+            Err(InvertError::NotConverged { failure, best, info }) => {
+                Ok(Solved { x: *best, info: *info, failure: Some(failure) })
+            }
             Err(InvertError::Lattice(error)) => Err(error.into()),
             Err(error @ InvertError::Parameter { .. }) => Err(Failure::new(Status::Usage, error)),
         }
@@ -417,10 +371,7 @@ impl Residual {
 
 impl From<&SolverInfo> for Residual {
     fn from(info: &SolverInfo) -> Self {
-        Self {
-            iterated: info.residual.iterated,
-            true_residual: info.residual.true_residual,
-        }
+        Self { iterated: info.residual.iterated, true_residual: info.residual.true_residual }
     }
 }
 

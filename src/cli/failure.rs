@@ -40,11 +40,7 @@ pub struct Failure {
 impl Failure {
     /// A failure without hints.
     pub fn new(status: Status, error: impl Into<anyhow::Error>) -> Self {
-        Self {
-            status,
-            error: error.into(),
-            hints: Vec::new(),
-        }
+        Self { status, error: error.into(), hints: Vec::new() }
     }
 
     /// The command line asks for something that makes no sense.

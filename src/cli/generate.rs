@@ -170,39 +170,23 @@ fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start
     };
     match arguments.dims {
         Some(dims) => Ok((dims, start)),
-        None => Err(Failure::usage(format!(
-            "a {} start needs --dims, for example 8x8x8x16",
-            arguments.start
-        ))),
+        None => {
+            Err(Failure::usage(format!("a {} start needs --dims, for example 8x8x8x16", arguments.start)))
+        }
     }
 }
 
 fn table(outcome: &Outcome, dims: Dims) -> Table {
-    let Plaquette {
-        average,
-        spatial,
-        temporal,
-    } = outcome.plaquette;
+    let Plaquette { average, spatial, temporal } = outcome.plaquette;
     let mut table = Table::default();
     table.line("extents", dims);
     table.line("beta", outcome.beta);
-    table.line(
-        "sweeps",
-        format_args!("{} (over-relaxation {})", outcome.sweeps, outcome.overrelaxation),
-    );
+    table.line("sweeps", format_args!("{} (over-relaxation {})", outcome.sweeps, outcome.overrelaxation));
     table.line("start", format_args!("{}, seed {}", outcome.start, outcome.seed));
-    table.line(
-        "plaquette",
-        format_args!("{average:.8} (spatial {spatial:.8}, temporal {temporal:.8})"),
-    );
+    table.line("plaquette", format_args!("{average:.8} (spatial {spatial:.8}, temporal {temporal:.8})"));
     table.line(
         "output",
-        format_args!(
-            "{} ({}, {} bits)",
-            outcome.output.display(),
-            outcome.format,
-            outcome.precision
-        ),
+        format_args!("{} ({}, {} bits)", outcome.output.display(), outcome.format, outcome.precision),
     );
     table.line("seconds", format_args!("{:.2}", outcome.seconds));
     table

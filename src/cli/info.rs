@@ -41,11 +41,7 @@ struct Outcome {
 /// When the file cannot be read or is not valid, and when it disagrees with its checks.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     // What a damaged file holds is of interest all the more, so it is read first without these checks.
-    let lenient = Input {
-        ignore_checksum: true,
-        ignore_unitarity: true,
-        ..arguments.input
-    };
+    let lenient = Input { ignore_checksum: true, ignore_unitarity: true, ..arguments.input };
     let strictly = || arguments.input.read(&arguments.file, report);
     let outcome = match lenient.read(&arguments.file, report) {
         Ok(file) => Outcome::of(&arguments.file, file),
@@ -57,11 +53,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let doubts = doubts(&outcome);
     if !doubts.is_empty() {
         strictly()?;
-        report.warning(format_args!(
-            "{}: {}",
-            arguments.file.display(),
-            doubts.join("; ")
-        ));
+        report.warning(format_args!("{}: {}", arguments.file.display(), doubts.join("; ")));
     }
     Ok(Status::Fine)
 }
@@ -96,85 +88,40 @@ fn doubts(outcome: &Outcome) -> Vec<String> {
     }
     let mismatches = outcome.header_checks.iter().filter(|check| !check.ok);
     doubts.extend(mismatches.map(|check| format!("the {} does not match", check.quantity)));
-    let Unitarity {
-        unitarity_deviation,
-        determinant_deviation,
-    } = outcome.unitarity;
+    let Unitarity { unitarity_deviation, determinant_deviation } = outcome.unitarity;
     // So put that NaN is a doubt as well.
-    if ![unitarity_deviation, determinant_deviation]
-        .iter()
-        .all(|deviation| *deviation <= UNITARITY_LIMIT)
-    {
+    if ![unitarity_deviation, determinant_deviation].iter().all(|deviation| *deviation <= UNITARITY_LIMIT) {
         doubts.push("links are far from SU(3)".to_owned());
     }
     doubts
 }
 
 fn table(outcome: &Outcome, verbose: bool) -> Table {
-    let Plaquette {
-        average,
-        spatial,
-        temporal,
-    } = outcome.plaquette;
+    let Plaquette { average, spatial, temporal } = outcome.plaquette;
     let [re, im] = outcome.polyakov;
-    let Unitarity {
-        unitarity_deviation,
-        determinant_deviation,
-    } = outcome.unitarity;
+    let Unitarity { unitarity_deviation, determinant_deviation } = outcome.unitarity;
     let mut table = Table::default();
     table.line("file", outcome.file.display());
     table.line("format", outcome.format);
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("precision", format_args!("{} bits", outcome.precision));
-    table.line(
-        "plaquette",
-        format_args!("{average:.12} (spatial {spatial:.12}, temporal {temporal:.12})"),
-    );
+    table.line("plaquette", format_args!("{average:.12} (spatial {spatial:.12}, temporal {temporal:.12})"));
     table.line("link trace", format_args!("{:.12}", outcome.link_trace));
     table.line("Polyakov loop", format_args!("{re:.12} {im:+.12} i"));
-    table.line(
-        "unitarity",
-        format_args!("largest |U U† − 1| = {unitarity_deviation:.2e}"),
-    );
-    table.line(
-        "determinant",
-        format_args!("largest |det U − 1| = {determinant_deviation:.2e}"),
-    );
+    table.line("unitarity", format_args!("largest |U U† − 1| = {unitarity_deviation:.2e}"));
+    table.line("determinant", format_args!("largest |det U − 1| = {determinant_deviation:.2e}"));
     match &outcome.checksum {
         None => table.line("checksum", "none in the file"),
-        Some(Checksum {
-            kind,
-            stored,
-            ok: true,
-            ..
-        }) => {
+        Some(Checksum { kind, stored, ok: true, .. }) => {
             table.line("checksum", format_args!("{kind} {stored}, verified"));
         }
-        Some(Checksum {
-            kind,
-            stored,
-            computed,
-            ok: false,
-        }) => {
-            table.line(
-                "checksum",
-                format_args!("{kind} MISMATCH: stored {stored}, computed {computed}"),
-            );
+        Some(Checksum { kind, stored, computed, ok: false }) => {
+            table.line("checksum", format_args!("{kind} MISMATCH: stored {stored}, computed {computed}"));
         }
     }
-    for HeaderCheck {
-        quantity,
-        stored,
-        computed,
-        ok,
-        ..
-    } in &outcome.header_checks
-    {
+    for HeaderCheck { quantity, stored, computed, ok, .. } in &outcome.header_checks {
         let verdict = if *ok { "verified" } else { "MISMATCH" };
-        table.line(
-            "header",
-            format_args!("{quantity} {verdict}: stored {stored}, computed {computed}"),
-        );
+        table.line("header", format_args!("{quantity} {verdict}: stored {stored}, computed {computed}"));
     }
     if outcome.fields > 1 {
         table.line("fields", format_args!("{}; this is the first", outcome.fields));

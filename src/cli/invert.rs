@@ -71,20 +71,11 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
 /// written all the same.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments {
-        equation,
-        method,
-        output,
-        plot,
-        ..
-    } = arguments;
+    let Arguments { equation, method, output, plot, .. } = arguments;
     check_files(&equation.file, output.as_deref(), plot.as_deref())?;
     let problem = equation.set_up(method, common, report)?;
     let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
-    let source = problem
-        .wilson
-        .lattice()
-        .point_source(equation.source.0, spin, colour)?;
+    let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
 
     let spinner = report.spinner("solving");
     let solved = method.solve(&problem.wilson, &source);
@@ -114,10 +105,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         iterations: info.iterations,
         residual: info.into(),
         solution_norm2: x.iter().map(Spinor::norm2).sum(),
-        seconds: Seconds {
-            setup: problem.setup_seconds,
-            solve: seconds,
-        },
+        seconds: Seconds { setup: problem.setup_seconds, solve: seconds },
         gflops: info.work.flops as f64 / seconds / 1e9,
         bandwidth_gb_s: info.work.bytes as f64 / seconds / 1e9,
         history: info.history.clone(),
@@ -139,10 +127,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         None => Ok(Status::Fine),
         Some(failure) => {
             if let Some(path) = output {
-                report.warning(format_args!(
-                    "{} holds the best iterate, not a solution",
-                    path.display()
-                ));
+                report.warning(format_args!("{} holds the best iterate, not a solution", path.display()));
             }
             Err(method.failure(failure, info))
         }
@@ -170,12 +155,7 @@ fn write(
 }
 
 fn draw(path: &Path, equation: &Equation, outcome: &Outcome) -> Result<(), PlotError> {
-    let points = outcome
-        .history
-        .iter()
-        .enumerate()
-        .map(|(n, r)| (n as f64, *r))
-        .collect();
+    let points = outcome.history.iter().enumerate().map(|(n, r)| (n as f64, *r)).collect();
     let name = format!("{:?} on the {} system", outcome.solver, outcome.system).to_lowercase();
     let title = format!("{}, κ = {:?}", equation.file.display(), outcome.kappa);
     plot::residual_history(path, &title, &[Series { name, points }])
@@ -186,19 +166,10 @@ fn table(outcome: &Outcome) -> Table {
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
     table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
-    table.line(
-        "source",
-        format_args!(
-            "{}, spin {}, colour {}",
-            outcome.source, outcome.spin, outcome.color
-        ),
-    );
+    table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
     table.line(
         "solver",
-        format_args!(
-            "{:?} on the {} system, {}",
-            outcome.solver, outcome.system, outcome.precision
-        ),
+        format_args!("{:?} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
     );
     table.line("converged", if outcome.converged { "yes" } else { "NO" });
     table.line("iterations", outcome.iterations);
@@ -213,17 +184,8 @@ fn table(outcome: &Outcome) -> Table {
     table.line("|solution|²", format_args!("{:.12}", outcome.solution_norm2));
     table.line(
         "seconds",
-        format_args!(
-            "{:.3} + {:.3} to set up",
-            outcome.seconds.solve, outcome.seconds.setup
-        ),
+        format_args!("{:.3} + {:.3} to set up", outcome.seconds.solve, outcome.seconds.setup),
     );
-    table.line(
-        "speed",
-        format_args!(
-            "{:.2} GFLOP/s, {:.2} GB/s",
-            outcome.gflops, outcome.bandwidth_gb_s
-        ),
-    );
+    table.line("speed", format_args!("{:.2} GFLOP/s, {:.2} GB/s", outcome.gflops, outcome.bandwidth_gb_s));
     table
 }

@@ -100,21 +100,14 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
             Err(message) => {
                 // Help and version come this way too. If nobody reads them, that is no failure.
                 let _ = message.print().and_then(|()| std::io::stdout().flush());
-                return if message.use_stderr() {
-                    Status::Usage
-                } else {
-                    Status::Fine
-                };
+                return if message.use_stderr() { Status::Usage } else { Status::Fine };
             }
         };
     let report = Report::new(&program.common);
-    program
-        .command
-        .run(&program.common, &report)
-        .unwrap_or_else(|failure| {
-            report.failure(&failure);
-            failure.status
-        })
+    program.command.run(&program.common, &report).unwrap_or_else(|failure| {
+        report.failure(&failure);
+        failure.status
+    })
 }
 
 #[cfg(test)]

@@ -69,9 +69,7 @@ impl Report {
     /// That nobody reads it is no failure.
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
         let written = if self.json {
-            serde_json::to_string(json)
-                .map_err(io::Error::other)
-                .and_then(|json| print(&json))
+            serde_json::to_string(json).map_err(io::Error::other).and_then(|json| print(&json))
         } else {
             print(&text)
         };
@@ -123,11 +121,7 @@ impl Report {
 
     /// A bar of `length` steps on a terminal; elsewhere, and with `--quiet`, one that does not show.
     pub fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
-        self.bar(
-            what,
-            Some(length),
-            "{prefix} {pos}/{len} {wide_bar} {msg} {eta} left",
-        )
+        self.bar(what, Some(length), "{prefix} {pos}/{len} {wide_bar} {msg} {eta} left")
     }
 
     /// A sign of life for work of unknown length.
@@ -139,19 +133,11 @@ impl Report {
 
     /// A bar that counts bytes, of a length that is set later.
     pub fn progress_of_bytes(&self, what: &'static str) -> ProgressBar {
-        self.bar(
-            what,
-            None,
-            "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left",
-        )
+        self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")
     }
 
     fn bar(&self, what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
-        let target = if self.progress {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
+        let target = if self.progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(length, target).with_prefix(what);
         match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),
@@ -160,11 +146,7 @@ impl Report {
     }
 
     fn label(&self, label: &str, colour: &str) -> String {
-        if self.colour {
-            format!("\x1b[1;{colour}m{label}\x1b[0m")
-        } else {
-            label.to_owned()
-        }
+        if self.colour { format!("\x1b[1;{colour}m{label}\x1b[0m") } else { label.to_owned() }
     }
 
     /// If standard error is closed, there is nobody to tell.
@@ -192,17 +174,8 @@ impl Table {
 
 impl Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = self
-            .0
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or(0);
-        let lines: Vec<_> = self
-            .0
-            .iter()
-            .map(|(name, value)| format!("{name:width$}  {value}"))
-            .collect();
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines: Vec<_> = self.0.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
         f.write_str(&lines.join("\n"))
     }
 }

@@ -83,13 +83,7 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
 /// than twelve solutions means nothing, but those that were found are written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments {
-        equation,
-        method,
-        along,
-        output,
-        plot,
-    } = arguments;
+    let Arguments { equation, method, along, output, plot } = arguments;
     check_files(&equation.file, output.as_deref(), plot.as_deref())?;
     let problem = equation.set_up(method, common, report)?;
     let start = Instant::now();
@@ -112,10 +106,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
-        let source = problem
-            .wilson
-            .lattice()
-            .point_source(equation.source.0, spin, colour)?;
+        let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
         let solved = method.solve(&problem.wilson, &source)?;
         if let Some(failure) = &solved.failure {
             bar.finish_and_clear();
@@ -130,9 +121,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 ));
             }
             let failure = method.failure(failure, &solved.info);
-            let error = failure
-                .error
-                .context(format!("the solve for spin {spin}, colour {colour} failed"));
+            let error = failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
             return Err(Failure { error, ..failure });
         }
         tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
@@ -179,16 +168,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         devices: problem.devices(),
         precision: method.precision(),
         tolerance: method.tolerance(),
-        correlators: Correlators {
-            pion: pion.values().to_vec(),
-        },
+        correlators: Correlators { pion: pion.values().to_vec() },
         effective_mass: masses,
         normalisation: equation.normalisation(),
         solves,
-        seconds: Seconds {
-            setup: problem.setup_seconds,
-            solve: start.elapsed().as_secs_f64(),
-        },
+        seconds: Seconds { setup: problem.setup_seconds, solve: start.elapsed().as_secs_f64() },
     };
     report.result(text(&outcome), &outcome)?;
     written?;
@@ -204,41 +188,19 @@ fn text(outcome: &Outcome) -> String {
     table.line("source", &outcome.source);
     table.line(
         "solver",
-        format_args!(
-            "{:?} on the {} system, {}",
-            outcome.solver, outcome.system, outcome.precision
-        ),
+        format_args!("{:?} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
     );
     let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
-    let worst = outcome
-        .solves
-        .iter()
-        .map(|solve| solve.residual.true_residual())
-        .fold(0.0, f64::max);
-    table.line(
-        "solves",
-        format_args!("{} with {iterations} iterations together", outcome.solves.len()),
-    );
+    let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
+    table.line("solves", format_args!("{} with {iterations} iterations together", outcome.solves.len()));
     table.line("residual", format_args!("true {worst:.3e} at most"));
     table.line(
         "seconds",
-        format_args!(
-            "{:.3} + {:.3} to set up",
-            outcome.seconds.solve, outcome.seconds.setup
-        ),
+        format_args!("{:.3} + {:.3} to set up", outcome.seconds.solve, outcome.seconds.setup),
     );
     let mut lines = vec![table.to_string(), String::new()];
-    lines.push(format!(
-        "{:>4}  {:>20}  {:>14}",
-        outcome.along, "pion correlator", "effective mass"
-    ));
-    for (n, (value, mass)) in outcome
-        .correlators
-        .pion
-        .iter()
-        .zip(&outcome.effective_mass)
-        .enumerate()
-    {
+    lines.push(format!("{:>4}  {:>20}  {:>14}", outcome.along, "pion correlator", "effective mass"));
+    for (n, (value, mass)) in outcome.correlators.pion.iter().zip(&outcome.effective_mass).enumerate() {
         let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
         lines.push(format!("{n:>4}  {value:>20.12e}  {mass:>14}"));
     }

@@ -62,24 +62,13 @@ impl CType {
     pub fn parse(name: &str) -> Option<Self> {
         let words: Vec<&str> = name
             .split(|c: char| c.is_whitespace() || c == '*')
-            .filter(|word| {
-                !matches!(
-                    *word,
-                    "" | "const" | "restrict" | "volatile" | "__global" | "global"
-                )
-            })
+            .filter(|word| !matches!(*word, "" | "const" | "restrict" | "volatile" | "__global" | "global"))
             .collect();
         let name = words.join(" ");
         let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let (base, components) = name.split_at(name.len() - digits);
-        let components = if components.is_empty() {
-            1
-        } else {
-            components.parse().ok()?
-        };
-        let (scalar, _) = SCALARS
-            .iter()
-            .find(|(s, others)| *s == base || others.contains(&base))?;
+        let components = if components.is_empty() { 1 } else { components.parse().ok()? };
+        let (scalar, _) = SCALARS.iter().find(|(s, others)| *s == base || others.contains(&base))?;
         Some(Self { scalar, components })
     }
 }
@@ -87,11 +76,7 @@ impl CType {
 impl fmt::Display for CType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scalar)?;
-        if self.components > 1 {
-            write!(f, "{}", self.components)
-        } else {
-            Ok(())
-        }
+        if self.components > 1 { write!(f, "{}", self.components) } else { Ok(()) }
     }
 }
 
@@ -124,13 +109,7 @@ pub struct Parameter {
 
 impl Parameter {
     fn new<T: 'static>(name: &'static str, kind: Kind, with_offset: bool) -> Self {
-        Self {
-            name,
-            kind,
-            ctype: CType::of::<T>(),
-            size: size_of::<T>(),
-            with_offset,
-        }
+        Self { name, kind, ctype: CType::of::<T>(), size: size_of::<T>(), with_offset }
     }
 
     /// A whole buffer that the kernel reads: `__global const T *name`.
@@ -173,9 +152,7 @@ impl Parameter {
 
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ctype = self
-            .ctype
-            .map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
+        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
         match self.kind {
             Kind::Input if self.with_offset => write!(f, "view of {ctype} to read"),
             Kind::Input => write!(f, "buffer of {ctype} to read"),
@@ -199,25 +176,14 @@ pub struct Argument<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
-    Memory {
-        memory: &'a Memory,
-        offset: usize,
-        whole: bool,
-        writable: bool,
-    },
+    Memory { memory: &'a Memory, offset: usize, whole: bool, writable: bool },
     Bytes([u8; MAX_VALUE_BYTES]),
-    Local {
-        bytes: usize,
-    },
+    Local { bytes: usize },
 }
 
 impl<'a> Argument<'a> {
     fn new<T: 'static>(value: Value<'a>) -> Self {
-        Self {
-            value,
-            ctype: CType::of::<T>(),
-            size: size_of::<T>(),
-        }
+        Self { value, ctype: CType::of::<T>(), size: size_of::<T>() }
     }
 
     /// A number.
@@ -233,19 +199,12 @@ impl<'a> Argument<'a> {
 
     /// Local memory for `len` elements in each work-group.
     pub fn local<T: Pod>(len: usize) -> Self {
-        Self::new::<T>(Value::Local {
-            bytes: len.saturating_mul(size_of::<T>()),
-        })
+        Self::new::<T>(Value::Local { bytes: len.saturating_mul(size_of::<T>()) })
     }
 
     /// Memory that the kernel may write, of elements of type `T`, from its start.
     pub(super) fn memory<T: 'static>(memory: &'a Memory) -> Self {
-        Self::new::<T>(Value::Memory {
-            memory,
-            offset: 0,
-            whole: true,
-            writable: true,
-        })
+        Self::new::<T>(Value::Memory { memory, offset: 0, whole: true, writable: true })
     }
 
     /// Whether this can be given for `parameter`.
@@ -265,9 +224,7 @@ impl<'a> Argument<'a> {
 
 impl fmt::Display for Argument<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ctype = self
-            .ctype
-            .map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
+        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
         match self.value {
             Value::Memory { whole, writable, .. } => {
                 let what = if whole { "buffer" } else { "view" };
@@ -283,12 +240,7 @@ impl fmt::Display for Argument<'_> {
 impl<'a, T: Pod> From<BufferView<'a, T>> for Argument<'a> {
     fn from(view: BufferView<'a, T>) -> Self {
         let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory {
-            memory,
-            offset,
-            whole,
-            writable: false,
-        })
+        Self::new::<T>(Value::Memory { memory, offset, whole, writable: false })
     }
 }
 
@@ -302,12 +254,7 @@ impl<'a, T: Pod> From<&'a mut BufferViewMut<'_, T>> for Argument<'a> {
     fn from(view: &'a mut BufferViewMut<'_, T>) -> Self {
         let view = view.as_view();
         let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory {
-            memory,
-            offset,
-            whole,
-            writable: true,
-        })
+        Self::new::<T>(Value::Memory { memory, offset, whole, writable: true })
     }
 }
 
@@ -315,12 +262,7 @@ impl<'a, T: Pod> From<BufferViewMut<'a, T>> for Argument<'a> {
     fn from(view: BufferViewMut<'a, T>) -> Self {
         let view = BufferView::from(view);
         let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory {
-            memory,
-            offset,
-            whole,
-            writable: true,
-        })
+        Self::new::<T>(Value::Memory { memory, offset, whole, writable: true })
     }
 }
 

@@ -30,25 +30,14 @@ const BATCH: u32 = 8;
 pub fn triad_bandwidth(device: &Device) -> Result<f64> {
     let info = device.info();
     let processor = info.kind == DeviceKind::Cpu;
-    let (local, lanes, groups) = if processor {
-        (1, 8, 4 * info.compute_units)
-    } else {
-        (info.max_work_group_size.min(256), 2, 0)
-    };
+    let (local, lanes, groups) =
+        if processor { (1, 8, 4 * info.compute_units) } else { (info.max_work_group_size.min(256), 2, 0) };
     let wanted_bytes: u64 = if processor { 64 << 20 } else { 256 << 20 };
-    let bytes = wanted_bytes
-        .min(info.max_allocation_bytes / 2)
-        .min(info.memory_bytes / 8);
+    let bytes = wanted_bytes.min(info.max_allocation_bytes / 2).min(info.memory_bytes / 8);
     let vectors = (bytes as usize / (lanes * size_of::<f64>())).max(local);
-    let groups = if groups == 0 {
-        vectors.div_ceil(4 * local)
-    } else {
-        groups
-    };
+    let groups = if groups == 0 { vectors.div_ceil(4 * local) } else { groups };
 
-    let key = KernelKey::new(BANDWIDTH, Precision::Double)
-        .lanes(lanes)
-        .define("LOCAL_SIZE", local);
+    let key = KernelKey::new(BANDWIDTH, Precision::Double).lanes(lanes).define("LOCAL_SIZE", local);
     let parameters = [
         Parameter::output::<f64>("a"),
         Parameter::input::<f64>("b"),
@@ -60,13 +49,8 @@ pub fn triad_bandwidth(device: &Device) -> Result<f64> {
     let mut a = Buffer::<f64>::zeroed(device, vectors * lanes)?;
     let b = Buffer::<f64>::zeroed(device, vectors * lanes)?;
     let c = Buffer::<f64>::zeroed(device, vectors * lanes)?;
-    let arguments = [
-        (&mut a).into(),
-        (&b).into(),
-        (&c).into(),
-        Argument::value(3.0),
-        Argument::value(vectors as u64),
-    ];
+    let arguments =
+        [(&mut a).into(), (&b).into(), (&c).into(), Argument::value(3.0), Argument::value(vectors as u64)];
     let range = Range::groups(groups, local);
 
     triad.launch(range, &arguments)?.wait()?;

@@ -57,10 +57,7 @@ impl BinaryCache {
         let bytes = fs::read(&path).ok()?;
         let payload = verified(&bytes, identity).map(<[u8]>::to_vec);
         if payload.is_none() {
-            tracing::debug!(
-                "{} is not a whole cached program; it will be written anew",
-                path.display()
-            );
+            tracing::debug!("{} is not a whole cached program; it will be written anew", path.display());
         }
         payload
     }
@@ -97,9 +94,7 @@ fn write(path: &Path, identity: &str, binary: &[u8]) -> io::Result<()> {
 }
 
 fn verified<'a>(bytes: &'a [u8], identity: &str) -> Option<&'a [u8]> {
-    let (hash, body) = bytes
-        .strip_prefix(MAGIC)?
-        .split_first_chunk::<{ blake3::OUT_LEN }>()?;
+    let (hash, body) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<{ blake3::OUT_LEN }>()?;
     if blake3::hash(body) != blake3::Hash::from_bytes(*hash) {
         return None;
     }

@@ -24,12 +24,7 @@ impl<T: Pod> Buffer<T> {
     /// Memory whose contents nobody has set.
     fn uninitialised(device: &Device, len: usize) -> Result<Self> {
         let memory = Memory::allocate(device.core(), len, size_of::<T>())?;
-        Ok(Self {
-            memory,
-            device: device.clone(),
-            len,
-            element: PhantomData,
-        })
+        Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }
 
     /// A buffer of `len` elements, all bytes zero.
@@ -78,19 +73,12 @@ impl<T: Pod> Buffer<T> {
 
     /// The whole buffer, to read.
     pub fn view(&self) -> BufferView<'_, T> {
-        BufferView {
-            buffer: self,
-            offset: 0,
-            len: self.len,
-        }
+        BufferView { buffer: self, offset: 0, len: self.len }
     }
 
     /// The whole buffer, to write.
     pub fn view_mut(&mut self) -> BufferViewMut<'_, T> {
-        BufferViewMut {
-            view: self.view(),
-            exclusive: PhantomData,
-        }
+        BufferViewMut { view: self.view(), exclusive: PhantomData }
     }
 
     /// The elements `range`, to read.
@@ -107,10 +95,7 @@ impl<T: Pod> Buffer<T> {
     /// [`DeviceError::OutOfRange`].
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<BufferViewMut<'_, T>> {
         let view = self.view().slice(range)?;
-        Ok(BufferViewMut {
-            view,
-            exclusive: PhantomData,
-        })
+        Ok(BufferViewMut { view, exclusive: PhantomData })
     }
 
     /// Overwrites the whole buffer, and waits.
@@ -145,10 +130,7 @@ impl<T: Pod> Buffer<T> {
         check_length("upload", self.len, data.len())?;
         let compute = &self.device.core().compute;
         // SAFETY: the bytes are on the heap, where `Pending` keeps them, unchanged, until the event is done.
-        let event = unsafe {
-            self.memory
-                .write(compute, Blocking::No, 0, bytemuck::cast_slice(&data), &[])
-        }?;
+        let event = unsafe { self.memory.write(compute, Blocking::No, 0, bytemuck::cast_slice(&data), &[]) }?;
         let pending = Pending::new(data, event);
         self.device.flush()?;
         Ok(pending)
@@ -162,10 +144,8 @@ impl<T: Pod> Buffer<T> {
         let mut data = vec![T::zeroed(); self.len];
         let compute = &self.device.core().compute;
         // SAFETY: the bytes are on the heap, where `Pending` keeps them, untouched, until the event is done.
-        let event = unsafe {
-            self.memory
-                .read(compute, Blocking::No, 0, bytemuck::cast_slice_mut(&mut data), &[])
-        }?;
+        let event =
+            unsafe { self.memory.read(compute, Blocking::No, 0, bytemuck::cast_slice_mut(&mut data), &[]) }?;
         let pending = Pending::new(data, event);
         self.device.flush()?;
         Ok(pending)
@@ -190,13 +170,7 @@ impl<T: Pod> Buffer<T> {
 
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Buffer<{}>({} on {})",
-            std::any::type_name::<T>(),
-            self.len,
-            self.device.label()
-        )
+        write!(f, "Buffer<{}>({} on {})", std::any::type_name::<T>(), self.len, self.device.label())
     }
 }
 
@@ -266,19 +240,13 @@ impl<'a, T: Pod> BufferView<'a, T> {
             Bound::Unbounded => Some(self.len),
         };
         match (start, end) {
-            (Some(start), Some(end)) if start <= end && end <= self.len => Ok(Self {
-                buffer: self.buffer,
-                offset: self.offset + start,
-                len: end - start,
-            }),
+            (Some(start), Some(end)) if start <= end && end <= self.len => {
+                Ok(Self { buffer: self.buffer, offset: self.offset + start, len: end - start })
+            }
             _ => {
                 let offset = start.unwrap_or(usize::MAX);
                 let len = end.unwrap_or(usize::MAX).saturating_sub(offset);
-                Err(DeviceError::OutOfRange {
-                    offset,
-                    len,
-                    buffer: self.len,
-                })
+                Err(DeviceError::OutOfRange { offset, len, buffer: self.len })
             }
         }
     }
@@ -337,10 +305,7 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
 
     /// The same elements, to write, while `self` waits.
     pub fn reborrow(&mut self) -> BufferViewMut<'_, T> {
-        BufferViewMut {
-            view: self.view,
-            exclusive: PhantomData,
-        }
+        BufferViewMut { view: self.view, exclusive: PhantomData }
     }
 
     /// The elements `range` of this view, to write.
@@ -348,10 +313,7 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
     /// # Errors
     /// [`DeviceError::OutOfRange`].
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Result<BufferViewMut<'_, T>> {
-        Ok(BufferViewMut {
-            view: self.view.slice(range)?,
-            exclusive: PhantomData,
-        })
+        Ok(BufferViewMut { view: self.view.slice(range)?, exclusive: PhantomData })
     }
 
     /// The first `middle` elements and the rest, both to write.
@@ -361,14 +323,8 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
     pub fn split_at(self, middle: usize) -> Result<(BufferViewMut<'a, T>, BufferViewMut<'a, T>)> {
         let (left, right) = (self.view.slice(..middle)?, self.view.slice(middle..)?);
         Ok((
-            BufferViewMut {
-                view: left,
-                exclusive: PhantomData,
-            },
-            BufferViewMut {
-                view: right,
-                exclusive: PhantomData,
-            },
+            BufferViewMut { view: left, exclusive: PhantomData },
+            BufferViewMut { view: right, exclusive: PhantomData },
         ))
     }
 
@@ -398,9 +354,7 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
         }
         if size.is_power_of_two() && size <= 128 {
             let (offset, bytes) = (self.offset() * size, self.len() * size);
-            self.view
-                .memory()
-                .fill(bytemuck::bytes_of(&value), offset, bytes)?;
+            self.view.memory().fill(bytemuck::bytes_of(&value), offset, bytes)?;
             Ok(())
         } else {
             // OpenCL fills with patterns of these sizes only.
@@ -419,9 +373,7 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
         if !self.is_empty() {
             let size = size_of::<T>();
             let (from, to) = (source.offset * size, self.offset() * size);
-            source
-                .memory()
-                .copy_to(from, self.view.memory(), to, self.len() * size)?;
+            source.memory().copy_to(from, self.view.memory(), to, self.len() * size)?;
         }
         Ok(())
     }
@@ -447,11 +399,7 @@ impl<'a, T: Pod> From<BufferViewMut<'a, T>> for BufferView<'a, T> {
 
 /// Both lengths are the same.
 pub(crate) fn check_length(what: &'static str, wanted: usize, found: usize) -> Result<()> {
-    if wanted == found {
-        Ok(())
-    } else {
-        Err(DeviceError::LengthMismatch { what, wanted, found })
-    }
+    if wanted == found { Ok(()) } else { Err(DeviceError::LengthMismatch { what, wanted, found }) }
 }
 
 /// Both devices are the same.
@@ -459,9 +407,6 @@ pub(crate) fn check_device(wanted: &Device, found: &Device) -> Result<()> {
     if wanted == found {
         Ok(())
     } else {
-        Err(DeviceError::ForeignBuffer {
-            wanted: wanted.label().to_owned(),
-            found: found.label().to_owned(),
-        })
+        Err(DeviceError::ForeignBuffer { wanted: wanted.label().to_owned(), found: found.label().to_owned() })
     }
 }

@@ -98,20 +98,14 @@ pub fn discover() -> Discovery {
 }
 
 fn ask_all_platforms() -> Discovery {
-    let nothing = |absence| Discovery {
-        devices: Vec::new(),
-        absence: Some(absence),
-    };
+    let nothing = |absence| Discovery { devices: Vec::new(), absence: Some(absence) };
     let platforms = match get_platforms() {
         Ok(platforms) => platforms,
         Err(error) => {
             return nothing(match error.0 {
                 DLOPEN_RUNTIME_LOAD_FAILED => Absence::NoLoader,
                 CL_PLATFORM_NOT_FOUND_KHR => Absence::NoPlatform,
-                code => Absence::Broken {
-                    code,
-                    symbol: error_text(code),
-                },
+                code => Absence::Broken { code, symbol: error_text(code) },
             });
         }
     };
@@ -122,16 +116,11 @@ fn ask_all_platforms() -> Discovery {
     let mut devices = Vec::new();
     let mut names = Vec::new();
     for (platform_index, platform) in platforms.iter().enumerate() {
-        let name = platform
-            .name()
-            .unwrap_or_else(|_| format!("platform {platform_index}"));
+        let name = platform.name().unwrap_or_else(|_| format!("platform {platform_index}"));
         match platform.get_devices(CL_DEVICE_TYPE_ALL) {
             Ok(ids) => {
                 for (device_index, id) in ids.into_iter().enumerate() {
-                    let index = DeviceIndex {
-                        platform: platform_index,
-                        device: device_index,
-                    };
+                    let index = DeviceIndex { platform: platform_index, device: device_index };
                     let raw = RawDevice::new(id);
                     match DeviceInfo::query(&name, &raw) {
                         Ok(info) => devices.push(FoundDevice { index, info, raw }),
@@ -145,8 +134,6 @@ fn ask_all_platforms() -> Discovery {
         }
         names.push(name);
     }
-    let absence = devices
-        .is_empty()
-        .then_some(Absence::NoDevice { platforms: names });
+    let absence = devices.is_empty().then_some(Absence::NoDevice { platforms: names });
     Discovery { devices, absence }
 }

@@ -184,11 +184,7 @@ impl DeviceError {
 
     /// For `map_err`: names the call and the device of a raw OpenCL status.
     pub(super) fn opencl(call: &'static str, device: &str) -> impl FnOnce(ClError) -> DeviceError {
-        move |error| DeviceError::OpenCl {
-            call,
-            code: error.0,
-            device: device.to_owned(),
-        }
+        move |error| DeviceError::OpenCl { call, code: error.0, device: device.to_owned() }
     }
 }
 
@@ -217,19 +213,11 @@ impl fmt::Display for BuildFailure {
             self.device,
             self.status,
             self.options,
-            if log.is_empty() {
-                "(the compiler left no log)"
-            } else {
-                log
-            }
+            if log.is_empty() { "(the compiler left no log)" } else { log }
         )
     }
 }
 
 fn list(names: &[String]) -> String {
-    if names.is_empty() {
-        "none".to_owned()
-    } else {
-        names.join(", ")
-    }
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

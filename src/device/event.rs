@@ -17,10 +17,7 @@ pub struct Event {
 impl Event {
     /// Takes over the reference that an enqueue function returned.
     pub(super) fn new(raw: cl_event, core: &Arc<Core>) -> Self {
-        Self {
-            raw: RawEvent::new(raw),
-            core: Arc::clone(core),
-        }
+        Self { raw: RawEvent::new(raw), core: Arc::clone(core) }
     }
 
     /// Waits until the command is done.
@@ -42,10 +39,7 @@ impl Event {
             return Ok(None);
         }
         let times = || -> Result<u64, ClError> {
-            Ok(self
-                .raw
-                .profiling_command_end()?
-                .saturating_sub(self.raw.profiling_command_start()?))
+            Ok(self.raw.profiling_command_end()?.saturating_sub(self.raw.profiling_command_start()?))
         };
         let nanoseconds = times().map_err(self.core.failed("clGetEventProfilingInfo"))?;
         Ok(Some(Duration::from_nanos(nanoseconds)))

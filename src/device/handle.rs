@@ -197,9 +197,7 @@ impl Device {
         }
         // Built outside the lock: another thread may do the same work, never wait for it.
         let program = Arc::new(Program::build(self, key)?);
-        Ok(Arc::clone(
-            lock(&self.0.programs).entry(key.clone()).or_insert(program),
-        ))
+        Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
     }
 
     /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:

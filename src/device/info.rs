@@ -84,11 +84,7 @@ impl DeviceInfo {
         } else {
             DeviceKind::Other
         };
-        let extensions: Vec<String> = device
-            .extensions()?
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
+        let extensions: Vec<String> = device.extensions()?.split_whitespace().map(str::to_owned).collect();
         // The configuration query is an error on some devices without doubles, so it alone cannot decide.
         let fp64 = device.double_fp_config().is_ok_and(|bits| bits != 0)
             || extensions.iter().any(|e| e == "cl_khr_fp64");

@@ -30,11 +30,7 @@ pub struct Range {
 impl Range {
     /// `groups` work-groups of `local` work-items in one dimension.
     pub fn groups(groups: usize, local: usize) -> Self {
-        Self {
-            dimensions: 1,
-            global: [groups.saturating_mul(local), 1, 1],
-            local: [local, 1, 1],
-        }
+        Self { dimensions: 1, global: [groups.saturating_mul(local), 1, 1], local: [local, 1, 1] }
     }
 
     /// At least `items` work-items in one dimension, in groups of `local`: the last group may reach past `items`, so
@@ -47,11 +43,7 @@ impl Range {
     pub fn new<const N: usize>(global: [usize; N], local: [usize; N]) -> Self {
         const { assert!(0 < N && N <= 3, "OpenCL has one to three dimensions") };
         let pad = |sizes: [usize; N]| std::array::from_fn(|i| sizes.get(i).copied().unwrap_or(1));
-        Self {
-            dimensions: N,
-            global: pad(global),
-            local: pad(local),
-        }
+        Self { dimensions: N, global: pad(global), local: pad(local) }
     }
 }
 
@@ -77,15 +69,10 @@ impl Kernel {
         let found = raw.num_args().map_err(core.failed("clGetKernelInfo"))? as usize;
         let wanted = parameters.iter().map(Parameter::positions).sum();
         if found != wanted {
-            return Err(DeviceError::ArgumentCount {
-                kernel: name.to_owned(),
-                wanted,
-                found,
-            });
+            return Err(DeviceError::ArgumentCount { kernel: name.to_owned(), wanted, found });
         }
-        let max_group = raw
-            .get_work_group_size(core.raw.id())
-            .map_err(core.failed("clGetKernelWorkGroupInfo"))?;
+        let max_group =
+            raw.get_work_group_size(core.raw.id()).map_err(core.failed("clGetKernelWorkGroupInfo"))?;
         check_declaration(core, &raw, name, parameters)?;
         Ok(Self {
             name: name.to_owned(),
@@ -161,17 +148,10 @@ impl Kernel {
                 range.global.as_ptr(),
                 range.local.as_ptr(),
                 wait.len() as cl_uint,
-                if wait.is_empty() {
-                    ptr::null()
-                } else {
-                    wait.as_ptr()
-                },
+                if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
             )
         };
-        Ok(Event::new(
-            event.map_err(self.core.failed_with("clEnqueueNDRangeKernel"))?,
-            &self.core,
-        ))
+        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueNDRangeKernel"))?, &self.core))
     }
 
     fn check_range(&self, range: &Range) -> Result<()> {
@@ -322,20 +302,10 @@ fn check_declaration(core: &Core, raw: &RawKernel, kernel: &str, parameters: &[P
                 }
             }
         };
-        check(
-            parameter.name,
-            parameter.kind,
-            parameter.ctype,
-            parameter.to_string(),
-        )?;
+        check(parameter.name, parameter.kind, parameter.ctype, parameter.to_string())?;
         if parameter.with_offset {
             let name = format!("{}_offset", parameter.name);
-            check(
-                &name,
-                Kind::Value,
-                CType::of::<u64>(),
-                "its offset, a ulong".to_owned(),
-            )?;
+            check(&name, Kind::Value, CType::of::<u64>(), "its offset, a ulong".to_owned())?;
         }
     }
     Ok(())

@@ -64,13 +64,7 @@ pub struct KernelKey {
 impl KernelKey {
     /// Real numbers of the given precision, one lane, no further definitions.
     pub fn new(family: KernelFamily, precision: Precision) -> Self {
-        Self {
-            family,
-            precision,
-            complex: false,
-            lanes: 1,
-            definitions: Vec::new(),
-        }
+        Self { family, precision, complex: false, lanes: 1, definitions: Vec::new() }
     }
 
     /// Specialised for the precision of `T`.
@@ -80,10 +74,7 @@ impl KernelKey {
 
     /// Specialised for vectors of `T`, real or complex.
     pub fn of_element<T: Element>(family: KernelFamily) -> Self {
-        Self {
-            complex: T::IS_COMPLEX,
-            ..Self::new(family, T::Real::PRECISION)
-        }
+        Self { complex: T::IS_COMPLEX, ..Self::new(family, T::Real::PRECISION) }
     }
 
     /// With elements that are complex, or not.
@@ -124,14 +115,10 @@ impl KernelKey {
             let identifier = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && !name.starts_with(|c: char| c.is_ascii_digit())
                 && !name.is_empty();
-            let word = !value.is_empty()
-                && value
-                    .chars()
-                    .all(|c| c.is_ascii_graphic() && !"\"'`\\;$".contains(c));
+            let word =
+                !value.is_empty() && value.chars().all(|c| c.is_ascii_graphic() && !"\"'`\\;$".contains(c));
             if !identifier || !word {
-                return Err(DeviceError::InvalidDefinition {
-                    definition: format!("{name}={value}"),
-                });
+                return Err(DeviceError::InvalidDefinition { definition: format!("{name}={value}") });
             }
             options.push_str(&format!(" -D {name}={value}"));
         }
@@ -143,14 +130,8 @@ impl fmt::Display for KernelKey {
     /// For example `level1 complex double lanes=8 LOCAL_SIZE=1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.complex { "complex" } else { "real" };
-        write!(
-            f,
-            "{} {kind} {} lanes={}",
-            self.family.name, self.precision, self.lanes
-        )?;
-        self.definitions
-            .iter()
-            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+        write!(f, "{} {kind} {} lanes={}", self.family.name, self.precision, self.lanes)?;
+        self.definitions.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
     }
 }
 
@@ -163,18 +144,12 @@ mod tests {
 
     #[test]
     fn a_key_names_everything_that_specialises() {
-        let key = KernelKey::of_element::<Complex<f64>>(FAMILY)
-            .lanes(8)
-            .define("LOCAL_SIZE", 4);
+        let key = KernelKey::of_element::<Complex<f64>>(FAMILY).lanes(8).define("LOCAL_SIZE", 4);
         assert_eq!(key.to_string(), "family complex double lanes=8 LOCAL_SIZE=4");
         let options = key.options().unwrap();
-        for option in [
-            "-D REAL=double",
-            "-D REAL_BITS=64",
-            "-D IS_COMPLEX=1",
-            "-D LANES=8",
-            "-D LOCAL_SIZE=4",
-        ] {
+        for option in
+            ["-D REAL=double", "-D REAL_BITS=64", "-D IS_COMPLEX=1", "-D LANES=8", "-D LOCAL_SIZE=4"]
+        {
             assert!(options.contains(option), "{options}");
         }
         assert_ne!(key, key.clone().lanes(4));
@@ -190,18 +165,10 @@ mod tests {
 
     #[test]
     fn definitions_must_be_one_word() {
-        for (name, value) in [
-            ("A", "1 2"),
-            ("A", "\"x\""),
-            ("A", ""),
-            ("1A", "1"),
-            ("A-B", "1"),
-            ("A", "x\0"),
-        ] {
-            let error = KernelKey::new(FAMILY, Precision::Single)
-                .define(name, value)
-                .options()
-                .unwrap_err();
+        for (name, value) in
+            [("A", "1 2"), ("A", "\"x\""), ("A", ""), ("1A", "1"), ("A-B", "1"), ("A", "x\0")]
+        {
+            let error = KernelKey::new(FAMILY, Precision::Single).define(name, value).options().unwrap_err();
             assert!(matches!(error, DeviceError::InvalidDefinition { .. }), "{error}");
         }
     }

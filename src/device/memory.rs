@@ -34,11 +34,7 @@ pub(super) enum Blocking {
 
 impl Blocking {
     fn flag(self) -> cl_uint {
-        if self == Blocking::Yes {
-            CL_BLOCKING
-        } else {
-            CL_NON_BLOCKING
-        }
+        if self == Blocking::Yes { CL_BLOCKING } else { CL_NON_BLOCKING }
     }
 }
 
@@ -62,11 +58,7 @@ impl Memory {
         let raw =
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         match raw {
-            Ok(raw) => Ok(Self {
-                raw,
-                bytes,
-                core: Arc::clone(core),
-            }),
+            Ok(raw) => Ok(Self { raw, bytes, core: Arc::clone(core) }),
             Err(error) => Err(match error.0 {
                 CL_INVALID_BUFFER_SIZE
                 | CL_MEM_OBJECT_ALLOCATION_FAILURE
@@ -89,11 +81,7 @@ impl Memory {
     /// happens to fit.
     fn assert_inside(&self, offset: usize, bytes: usize) {
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
-        assert!(
-            inside,
-            "bytes {offset}+{bytes} of a buffer of {} bytes",
-            self.bytes
-        );
+        assert!(inside, "bytes {offset}+{bytes} of a buffer of {} bytes", self.bytes);
     }
 
     /// Enqueues a write of host bytes at byte `offset`.
@@ -124,10 +112,7 @@ impl Memory {
                 pointer(&wait),
             )
         };
-        Ok(Event::new(
-            event.map_err(self.core.failed_with("clEnqueueWriteBuffer"))?,
-            &self.core,
-        ))
+        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueWriteBuffer"))?, &self.core))
     }
 
     /// Enqueues a read of the bytes from `offset` into host memory.
@@ -157,10 +142,7 @@ impl Memory {
                 pointer(&wait),
             )
         };
-        Ok(Event::new(
-            event.map_err(self.core.failed_with("clEnqueueReadBuffer"))?,
-            &self.core,
-        ))
+        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueReadBuffer"))?, &self.core))
     }
 
     /// Enqueues a copy of `bytes` bytes into other memory of the same device, on the compute queue.
@@ -187,10 +169,7 @@ impl Memory {
                 ptr::null(),
             )
         };
-        Ok(Event::new(
-            event.map_err(self.core.failed_with("clEnqueueCopyBuffer"))?,
-            &self.core,
-        ))
+        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueCopyBuffer"))?, &self.core))
     }
 
     /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue. The pattern's length is a power of
@@ -216,10 +195,7 @@ impl Memory {
                 ptr::null(),
             )
         };
-        Ok(Event::new(
-            event.map_err(self.core.failed_with("clEnqueueFillBuffer"))?,
-            &self.core,
-        ))
+        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueFillBuffer"))?, &self.core))
     }
 }
 
@@ -229,9 +205,5 @@ fn count(list: &[cl_event]) -> cl_uint {
 
 /// OpenCL wants a null pointer, not an empty array.
 fn pointer(list: &[cl_event]) -> *const cl_event {
-    if list.is_empty() {
-        ptr::null()
-    } else {
-        list.as_ptr()
-    }
+    if list.is_empty() { ptr::null() } else { list.as_ptr() }
 }

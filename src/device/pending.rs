@@ -15,10 +15,7 @@ pub struct Pending<H> {
 
 impl<H> Pending<H> {
     pub(super) fn new(host: H, event: Event) -> Self {
-        Self {
-            host: Some(host),
-            event,
-        }
+        Self { host: Some(host), event }
     }
 
     /// The transfer, for other commands to wait for.
@@ -32,10 +29,7 @@ impl<H> Pending<H> {
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl) if the transfer failed.
     pub fn wait(mut self) -> Result<H> {
         self.event.wait()?;
-        Ok(self
-            .host
-            .take()
-            .expect("the host memory is taken only here, and `self` is consumed"))
+        Ok(self.host.take().expect("the host memory is taken only here, and `self` is consumed"))
     }
 }
 

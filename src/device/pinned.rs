@@ -47,10 +47,7 @@ impl<T: Pod> PinnedBuffer<T> {
             largest: core.info.max_allocation_bytes,
             memory: core.info.memory_bytes,
         };
-        let bytes = len
-            .checked_mul(size_of::<T>())
-            .ok_or_else(|| too_large(u64::MAX))?
-            .max(1);
+        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(u64::MAX))?.max(1);
         if bytes as u64 > core.info.memory_bytes {
             return Err(too_large(bytes as u64));
         }
@@ -74,20 +71,12 @@ impl<T: Pod> PinnedBuffer<T> {
                 ptr::null(),
             )
         };
-        drop(Event::new(
-            event.map_err(core.failed_with("clEnqueueMapBuffer"))?,
-            core,
-        ));
+        drop(Event::new(event.map_err(core.failed_with("clEnqueueMapBuffer"))?, core));
         let mapped = NonNull::new(address.cast::<T>()).filter(|p| p.is_aligned());
         let mapped = mapped.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
         // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.
         unsafe { ptr::write_bytes(address.cast::<u8>(), 0, bytes) };
-        Ok(Self {
-            raw,
-            mapped,
-            len,
-            device: device.clone(),
-        })
+        Ok(Self { raw, mapped, len, device: device.clone() })
     }
 
     /// The elements.
@@ -117,10 +106,7 @@ impl<T: Pod> PinnedBuffer<T> {
         check_device(&self.device, destination.device())?;
         let device = self.device.clone();
         let (core, offset) = (device.core(), destination.offset() * size_of::<T>());
-        let (memory, bytes) = (
-            destination.as_view().memory(),
-            bytemuck::cast_slice(self.as_slice()),
-        );
+        let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(self.as_slice()));
         // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
         let event = unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }?;
         let pending = Pending::new(self, event);
@@ -144,11 +130,7 @@ impl<T: Pod> PinnedBuffer<T> {
         let (core, offset) = (device.core(), source.offset() * size_of::<T>());
         let bytes = bytemuck::cast_slice_mut(self.as_mut_slice());
         // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
-        let event = unsafe {
-            source
-                .memory()
-                .read(&core.copy, Blocking::No, offset, bytes, wait)
-        }?;
+        let event = unsafe { source.memory().read(&core.copy, Blocking::No, offset, bytes, wait) }?;
         let pending = Pending::new(self, event);
         device.flush()?;
         Ok(pending)
@@ -172,10 +154,8 @@ impl<T> Drop for PinnedBuffer<T> {
         let core = self.device.core();
         // SAFETY: the address came from mapping this buffer and is unmapped once; no reference into it is left,
         // as they borrow `self`. The command keeps the buffer alive until it is done.
-        let unmapped = unsafe {
-            core.copy
-                .enqueue_unmap_mem_object(self.raw.get(), self.mapped.as_ptr().cast(), &[])
-        };
+        let unmapped =
+            unsafe { core.copy.enqueue_unmap_mem_object(self.raw.get(), self.mapped.as_ptr().cast(), &[]) };
         if let Err(error) = unmapped {
             tracing::warn!("pinned memory on {} is not unmapped: {error}", core.label);
         }
@@ -184,12 +164,6 @@ impl<T> Drop for PinnedBuffer<T> {
 
 impl<T> fmt::Debug for PinnedBuffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "PinnedBuffer<{}>({} on {})",
-            std::any::type_name::<T>(),
-            self.len,
-            self.device.label()
-        )
+        write!(f, "PinnedBuffer<{}>({} on {})", std::any::type_name::<T>(), self.len, self.device.label())
     }
 }

@@ -27,11 +27,7 @@ impl Program {
             options.push_str(" -D INLINE_PTX=1");
         }
         let identity = identity(core, key, &options, &source);
-        let program = |raw| Self {
-            raw,
-            key: key.clone(),
-            core: Arc::clone(core),
-        };
+        let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core) };
 
         if let Some(binary) = device.binary_cache().load(&identity) {
             match from_binary(core, &binary, &options) {
@@ -51,9 +47,7 @@ impl Program {
             return Ok(program);
         }
         match program.raw.get_binaries() {
-            Ok(binaries) => binaries
-                .iter()
-                .for_each(|b| device.binary_cache().store(&identity, b)),
+            Ok(binaries) => binaries.iter().for_each(|b| device.binary_cache().store(&identity, b)),
             Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
         }
         Ok(program)

@@ -51,19 +51,14 @@ impl Device {
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn reduction(&self, groups: usize) -> Result<Reduction> {
         let mut free = lock(&self.workspaces().0);
-        let fitting = free
-            .iter()
-            .rposition(|w| w.groups >= groups)
-            .map(|position| free.swap_remove(position));
+        let fitting =
+            free.iter().rposition(|w| w.groups >= groups).map(|position| free.swap_remove(position));
         drop(free);
         let workspace = match fitting {
             Some(workspace) => workspace,
             None => Workspace::new(self, groups.max(DEFAULT_GROUPS))?,
         };
-        Ok(Reduction {
-            device: self.clone(),
-            workspace: Some(workspace),
-        })
+        Ok(Reduction { device: self.clone(), workspace: Some(workspace) })
     }
 }
 
@@ -94,9 +89,7 @@ impl Reduction {
     }
 
     fn workspace(&self) -> &Workspace {
-        self.workspace
-            .as_ref()
-            .expect("a reduction has its workspace until it is dropped")
+        self.workspace.as_ref().expect("a reduction has its workspace until it is dropped")
     }
 
     /// The arguments for [`Reduction::parameters`].
@@ -139,11 +132,6 @@ impl Drop for Reduction {
 
 impl fmt::Debug for Reduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Reduction({} groups on {})",
-            self.max_groups(),
-            self.device.label()
-        )
+        write!(f, "Reduction({} groups on {})", self.max_groups(), self.device.label())
     }
 }

@@ -62,10 +62,7 @@ impl Discovery {
             Selector::Name(name) if !name.is_empty() => {
                 let name = name.to_lowercase();
                 let fits = |text: &str| text.to_lowercase().contains(&name);
-                self.devices
-                    .iter()
-                    .filter(|d| fits(&d.info.name) || fits(&d.info.platform))
-                    .collect()
+                self.devices.iter().filter(|d| fits(&d.info.name) || fits(&d.info.platform)).collect()
             }
             _ => Vec::new(),
         };
@@ -134,10 +131,7 @@ mod tests {
             found(0, 1, "NVIDIA CUDA", "NVIDIA H200"),
             found(1, 0, "Portable Computing Language", "pthread-Xeon"),
         ];
-        Discovery {
-            devices,
-            absence: None,
-        }
+        Discovery { devices, absence: None }
     }
 
     fn index_of(text: &str) -> Result<String> {
@@ -150,13 +144,7 @@ mod tests {
         for (text, selector) in [
             ("auto", Selector::Auto),
             ("HOST", Selector::Host),
-            (
-                "1.0",
-                Selector::Index(DeviceIndex {
-                    platform: 1,
-                    device: 0,
-                }),
-            ),
+            ("1.0", Selector::Index(DeviceIndex { platform: 1, device: 0 })),
             ("Xeon 2.4GHz", Selector::Name("Xeon 2.4GHz".into())),
         ] {
             assert_eq!(text.parse(), Ok(selector.clone()));
@@ -181,12 +169,7 @@ mod tests {
         );
         let error = index_of("radeon").unwrap_err();
         assert!(matches!(&error, DeviceError::UnknownDevice { available, .. } if available.len() == 3));
-        assert!(
-            error
-                .to_string()
-                .contains("1.0 pthread-Xeon (Portable Computing Language)"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("1.0 pthread-Xeon (Portable Computing Language)"), "{error}");
         assert!(matches!(index_of("7.0"), Err(DeviceError::UnknownDevice { .. })));
         assert!(matches!(index_of(""), Err(DeviceError::UnknownDevice { .. })));
     }

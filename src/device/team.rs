@@ -20,10 +20,7 @@ pub struct Team {
 impl Team {
     /// The host alone.
     pub fn host() -> Self {
-        Self {
-            devices: Arc::new([]),
-            absence: None,
-        }
+        Self { devices: Arc::new([]), absence: None }
     }
 
     /// Opens the selected devices, in the order given.
@@ -53,19 +50,12 @@ impl Team {
             [] | [Selector::Auto] => Self::auto(&discover(), options),
             [Selector::Host] => Ok(Self::host()),
             several => {
-                if let Some(alone) = several
-                    .iter()
-                    .find(|s| matches!(s, Selector::Auto | Selector::Host))
-                {
-                    return Err(DeviceError::NotCombinable {
-                        selector: alone.to_string(),
-                    });
+                if let Some(alone) = several.iter().find(|s| matches!(s, Selector::Auto | Selector::Host)) {
+                    return Err(DeviceError::NotCombinable { selector: alone.to_string() });
                 }
                 let discovery = discover();
-                let found: Vec<&FoundDevice> = several
-                    .iter()
-                    .map(|selector| discovery.find(selector))
-                    .collect::<Result<_>>()?;
+                let found: Vec<&FoundDevice> =
+                    several.iter().map(|selector| discovery.find(selector)).collect::<Result<_>>()?;
                 Self::open(found, options)
             }
         }
@@ -78,19 +68,12 @@ impl Team {
     pub fn all(options: &DeviceOptions) -> Result<Self> {
         let discovery = discover();
         let usable: Vec<&FoundDevice> = discovery.devices.iter().filter(|d| d.info.fp64).collect();
-        if usable.is_empty() {
-            Ok(Self::without_device(&discovery))
-        } else {
-            Self::open(usable, options)
-        }
+        if usable.is_empty() { Ok(Self::without_device(&discovery)) } else { Self::open(usable, options) }
     }
 
     /// The team of devices that are open already.
     pub fn of(devices: impl IntoIterator<Item = Device>) -> Self {
-        Self {
-            devices: devices.into_iter().collect(),
-            absence: None,
-        }
+        Self { devices: devices.into_iter().collect(), absence: None }
     }
 
     fn auto(discovery: &Discovery, options: &DeviceOptions) -> Result<Self> {
@@ -109,24 +92,15 @@ impl Team {
     }
 
     fn without_device(discovery: &Discovery) -> Self {
-        let absence = discovery
-            .absence
-            .clone()
-            .unwrap_or_else(|| Absence::NoDoublePrecision {
-                devices: discovery.devices.iter().map(FoundDevice::label).collect(),
-            });
+        let absence = discovery.absence.clone().unwrap_or_else(|| Absence::NoDoublePrecision {
+            devices: discovery.devices.iter().map(FoundDevice::label).collect(),
+        });
         tracing::info!("running on the host: {absence}");
-        Self {
-            absence: Some(absence),
-            ..Self::host()
-        }
+        Self { absence: Some(absence), ..Self::host() }
     }
 
     fn open<'a>(found: impl IntoIterator<Item = &'a FoundDevice>, options: &DeviceOptions) -> Result<Self> {
-        let devices = found
-            .into_iter()
-            .map(|d| Device::open(d, options))
-            .collect::<Result<Vec<_>>>()?;
+        let devices = found.into_iter().map(|d| Device::open(d, options)).collect::<Result<Vec<_>>>()?;
         Ok(Self::of(devices))
     }
 

@@ -23,17 +23,8 @@ pub struct CrParams {
 
 impl Default for CrParams {
     fn default() -> Self {
-        let Stopping {
-            tolerance,
-            max_iterations,
-            ..
-        } = Stopping::default();
-        Self {
-            tol: tolerance,
-            max_iterations,
-            system: System::default(),
-            precision: Precision::Double,
-        }
+        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+        Self { tol: tolerance, max_iterations, system: System::default(), precision: Precision::Double }
     }
 }
 
@@ -50,17 +41,8 @@ pub struct CgParams {
 
 impl Default for CgParams {
     fn default() -> Self {
-        let CrParams {
-            tol,
-            max_iterations,
-            precision,
-            ..
-        } = CrParams::default();
-        Self {
-            tol,
-            max_iterations,
-            precision,
-        }
+        let CrParams { tol, max_iterations, precision, .. } = CrParams::default();
+        Self { tol, max_iterations, precision }
     }
 }
 
@@ -138,14 +120,7 @@ pub fn cr_from(
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
     let stopping = stopping(params.tol, params.max_iterations);
-    solve(
-        wilson,
-        b,
-        Some(guess),
-        Method::Cr(params.system),
-        params.precision,
-        stopping,
-    )
+    solve(wilson, b, Some(guess), Method::Cr(params.system), params.precision, stopping)
 }
 
 /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
@@ -157,22 +132,11 @@ pub fn cg(
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(
-        wilson,
-        b,
-        None,
-        Method::Cg,
-        params.precision,
-        stopping(params.tol, params.max_iterations),
-    )
+    solve(wilson, b, None, Method::Cg, params.precision, stopping(params.tol, params.max_iterations))
 }
 
 fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
-    Stopping {
-        tolerance,
-        max_iterations,
-        ..Default::default()
-    }
+    Stopping { tolerance, max_iterations, ..Default::default() }
 }
 
 fn solve(
@@ -198,14 +162,7 @@ fn solve(
         Precision::Single => {
             let guess = guess.map(SpinorField::cast).transpose()?;
             let mut true_residual = |x: &SpinorField<f32>| true_residual(&x.cast()?);
-            iterate(
-                &wilson.cast()?,
-                &b.cast()?,
-                guess.as_ref(),
-                method,
-                stopping,
-                &mut true_residual,
-            )
+            iterate(&wilson.cast()?, &b.cast()?, guess.as_ref(), method, stopping, &mut true_residual)
         }
     }
 }
@@ -220,11 +177,7 @@ fn iterate<T: Real>(
     true_residual: &mut dyn FnMut(&SpinorField<T>) -> Result<f64, DeviceError>,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
     let mut image = wilson.spinor_space().zero_vector()?;
-    let cr = |recurrence| solvers::CrParams {
-        stopping,
-        recurrence,
-        ..Default::default()
-    };
+    let cr = |recurrence| solvers::CrParams { stopping, recurrence, ..Default::default() };
     let outcome = match method {
         Method::Cr(System::Direct) => {
             let params = cr(Recurrence::General);
@@ -233,13 +186,7 @@ fn iterate<T: Real>(
         Method::Cr(System::Hermitian) => {
             wilson.gamma5()?.apply(b, &mut image)?;
             let params = cr(Recurrence::Hermitian);
-            solvers::conjugate_residual(
-                &wilson.times_gamma5()?,
-                &image,
-                guess,
-                &params,
-                Some(true_residual),
-            )
+            solvers::conjugate_residual(&wilson.times_gamma5()?, &image, guess, &params, Some(true_residual))
         }
         Method::Cr(System::Normal) => {
             let normal = wilson.normal()?;
@@ -250,20 +197,15 @@ fn iterate<T: Real>(
         Method::Cg => {
             let normal = wilson.normal()?;
             normal.adjoint().apply(b, &mut image)?;
-            let params = solvers::CgParams {
-                stopping,
-                ..Default::default()
-            };
+            let params = solvers::CgParams { stopping, ..Default::default() };
             solvers::conjugate_gradient(&normal, &image, guess, &params, Some(true_residual))
         }
     };
     match outcome {
         Ok((x, info)) => Ok((x.cast()?, info)),
-        Err(SolverError::NotConverged { failure, best, info }) => Err(InvertError::NotConverged {
-            failure,
-            best: Box::new(best.cast()?),
-            info,
-        }),
+        Err(SolverError::NotConverged { failure, best, info }) => {
+            Err(InvertError::NotConverged { failure, best: Box::new(best.cast()?), info })
+        }
         Err(SolverError::Parameter { name, value, allowed }) => {
             Err(InvertError::Parameter { name, value, allowed })
         }

@@ -9,13 +9,8 @@ use crate::scalar::Real;
 use lattice_solvers::Work;
 use std::cell::RefCell;
 
-const WILSON: KernelFamily = KernelFamily::new(
-    "wilson",
-    &[
-        include_str!("../../cl/lanes.cl"),
-        include_str!("../../cl/wilson.cl"),
-    ],
-);
+const WILSON: KernelFamily =
+    KernelFamily::new("wilson", &[include_str!("../../cl/lanes.cl"), include_str!("../../cl/wilson.cl")]);
 
 /// One form of the Wilson operator with the kernels that apply it.
 pub(super) struct Stencil<T: Real> {
@@ -40,18 +35,12 @@ impl<T: Real> Stencil<T> {
         let lattice = links.lattice();
         let slabs = lattice.slabs();
         let sharded = slabs.len() > 1;
-        let kernels = slabs
-            .iter()
-            .map(|slab| SlabKernels::new::<T>(slab, lattice.dims(), form, sharded));
+        let kernels = slabs.iter().map(|slab| SlabKernels::new::<T>(slab, lattice.dims(), form, sharded));
         Ok(Self {
             links: links.clone(),
             form,
             kernels: kernels.collect::<Result<_, _>>()?,
-            halo: if sharded {
-                Some(RefCell::new(Halo::new(lattice)?))
-            } else {
-                None
-            },
+            halo: if sharded { Some(RefCell::new(Halo::new(lattice)?)) } else { None },
         })
     }
 
@@ -88,19 +77,10 @@ impl<T: Real> Stencil<T> {
     ) -> Result<(), DeviceError> {
         if let Some(halo) = &self.halo {
             let packings =
-                self.kernels
-                    .iter()
-                    .zip(psi.iter().zip(links))
-                    .filter_map(|(kernels, (psi, links))| {
-                        let (kernel, range) = kernels.pack.as_ref()?;
-                        Some(Packing {
-                            kernel,
-                            range: *range,
-                            psi,
-                            links,
-                            t_origin: kernels.t_origin,
-                        })
-                    });
+                self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
+                    let (kernel, range) = kernels.pack.as_ref()?;
+                    Some(Packing { kernel, range: *range, psi, links, t_origin: kernels.t_origin })
+                });
             halo.borrow_mut().exchange(packings)?;
         }
         let halo = self.halo.as_ref().map(RefCell::borrow);
@@ -131,10 +111,7 @@ impl<T: Real> Stencil<T> {
     pub fn work(&self) -> Work {
         let sites = self.links.lattice().dims().volume() as u64;
         let reals = (NDIM * 18 + 24 + 24) as u64;
-        Work {
-            flops: (1320 + 48) * sites,
-            bytes: reals * T::PRECISION.bytes() as u64 * sites,
-        }
+        Work { flops: (1320 + 48) * sites, bytes: reals * T::PRECISION.bytes() as u64 * sites }
     }
 }
 
@@ -209,20 +186,12 @@ fn kernel_key<T: Real>(layout: &Layout, form: WilsonForm, sharded: bool) -> Kern
 }
 
 /// The macros that hold the swizzles of each direction.
-const SWIZZLES: [[&str; 2]; NDIM] = [
-    ["AHEAD_x", "BEHIND_x"],
-    ["AHEAD_y", "BEHIND_y"],
-    ["AHEAD_z", "BEHIND_z"],
-    ["AHEAD_t", "BEHIND_t"],
-];
+const SWIZZLES: [[&str; 2]; NDIM] =
+    [["AHEAD_x", "BEHIND_x"], ["AHEAD_y", "BEHIND_y"], ["AHEAD_z", "BEHIND_z"], ["AHEAD_t", "BEHIND_t"]];
 
 /// The vector components in this order, as OpenCL C writes them: `s1032`.
 fn swizzle(lanes: &[usize]) -> String {
     std::iter::once('s')
-        .chain(
-            lanes
-                .iter()
-                .map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')),
-        )
+        .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))
         .collect()
 }

@@ -55,11 +55,7 @@ impl<T: Real> Normal<T> {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
         let between = RefCell::new(operator.spinor_space().zero_vector()?);
-        Ok(Self {
-            operator,
-            adjoint,
-            between,
-        })
+        Ok(Self { operator, adjoint, between })
     }
 
     /// The factor M†.

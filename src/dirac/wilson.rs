@@ -123,18 +123,9 @@ impl<T: Real> Wilson<T> {
         let coupling = coupling.into().checked()?;
         let space = links.lattice().spinor_space()?;
         let (shift, coefficient) = coupling.coefficients();
-        let form = WilsonForm {
-            shift,
-            coefficient,
-            dagger: false,
-            gamma5: false,
-        };
+        let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
         let stencil = Stencil::new(links, form).map_err(LatticeError::from)?;
-        Ok(Self {
-            space,
-            stencil,
-            coupling,
-        })
+        Ok(Self { space, stencil, coupling })
     }
 
     /// The lattice it acts on.
@@ -160,38 +151,23 @@ impl<T: Real> Wilson<T> {
     /// The adjoint M† = γ5 M γ5 of this operator.
     pub fn adjoint(&self) -> Result<Self, DeviceError> {
         let form = self.stencil.form();
-        self.with_form(WilsonForm {
-            dagger: !form.dagger,
-            ..form
-        })
+        self.with_form(WilsonForm { dagger: !form.dagger, ..form })
     }
 
     /// γ5 M, which is Hermitian.
     pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
         let form = self.stencil.form();
-        self.with_form(WilsonForm {
-            gamma5: !form.gamma5,
-            ..form
-        })
+        self.with_form(WilsonForm { gamma5: !form.gamma5, ..form })
     }
 
     /// γ5 alone.
     pub(super) fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm {
-            shift: 1.0,
-            coefficient: 0.0,
-            dagger: false,
-            gamma5: true,
-        })
+        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
         let stencil = Stencil::new(self.stencil.links(), form)?;
-        Ok(Self {
-            space: self.space.clone(),
-            stencil,
-            coupling: self.coupling,
-        })
+        Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
     }
 
     /// M†M, which is Hermitian and positive.
@@ -203,11 +179,7 @@ impl<T: Real> Wilson<T> {
     pub fn cast<R: Real>(&self) -> Result<Wilson<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_space()?;
-        Ok(Wilson {
-            space,
-            stencil: Stencil::new(&links, self.stencil.form())?,
-            coupling: self.coupling,
-        })
+        Ok(Wilson { space, stencil: Stencil::new(&links, self.stencil.form())?, coupling: self.coupling })
     }
 }
 

@@ -22,13 +22,9 @@ pub fn triad_bandwidth() -> f64 {
     let mut best = Duration::MAX;
     while start.elapsed() < MEASURE {
         let pass = Instant::now();
-        a.par_chunks_mut(piece)
-            .zip(b.par_chunks(piece).zip(c.par_chunks(piece)))
-            .for_each(|(a, (b, c))| {
-                a.iter_mut()
-                    .zip(b.iter().zip(c))
-                    .for_each(|(a, (b, c))| *a = b + 3.0 * c);
-            });
+        a.par_chunks_mut(piece).zip(b.par_chunks(piece).zip(c.par_chunks(piece))).for_each(|(a, (b, c))| {
+            a.iter_mut().zip(b.iter().zip(c)).for_each(|(a, (b, c))| *a = b + 3.0 * c);
+        });
         best = best.min(pass.elapsed());
         std::hint::black_box(&mut a);
     }

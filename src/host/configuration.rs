@@ -34,20 +34,13 @@ impl GaugeConfiguration {
             Links::Single(links) => links.len(),
             Links::Double(links) => links.len(),
         };
-        assert_eq!(
-            count,
-            NDIM * dims.volume(),
-            "a {dims} lattice needs four links a site"
-        );
+        assert_eq!(count, NDIM * dims.volume(), "a {dims} lattice needs four links a site");
         Self { dims, links }
     }
 
     /// All links equal to the unit matrix, in double precision: the free field.
     pub fn unit(dims: Dims) -> Self {
-        Self::new(
-            dims,
-            Links::Double(vec![Matrix3::identity(); NDIM * dims.volume()]),
-        )
+        Self::new(dims, Links::Double(vec![Matrix3::identity(); NDIM * dims.volume()]))
     }
 
     /// The extents of the lattice.

@@ -39,10 +39,7 @@ impl Dims {
     pub fn new(extents: [usize; NDIM]) -> Result<Self, DimsError> {
         for (mu, &extent) in extents.iter().enumerate() {
             if extent < 2 || extent % 2 != 0 {
-                return Err(DimsError::NotEven {
-                    direction: Self::direction_name(mu),
-                    extent,
-                });
+                return Err(DimsError::NotEven { direction: Self::direction_name(mu), extent });
             }
         }
         extents
@@ -77,12 +74,7 @@ impl Dims {
     /// The coordinates x, y, z, t of a site.
     pub fn coordinates(&self, site: usize) -> [usize; NDIM] {
         let [lx, ly, lz, _] = self.0;
-        [
-            site % lx,
-            site / lx % ly,
-            site / (lx * ly) % lz,
-            site / (lx * ly * lz),
-        ]
+        [site % lx, site / lx % ly, site / (lx * ly) % lz, site / (lx * ly * lz)]
     }
 
     /// The site one step forward in direction `mu`, around the torus.
@@ -162,20 +154,8 @@ mod tests {
     fn refuses_what_is_no_lattice() {
         assert!(matches!("8x8x8".parse::<Dims>(), Err(DimsError::NotFour(_))));
         assert!(matches!("8x8x-8x8".parse::<Dims>(), Err(DimsError::NotFour(_))));
-        assert!(matches!(
-            Dims::new([8, 0, 8, 8]),
-            Err(DimsError::NotEven {
-                direction: 'y',
-                extent: 0
-            })
-        ));
-        assert!(matches!(
-            Dims::new([8, 8, 8, 7]),
-            Err(DimsError::NotEven {
-                direction: 't',
-                extent: 7
-            })
-        ));
+        assert!(matches!(Dims::new([8, 0, 8, 8]), Err(DimsError::NotEven { direction: 'y', extent: 0 })));
+        assert!(matches!(Dims::new([8, 8, 8, 7]), Err(DimsError::NotEven { direction: 't', extent: 7 })));
         assert!(matches!(Dims::new([1 << 31; 4]), Err(DimsError::TooLarge(_))));
     }
 }

@@ -90,29 +90,20 @@ pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
         [0.0; 2],
         |a, b| [nan_or_larger(a[0], b[0]), nan_or_larger(a[1], b[1])],
         |site| {
-            (0..NDIM)
-                .map(|mu| config.link(site, mu))
-                .fold([0.0; 2], |largest, link| {
-                    [
-                        nan_or_larger(largest[0], link.unitarity_deviation()),
-                        nan_or_larger(largest[1], (link.determinant() - 1.0).norm()),
-                    ]
-                })
+            (0..NDIM).map(|mu| config.link(site, mu)).fold([0.0; 2], |largest, link| {
+                [
+                    nan_or_larger(largest[0], link.unitarity_deviation()),
+                    nan_or_larger(largest[1], (link.determinant() - 1.0).norm()),
+                ]
+            })
         },
     );
-    Unitarity {
-        unitarity_deviation,
-        determinant_deviation,
-    }
+    Unitarity { unitarity_deviation, determinant_deviation }
 }
 
 /// Re tr(A B†) without forming the product.
 fn real_trace_with_adjoint(a: &Matrix3<f64>, b: &Matrix3<f64>) -> f64 {
-    a.0.iter()
-        .flatten()
-        .zip(b.0.iter().flatten())
-        .map(|(a, b)| a.re * b.re + a.im * b.im)
-        .sum()
+    a.0.iter().flatten().zip(b.0.iter().flatten()).map(|(a, b)| a.re * b.re + a.im * b.im).sum()
 }
 
 fn add(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
@@ -150,10 +141,7 @@ mod tests {
             .map(|n| {
                 Matrix3::from_fn(|i, j| {
                     let k = (9 * n + 3 * i + j) as f64;
-                    Complex::new(
-                        (1.3 * k).sin() + if i == j { 1.5 } else { 0.0 },
-                        (0.7 * k * k).cos(),
-                    )
+                    Complex::new((1.3 * k).sin() + if i == j { 1.5 } else { 0.0 }, (0.7 * k * k).cos())
                 })
                 .reunitarised()
             })
@@ -164,39 +152,20 @@ mod tests {
     #[test]
     fn the_free_field_is_one_everywhere() {
         let config = GaugeConfiguration::unit(Dims::new([2, 4, 6, 8]).unwrap());
-        let one = Plaquette {
-            average: 1.0,
-            spatial: 1.0,
-            temporal: 1.0,
-        };
+        let one = Plaquette { average: 1.0, spatial: 1.0, temporal: 1.0 };
         assert_eq!(plaquette(&config), one);
         assert_eq!(link_trace(&config), 1.0);
         assert_eq!(polyakov_loop(&config), Complex::new(1.0, 0.0));
-        let none = Unitarity {
-            unitarity_deviation: 0.0,
-            determinant_deviation: 0.0,
-        };
+        let none = Unitarity { unitarity_deviation: 0.0, determinant_deviation: 0.0 };
         assert_eq!(unitarity(&config), none);
     }
 
     #[test]
     fn sums_do_not_depend_on_the_number_of_threads() {
         let config = sample(Dims::new([6, 8, 10, 8]).unwrap());
-        let all = || {
-            (
-                plaquette(&config),
-                link_trace(&config),
-                polyakov_loop(&config),
-                unitarity(&config),
-            )
-        };
-        let with = |threads| {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap()
-                .install(all)
-        };
+        let all = || (plaquette(&config), link_trace(&config), polyakov_loop(&config), unitarity(&config));
+        let with =
+            |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(all);
         assert_eq!(with(1), with(3));
     }
 
@@ -223,14 +192,9 @@ mod tests {
         let dims = Dims::new([2, 2, 2, 2]).unwrap();
         for n in [0, 17, 63] {
             let mut config = sample(dims);
-            let Links::Double(links) = config.links_mut() else {
-                unreachable!("made in double")
-            };
+            let Links::Double(links) = config.links_mut() else { unreachable!("made in double") };
             links[n].0[2][1].re = f64::NAN;
-            let Unitarity {
-                unitarity_deviation,
-                determinant_deviation,
-            } = unitarity(&config);
+            let Unitarity { unitarity_deviation, determinant_deviation } = unitarity(&config);
             assert!(unitarity_deviation.is_nan() && determinant_deviation.is_nan());
             assert!(plaquette(&config).average.is_nan());
         }

@@ -41,12 +41,7 @@ pub struct GenerateParams {
 
 impl Default for GenerateParams {
     fn default() -> Self {
-        Self {
-            beta: 6.0,
-            sweeps: 100,
-            overrelaxation: 4,
-            seed: 1,
-        }
+        Self { beta: 6.0, sweeps: 100, overrelaxation: 4, seed: 1 }
     }
 }
 
@@ -150,10 +145,7 @@ fn check_params(params: &GenerateParams) -> Result<(), GenerateError> {
         return Err(GenerateError::Beta(params.beta));
     }
     if params.sweeps > MAX_SWEEPS {
-        return Err(GenerateError::TooManySweeps {
-            wanted: params.sweeps,
-            limit: MAX_SWEEPS,
-        });
+        return Err(GenerateError::TooManySweeps { wanted: params.sweeps, limit: MAX_SWEEPS });
     }
     Ok(())
 }
@@ -172,10 +164,7 @@ fn starting_configuration(dims: Dims, start: Start, seed: u64) -> Result<GaugeCo
 /// The start in double precision, with every link brought exactly into SU(3).
 fn checked_start(dims: Dims, start: &GaugeConfiguration) -> Result<GaugeConfiguration, GenerateError> {
     if start.dims() != dims {
-        return Err(GenerateError::OtherDims {
-            wanted: dims,
-            found: start.dims(),
-        });
+        return Err(GenerateError::OtherDims { wanted: dims, found: start.dims() });
     }
     let links = (0..NDIM * dims.volume())
         .into_par_iter()
@@ -188,11 +177,7 @@ fn checked_start(dims: Dims, start: &GaugeConfiguration) -> Result<GaugeConfigur
                 return Ok(nearest);
             }
             let direction = Dims::direction_name(mu);
-            Err(GenerateError::NotSpecialUnitary {
-                site: dims.coordinates(site),
-                direction,
-                distance,
-            })
+            Err(GenerateError::NotSpecialUnitary { site: dims.coordinates(site), direction, distance })
         })
         .collect::<Result<_, _>>()?;
     Ok(GaugeConfiguration::new(dims, Links::Double(links)))
@@ -201,13 +186,9 @@ fn checked_start(dims: Dims, start: &GaugeConfiguration) -> Result<GaugeConfigur
 /// Allocation failure ends the program, so ask first.
 fn check_memory(dims: Dims) -> Result<(), GenerateError> {
     let links = NDIM * dims.volume();
-    let out_of_memory = |_| GenerateError::OutOfMemory {
-        dims,
-        bytes: links as u128 * size_of::<Matrix3<f64>>() as u128,
-    };
-    Vec::<Matrix3<f64>>::new()
-        .try_reserve_exact(links)
-        .map_err(out_of_memory)
+    let out_of_memory =
+        |_| GenerateError::OutOfMemory { dims, bytes: links as u128 * size_of::<Matrix3<f64>>() as u128 };
+    Vec::<Matrix3<f64>>::new().try_reserve_exact(links).map_err(out_of_memory)
 }
 
 /// One heat-bath update of every link.
@@ -251,11 +232,7 @@ fn update(
             .into_par_iter()
             .map(|pair| {
                 let site = site_of_pair(pair);
-                change(
-                    site,
-                    configuration.link(site, mu),
-                    &staple_sum(configuration, site, mu),
-                )
+                change(site, configuration.link(site, mu), &staple_sum(configuration, site, mu))
             })
             .collect();
         for (pair, link) in changed.into_iter().enumerate() {
@@ -308,12 +285,7 @@ mod tests {
     }
 
     fn params(beta: f64, sweeps: usize) -> GenerateParams {
-        GenerateParams {
-            beta,
-            sweeps,
-            overrelaxation: 1,
-            seed: 11,
-        }
+        GenerateParams { beta, sweeps, overrelaxation: 1, seed: 11 }
     }
 
     /// Runs without looking at the plaquette.
@@ -343,14 +315,10 @@ mod tests {
     #[test]
     fn staples_add_up_to_the_plaquette() {
         let configuration = random::hot(dims(), 1);
-        let real_trace = |site, mu| {
-            (configuration.link(site, mu) * staple_sum(&configuration, site, mu))
-                .trace()
-                .re
-        };
-        let sum: f64 = (0..dims().volume())
-            .flat_map(|site| (0..NDIM).map(move |mu| real_trace(site, mu)))
-            .sum();
+        let real_trace =
+            |site, mu| (configuration.link(site, mu) * staple_sum(&configuration, site, mu)).trace().re;
+        let sum: f64 =
+            (0..dims().volume()).flat_map(|site| (0..NDIM).map(move |mu| real_trace(site, mu))).sum();
         let average = sum / (4 * 6 * 3 * dims().volume()) as f64;
         assert!((average - plaquette(&configuration).average).abs() < 1e-14);
     }
@@ -393,10 +361,7 @@ mod tests {
     #[test]
     fn the_result_does_not_depend_on_the_number_of_threads() {
         let with_threads = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(dims(), Start::Weak(0.2), &params(5.7, 3)).unwrap())
         };
         assert_eq!(with_threads(1), with_threads(3));
@@ -404,17 +369,7 @@ mod tests {
 
     #[test]
     fn another_seed_gives_another_configuration() {
-        let with_seed = |seed| {
-            run(
-                dims(),
-                Start::Cold,
-                &GenerateParams {
-                    seed,
-                    ..params(5.7, 1)
-                },
-            )
-            .unwrap()
-        };
+        let with_seed = |seed| run(dims(), Start::Cold, &GenerateParams { seed, ..params(5.7, 1) }).unwrap();
         assert_ne!(with_seed(1), with_seed(2));
     }
 
@@ -443,16 +398,10 @@ mod tests {
         assert!((single - series).abs() < 2e-5, "{single} and {series}");
         // The lattice adds 4 u⁵, here 3e-6: far below the error.
         let dims = Dims::new([4, 6, 8, 10]).unwrap();
-        let params = GenerateParams {
-            overrelaxation: 0,
-            ..params(beta, 340)
-        };
+        let params = GenerateParams { overrelaxation: 0, ..params(beta, 340) };
         let [mean, sigma] = mean_plaquette(dims, Start::Cold, &params, 20);
         assert!(sigma < 2e-4, "{sigma}");
-        assert!(
-            (mean - single).abs() < 4.0 * sigma,
-            "{mean} ± {sigma} instead of {single}"
-        );
+        assert!((mean - single).abs() < 4.0 * sigma, "{mean} ± {sigma} instead of {single}");
     }
 
     #[test]
@@ -464,24 +413,12 @@ mod tests {
     #[test]
     fn hot_and_cold_starts_meet() {
         let dims = Dims::new([4; NDIM]).unwrap();
-        let of_start = |start, seed| {
-            mean_plaquette(
-                dims,
-                start,
-                &GenerateParams {
-                    seed,
-                    ..params(5.0, 700)
-                },
-                60,
-            )
-        };
+        let of_start =
+            |start, seed| mean_plaquette(dims, start, &GenerateParams { seed, ..params(5.0, 700) }, 60);
         let ([hot, hot_sigma], [cold, cold_sigma]) = (of_start(Start::Hot, 1), of_start(Start::Cold, 2));
         let sigma = hot_sigma.hypot(cold_sigma);
         assert!(sigma < 1.5e-3, "{sigma}");
-        assert!(
-            (hot - cold).abs() < 4.0 * sigma,
-            "hot {hot}, cold {cold}, error {sigma}"
-        );
+        assert!((hot - cold).abs() < 4.0 * sigma, "hot {hot}, cold {cold}, error {sigma}");
     }
 
     #[test]
@@ -489,27 +426,18 @@ mod tests {
         let mut seen = Vec::new();
         let mut observer = |sweep, plaquette| {
             seen.push((sweep, plaquette));
-            if sweep == 3 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            if sweep == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let stopped = generate(dims(), Start::Hot, &params(5.7, 100), &mut observer).unwrap();
         assert_eq!(stopped, run(dims(), Start::Hot, &params(5.7, 3)).unwrap());
-        assert_eq!(
-            seen.iter().map(|&(sweep, _)| sweep).collect::<Vec<_>>(),
-            [1, 2, 3]
-        );
+        assert_eq!(seen.iter().map(|&(sweep, _)| sweep).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(seen[2].1, plaquette(&stopped).average);
     }
 
     #[test]
     fn a_start_in_single_precision_is_brought_back_to_su3() {
         let hot = random::hot(dims(), 4);
-        let Links::Double(links) = hot.links() else {
-            panic!("hot starts are in double")
-        };
+        let Links::Double(links) = hot.links() else { panic!("hot starts are in double") };
         let single = Links::Single(links.iter().map(Matrix3::cast).collect());
         let start = Start::From(GaugeConfiguration::new(dims(), single));
         let same = run(dims(), start, &params(6.0, 0)).unwrap();
@@ -521,30 +449,18 @@ mod tests {
     fn refuses_what_cannot_be_generated() {
         let error = |dims, start, params: &GenerateParams| run(dims, start, params).unwrap_err();
         for beta in [f64::NAN, -0.1, f64::INFINITY] {
-            assert!(matches!(
-                error(dims(), Start::Cold, &params(beta, 1)),
-                GenerateError::Beta(_)
-            ));
+            assert!(matches!(error(dims(), Start::Cold, &params(beta, 1)), GenerateError::Beta(_)));
         }
         for epsilon in [f64::NAN, -0.1, 1.5] {
             let error = error(dims(), Start::Weak(epsilon), &params(6.0, 1));
             assert!(matches!(error, GenerateError::Epsilon(_)));
         }
         let too_many = error(dims(), Start::Cold, &params(6.0, usize::MAX));
-        assert_eq!(
-            too_many,
-            GenerateError::TooManySweeps {
-                wanted: usize::MAX,
-                limit: MAX_SWEEPS
-            }
-        );
+        assert_eq!(too_many, GenerateError::TooManySweeps { wanted: usize::MAX, limit: MAX_SWEEPS });
         let other = Dims::new([4; NDIM]).unwrap();
         assert_eq!(
             error(dims(), Start::From(random::cold(other)), &params(6.0, 1)),
-            GenerateError::OtherDims {
-                wanted: dims(),
-                found: other
-            }
+            GenerateError::OtherDims { wanted: dims(), found: other }
         );
         let huge = Dims::new([1024; NDIM]).unwrap();
         let bytes = (4 * 144) << 40;
@@ -562,12 +478,7 @@ mod tests {
         not_a_number.set_link(5, 2, not_a_number.link(5, 2).scale(f64::NAN));
         for start in [scaled, not_a_number] {
             let error = run(dims(), Start::From(start), &params(6.0, 1)).unwrap_err();
-            let GenerateError::NotSpecialUnitary {
-                site,
-                direction,
-                distance,
-            } = error
-            else {
+            let GenerateError::NotSpecialUnitary { site, direction, distance } = error else {
                 panic!("{error}")
             };
             assert_eq!((site, direction), (dims().coordinates(5), 'z'));

@@ -30,16 +30,13 @@ pub fn copy<T: Arithmetic>(x: &[T], y: &mut [T]) {
 /// x and y change places.
 pub fn swap<T: Arithmetic>(x: &mut [T], y: &mut [T]) {
     check(x.len(), y.len());
-    x.par_chunks_mut(PIECE)
-        .zip(y.par_chunks_mut(PIECE))
-        .for_each(|(x, y)| x.swap_with_slice(y));
+    x.par_chunks_mut(PIECE).zip(y.par_chunks_mut(PIECE)).for_each(|(x, y)| x.swap_with_slice(y));
 }
 
 /// x = αx
 pub fn scal<T: Arithmetic>(alpha: Complex<f64>, x: &mut [T]) {
     let alpha = T::from_complex(alpha);
-    x.par_chunks_mut(PIECE)
-        .for_each(|x| x.iter_mut().for_each(|x| *x = alpha * *x));
+    x.par_chunks_mut(PIECE).for_each(|x| x.iter_mut().for_each(|x| *x = alpha * *x));
 }
 
 /// y = y + αx
@@ -80,10 +77,7 @@ pub fn dotu<T: Arithmetic>(x: &[T], y: &[T]) -> Complex<f64> {
 
 /// ‖x‖² = Σ |xᵢ|²
 pub fn norm2<T: Arithmetic>(x: &[T]) -> f64 {
-    ordered_sum(
-        x.par_chunks(PIECE)
-            .map(|x| x.iter().map(|x| x.to_complex().norm_sqr()).sum()),
-    )
+    ordered_sum(x.par_chunks(PIECE).map(|x| x.iter().map(|x| x.to_complex().norm_sqr()).sum()))
 }
 
 /// ‖x‖, without care for overflow: elements are taken to be far below 1e154.
@@ -165,9 +159,7 @@ mod tests {
     use super::*;
 
     fn vector(len: usize, seed: f64) -> Vec<Complex<f64>> {
-        (0..len)
-            .map(|i| Complex::new((seed + i as f64).sin(), (seed * i as f64).cos()))
-            .collect()
+        (0..len).map(|i| Complex::new((seed + i as f64).sin(), (seed * i as f64).cos())).collect()
     }
 
     #[test]
@@ -189,10 +181,7 @@ mod tests {
     fn sums_do_not_depend_on_the_number_of_threads() {
         let (x, y) = (vector(5 * PIECE + 3, 0.3), vector(5 * PIECE + 3, 1.7));
         let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| (dotc(&x, &y), norm2(&x)))
         };
         assert_eq!(on(1), on(3));
@@ -217,13 +206,7 @@ mod tests {
         }
         let mut undefined = vec![Complex::new(f64::NAN, f64::NAN); len];
         axpby(alpha, &x, Complex::default(), &mut undefined);
-        assert!(
-            undefined
-                .iter()
-                .zip(&x)
-                .all(|(u, x)| (u - alpha * x).norm() < 1e-14),
-            "y is not read"
-        );
+        assert!(undefined.iter().zip(&x).all(|(u, x)| (u - alpha * x).norm() < 1e-14), "y is not read");
 
         let (mut a, mut b) = (x.clone(), y.clone());
         swap(&mut a, &mut b);

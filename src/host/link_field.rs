@@ -27,10 +27,7 @@ impl<T: Real> LinkField<T> {
 
     /// The same links in another precision.
     pub fn cast<R: Real>(&self) -> LinkField<R> {
-        LinkField {
-            dims: self.dims,
-            links: self.links.par_iter().map(Matrix3::cast).collect(),
-        }
+        LinkField { dims: self.dims, links: self.links.par_iter().map(Matrix3::cast).collect() }
     }
 
     /// The extents of the lattice.

@@ -21,13 +21,7 @@ impl<T: Real> Matrix3<T> {
 
     /// The unit matrix.
     pub fn identity() -> Self {
-        Self::from_fn(|i, j| {
-            if i == j {
-                Complex::new(T::one(), T::zero())
-            } else {
-                Complex::default()
-            }
-        })
+        Self::from_fn(|i, j| if i == j { Complex::new(T::one(), T::zero()) } else { Complex::default() })
     }
 
     /// The conjugate transpose.
@@ -88,9 +82,8 @@ impl<T: Real> Matrix3<T> {
             row.map(|z| z / norm)
         };
         let first = normalised(self.0[0]);
-        let overlap: Complex<T> = (0..3)
-            .map(|j| first[j].conj() * self.0[1][j])
-            .fold(Complex::default(), |a, b| a + b);
+        let overlap: Complex<T> =
+            (0..3).map(|j| first[j].conj() * self.0[1][j]).fold(Complex::default(), |a, b| a + b);
         let second = normalised(std::array::from_fn(|j| self.0[1][j] - first[j] * overlap));
         Self::from_two_rows([first, second])
     }

@@ -24,16 +24,8 @@ pub fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..ROUNDS {
         let [high0, low0] = wide_product(MULTIPLIERS[0], counter[0]);
         let [high1, low1] = wide_product(MULTIPLIERS[1], counter[2]);
-        counter = [
-            high1 ^ counter[1] ^ key[0],
-            low1,
-            high0 ^ counter[3] ^ key[1],
-            low0,
-        ];
-        key = [
-            key[0].wrapping_add(KEY_STEPS[0]),
-            key[1].wrapping_add(KEY_STEPS[1]),
-        ];
+        counter = [high1 ^ counter[1] ^ key[0], low1, high0 ^ counter[3] ^ key[1], low0];
+        key = [key[0].wrapping_add(KEY_STEPS[0]), key[1].wrapping_add(KEY_STEPS[1])];
     }
     counter
 }
@@ -60,12 +52,7 @@ impl Philox {
     pub fn new(seed: u64, stream: u32, site: u64) -> Self {
         let [seed_low, seed_high] = [seed as u32, (seed >> 32) as u32];
         let [site_low, site_high] = [site as u32, (site >> 32) as u32];
-        Self {
-            key: [seed_low, seed_high],
-            counter: [0, stream, site_low, site_high],
-            block: [0; 4],
-            used: 4,
-        }
+        Self { key: [seed_low, seed_high], counter: [0, stream, site_low, site_high], block: [0; 4], used: 4 }
     }
 
     /// Thirty-two random bits.
@@ -105,19 +92,13 @@ mod tests {
     /// The `philox4x32 10` lines of `tests/kat_vectors` in Random123.
     #[test]
     fn known_answers_of_random123() {
-        assert_eq!(
-            philox4x32_10([0; 4], [0; 2]),
-            [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]
-        );
+        assert_eq!(philox4x32_10([0; 4], [0; 2]), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
         assert_eq!(
             philox4x32_10([u32::MAX; 4], [u32::MAX; 2]),
             [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]
         );
         assert_eq!(
-            philox4x32_10(
-                [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344],
-                [0xa4093822, 0x299f31d0]
-            ),
+            philox4x32_10([0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344], [0xa4093822, 0x299f31d0]),
             [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]
         );
     }

@@ -64,9 +64,7 @@ fn links_from(
 
 /// A spinor field whose components are independent complex Gaussians with ⟨|z|²⟩ = 1, one spinor a site.
 pub fn spinor_field(dims: Dims, seed: u64) -> Vec<Spinor<f64>> {
-    field_from(dims, seed, stream::SPINOR, |random| {
-        Spinor::from_fn(|_, _| random.gaussian())
-    })
+    field_from(dims, seed, stream::SPINOR, |random| Spinor::from_fn(|_, _| random.gaussian()))
 }
 
 /// One independent element of SU(3) from the Haar measure at each site.
@@ -81,9 +79,7 @@ fn field_from<T: Send>(
     draw: impl Fn(&mut Philox) -> T + Sync + Send,
 ) -> Vec<T> {
     let sites = (0..dims.volume()).into_par_iter();
-    sites
-        .map(|site| draw(&mut Philox::new(seed, stream, site as u64)))
-        .collect()
+    sites.map(|site| draw(&mut Philox::new(seed, stream, site as u64))).collect()
 }
 
 /// U′_μ(x) = g(x) U_μ(x) g†(x+μ), in double precision.
@@ -95,11 +91,7 @@ pub fn transform_links(
     transformation: &[Matrix3<f64>],
 ) -> GaugeConfiguration {
     let dims = configuration.dims();
-    assert_eq!(
-        transformation.len(),
-        dims.volume(),
-        "a gauge transformation has one matrix a site"
-    );
+    assert_eq!(transformation.len(), dims.volume(), "a gauge transformation has one matrix a site");
     let links = (0..NDIM * dims.volume())
         .into_par_iter()
         .map(|link| {
@@ -116,15 +108,9 @@ pub fn transform_links(
 /// # Panics
 /// When the field and the transformation differ in length.
 pub fn transform_spinor(field: &[Spinor<f64>], transformation: &[Matrix3<f64>]) -> Vec<Spinor<f64>> {
-    assert_eq!(
-        field.len(),
-        transformation.len(),
-        "a gauge transformation has one matrix a site"
-    );
+    assert_eq!(field.len(), transformation.len(), "a gauge transformation has one matrix a site");
     let sites = field.par_iter().zip(transformation);
-    sites
-        .map(|(spinor, g)| Spinor(spinor.0.map(|colour_vector| g.times(&colour_vector))))
-        .collect()
+    sites.map(|(spinor, g)| Spinor(spinor.0.map(|colour_vector| g.times(&colour_vector)))).collect()
 }
 
 #[cfg(test)]
@@ -151,10 +137,7 @@ mod tests {
     #[test]
     fn a_field_does_not_depend_on_the_number_of_threads() {
         let with_threads = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| (hot(dims(), 7), weak(dims(), 0.1, 7), spinor_field(dims(), 7)))
         };
         assert_eq!(with_threads(1), with_threads(3));
@@ -236,12 +219,8 @@ mod tests {
         let (links, field) = (hot(dims(), 5), spinor_field(dims(), 5));
         let (links_of_g, field_of_g) = (transform_links(&links, &g), transform_spinor(&field, &g));
         let hop = |links: &GaugeConfiguration, field: &[Spinor<f64>], site, mu, spin: usize| {
-            let moved = links
-                .link(site, mu)
-                .times(&field[dims().forward(site, mu)].0[spin]);
-            (0..3)
-                .map(|c| field[site].0[spin][c].conj() * moved[c])
-                .sum::<Complex<f64>>()
+            let moved = links.link(site, mu).times(&field[dims().forward(site, mu)].0[spin]);
+            (0..3).map(|c| field[site].0[spin][c].conj() * moved[c]).sum::<Complex<f64>>()
         };
         for site in 0..dims().volume() {
             for mu in 0..NDIM {

@@ -13,9 +13,7 @@ impl<T: Real> Spinor<T> {
 
     /// The spinor with components `f(spin, colour)`.
     pub fn from_fn(mut f: impl FnMut(usize, usize) -> Complex<T>) -> Self {
-        Self(std::array::from_fn(|spin| {
-            std::array::from_fn(|colour| f(spin, colour))
-        }))
+        Self(std::array::from_fn(|spin| std::array::from_fn(|colour| f(spin, colour))))
     }
 
     /// The component number `3·spin + colour`.
@@ -34,10 +32,6 @@ impl<T: Real> Spinor<T> {
 
     /// Sum of |component|², accumulated in double.
     pub fn norm2(&self) -> f64 {
-        self.0
-            .iter()
-            .flatten()
-            .map(|z| z.re.to_f64().powi(2) + z.im.to_f64().powi(2))
-            .sum()
+        self.0.iter().flatten().map(|z| z.re.to_f64().powi(2) + z.im.to_f64().powi(2)).sum()
     }
 }

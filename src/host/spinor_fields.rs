@@ -23,9 +23,7 @@ fn combine<T: Real>(a: &Spinor<T>, f: Complex<T>, b: &Spinor<T>) -> Spinor<T> {
 /// (x, y) at one site, in double.
 fn local_dot<T: Real>(x: &Spinor<T>, y: &Spinor<T>) -> Complex64 {
     let (x, y) = (x.cast::<f64>(), y.cast::<f64>());
-    (0..Spinor::<T>::COMPONENTS)
-        .map(|k| x.component(k).conj() * y.component(k))
-        .sum()
+    (0..Spinor::<T>::COMPONENTS).map(|k| x.component(k).conj() * y.component(k)).sum()
 }
 
 /// y = y + a x
@@ -52,10 +50,7 @@ pub fn dot<T: Real>(x: &[Spinor<T>], y: &[Spinor<T>]) -> Complex64 {
 
 /// (x, x)
 pub fn norm2<T: Real>(x: &[Spinor<T>]) -> f64 {
-    let parts: Vec<f64> = x
-        .par_chunks(PART)
-        .map(|x| x.iter().map(Spinor::norm2).sum())
-        .collect();
+    let parts: Vec<f64> = x.par_chunks(PART).map(|x| x.iter().map(Spinor::norm2).sum()).collect();
     parts.iter().sum()
 }
 

@@ -31,11 +31,7 @@ impl Quaternion {
 
     /// The element of SU(2) that this is `norm` times of; the unit element when the norm is zero.
     pub fn direction(&self, norm: f64) -> Self {
-        if norm > 0.0 {
-            Self(self.0.map(|q| q / norm))
-        } else {
-            Self([1.0, 0.0, 0.0, 0.0])
-        }
+        if norm > 0.0 { Self(self.0.map(|q| q / norm)) } else { Self([1.0, 0.0, 0.0, 0.0]) }
     }
 
     /// The adjoint matrix.
@@ -105,12 +101,7 @@ impl Quaternion {
         let length = 2.0 * (lambda2 * (1.0 - lambda2)).sqrt();
         let cosine = 2.0 * random.uniform() - 1.0;
         let (sine, angle) = ((1.0 - cosine * cosine).sqrt(), TAU * random.uniform());
-        Self([
-            1.0 - 2.0 * lambda2,
-            length * sine * angle.cos(),
-            length * sine * angle.sin(),
-            length * cosine,
-        ])
+        Self([1.0 - 2.0 * lambda2, length * sine * angle.cos(), length * sine * angle.sin(), length * cosine])
     }
 }
 
@@ -190,9 +181,8 @@ mod tests {
         ];
         for (case, (alpha, sampler)) in cases.into_iter().enumerate() {
             let samples = 200_000;
-            let draws: Vec<_> = (0..samples)
-                .map(|site| sampler(alpha, &mut Philox::new(8, case as u32, site)))
-                .collect();
+            let draws: Vec<_> =
+                (0..samples).map(|site| sampler(alpha, &mut Philox::new(8, case as u32, site))).collect();
             let centre = integrated_mean(alpha, |b0| b0);
             let functions: [(&str, Function); 3] = [
                 ("b0", |b0, _| b0),

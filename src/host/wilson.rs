@@ -33,11 +33,7 @@ pub struct WilsonForm {
 /// When a field does not have one spinor for each site.
 pub fn wilson<T: Real>(links: &LinkField<T>, form: WilsonForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
     let volume = links.dims().volume();
-    assert_eq!(
-        (psi.len(), out.len()),
-        (volume, volume),
-        "one spinor for each site"
-    );
+    assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
     let shift = T::from_f64(form.shift);
     let coefficient = T::from_f64(form.coefficient);
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
@@ -71,11 +67,7 @@ fn project<T: Real>(mu: usize, minus: bool, psi: &Spinor<T>) -> [[Complex<T>; 3]
         let (partner, phase) = GAMMA[mu][spin];
         std::array::from_fn(|colour| {
             let other = phase.times(psi.0[partner][colour]);
-            if minus {
-                psi.0[spin][colour] - other
-            } else {
-                psi.0[spin][colour] + other
-            }
+            if minus { psi.0[spin][colour] - other } else { psi.0[spin][colour] + other }
         })
     })
 }

@@ -22,12 +22,7 @@ pub struct Checksum {
 impl Checksum {
     pub(super) fn new(method: Method, stored: Sums, computed: Sums) -> Self {
         let ok = stored == computed;
-        Self {
-            kind: method.name(),
-            stored: method.text(stored),
-            computed: method.text(computed),
-            ok,
-        }
+        Self { kind: method.name(), stored: method.text(stored), computed: method.text(computed), ok }
     }
 }
 
@@ -55,12 +50,9 @@ impl Method {
     pub(super) fn of_site(self, rank: u64, bytes: &[u8]) -> Sums {
         match self {
             Method::SciDac => rotated(crc32fast::hash(bytes), rank),
-            Method::Nersc(order) => [
-                bytes
-                    .chunks_exact(4)
-                    .fold(0, |sum: u32, word| sum.wrapping_add(order.u32(word))),
-                0,
-            ],
+            Method::Nersc(order) => {
+                [bytes.chunks_exact(4).fold(0, |sum: u32, word| sum.wrapping_add(order.u32(word))), 0]
+            }
             Method::Milc(order) => {
                 let first = rank * (bytes.len() / 4) as u64;
                 (first..)
@@ -96,10 +88,7 @@ impl Method {
 }
 
 fn rotated(word: u32, rank: u64) -> Sums {
-    [
-        word.rotate_left((rank % 29) as u32),
-        word.rotate_left((rank % 31) as u32),
-    ]
+    [word.rotate_left((rank % 29) as u32), word.rotate_left((rank % 31) as u32)]
 }
 
 #[cfg(test)]
@@ -109,11 +98,7 @@ mod tests {
     #[test]
     fn sites_combine_in_any_order() {
         let site = |rank: u64| [(rank * 37 + 5) as u8; 24];
-        for method in [
-            Method::SciDac,
-            Method::Nersc(ByteOrder::Big),
-            Method::Milc(ByteOrder::Little),
-        ] {
+        for method in [Method::SciDac, Method::Nersc(ByteOrder::Big), Method::Milc(ByteOrder::Little)] {
             let sum = |ranks: &[u64]| {
                 ranks
                     .iter()

@@ -18,19 +18,13 @@ pub struct Error {
 
 impl Error {
     pub(super) fn new(path: &Path, kind: ErrorKind) -> Self {
-        Self {
-            path: path.to_owned(),
-            kind,
-        }
+        Self { path: path.to_owned(), kind }
     }
 
     /// True when the file was read but its content disagrees with the checksum, plaquette or link trace that it
     /// carries; false when it could not be read or written, or is not valid.
     pub fn is_mismatch(&self) -> bool {
-        matches!(
-            self.kind,
-            ErrorKind::ChecksumMismatch { .. } | ErrorKind::HeaderMismatch { .. }
-        )
+        matches!(self.kind, ErrorKind::ChecksumMismatch { .. } | ErrorKind::HeaderMismatch { .. })
     }
 }
 
@@ -303,12 +297,7 @@ fn list(records: &[String]) -> String {
     if records.is_empty() {
         return "none".into();
     }
-    let mut text = records
-        .iter()
-        .take(SHOWN)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut text = records.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if records.len() > SHOWN {
         text.push_str(&format!(" and {} more", records.len() - SHOWN));
     }

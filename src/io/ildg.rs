@@ -53,11 +53,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
         format,
         checksum: stored.map(|stored| Checksum::new(Method::SciDac, stored, computed)),
         header_checks: Vec::new(),
-        fields: file
-            .records
-            .iter()
-            .filter(|other| other.kind == record.kind)
-            .count(),
+        fields: file.records.iter().filter(|other| other.kind == record.kind).count(),
         facts,
     })
 }
@@ -94,9 +90,7 @@ pub(super) struct LimeFile {
 
 impl LimeFile {
     pub(super) fn scan(input: &mut Input) -> Result<Self, Error> {
-        Ok(Self {
-            records: lime::records(input)?,
-        })
+        Ok(Self { records: lime::records(input)? })
     }
 
     pub(super) fn kinds(&self) -> Vec<String> {
@@ -115,9 +109,7 @@ impl LimeFile {
     /// The nearest record of this type before the data, though not before other data.
     pub(super) fn describing(&self, kind: &str, data: usize) -> Option<&Record> {
         let before = self.records[..data].iter().rev();
-        before
-            .take_while(|record| !Self::is_data(record))
-            .find(|record| record.kind == kind)
+        before.take_while(|record| !Self::is_data(record)).find(|record| record.kind == kind)
     }
 
     /// What `scidac-private-record-xml` says of the data, if it is there and can be understood.
@@ -135,9 +127,8 @@ impl LimeFile {
     /// The sums that the file carries for the data.
     pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<Sums>, Error> {
         let after = self.records[data + 1..].iter();
-        let Some(record) = after
-            .take_while(|record| !Self::is_data(record))
-            .find(|record| record.kind == "scidac-checksum")
+        let Some(record) =
+            after.take_while(|record| !Self::is_data(record)).find(|record| record.kind == "scidac-checksum")
         else {
             return Ok(None);
         };
@@ -149,11 +140,7 @@ impl LimeFile {
 
     /// The extents in `scidac-private-file-xml`.
     pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
-        let Some(record) = self
-            .records
-            .iter()
-            .find(|record| record.kind == "scidac-private-file-xml")
-        else {
+        let Some(record) = self.records.iter().find(|record| record.kind == "scidac-private-file-xml") else {
             let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
             return Err(input.error(ErrorKind::MissingExtents { reason }));
         };
@@ -169,9 +156,7 @@ impl LimeFile {
         let mut other = None;
         for data in self.scidac_data() {
             match self.scidac_record(input, data)? {
-                Some(ScidacRecord {
-                    content, datatype, ..
-                }) if content != Some(Content::Gauge) => {
+                Some(ScidacRecord { content, datatype, .. }) if content != Some(Content::Gauge) => {
                     other.get_or_insert(datatype);
                 }
                 _ => return Ok((Format::SciDac, data)),
@@ -204,9 +189,7 @@ impl LimeFile {
             self.records.iter().find(|record| record.kind == "ildg-format")
         });
         let Some(record) = record.filter(|_| format == Format::Ildg) else {
-            let declared = self
-                .scidac_record(input, data)?
-                .and_then(|record| record.precision);
+            let declared = self.scidac_record(input, data)?.and_then(|record| record.precision);
             let stored = self.scidac_dims(input);
             return Ok((extents(input, stored, given)?, declared));
         };
@@ -235,16 +218,10 @@ impl LimeFile {
 /// The error that a record does not tell the extents.
 fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
     input.error(match problem {
-        Problem::Extents(source) => ErrorKind::BadExtents {
-            place: Place::Byte(record.byte),
-            source,
-        },
+        Problem::Extents(source) => ErrorKind::BadExtents { place: Place::Byte(record.byte), source },
         Problem::Text(problem) => {
             let Record { kind, byte, .. } = record;
-            let reason = format!(
-                "the record {kind} at byte {byte} is malformed: {}",
-                printable(&problem)
-            );
+            let reason = format!("the record {kind} at byte {byte} is malformed: {}", printable(&problem));
             ErrorKind::MissingExtents { reason }
         }
     })
@@ -261,12 +238,7 @@ pub(super) fn write(
     let is_ildg = options.format == Format::Ildg;
     let description = options.description.as_deref().unwrap_or_default();
 
-    lime::write_text(
-        output,
-        "scidac-private-file-xml",
-        Position::First,
-        &metadata::scidac_file(dims),
-    )?;
+    lime::write_text(output, "scidac-private-file-xml", Position::First, &metadata::scidac_file(dims))?;
     lime::write_text(
         output,
         "scidac-file-xml",
@@ -275,12 +247,7 @@ pub(super) fn write(
     )?;
     let record = metadata::scidac_record(Content::Gauge, precision);
     lime::write_text(output, "scidac-private-record-xml", Position::First, &record)?;
-    lime::write_text(
-        output,
-        "scidac-record-xml",
-        Position::Middle,
-        &metadata::note("info", description),
-    )?;
+    lime::write_text(output, "scidac-record-xml", Position::Middle, &metadata::note("info", description))?;
     if is_ildg {
         let format = metadata::ildg_format(dims, precision);
         lime::write_text(output, "ildg-format", Position::Middle, &format)?;
@@ -291,11 +258,7 @@ pub(super) fn write(
     lime::write_header(output, kind, Position::Middle, payload.bytes())?;
     let sums = layout.write(output, &payload, config)?;
     lime::write_padding(output, payload.bytes())?;
-    let last = if options.lfn.is_some() {
-        Position::Middle
-    } else {
-        Position::Last
-    };
+    let last = if options.lfn.is_some() { Position::Middle } else { Position::Last };
     lime::write_text(output, "scidac-checksum", last, &metadata::scidac_checksum(sums))?;
     if let Some(lfn) = &options.lfn {
         lime::write_text(output, "ildg-data-lfn", Position::Last, lfn)?;

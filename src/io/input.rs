@@ -20,11 +20,7 @@ impl Input {
             return Err(Error::new(path, ErrorKind::Empty));
         }
         let file = File::open(path).map_err(system("open the file"))?;
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            length: metadata.len(),
-        })
+        Ok(Self { file, path: path.to_owned(), length: metadata.len() })
     }
 
     /// The size of the file in bytes.
@@ -40,29 +36,19 @@ impl Input {
     pub(super) fn expect(&self, what: &str, byte: u64, wanted: u64) -> Result<(), Error> {
         let found = self.length.saturating_sub(byte);
         if found < wanted {
-            return Err(self.error(ErrorKind::Truncated {
-                what: what.to_owned(),
-                byte,
-                wanted,
-                found,
-            }));
+            return Err(self.error(ErrorKind::Truncated { what: what.to_owned(), byte, wanted, found }));
         }
         Ok(())
     }
 
     /// Moves to `byte`.
     pub(super) fn seek(&mut self, byte: u64) -> Result<(), Error> {
-        self.file
-            .seek(SeekFrom::Start(byte))
-            .map(drop)
-            .map_err(|source| self.read_error(source))
+        self.file.seek(SeekFrom::Start(byte)).map(drop).map_err(|source| self.read_error(source))
     }
 
     /// Fills the buffer from where the file stands.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
-        self.file
-            .read_exact(buffer)
-            .map_err(|source| self.read_error(source))
+        self.file.read_exact(buffer).map_err(|source| self.read_error(source))
     }
 
     /// The `N` bytes from `byte` on.
@@ -84,10 +70,7 @@ impl Input {
     }
 
     fn read_error(&self, source: std::io::Error) -> Error {
-        self.error(ErrorKind::System {
-            action: "read the file",
-            source,
-        })
+        self.error(ErrorKind::System { action: "read the file", source })
     }
 }
 
@@ -96,23 +79,11 @@ pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> 
     if metadata.is_file() {
         return Ok(());
     }
-    let found = if metadata.is_dir() {
-        "a directory"
-    } else {
-        "a device or a pipe"
-    };
+    let found = if metadata.is_dir() { "a directory" } else { "a device or a pipe" };
     Err(ErrorKind::NotAFile { found })
 }
 
 /// Text from a file with its control characters replaced, so that it can be shown on a terminal.
 pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

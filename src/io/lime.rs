@@ -36,10 +36,7 @@ pub(super) fn records(input: &mut Input) -> Result<Vec<Record>, Error> {
         let header: [u8; HEADER as usize] = input.array("the header of a LIME record", start)?;
         let magic = u32::from_be_bytes(std::array::from_fn(|k| header[k]));
         if magic != MAGIC {
-            return Err(input.error(ErrorKind::NotALimeRecord {
-                byte: start,
-                found: magic,
-            }));
+            return Err(input.error(ErrorKind::NotALimeRecord { byte: start, found: magic }));
         }
         let length = u64::from_be_bytes(std::array::from_fn(|k| header[8 + k]));
         let name = header[16..].split(|&byte| byte == 0).next().unwrap_or_default();
@@ -59,27 +56,18 @@ pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> 
         return Err(bad_record(
             input,
             record,
-            format!(
-                "it has {} bytes, and metadata at most {LARGEST_METADATA}",
-                record.length
-            ),
+            format!("it has {} bytes, and metadata at most {LARGEST_METADATA}", record.length),
         ));
     }
     let bytes = input.bytes("metadata", record.byte, record.length as usize)?;
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text
-        .trim_matches(|c: char| c == '\0' || c.is_whitespace())
-        .to_owned())
+    Ok(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned())
 }
 
 /// The error that a record cannot be used. The problem may quote the file.
 pub(super) fn bad_record(input: &Input, record: &Record, problem: String) -> Error {
     let problem = printable(&problem);
-    input.error(ErrorKind::BadRecord {
-        record: record.kind.clone(),
-        byte: record.byte,
-        problem,
-    })
+    input.error(ErrorKind::BadRecord { record: record.kind.clone(), byte: record.byte, problem })
 }
 
 /// Where a record stands in its message.

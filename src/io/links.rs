@@ -40,11 +40,7 @@ pub(super) struct LinkLayout {
 impl LinkLayout {
     /// What ILDG, SciDAC and MILC files hold.
     pub(super) fn full(precision: Precision, order: ByteOrder) -> Self {
-        Self {
-            precision,
-            order,
-            rows: Rows::Three,
-        }
+        Self { precision, order, rows: Rows::Three }
     }
 
     /// The data of a lattice in this layout.
@@ -55,12 +51,7 @@ impl LinkLayout {
         progress: Progress<'a>,
     ) -> Payload<'a> {
         let site_bytes = NDIM * self.rows.count() * 6 * self.precision.bytes();
-        Payload {
-            sites: dims.volume(),
-            site_bytes,
-            method,
-            progress,
-        }
+        Payload { sites: dims.volume(), site_bytes, method, progress }
     }
 
     /// Reads the links of `payload`, which begin at `byte`.
@@ -73,15 +64,13 @@ impl LinkLayout {
         let what = "the links";
         Ok(match self.precision {
             Precision::Single => {
-                let (links, sums) = payload.read(input, what, byte, NDIM, |bytes, links| {
-                    self.decode::<f32>(bytes, links)
-                })?;
+                let (links, sums) =
+                    payload.read(input, what, byte, NDIM, |bytes, links| self.decode::<f32>(bytes, links))?;
                 (Links::Single(links), sums)
             }
             Precision::Double => {
-                let (links, sums) = payload.read(input, what, byte, NDIM, |bytes, links| {
-                    self.decode::<f64>(bytes, links)
-                })?;
+                let (links, sums) =
+                    payload.read(input, what, byte, NDIM, |bytes, links| self.decode::<f64>(bytes, links))?;
                 (Links::Double(links), sums)
             }
         })
@@ -109,10 +98,7 @@ impl LinkLayout {
                 );
             }),
             (_, Precision::Double) => payload.write(output, |site, bytes| {
-                self.encode(
-                    &std::array::from_fn::<_, NDIM, _>(|mu| config.link(site, mu)),
-                    bytes,
-                );
+                self.encode(&std::array::from_fn::<_, NDIM, _>(|mu| config.link(site, mu)), bytes);
             }),
         }
     }

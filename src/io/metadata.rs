@@ -36,9 +36,7 @@ struct Elements<'a>(Document<'a>);
 
 impl<'a> Elements<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
-        Document::parse(text)
-            .map(Self)
-            .map_err(|error| format!("it is not valid XML: {error}"))
+        Document::parse(text).map(Self).map_err(|error| format!("it is not valid XML: {error}"))
     }
 
     fn root(&self) -> &str {
@@ -46,22 +44,18 @@ impl<'a> Elements<'a> {
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        let element = self
-            .0
-            .descendants()
-            .find(|node| node.is_element() && node.tag_name().name() == name)?;
+        let element =
+            self.0.descendants().find(|node| node.is_element() && node.tag_name().name() == name)?;
         Some(element.text().unwrap_or_default().trim())
     }
 
     fn require(&self, name: &str) -> Result<&str, String> {
-        self.get(name)
-            .ok_or_else(|| format!("it has no element <{name}>"))
+        self.get(name).ok_or_else(|| format!("it has no element <{name}>"))
     }
 
     fn number(&self, name: &str) -> Result<usize, String> {
         let text = self.require(name)?;
-        text.parse()
-            .map_err(|_| format!("<{name}> is `{text}`, not a whole number"))
+        text.parse().map_err(|_| format!("<{name}> is `{text}`, not a whole number"))
     }
 }
 
@@ -108,13 +102,8 @@ pub(super) fn parse_scidac_file(text: &str) -> Result<Dims, Problem> {
         )));
     }
     let dims = elements.require("dims")?;
-    let extents = dims
-        .split_whitespace()
-        .map(str::parse)
-        .collect::<Result<Vec<usize>, _>>();
-    let extents = extents
-        .ok()
-        .and_then(|extents| <[usize; NDIM]>::try_from(extents).ok());
+    let extents = dims.split_whitespace().map(str::parse).collect::<Result<Vec<usize>, _>>();
+    let extents = extents.ok().and_then(|extents| <[usize; NDIM]>::try_from(extents).ok());
     let extents = extents.ok_or_else(|| format!("<dims> is `{dims}`, not four extents"))?;
     Dims::new(extents).map_err(Problem::Extents)
 }
@@ -200,9 +189,8 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
     let datatype = elements.require("datatype")?.to_owned();
     let count = elements.number("datacount")?;
     // Files of the first version call the record type `globaldata`; 0 is a field in both.
-    let is_field = ["recordtype", "globaldata"]
-        .iter()
-        .all(|name| elements.get(name).is_none_or(|t| t == "0"));
+    let is_field =
+        ["recordtype", "globaldata"].iter().all(|name| elements.get(name).is_none_or(|t| t == "0"));
     let content = [Content::Gauge, Content::Spinor]
         .into_iter()
         .find(|content| is_field && datatype.ends_with(content.name()) && count == content.count());
@@ -218,12 +206,7 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
         _ => None,
     };
     let precision = content.and_then(by_size).or(by_letter);
-    Ok(ScidacRecord {
-        datatype,
-        content,
-        precision,
-        date: elements.get("date").map(str::to_owned),
-    })
+    Ok(ScidacRecord { datatype, content, precision, date: elements.get("date").map(str::to_owned) })
 }
 
 /// The record `scidac-private-record-xml`.
@@ -271,11 +254,7 @@ pub(super) fn parse_propagator_info(text: &str) -> Result<Option<(usize, usize)>
     }
     let below = |name, limit| {
         let value = elements.number(name)?;
-        if value < limit {
-            Ok(value)
-        } else {
-            Err(format!("<{name}> is {value}, not below {limit}"))
-        }
+        if value < limit { Ok(value) } else { Err(format!("<{name}> is {value}, not below {limit}")) }
     };
     Ok(Some((below("spin", 4)?, below("color", 3)?)))
 }
@@ -299,10 +278,7 @@ pub(super) fn propagator_file(info: &str) -> String {
 
 /// A record of free text as an XML document.
 pub(super) fn note(element: &str, text: &str) -> String {
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><{element}>{}</{element}>",
-        escaped(text)
-    )
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><{element}>{}</{element}>", escaped(text))
 }
 
 /// Text as the content of an element; characters that XML does not know are left out.
@@ -332,23 +308,14 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         for precision in [Precision::Single, Precision::Double] {
-            assert_eq!(
-                parse_ildg_format(&ildg_format(dims(), precision)),
-                Ok((dims(), precision))
-            );
+            assert_eq!(parse_ildg_format(&ildg_format(dims(), precision)), Ok((dims(), precision)));
             for content in [Content::Gauge, Content::Spinor] {
                 let record = parse_scidac_record(&scidac_record(content, precision)).unwrap();
-                assert_eq!(
-                    (record.content, record.precision),
-                    (Some(content), Some(precision))
-                );
+                assert_eq!((record.content, record.precision), (Some(content), Some(precision)));
             }
         }
         assert_eq!(parse_scidac_file(&scidac_file(dims())), Ok(dims()));
-        assert_eq!(
-            parse_scidac_checksum(&scidac_checksum([0x1, 0xdead_beef])),
-            Ok([0x1, 0xdead_beef])
-        );
+        assert_eq!(parse_scidac_checksum(&scidac_checksum([0x1, 0xdead_beef])), Ok([0x1, 0xdead_beef]));
         assert_eq!(parse_propagator_info(&propagator_info(3, 2)), Ok(Some((3, 2))));
         assert_eq!(parse_propagator_info(&note("usqcdSourceInfo", "")), Ok(None));
         assert!(parse_propagator_info(&propagator_info(4, 0)).is_err());
@@ -358,29 +325,17 @@ mod tests {
     fn notes_survive_any_text() {
         let text = "κ < 0.13 & \"c_sw\" > 1\n\u{7}";
         let note = note("note", text);
-        assert_eq!(
-            Elements::parse(&note).unwrap().get("note"),
-            Some("κ < 0.13 & \"c_sw\" > 1")
-        );
+        assert_eq!(Elements::parse(&note).unwrap().get("note"), Some("κ < 0.13 & \"c_sw\" > 1"));
     }
 
     #[test]
     fn problems_are_told_apart() {
         let good = ildg_format(dims(), Precision::Double);
         let with = |from: &str, to: &str| parse_ildg_format(&good.replace(from, to)).unwrap_err();
-        assert!(matches!(
-            with("<lx>2</lx>", "<lx>0</lx>"),
-            Problem::Extents(DimsError::NotEven { .. })
-        ));
-        assert!(matches!(
-            with("<lx>2</lx>", "<lx>7</lx>"),
-            Problem::Extents(DimsError::NotEven { .. })
-        ));
+        assert!(matches!(with("<lx>2</lx>", "<lx>0</lx>"), Problem::Extents(DimsError::NotEven { .. })));
+        assert!(matches!(with("<lx>2</lx>", "<lx>7</lx>"), Problem::Extents(DimsError::NotEven { .. })));
         let huge = "<lx>1099511627776</lx>";
-        assert!(matches!(
-            with("<lx>2</lx>", huge),
-            Problem::Extents(DimsError::TooLarge(_))
-        ));
+        assert!(matches!(with("<lx>2</lx>", huge), Problem::Extents(DimsError::TooLarge(_))));
         for (from, to, word) in [
             ("<lx>2</lx>", "<lx>-2</lx>", "<lx>"),
             ("<lx>2</lx>", "", "<lx>"),

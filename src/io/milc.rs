@@ -29,28 +29,19 @@ const SUMS: usize = 88;
 
 /// The byte order of a MILC file that begins with these bytes; `None` if it is not one.
 pub(super) fn byte_order(start: [u8; 4]) -> Option<ByteOrder> {
-    [ByteOrder::Big, ByteOrder::Little]
-        .into_iter()
-        .find(|order| order.u32(&start) == MAGIC)
+    [ByteOrder::Big, ByteOrder::Little].into_iter().find(|order| order.u32(&start) == MAGIC)
 }
 
 /// Reads a MILC file. Its checksum is compared, not judged.
 pub(super) fn read(input: &mut Input, order: ByteOrder, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let header: [u8; HEADER] = input.array("the header of a MILC file", 0)?;
     let word = |at: usize| order.u32(&header[at..]);
-    let stored = Dims::new([4, 8, 12, 16].map(|at| word(at) as usize)).map_err(|source| {
-        input.error(ErrorKind::BadExtents {
-            place: Place::Byte(4),
-            source,
-        })
-    });
+    let stored = Dims::new([4, 8, 12, 16].map(|at| word(at) as usize))
+        .map_err(|source| input.error(ErrorKind::BadExtents { place: Place::Byte(4), source }));
     let dims = extents(input, stored, options.dims)?;
     if word(SITE_ORDER) != 0 {
         return Err(input.error(ErrorKind::Unsupported {
-            what: format!(
-                "the site order {} (byte {SITE_ORDER}) of MILC files",
-                word(SITE_ORDER)
-            ),
+            what: format!("the site order {} (byte {SITE_ORDER}) of MILC files", word(SITE_ORDER)),
             remedy: "write the file again in serial order, with MILC itself",
         }));
     }
@@ -67,10 +58,7 @@ pub(super) fn read(input: &mut Input, order: ByteOrder, options: &ReadOptions) -
         fields: 1,
         facts: vec![
             ("byte order".into(), order.to_string()),
-            (
-                "date".into(),
-                printable(stamp.trim_matches(|c: char| c == '\0' || c.is_whitespace())),
-            ),
+            ("date".into(), printable(stamp.trim_matches(|c: char| c == '\0' || c.is_whitespace()))),
         ],
     })
 }

@@ -40,17 +40,10 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
 
     let read = |input: &mut Input, order| -> Result<_, Error> {
         let method = Method::Nersc(order);
-        let layout = LinkLayout {
-            precision,
-            order,
-            rows,
-        };
+        let layout = LinkLayout { precision, order, rows };
         let payload = layout.payload(dims, stored.map(|_| method), options.progress);
         let (links, computed) = layout.read(input, &payload, header.bytes)?;
-        Ok((
-            links,
-            stored.map(|stored| Checksum::new(method, stored, computed)),
-        ))
+        Ok((links, stored.map(|stored| Checksum::new(method, stored, computed))))
     };
     let agrees = |checksum: &Option<Checksum>| checksum.as_ref().is_none_or(|checksum| checksum.ok);
     let mut order = orders[0];
@@ -70,14 +63,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
     let header_checks = header.checks(input, &configuration, options)?;
     let mut facts = header.facts();
     facts.push(("byte order".into(), order.to_string()));
-    Ok(GaugeFile {
-        configuration,
-        format: Format::Nersc,
-        checksum,
-        header_checks,
-        fields: 1,
-        facts,
-    })
+    Ok(GaugeFile { configuration, format: Format::Nersc, checksum, header_checks, fields: 1, facts })
 }
 
 /// One line `KEYWORD = value` of a header.
@@ -91,11 +77,7 @@ struct Entry {
 impl Entry {
     fn error(&self, input: &Input, problem: impl Into<String>) -> Error {
         let text = printable(&self.text);
-        input.error(ErrorKind::BadLine {
-            line: self.line,
-            text,
-            problem: problem.into(),
-        })
+        input.error(ErrorKind::BadLine { line: self.line, text, problem: problem.into() })
     }
 }
 
@@ -110,11 +92,7 @@ impl Header {
     fn read(input: &mut Input) -> Result<Self, Error> {
         let searched = input.length().min(LONGEST_HEADER);
         let bytes = input.bytes("the header of a NERSC file", 0, searched as usize)?;
-        let mut header = Header {
-            entries: Vec::new(),
-            lines: 0,
-            bytes: 0,
-        };
+        let mut header = Header { entries: Vec::new(), lines: 0, bytes: 0 };
         for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             header.lines += 1;
             header.bytes += line.len() as u64;
@@ -124,18 +102,10 @@ impl Header {
             }
             if let Some((keyword, value)) = text.split_once('=') {
                 let (keyword, value) = (keyword.trim().to_owned(), value.trim().to_owned());
-                header.entries.push(Entry {
-                    line: header.lines,
-                    text,
-                    keyword,
-                    value,
-                });
+                header.entries.push(Entry { line: header.lines, text, keyword, value });
             }
         }
-        Err(input.error(ErrorKind::MissingKeyword {
-            keyword: LAST_LINE.into(),
-            lines: header.lines,
-        }))
+        Err(input.error(ErrorKind::MissingKeyword { keyword: LAST_LINE.into(), lines: header.lines }))
     }
 
     fn find(&self, keyword: &str) -> Option<&Entry> {
@@ -144,10 +114,7 @@ impl Header {
 
     fn require(&self, input: &Input, keyword: &str) -> Result<&Entry, Error> {
         self.find(keyword).ok_or_else(|| {
-            input.error(ErrorKind::MissingKeyword {
-                keyword: keyword.to_owned(),
-                lines: self.lines,
-            })
+            input.error(ErrorKind::MissingKeyword { keyword: keyword.to_owned(), lines: self.lines })
         })
     }
 
@@ -156,10 +123,7 @@ impl Header {
         match entry.value.as_str() {
             "4D_SU3_GAUGE" => Ok(Rows::Two),
             "4D_SU3_GAUGE_3x3" | "4D_SU3_GAUGE_3X3" => Ok(Rows::Three),
-            _ => Err(entry.error(
-                input,
-                "the data types known are 4D_SU3_GAUGE and 4D_SU3_GAUGE_3x3",
-            )),
+            _ => Err(entry.error(input, "the data types known are 4D_SU3_GAUGE and 4D_SU3_GAUGE_3x3")),
         }
     }
 
@@ -191,23 +155,18 @@ impl Header {
                 let reason = format!("its header has no {keyword}");
                 return Err(input.error(ErrorKind::MissingExtents { reason }));
             };
-            extents[mu] = entry
-                .value
-                .parse()
-                .map_err(|_| entry.error(input, "the value is not a whole number"))?;
+            extents[mu] =
+                entry.value.parse().map_err(|_| entry.error(input, "the value is not a whole number"))?;
             lines[mu] = entry.line;
         }
         Dims::new(extents).map_err(|source| {
             let mu = match source {
-                DimsError::NotEven { direction, .. } => (0..NDIM)
-                    .find(|&mu| Dims::direction_name(mu) == direction)
-                    .unwrap_or(0),
+                DimsError::NotEven { direction, .. } => {
+                    (0..NDIM).find(|&mu| Dims::direction_name(mu) == direction).unwrap_or(0)
+                }
                 _ => 0,
             };
-            input.error(ErrorKind::BadExtents {
-                place: Place::Line(lines[mu]),
-                source,
-            })
+            input.error(ErrorKind::BadExtents { place: Place::Line(lines[mu]), source })
         })
     }
 
@@ -237,29 +196,17 @@ impl Header {
                 }
                 return Err(entry.error(input, "the value is not a number"));
             };
-            let computed = if keyword == "PLAQUETTE" {
-                plaquette(config).average
-            } else {
-                link_trace(config)
-            };
+            let computed =
+                if keyword == "PLAQUETTE" { plaquette(config).average } else { link_trace(config) };
             let tolerance = last_digit(&entry.value) + rounding(config.precision());
             let ok = (stored - computed).abs() <= tolerance;
-            checks.push(HeaderCheck {
-                quantity,
-                stored,
-                computed,
-                tolerance,
-                ok,
-            });
+            checks.push(HeaderCheck { quantity, stored, computed, tolerance, ok });
         }
         Ok(checks)
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        self.entries
-            .iter()
-            .map(|entry| (printable(&entry.keyword), printable(&entry.value)))
-            .collect()
+        self.entries.iter().map(|entry| (printable(&entry.keyword), printable(&entry.value))).collect()
     }
 }
 
@@ -311,19 +258,12 @@ pub(super) fn write(
             line("ENSEMBLE_LABEL", printable(description).trim());
         }
         line("CREATOR", concat!("lattice-cl ", env!("CARGO_PKG_VERSION")));
-        line(
-            "FLOATING_POINT",
-            &format!("IEEE{}{}", precision.bits(), order.to_string().to_uppercase()),
-        );
+        line("FLOATING_POINT", &format!("IEEE{}{}", precision.bits(), order.to_string().to_uppercase()));
         header.push_str("END_HEADER\n");
         header
     };
     output.write(header(0).as_bytes())?;
-    let layout = LinkLayout {
-        precision,
-        order,
-        rows: options.rows,
-    };
+    let layout = LinkLayout { precision, order, rows: options.rows };
     let payload = layout.payload(config.dims(), Some(Method::Nersc(order)), options.progress);
     let [checksum, _] = layout.write(output, &payload, config)?;
     // The checksum has a fixed width: the header is as long as before.
@@ -337,17 +277,8 @@ mod tests {
 
     #[test]
     fn the_last_printed_digit() {
-        for (number, wanted) in [
-            ("0.0382422893", 1e-10),
-            ("3.82e-02", 1e-4),
-            ("1", 1.0),
-            ("5.E-1", 0.1),
-        ] {
-            assert!(
-                (last_digit(number) / wanted - 1.0).abs() < 1e-12,
-                "{number}: {}",
-                last_digit(number)
-            );
+        for (number, wanted) in [("0.0382422893", 1e-10), ("3.82e-02", 1e-4), ("1", 1.0), ("5.E-1", 0.1)] {
+            assert!((last_digit(number) / wanted - 1.0).abs() < 1e-12, "{number}: {}", last_digit(number));
         }
     }
 }

@@ -20,10 +20,7 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<(), Error> {
 pub fn destination(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
     let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize()
-        .ok()
-        .or_else(in_folder)
-        .unwrap_or_else(|| path.to_owned())
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -75,25 +72,14 @@ impl Output {
             // What any new file gets, less the umask; the default is for secrets, 0600.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
-        let not_writable = |source| {
-            Error::new(
-                path,
-                ErrorKind::NotWritable {
-                    folder: folder.to_owned(),
-                    source,
-                },
-            )
-        };
+        let not_writable =
+            |source| Error::new(path, ErrorKind::NotWritable { folder: folder.to_owned(), source });
         std::fs::metadata(folder).map_err(not_writable)?;
         let file = builder
             .tempfile_in(folder)
             // The kind alone: the rest names the temporary file, which means nothing to the user.
             .map_err(|error| not_writable(error.kind().into()))?;
-        Ok(Self {
-            file,
-            path: path.to_owned(),
-            destination,
-        })
+        Ok(Self { file, path: path.to_owned(), destination })
     }
 
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
@@ -102,10 +88,7 @@ impl Output {
 
     /// Appends, or overwrites from where [`Output::seek`] left the file.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.file
-            .as_file_mut()
-            .write_all(bytes)
-            .map_err(|source| self.write_error(source))
+        self.file.as_file_mut().write_all(bytes).map_err(|source| self.write_error(source))
     }
 
     /// Moves to `byte`.
@@ -119,31 +102,15 @@ impl Output {
 
     /// Brings everything to disk and gives the file its name.
     pub(super) fn finish(self) -> Result<(), Error> {
-        self.file
-            .as_file()
-            .sync_all()
-            .map_err(|source| self.write_error(source))?;
-        let Self {
-            file,
-            path,
-            destination,
-        } = self;
+        self.file.as_file().sync_all().map_err(|source| self.write_error(source))?;
+        let Self { file, path, destination } = self;
         file.persist(&destination).map(drop).map_err(|persist| {
-            Error::new(
-                &path,
-                ErrorKind::System {
-                    action: "rename the finished file",
-                    source: persist.error,
-                },
-            )
+            Error::new(&path, ErrorKind::System { action: "rename the finished file", source: persist.error })
         })
     }
 
     fn write_error(&self, source: std::io::Error) -> Error {
-        self.error(ErrorKind::System {
-            action: "write the file",
-            source,
-        })
+        self.error(ErrorKind::System { action: "write the file", source })
     }
 }
 

@@ -39,8 +39,7 @@ impl Payload<'_> {
     }
 
     fn sums_of(&self, site: usize, bytes: &[u8]) -> Sums {
-        self.method
-            .map_or(Method::NOTHING, |method| method.of_site(site as u64, bytes))
+        self.method.map_or(Method::NOTHING, |method| method.of_site(site as u64, bytes))
     }
 
     fn combine(&self, a: Sums, b: Sums) -> Sums {

@@ -43,17 +43,8 @@ impl PropagatorWriter {
         let mut output = Output::create(path.as_ref())?;
         let file = metadata::scidac_file(dims);
         lime::write_text(&mut output, "scidac-private-file-xml", Position::First, &file)?;
-        lime::write_text(
-            &mut output,
-            "scidac-file-xml",
-            Position::Last,
-            &metadata::propagator_file(info),
-        )?;
-        Ok(Self {
-            output,
-            dims,
-            precision,
-        })
+        lime::write_text(&mut output, "scidac-file-xml", Position::Last, &metadata::propagator_file(info))?;
+        Ok(Self { output, dims, precision })
     }
 
     /// Appends the solution for a source with this spin (0 to 3) and colour (0 to 2), sites in lexicographic order.
@@ -85,12 +76,7 @@ impl PropagatorWriter {
             Precision::Double => payload.write(output, |site, bytes| encode::<f64>(&field[site], bytes)),
         }?;
         lime::write_padding(output, payload.bytes())?;
-        lime::write_text(
-            output,
-            "scidac-checksum",
-            Position::Last,
-            &metadata::scidac_checksum(sums),
-        )
+        lime::write_text(output, "scidac-checksum", Position::Last, &metadata::scidac_checksum(sums))
     }
 
     /// Brings the file to disk and gives it its name.
@@ -149,10 +135,7 @@ pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Re
     }
     if records.is_empty() {
         let wanted = "solution of the Dirac equation (scidac-binary-data of Dirac spinors)";
-        return Err(input.error(ErrorKind::NoSuchRecord {
-            wanted,
-            records: file.kinds(),
-        }));
+        return Err(input.error(ErrorKind::NoSuchRecord { wanted, records: file.kinds() }));
     }
     Ok(Propagator { dims, records })
 }
@@ -197,26 +180,12 @@ fn read_record(
     if let Some(stored) = stored
         && !options.ignore_checksum
     {
-        let Checksum {
-            kind,
-            stored,
-            computed,
-            ok,
-        } = Checksum::new(Method::SciDac, stored, computed);
+        let Checksum { kind, stored, computed, ok } = Checksum::new(Method::SciDac, stored, computed);
         if !ok {
-            return Err(input.error(ErrorKind::ChecksumMismatch {
-                kind,
-                stored,
-                computed,
-            }));
+            return Err(input.error(ErrorKind::ChecksumMismatch { kind, stored, computed }));
         }
     }
-    Ok(Some(PropagatorRecord {
-        spin,
-        colour,
-        precision,
-        field,
-    }))
+    Ok(Some(PropagatorRecord { spin, colour, precision, field }))
 }
 
 fn decode<T: Stored>(bytes: &[u8], spinor: &mut [Spinor<f64>]) {
@@ -270,10 +239,7 @@ mod tests {
             assert_eq!(propagator.dims, dims());
             assert_eq!(propagator.records.len(), 2);
             for (record, (spin, colour)) in propagator.records.iter().zip([(0, 0), (3, 2)]) {
-                assert_eq!(
-                    (record.spin, record.colour, record.precision),
-                    (spin, colour, precision)
-                );
+                assert_eq!((record.spin, record.colour, record.precision), (spin, colour, precision));
                 let wanted: Vec<_> = field(100 * spin + colour)
                     .into_iter()
                     .map(|spinor| match precision {
@@ -300,10 +266,7 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let error = read_propagator(&path).unwrap_err();
         assert!(error.is_mismatch(), "{error}");
-        let options = ReadOptions {
-            ignore_checksum: true,
-            ..Default::default()
-        };
+        let options = ReadOptions { ignore_checksum: true, ..Default::default() };
         assert_eq!(read_propagator_with(&path, &options).unwrap().records.len(), 2);
     }
 
@@ -315,25 +278,13 @@ mod tests {
         let short = &field(0)[1..];
         assert!(matches!(
             writer.write(0, 0, short).unwrap_err().kind,
-            ErrorKind::FieldSize {
-                wanted: 96,
-                found: 95
-            }
+            ErrorKind::FieldSize { wanted: 96, found: 95 }
         ));
-        assert!(matches!(
-            writer.write(4, 0, &field(0)).unwrap_err().kind,
-            ErrorKind::NoSuchSource { .. }
-        ));
+        assert!(matches!(writer.write(4, 0, &field(0)).unwrap_err().kind, ErrorKind::NoSuchSource { .. }));
         drop(writer);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
-        PropagatorWriter::create(&path, dims(), Precision::Double, "")
-            .unwrap()
-            .finish()
-            .unwrap();
-        assert!(matches!(
-            read_propagator(&path).unwrap_err().kind,
-            ErrorKind::NoSuchRecord { .. }
-        ));
+        PropagatorWriter::create(&path, dims(), Precision::Double, "").unwrap().finish().unwrap();
+        assert!(matches!(read_propagator(&path).unwrap_err().kind, ErrorKind::NoSuchRecord { .. }));
     }
 }

@@ -98,45 +98,21 @@ pub(super) fn extents(
 }
 
 fn verify(file: &GaugeFile, options: &ReadOptions) -> Result<(), ErrorKind> {
-    if let Some(Checksum {
-        kind,
-        stored,
-        computed,
-        ok: false,
-    }) = &file.checksum
+    if let Some(Checksum { kind, stored, computed, ok: false }) = &file.checksum
         && !options.ignore_checksum
     {
         let (stored, computed) = (stored.clone(), computed.clone());
-        return Err(ErrorKind::ChecksumMismatch {
-            kind,
-            stored,
-            computed,
-        });
+        return Err(ErrorKind::ChecksumMismatch { kind, stored, computed });
     }
     // Before the plaquette: a NaN spoils that too, and its place says more.
     validate::check_finite(&file.configuration)?;
     if let Some(check) = file.header_checks.iter().find(|check| !check.ok)
         && !options.ignore_checksum
     {
-        let &HeaderCheck {
-            quantity,
-            stored,
-            computed,
-            tolerance,
-            ..
-        } = check;
-        return Err(ErrorKind::HeaderMismatch {
-            quantity,
-            stored,
-            computed,
-            tolerance,
-        });
+        let &HeaderCheck { quantity, stored, computed, tolerance, .. } = check;
+        return Err(ErrorKind::HeaderMismatch { quantity, stored, computed, tolerance });
     }
-    if options.ignore_unitarity {
-        Ok(())
-    } else {
-        validate::check_special_unitary(&file.configuration)
-    }
+    if options.ignore_unitarity { Ok(()) } else { validate::check_special_unitary(&file.configuration) }
 }
 
 enum Family {

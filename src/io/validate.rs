@@ -13,12 +13,8 @@ pub const UNITARITY_LIMIT: f64 = 1e-4;
 /// Refuses infinities and NaN, and names the first of them.
 pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind> {
     fn first<T: Real>(links: &[Matrix3<T>]) -> Option<usize> {
-        let finite = |link: &Matrix3<T>| {
-            link.0
-                .iter()
-                .flatten()
-                .all(|z| z.re.is_finite() && z.im.is_finite())
-        };
+        let finite =
+            |link: &Matrix3<T>| link.0.iter().flatten().all(|z| z.re.is_finite() && z.im.is_finite());
         links.par_iter().position_first(|link| !finite(link))
     }
     let first = match config.links() {
@@ -29,10 +25,7 @@ pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind>
         None => Ok(()),
         Some(index) => {
             let (coordinates, direction) = place(config.dims(), index);
-            Err(ErrorKind::NotFinite {
-                coordinates,
-                direction,
-            })
+            Err(ErrorKind::NotFinite { coordinates, direction })
         }
     }
 }
@@ -43,31 +36,19 @@ pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), E
     let worst = (0..NDIM * config.dims().volume())
         .into_par_iter()
         .map(|index| (deviation(&config.link(index / NDIM, index % NDIM)), index))
-        .reduce(
-            || (0.0, usize::MAX),
-            |a, b| if (b.0, a.1) > (a.0, b.1) { b } else { a },
-        );
+        .reduce(|| (0.0, usize::MAX), |a, b| if (b.0, a.1) > (a.0, b.1) { b } else { a });
     let (deviation, index) = worst;
     if deviation <= UNITARITY_LIMIT {
         return Ok(());
     }
     let (coordinates, direction) = place(config.dims(), index);
-    Err(ErrorKind::NotSpecialUnitary {
-        coordinates,
-        direction,
-        deviation,
-        limit: UNITARITY_LIMIT,
-    })
+    Err(ErrorKind::NotSpecialUnitary { coordinates, direction, deviation, limit: UNITARITY_LIMIT })
 }
 
 /// The larger of max |U U† − 1| and |det U − 1|; infinite where they overflow.
 fn deviation(link: &Matrix3<f64>) -> f64 {
     let (unitarity, determinant) = (link.unitarity_deviation(), (link.determinant() - 1.0).norm());
-    if unitarity.is_nan() || determinant.is_nan() {
-        f64::INFINITY
-    } else {
-        unitarity.max(determinant)
-    }
+    if unitarity.is_nan() || determinant.is_nan() { f64::INFINITY } else { unitarity.max(determinant) }
 }
 
 fn place(dims: Dims, index: usize) -> ([usize; NDIM], char) {
@@ -80,9 +61,7 @@ mod tests {
 
     fn with(index: usize, value: f64) -> GaugeConfiguration {
         let mut config = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
-        let Links::Double(links) = config.links_mut() else {
-            unreachable!("made in double")
-        };
+        let Links::Double(links) = config.links_mut() else { unreachable!("made in double") };
         links[index].0[1][1].re = value;
         config
     }
@@ -93,13 +72,7 @@ mod tests {
             // Site 7 of 2×4×2×6 is x = 1, y = 3.
             let found = check_finite(&with(7 * NDIM + 2, value));
             assert!(
-                matches!(
-                    found,
-                    Err(ErrorKind::NotFinite {
-                        coordinates: [1, 3, 0, 0],
-                        direction: 'z'
-                    })
-                ),
+                matches!(found, Err(ErrorKind::NotFinite { coordinates: [1, 3, 0, 0], direction: 'z' })),
                 "{found:?}"
             );
         }
@@ -117,10 +90,7 @@ mod tests {
                     deviation,
                     ..
                 }) => {
-                    assert!(
-                        deviation == wanted || (deviation - wanted).abs() < 1e-12,
-                        "{deviation}"
-                    );
+                    assert!(deviation == wanted || (deviation - wanted).abs() < 1e-12, "{deviation}");
                 }
                 other => panic!("{value}: {other:?}"),
             }

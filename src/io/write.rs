@@ -33,25 +33,16 @@ pub struct WriteOptions<'a> {
 impl WriteOptions<'_> {
     /// The defaults of a format.
     pub fn new(format: Format) -> Self {
-        Self {
-            format,
-            ..Self::default()
-        }
+        Self { format, ..Self::default() }
     }
 
     /// What the format cannot hold.
     fn check(&self) -> Result<(), ErrorKind> {
         let lime = matches!(self.format, Format::Ildg | Format::SciDac);
         let (what, remedy) = if self.format == Format::Milc && self.precision == Some(Precision::Double) {
-            (
-                "double precision",
-                "leave the precision out, or choose another format",
-            )
+            ("double precision", "leave the precision out, or choose another format")
         } else if lime && self.byte_order == Some(ByteOrder::Little) {
-            (
-                "little-endian form",
-                "leave the byte order out, or choose nersc or milc",
-            )
+            ("little-endian form", "leave the byte order out, or choose nersc or milc")
         } else if self.format != Format::Nersc && self.rows == Rows::Two {
             ("form with two rows", "write all three, or choose nersc")
         } else if self.format != Format::Ildg && self.lfn.is_some() {
@@ -59,11 +50,7 @@ impl WriteOptions<'_> {
         } else {
             return Ok(());
         };
-        Err(ErrorKind::NotInFormat {
-            format: self.format,
-            what,
-            remedy,
-        })
+        Err(ErrorKind::NotInFormat { format: self.format, what, remedy })
     }
 }
 

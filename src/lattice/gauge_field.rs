@@ -43,11 +43,7 @@ impl<T: Real> GaugeField<T> {
             let entry = |site: usize, component: usize| {
                 let (mu, row, column) = (component / 9, component / 3 % 3, component % 3);
                 let wraps = dims.coordinates(site)[mu] + 1 == dims[mu];
-                let sign = if wraps {
-                    f64::from(boundary.signs()[mu])
-                } else {
-                    1.0
-                };
+                let sign = if wraps { f64::from(boundary.signs()[mu]) } else { 1.0 };
                 let z = configuration.entry(site, mu, row, column) * sign;
                 Complex::new(T::from_f64(z.re), T::from_f64(z.im))
             };
@@ -60,10 +56,7 @@ impl<T: Real> GaugeField<T> {
             }
             GaugeStorage::Devices(buffers)
         };
-        Ok(Self {
-            lattice: lattice.clone(),
-            storage: Arc::new(storage),
-        })
+        Ok(Self { lattice: lattice.clone(), storage: Arc::new(storage) })
     }
 
     /// The lattice it lives on.
@@ -85,10 +78,7 @@ impl<T: Real> GaugeField<T> {
                 GaugeStorage::Devices(cast)
             }
         };
-        Ok(GaugeField {
-            lattice: self.lattice.clone(),
-            storage: Arc::new(storage),
-        })
+        Ok(GaugeField { lattice: self.lattice.clone(), storage: Arc::new(storage) })
     }
 
     pub(crate) fn storage(&self) -> &GaugeStorage<T> {

@@ -47,9 +47,7 @@ impl<T: Real> Halo<T> {
                 staging: None,
             })
         });
-        Ok(Self {
-            slabs: slabs.collect::<Result<_, DeviceError>>()?,
-        })
+        Ok(Self { slabs: slabs.collect::<Result<_, DeviceError>>()? })
     }
 
     /// Packs the faces of each slab and passes them to its neighbours.
@@ -77,10 +75,7 @@ impl<T: Real> Halo<T> {
                 Some(staging) => staging,
                 None => {
                     let len = slab.to_behind.len();
-                    [
-                        PinnedBuffer::zeroed(&device, len)?,
-                        PinnedBuffer::zeroed(&device, len)?,
-                    ]
+                    [PinnedBuffer::zeroed(&device, len)?, PinnedBuffer::zeroed(&device, len)?]
                 }
             };
             reads.push((
@@ -97,9 +92,7 @@ impl<T: Real> Halo<T> {
         // What slab k sends ahead and what slab k + 1 sends behind change places.
         let count = self.slabs.len();
         for (k, ahead) in ahead.iter_mut().enumerate() {
-            ahead
-                .as_mut_slice()
-                .swap_with_slice(behind[(k + 1) % count].as_mut_slice());
+            ahead.as_mut_slice().swap_with_slice(behind[(k + 1) % count].as_mut_slice());
         }
 
         let mut writes = Vec::with_capacity(count);

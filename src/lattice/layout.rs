@@ -47,11 +47,7 @@ impl Layout {
                 None => break,
             }
         }
-        Self {
-            extents,
-            t_origin,
-            cuts,
-        }
+        Self { extents, t_origin, cuts }
     }
 
     /// Extents of the slab in x, y, z, t.
@@ -104,9 +100,7 @@ impl Layout {
         let sub = self.sub_extents();
         let parity = (coordinates.iter().sum::<usize>() + self.t_origin) % 2;
         let [x, y, z, t] = std::array::from_fn(|mu| coordinates[mu] % sub[mu]);
-        let lane = (0..NDIM)
-            .rev()
-            .fold(0, |lane, mu| lane * self.cuts[mu] + coordinates[mu] / sub[mu]);
+        let lane = (0..NDIM).rev().fold(0, |lane, mu| lane * self.cuts[mu] + coordinates[mu] / sub[mu]);
         let block = ((t * sub[2] + z) * sub[1] + y) * (sub[0] / 2) + x / 2;
         Place { parity, block, lane }
     }

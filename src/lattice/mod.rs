@@ -83,19 +83,9 @@ impl Lattice {
             .devices()
             .iter()
             .zip(parts)
-            .map(|(device, (t_origin, t_extent))| Slab {
-                device: device.clone(),
-                t_origin,
-                t_extent,
-            })
+            .map(|(device, (t_origin, t_extent))| Slab { device: device.clone(), t_origin, t_extent })
             .collect();
-        Ok(Self {
-            inner: Arc::new(Inner {
-                team: team.clone(),
-                dims,
-                slabs,
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { team: team.clone(), dims, slabs }) })
     }
 
     /// The extents.
@@ -147,11 +137,7 @@ impl Lattice {
     pub fn spinor_from_host<T: Real>(&self, spinors: &[Spinor<T>]) -> Result<SpinorField<T>, LatticeError> {
         let wanted = self.dims().volume();
         if spinors.len() != wanted {
-            return Err(LatticeError::SpinorCount {
-                dims: self.dims(),
-                wanted,
-                found: spinors.len(),
-            });
+            return Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found: spinors.len() });
         }
         Ok(SpinorField::from_host(self, spinors)?)
     }
@@ -177,11 +163,7 @@ impl Lattice {
         ];
         for (what, found, count) in ranges {
             if found >= count {
-                return Err(LatticeError::OutOfRange {
-                    what,
-                    found,
-                    last: count - 1,
-                });
+                return Err(LatticeError::OutOfRange { what, found, last: count - 1 });
             }
         }
         let mut spinors = vec![Spinor::default(); dims.volume()];

@@ -13,11 +13,7 @@ use std::sync::Arc;
 
 const SPINOR: KernelFamily = KernelFamily::new(
     "spinor",
-    &[
-        include_str!("../../cl/lanes.cl"),
-        REDUCTION_SOURCE,
-        include_str!("../../cl/spinor.cl"),
-    ],
+    &[include_str!("../../cl/lanes.cl"), REDUCTION_SOURCE, include_str!("../../cl/spinor.cl")],
 );
 
 /// The complex vector space of spinor fields on a lattice, with the inner product summed over all sites.
@@ -92,14 +88,9 @@ impl SlabKernels {
     fn new<T: Real>(device: &Device, lanes: usize, count: u64) -> Result<Self, DeviceError> {
         // A CPU's work-item runs alone on long vectors; a GPU needs many work-items on every compute unit.
         let units = device.info().compute_units.max(1);
-        let (local, groups) = if device.info().kind == DeviceKind::Cpu {
-            (1, 4 * units)
-        } else {
-            (256, 8 * units)
-        };
-        let key = KernelKey::of_real::<T>(SPINOR)
-            .lanes(lanes)
-            .define("LOCAL_SIZE", local);
+        let (local, groups) =
+            if device.info().kind == DeviceKind::Cpu { (1, 4 * units) } else { (256, 8 * units) };
+        let key = KernelKey::of_real::<T>(SPINOR).lanes(lanes).define("LOCAL_SIZE", local);
         let program = device.program(&key)?;
         let kernel = |name: &str, scalar: Option<[&'static str; 2]>, fields: &[Parameter], reduces: bool| {
             let mut parameters = vec![Parameter::value::<u64>("count")];
@@ -120,18 +111,8 @@ impl SlabKernels {
             xpby: kernel("xpby", b, &[input("x"), output("y")], false)?,
             dot: kernel("inner_product", None, &[input("x"), input("y")], true)?,
             norm2: kernel("norm2", None, &[input("x")], true)?,
-            advance: kernel(
-                "advance",
-                a,
-                &[input("p"), output("x"), input("q"), output("r")],
-                true,
-            )?,
-            redirect: kernel(
-                "redirect",
-                b,
-                &[input("r"), output("p"), input("s"), output("q")],
-                true,
-            )?,
+            advance: kernel("advance", a, &[input("p"), output("x"), input("q"), output("r")], true)?,
+            redirect: kernel("redirect", b, &[input("r"), output("p"), input("s"), output("q")], true)?,
             device: device.clone(),
         })
     }
@@ -139,10 +120,7 @@ impl SlabKernels {
 
 /// The two arguments of a complex scalar.
 fn scalar<T: Real>(z: &Complex64) -> [Argument<'static>; 2] {
-    [
-        Argument::value(T::from_f64(z.re)),
-        Argument::value(T::from_f64(z.im)),
-    ]
+    [Argument::value(T::from_f64(z.re)), Argument::value(T::from_f64(z.im))]
 }
 
 /// The data of a field whose partner in an operation lives on the devices.
@@ -196,10 +174,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
             on_host_mut(to).copy_from_slice(on_host(from));
             return Ok(());
         }
-        on_devices(from)
-            .iter()
-            .zip(on_devices_mut(to))
-            .try_for_each(|(from, to)| to.copy_from(from))
+        on_devices(from).iter().zip(on_devices_mut(to)).try_for_each(|(from, to)| to.copy_from(from))
     }
 
     fn axpy(&self, a: &Complex64, x: &SpinorField<T>, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
@@ -211,10 +186,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(a);
         for (k, kernels) in self.kernels.iter().enumerate() {
             let count = Argument::value(kernels.count);
-            kernels.axpy.launch(
-                kernels.range,
-                &[count, re, im, (&x[k]).into(), (&mut y[k]).into()],
-            )?;
+            kernels.axpy.launch(kernels.range, &[count, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
@@ -228,10 +200,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(b);
         for (k, kernels) in self.kernels.iter().enumerate() {
             let count = Argument::value(kernels.count);
-            kernels.xpby.launch(
-                kernels.range,
-                &[count, re, im, (&x[k]).into(), (&mut y[k]).into()],
-            )?;
+            kernels.xpby.launch(kernels.range, &[count, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
@@ -243,14 +212,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let (x, y) = (on_devices(x), on_devices(y));
         self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let arguments = [
-                Argument::value(kernels.count),
-                (&x[k]).into(),
-                (&y[k]).into(),
-                s,
-                t,
-                u,
-            ];
+            let arguments = [Argument::value(kernels.count), (&x[k]).into(), (&y[k]).into(), s, t, u];
             kernels.dot.launch(kernels.range, &arguments).map(drop)
         })
     }
@@ -264,10 +226,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
             let [s, t, u] = reduction.arguments();
             kernels
                 .norm2
-                .launch(
-                    kernels.range,
-                    &[Argument::value(kernels.count), (&x[k]).into(), s, t, u],
-                )
+                .launch(kernels.range, &[Argument::value(kernels.count), (&x[k]).into(), s, t, u])
                 .map(drop)
         })?;
         Ok(sum.re.into())
@@ -311,16 +270,8 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
             let count = Argument::value(kernels.count);
-            let (p, x, q, r) = (
-                (&p[k]).into(),
-                (&mut x[k]).into(),
-                (&q[k]).into(),
-                (&mut r[k]).into(),
-            );
-            kernels
-                .advance
-                .launch(kernels.range, &[count, re, im, p, x, q, r, s, t, u])
-                .map(drop)
+            let (p, x, q, r) = ((&p[k]).into(), (&mut x[k]).into(), (&q[k]).into(), (&mut r[k]).into());
+            kernels.advance.launch(kernels.range, &[count, re, im, p, x, q, r, s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }
@@ -343,16 +294,9 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
             let count = Argument::value(kernels.count);
-            let (r, p, image, q) = (
-                (&r[k]).into(),
-                (&mut p[k]).into(),
-                (&image[k]).into(),
-                (&mut q[k]).into(),
-            );
-            kernels
-                .redirect
-                .launch(kernels.range, &[count, re, im, r, p, image, q, s, t, u])
-                .map(drop)
+            let (r, p, image, q) =
+                ((&r[k]).into(), (&mut p[k]).into(), (&image[k]).into(), (&mut q[k]).into());
+            kernels.redirect.launch(kernels.range, &[count, re, im, r, p, image, q, s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }

@@ -31,17 +31,11 @@ impl<T: Real> SpinorField<T> {
             SpinorStorage::Host(vec![Spinor::default(); dims.volume()])
         } else {
             let buffers = lattice.slabs().iter().map(|slab| {
-                Buffer::zeroed(
-                    &slab.device,
-                    slab.layout(dims, T::PRECISION).reals(Self::COMPONENTS),
-                )
+                Buffer::zeroed(&slab.device, slab.layout(dims, T::PRECISION).reals(Self::COMPONENTS))
             });
             SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
         };
-        Ok(Self {
-            lattice: lattice.clone(),
-            storage,
-        })
+        Ok(Self { lattice: lattice.clone(), storage })
     }
 
     pub(super) fn from_host(lattice: &Lattice, spinors: &[Spinor<T>]) -> Result<Self, DeviceError> {
@@ -101,10 +95,7 @@ impl<T: Real> SpinorField<T> {
                 SpinorStorage::Devices(cast)
             }
         };
-        Ok(SpinorField {
-            lattice: self.lattice.clone(),
-            storage,
-        })
+        Ok(SpinorField { lattice: self.lattice.clone(), storage })
     }
 }
 

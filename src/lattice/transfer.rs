@@ -31,14 +31,7 @@ pub fn upload<T: Real>(
                     let staged: Vec<[T; 2]> = (first..blocks.min(first + piece))
                         .into_par_iter()
                         .map(|block| {
-                            let z = value(
-                                global(Place {
-                                    parity,
-                                    block,
-                                    lane: 0,
-                                }),
-                                component,
-                            );
+                            let z = value(global(Place { parity, block, lane: 0 }), component);
                             [z.re, z.im]
                         })
                         .collect();
@@ -53,23 +46,16 @@ pub fn upload<T: Real>(
             for first in (0..blocks).step_by(piece) {
                 let count = piece.min(blocks - first);
                 let mut staged = vec![T::zero(); count * block_reals];
-                staged
-                    .par_chunks_mut(block_reals)
-                    .enumerate()
-                    .for_each(|(k, reals)| {
-                        for lane in 0..lanes {
-                            let site = global(Place {
-                                parity,
-                                block: first + k,
-                                lane,
-                            });
-                            for component in 0..components {
-                                let z = value(site, component);
-                                reals[component * 2 * lanes + lane] = z.re;
-                                reals[(component * 2 + 1) * lanes + lane] = z.im;
-                            }
+                staged.par_chunks_mut(block_reals).enumerate().for_each(|(k, reals)| {
+                    for lane in 0..lanes {
+                        let site = global(Place { parity, block: first + k, lane });
+                        for component in 0..components {
+                            let z = value(site, component);
+                            reals[component * 2 * lanes + lane] = z.re;
+                            reals[(component * 2 + 1) * lanes + lane] = z.im;
                         }
-                    });
+                    }
+                });
                 let offset = parity * half + first * block_reals;
                 buffer.slice_mut(offset..offset + staged.len())?.write(&staged)?;
             }

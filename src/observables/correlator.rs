@@ -19,12 +19,7 @@ pub struct PionCorrelator {
 impl PionCorrelator {
     /// A correlator of nothing yet, along direction `along` (0 to 3) from the slice `origin`.
     pub fn new(dims: Dims, along: usize, origin: usize) -> Self {
-        Self {
-            dims,
-            along,
-            origin,
-            values: vec![0.0; dims[along]],
-        }
+        Self { dims, along, origin, values: vec![0.0; dims[along]] }
     }
 
     /// Adds the solution for one source component, spinors in lexicographic order of sites.
@@ -38,15 +33,10 @@ impl PionCorrelator {
             .into_par_iter()
             .map(|distance| {
                 let slice = (self.origin + distance) % extents[self.along];
-                sites_of_slice(self.dims, self.along, slice)
-                    .map(|site| solution[site].norm2())
-                    .sum()
+                sites_of_slice(self.dims, self.along, slice).map(|site| solution[site].norm2()).sum()
             })
             .collect();
-        self.values
-            .iter_mut()
-            .zip(sums)
-            .for_each(|(value, sum)| *value += sum);
+        self.values.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
     }
 
     /// C(0), C(1), …

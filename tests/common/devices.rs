@@ -4,10 +4,7 @@ use lattice_cl::device::{CacheMode, Device, DeviceOptions, Profiling, Selector, 
 
 /// Every device here with double precision; a loud line where there is none.
 pub fn devices() -> Vec<Device> {
-    opened(&DeviceOptions {
-        profiling: Profiling::Off,
-        cache: CacheMode::Off,
-    })
+    opened(&DeviceOptions { profiling: Profiling::Off, cache: CacheMode::Off })
 }
 
 /// As [`devices`], opened in a particular way.
@@ -17,9 +14,7 @@ pub fn opened(options: &DeviceOptions) -> Vec<Device> {
         println!("SKIPPED: no OpenCL device to test on: {absence}");
     }
     let usable = discovery.devices.iter().filter(|d| d.info.fp64);
-    usable
-        .map(|d| Device::open(d, options).expect("a discovered device opens"))
-        .collect()
+    usable.map(|d| Device::open(d, options).expect("a discovered device opens")).collect()
 }
 
 /// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).

@@ -16,10 +16,7 @@ pub fn shared() -> Option<PathBuf> {
     if folder.join("data").is_dir() {
         return Some(folder);
     }
-    eprintln!(
-        "SKIPPED: the public configurations are not in {}",
-        folder.display()
-    );
+    eprintln!("SKIPPED: the public configurations are not in {}", folder.display());
     None
 }
 

@@ -90,10 +90,7 @@ impl LinearOperator for Dense {
 
     fn work(&self) -> Work {
         let n = self.rows.len() as u64;
-        Work {
-            flops: 8 * n * n,
-            bytes: 16 * n * n,
-        }
+        Work { flops: 8 * n * n, bytes: 16 * n * n }
     }
 }
 
@@ -102,10 +99,7 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn real(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
@@ -121,18 +115,13 @@ impl Random {
 impl Dense {
     pub fn from_fn(n: usize, mut f: impl FnMut(usize, usize) -> Complex64) -> Self {
         let rows = (0..n).map(|i| (0..n).map(|j| f(i, j)).collect()).collect();
-        Self {
-            space: Space { dimension: n },
-            rows,
-        }
+        Self { space: Space { dimension: n }, rows }
     }
 
     /// A random matrix, not Hermitian, whose Hermitian part is positive definite.
     pub fn general(n: usize, seed: u64) -> Self {
         let mut random = Random(seed);
-        Self::from_fn(n, |i, j| {
-            random.complex() / (n as f64).sqrt() + if i == j { 2.5 } else { 0.0 }
-        })
+        Self::from_fn(n, |i, j| random.complex() / (n as f64).sqrt() + if i == j { 2.5 } else { 0.0 })
     }
 
     /// A†A of a random matrix.
@@ -158,9 +147,7 @@ impl Dense {
         let mut a = self.rows.clone();
         let mut x = b.to_vec();
         for k in 0..n {
-            let pivot = (k..n)
-                .max_by(|&i, &j| a[i][k].norm().total_cmp(&a[j][k].norm()))
-                .unwrap();
+            let pivot = (k..n).max_by(|&i, &j| a[i][k].norm().total_cmp(&a[j][k].norm())).unwrap();
             a.swap(k, pivot);
             x.swap(k, pivot);
             for i in k + 1..n {
