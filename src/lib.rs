@@ -1,4 +1,46 @@
-//! lattice-cl.
+//! OpenCL linear algebra and lattice-QCD solvers on any device, one or several, and on none.
+//!
+//! ```
+//! use lattice_cl::device::{Selector, Team};
+//! use lattice_cl::dirac::{CrParams, Kappa, Wilson, cr};
+//! use lattice_cl::host::{Boundary, Dims, random};
+//! use lattice_cl::lattice::Lattice;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let team = Team::select(Selector::Auto)?; // the best OpenCL device, else the host
+//! let config = random::weak(Dims::new([4, 4, 4, 8])?, 0.2, 1); // or io::read_gauge("conf.lime")?
+//! let lattice = Lattice::new(&team, config.dims())?;
+//! let links = lattice.gauge::<f64>(&config, Boundary::antiperiodic_t())?;
+//! let wilson = Wilson::new(&links, Kappa(0.11))?;
+//! let source = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?; // site, spin, colour
+//! let (x, info) = cr(&wilson, &source, &CrParams { tol: 1e-10, ..Default::default() })?;
+//! assert!(info.residual.true_residual <= 1e-10);
+//! println!("{} iterations; x(0) = {:?}", info.iterations, x.to_host()?[0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Modules
+//!
+//! | module | what is there |
+//! |---|---|
+//! | [`device`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
+//! | [`blas`] | vector operations on device buffers |
+//! | [`lattice`] | gauge and spinor fields on the devices of a team |
+//! | [`dirac`] | the Wilson operator and solving with it; the methods are those of [`lattice_solvers`] |
+//! | [`observables`] | plaquette, Polyakov loop, pion correlator |
+//! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
+//! | [`host`] | plain lattice data, and the readable twin of every kernel |
+//! | [`scalar`] | the number types |
+//!
+//! # Conventions
+//!
+//! * Directions are x, y, z, t; extents are given in this order, each even and at least 2. Sites are numbered with x fastest.
+//! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]); γ5 = diag(1, 1, −1, −1).
+//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`dirac::Wilson`].
+//! * Boundary signs are applied when links go to the devices; checksums and plaquettes are of the file's links.
+//! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
+//! * Reductions accumulate in double, in a fixed order.
 
 pub mod blas;
 #[cfg(feature = "program")]

@@ -70,7 +70,8 @@ fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
     let status = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_loader_without_platforms_leaves_the_host_with_the_reason"])
         .env(CHILD, "1")
-        .env("OCL_ICD_VENDORS", empty.path())
+        // Some loaders take the name of a folder only with a slash at its end.
+        .env("OCL_ICD_VENDORS", empty.path().join(""))
         .env_remove("OPENCL_DYLIB_PATH")
         .status()
         .unwrap();
@@ -320,7 +321,7 @@ fn programs_come_back_from_the_cache_and_a_damaged_cache_is_rebuilt() {
         }
         opened(&options).iter().for_each(run);
         for file in &stored {
-            assert!(std::fs::read(file).unwrap().len() > damage.len(), "{} is written anew", file.display());
+            assert!(std::fs::read(file).unwrap() != damage, "{} is written anew", file.display());
         }
     }
 }

@@ -32,8 +32,8 @@ impl Default for CgParams {
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate (the best in the A-norm of the
-/// error, which this method minimises) when (p, Ap) is not positive, when a scalar is not finite, when the residual
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
+/// residual, to within a factor of two, when (p, Ap) is not positive, when a scalar is not finite, when the residual
 /// stagnates or the iteration limit is reached; the space's own error when an operation fails.
 pub fn conjugate_gradient<A: LinearOperator>(
     a: &A,
@@ -63,6 +63,8 @@ pub fn conjugate_gradient<A: LinearOperator>(
     space.copy(&r, &mut p)?;
     let mut ap = space.zero_vector()?;
     let mut curvature = Curvature::default();
+    let mut best = Best { x: space.zero_vector()?, r_norm2: f64::INFINITY };
+    best.offer(space, &x, r_norm2_seen.re)?;
     loop {
         let p_ap = a.apply_dot(&p, &mut ap)?;
         progress.count_application();
@@ -70,7 +72,7 @@ pub fn conjugate_gradient<A: LinearOperator>(
         if progress.looks() {
             let [p_ap, r_norm2] = space.read([&p_ap, &r_norm2])?;
             if let Some(failure) = curvature.failure(p_ap, r_norm2.re, params.breakdown) {
-                return progress.finish(x, Verdict::GaveUp(failure));
+                return progress.finish(best.or(x, r_norm2.re), Verdict::GaveUp(failure));
             }
         }
         let alpha = space.quotient(&r_norm2, &p_ap);
@@ -79,14 +81,39 @@ pub fn conjugate_gradient<A: LinearOperator>(
         progress.iterations += 1;
         if progress.looks() {
             let [seen] = space.read([&new_norm2])?;
-            if let Some(verdict) = progress.look(seen, &x)? {
-                return progress.finish(x, verdict);
+            match progress.look(seen, &x)? {
+                Some(Verdict::Converged) => return progress.finish(x, Verdict::Converged),
+                Some(verdict) => return progress.finish(best.or(x, seen.re), verdict),
+                None => best.offer(space, &x, seen.re)?,
             }
         }
         let beta = space.quotient(&new_norm2, &r_norm2);
         space.xpby(&r, &beta, &mut p)?;
         progress.work += direction;
         r_norm2 = new_norm2;
+    }
+}
+
+/// The residual of this method may grow: the iterate with the smallest one so far, to within a factor of two, so that few
+/// copies are made.
+struct Best<V> {
+    x: V,
+    r_norm2: f64,
+}
+
+impl<V> Best<V> {
+    /// Takes note of an iterate.
+    fn offer<S: VectorSpace<Vector = V>>(&mut self, space: &S, x: &V, r_norm2: f64) -> Result<(), S::Error> {
+        if r_norm2 < 0.25 * self.r_norm2 {
+            space.copy(x, &mut self.x)?;
+            self.r_norm2 = r_norm2;
+        }
+        Ok(())
+    }
+
+    /// The better of this and the last iterate.
+    fn or(self, last: V, last_r_norm2: f64) -> V {
+        if last_r_norm2 <= self.r_norm2 { last } else { self.x }
     }
 }
 

@@ -77,6 +77,15 @@ pub enum Solver {
     Cg,
 }
 
+impl std::fmt::Display for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Solver::Cr => "cr",
+            Solver::Cg => "cg",
+        })
+    }
+}
+
 /// The site of a point source, as `point:x,y,z,t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointSource(pub [usize; NDIM]);

@@ -156,7 +156,7 @@ fn write(
 
 fn draw(path: &Path, equation: &Equation, outcome: &Outcome) -> Result<(), PlotError> {
     let points = outcome.history.iter().enumerate().map(|(n, r)| (n as f64, *r)).collect();
-    let name = format!("{:?} on the {} system", outcome.solver, outcome.system).to_lowercase();
+    let name = format!("{} on the {} system", outcome.solver, outcome.system);
     let title = format!("{}, κ = {:?}", equation.file.display(), outcome.kappa);
     plot::residual_history(path, &title, &[Series { name, points }])
 }
@@ -169,7 +169,7 @@ fn table(outcome: &Outcome) -> Table {
     table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
     table.line(
         "solver",
-        format_args!("{:?} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
+        format_args!("{} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
     );
     table.line("converged", if outcome.converged { "yes" } else { "NO" });
     table.line("iterations", outcome.iterations);

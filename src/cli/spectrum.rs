@@ -188,7 +188,7 @@ fn text(outcome: &Outcome) -> String {
     table.line("source", &outcome.source);
     table.line(
         "solver",
-        format_args!("{:?} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
+        format_args!("{} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
     );
     let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
     let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
