@@ -1,30 +1,23 @@
-// The Wilson operator on one device's slab of the lattice, twin of src/host/wilson.rs.
+// The Wilson operator, and its hop from one parity to the other, on one device's slab of the lattice; twin of
+// src/host/wilson.rs.
 //
 //   out = γ5^GAMMA5 (shift·ψ + coefficient·H ψ)
 //   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]      upper signs: M, lower: M† (DAGGER)
+//
+// FULL: `in` and `out` have both parities. Otherwise `out` has one, `parity`, and `in` the other; the shifted field, of
+// the parity of `out`, is `shifted` (SHIFT), or there is none.
 //
 // One work-item computes one block of LANES sites. Where a step leaves the sub-lattice, the lanes are permuted.
 // Where it leaves the slab in t (HALO), the projected spinor comes from a buffer that the neighbouring device filled
 // with pack_halo; what comes from behind has been multiplied by its link already.
 //
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
-// DAGGER GAMMA5 HALO    0 or 1
+// DAGGER GAMMA5 HALO FULL SHIFT    0 or 1
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
-// BLOCKS         blocks of LANES sites in each parity
-// A field of `components` complex numbers a site is stored [parity][component][site][re, im] with one lane,
-// [parity][block][component][re, im][lane] with several: see src/lattice/layout.rs.
-
-#if LANES == 1
-#define ELEMENT(components, c, block) ((size_t)(c) * BLOCKS + (block))
-#else
-#define ELEMENT(components, c, block) ((size_t)(block) * (components) + (c))
-#endif
-
-// Reals in one parity of a field.
-#define HALF_FIELD(components) ((size_t)2 * (components) * BLOCKS * LANES)
+// WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
+//                stored links have them already, or they are all 1
 
 #define SPINOR_COMPONENTS 12
-#define LINK_COMPONENTS 36
 #define HALF_SPINOR_COMPONENTS 6
 #define FACE_SITES ((size_t)NX * SX * NY * SY * NZ * SZ / 2)
 
@@ -97,22 +90,33 @@ static inline void add_reconstructed(spinor *sum, const int mu, const real sign,
 }
 
 // U h, or U† h, with the link in direction μ at `block`.
-static inline half_spinor times_link(__global const real * half_links, const size_t block, const int mu, const int adjoint,
-                              const half_spinor upper)
+static inline half_spinor times_link(__global const real *half_links, const size_t block, const int mu, const int adjoint,
+                                     const half_spinor upper)
 {
+    const matrix u = load_link(half_links, block, mu);
     half_spinor product;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
 #pragma unroll
         for (int j = 0; j < 3; ++j) {
-            const int entry = 9 * mu + (adjoint ? 3 * j + i : 3 * i + j);
-            const vcomplex stored = load_complex(half_links, ELEMENT(LINK_COMPONENTS, entry, block));
-            const vcomplex u = adjoint ? conjugate(stored) : stored;
-            product.h[i] = j == 0 ? multiply(u, upper.h[j]) : multiply_add(product.h[i], u, upper.h[j]);
-            product.h[3 + i] = j == 0 ? multiply(u, upper.h[3 + j]) : multiply_add(product.h[3 + i], u, upper.h[3 + j]);
+            const vcomplex entry = adjoint ? conjugate(u.e[3 * j + i]) : u.e[3 * i + j];
+            product.h[i] = j == 0 ? multiply(entry, upper.h[j]) : multiply_add(product.h[i], entry, upper.h[j]);
+            product.h[3 + i] =
+                j == 0 ? multiply(entry, upper.h[3 + j]) : multiply_add(product.h[3 + i], entry, upper.h[3 + j]);
         }
     }
     return product;
+}
+
+static inline half_spinor scale(const half_spinor upper, const vreal factor)
+{
+    half_spinor scaled;
+#pragma unroll
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
+        scaled.h[k].re = factor * upper.h[k].re;
+        scaled.h[k].im = factor * upper.h[k].im;
+    }
+    return scaled;
 }
 
 #define PERMUTE(upper, swizzle)                                \
@@ -188,92 +192,141 @@ static inline void store_halo(__global real * halo, const uint parity, const pos
 // Packs what the neighbouring devices need of the slab's first and last time slice.
 //   to_behind   (1 ∓ γ_t)ψ on the first slice
 //   to_ahead    U_t† (1 ± γ_t)ψ on the last one
+// `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
+// one parity only, `first_parity`.
 __kernel void pack_halo(__global const real *restrict in, __global const real *restrict links,
-                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint t_origin)
+                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint t_origin, const real t_sign,
+                        const uint first_parity)
 {
     const uint face_blocks = SX / 2 * SY * SZ;
     const uint item = get_global_id(0);
-    if (item >= 2 * face_blocks)
+    if (item >= (FULL ? 2 : 1) * face_blocks)
         return;
-    const uint parity = item / face_blocks;
+    const uint parity = first_parity + item / face_blocks;
     const uint first = item % face_blocks;
     const uint last = first + (ST - 1) * face_blocks;
-    __global const real *in_half = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
+    __global const real *in_half = FULL ? in + parity * HALF_FIELD(SPINOR_COMPONENTS) : in;
     __global const real *links_half = links + parity * HALF_FIELD(LINK_COMPONENTS);
 
     store_halo(to_behind, parity, position_of(parity, first, t_origin), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
     const half_spinor upper = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
-    store_halo(to_ahead, parity, position_of(parity, last, t_origin), times_link(links_half, last, 3, 1, upper));
+    store_halo(to_ahead, parity, position_of(parity, last, t_origin),
+               scale(times_link(links_half, last, 3, 1, upper), (vreal)t_sign));
 }
 #endif
 
 // One direction of the hopping term. `at_end` and `at_start` say whether the step leaves the sub-lattice.
-#define HOP_AHEAD(mu, neighbour, at_end, CROSS)                                                              \
+#define HOP_AHEAD(mu, neighbour, at_end, direction)                                                          \
     {                                                                                                        \
-        half_spinor upper = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                        \
+        half_spinor upper = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
         if (at_end) {                                                                                        \
-            CROSS(upper)                                                                                      \
+            CROSS_AHEAD(direction, upper)                                                                    \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, upper));                 \
+        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, upper));                \
     }
 
-#define HOP_BEHIND(mu, neighbour, at_start, CROSS)                                                           \
+#define HOP_BEHIND(mu, neighbour, at_start, direction)                                                       \
     {                                                                                                        \
-        half_spinor upper = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
-        upper = times_link(links_other, neighbour, mu, 1, upper);                                              \
+        half_spinor upper = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                      \
+        upper = times_link(links_other, neighbour, mu, 1, upper);                                            \
         if (at_start) {                                                                                      \
-            CROSS(upper)                                                                                      \
+            CROSS_BEHIND(direction, upper)                                                                   \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, -AHEAD_SIGN, upper);                                                      \
+        add_reconstructed(&sum, mu, -AHEAD_SIGN, upper);                                                     \
     }
 
 #define NOTHING(upper)
 #ifdef AHEAD_x
-#define CROSS_AHEAD_x(upper) PERMUTE(upper, AHEAD_x)
-#define CROSS_BEHIND_x(upper) PERMUTE(upper, BEHIND_x)
+#define FROM_AHEAD_x(upper) PERMUTE(upper, AHEAD_x)
+#define FROM_BEHIND_x(upper) PERMUTE(upper, BEHIND_x)
 #else
-#define CROSS_AHEAD_x NOTHING
-#define CROSS_BEHIND_x NOTHING
+#define FROM_AHEAD_x NOTHING
+#define FROM_BEHIND_x NOTHING
+#endif
+#ifdef WRAP_x
+#define SIGN_x(upper) upper = scale(upper, (vreal)(WRAP_x));
+#else
+#define SIGN_x NOTHING
 #endif
 #ifdef AHEAD_y
-#define CROSS_AHEAD_y(upper) PERMUTE(upper, AHEAD_y)
-#define CROSS_BEHIND_y(upper) PERMUTE(upper, BEHIND_y)
+#define FROM_AHEAD_y(upper) PERMUTE(upper, AHEAD_y)
+#define FROM_BEHIND_y(upper) PERMUTE(upper, BEHIND_y)
 #else
-#define CROSS_AHEAD_y NOTHING
-#define CROSS_BEHIND_y NOTHING
+#define FROM_AHEAD_y NOTHING
+#define FROM_BEHIND_y NOTHING
+#endif
+#ifdef WRAP_y
+#define SIGN_y(upper) upper = scale(upper, (vreal)(WRAP_y));
+#else
+#define SIGN_y NOTHING
 #endif
 #ifdef AHEAD_z
-#define CROSS_AHEAD_z(upper) PERMUTE(upper, AHEAD_z)
-#define CROSS_BEHIND_z(upper) PERMUTE(upper, BEHIND_z)
+#define FROM_AHEAD_z(upper) PERMUTE(upper, AHEAD_z)
+#define FROM_BEHIND_z(upper) PERMUTE(upper, BEHIND_z)
 #else
-#define CROSS_AHEAD_z NOTHING
-#define CROSS_BEHIND_z NOTHING
+#define FROM_AHEAD_z NOTHING
+#define FROM_BEHIND_z NOTHING
+#endif
+#ifdef WRAP_z
+#define SIGN_z(upper) upper = scale(upper, (vreal)(WRAP_z));
+#else
+#define SIGN_z NOTHING
 #endif
 #ifdef AHEAD_t
-#define CROSS_AHEAD_t(upper) PERMUTE(upper, AHEAD_t)
-#define CROSS_BEHIND_t(upper) PERMUTE(upper, BEHIND_t)
+#define FROM_AHEAD_t(upper) PERMUTE(upper, AHEAD_t)
+#define FROM_BEHIND_t(upper) PERMUTE(upper, BEHIND_t)
 #else
-#define CROSS_AHEAD_t NOTHING
-#define CROSS_BEHIND_t NOTHING
+#define FROM_AHEAD_t NOTHING
+#define FROM_BEHIND_t NOTHING
+#endif
+#ifdef WRAP_t
+#define SIGN_t(upper) upper = scale(upper, (vreal)(WRAP_t));
+#else
+#define SIGN_t NOTHING
 #endif
 
+// A link's sign belongs to the site it leaves from: this one for a hop from ahead, the neighbour for one from behind.
+#define CROSS_AHEAD(direction, upper)                                                                        \
+    FROM_AHEAD_##direction(upper)                                                                            \
+    SIGN_##direction(upper)
+#define CROSS_BEHIND(direction, upper)                                                                       \
+    SIGN_##direction(upper)                                                                                  \
+    FROM_BEHIND_##direction(upper)
+
 __kernel void wilson(__global const real *restrict in, __global real *restrict out, __global const real *restrict links,
-                     const real shift, const real coefficient, const uint t_origin
+                     const real coefficient, const uint t_origin
+#if FULL
+                     , const real shift
+#else
+                     , const uint parity
+#endif
+#if !FULL && SHIFT
+                     , const real shift, __global const real *restrict shifted
+#endif
 #if HALO
-                     , __global const real *restrict from_ahead, __global const real *restrict from_behind
+                     , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
 #endif
 )
 {
     const uint item = get_global_id(0);
+#if FULL
     if (item >= 2 * BLOCKS)
         return;
     const uint parity = item / BLOCKS;
     const uint block = item % BLOCKS;
-    const position p = position_of(parity, block, t_origin);
-    __global const real *in_here = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
     __global const real *in_other = in + (1 - parity) * HALF_FIELD(SPINOR_COMPONENTS);
+    __global const real *shifted = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
+    __global real *out_here = out + parity * HALF_FIELD(SPINOR_COMPONENTS);
+#else
+    if (item >= BLOCKS)
+        return;
+    const uint block = item;
+    __global const real *in_other = in;
+    __global real *out_here = out;
+#endif
     __global const real *links_here = links + parity * HALF_FIELD(LINK_COMPONENTS);
     __global const real *links_other = links + (1 - parity) * HALF_FIELD(LINK_COMPONENTS);
+    const position p = position_of(parity, block, t_origin);
 
     spinor sum;
 #pragma unroll
@@ -282,35 +335,37 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
         sum.s[c].im = (vreal)0;
     }
 
-    HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, CROSS_AHEAD_x)
-    HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, CROSS_BEHIND_x)
-    HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, CROSS_AHEAD_y)
-    HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, CROSS_BEHIND_y)
-    HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, CROSS_AHEAD_z)
-    HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, CROSS_BEHIND_z)
+    HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, x)
+    HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, x)
+    HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, y)
+    HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, y)
+    HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, z)
+    HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, z)
 #if HALO
     if (p.t == ST - 1) {
-        const half_spinor upper = load_halo(from_ahead, 1 - parity, p);
+        const half_spinor upper = scale(load_halo(from_ahead, 1 - parity, p), (vreal)t_sign);
         add_reconstructed(&sum, 3, AHEAD_SIGN, times_link(links_here, block, 3, 0, upper));
     } else
-        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, NOTHING)
+        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, t)
     if (p.t == 0)
         add_reconstructed(&sum, 3, -AHEAD_SIGN, load_halo(from_behind, 1 - parity, p));
     else
-        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, NOTHING)
+        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, t)
 #else
-    HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, CROSS_AHEAD_t)
-    HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, CROSS_BEHIND_t)
+    HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, t)
+    HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, t)
 #endif
 
-    __global real *out_here = out + parity * HALF_FIELD(SPINOR_COMPONENTS);
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
-        const vcomplex psi = load_complex(in_here, ELEMENT(SPINOR_COMPONENTS, c, block));
+        const real sign = GAMMA5 && c >= 6 ? -coefficient : coefficient;
         vcomplex value;
-        value.re = sign * fma((vreal)shift, psi.re, (vreal)coefficient * sum.s[c].re);
-        value.im = sign * fma((vreal)shift, psi.im, (vreal)coefficient * sum.s[c].im);
+        value.re = (vreal)sign * sum.s[c].re;
+        value.im = (vreal)sign * sum.s[c].im;
+#if FULL || SHIFT
+        const vcomplex psi = load_complex(shifted, ELEMENT(SPINOR_COMPONENTS, c, block));
+        value = add_scaled(value, GAMMA5 && c >= 6 ? -shift : shift, psi);
+#endif
         store_complex(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
     }
 }

@@ -187,6 +187,11 @@ impl Device {
         *self.0.inline_ptx.get_or_init(|| probe::inline_ptx(self.core()))
     }
 
+    /// Whether the compiler takes a limit on the registers of a work-item.
+    pub fn supports_register_limit(&self) -> bool {
+        self.info().extensions.iter().any(|extension| extension == "cl_nv_compiler_options")
+    }
+
     /// The program of a key, built on first use and kept as long as the device.
     ///
     /// # Errors

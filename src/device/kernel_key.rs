@@ -59,12 +59,13 @@ pub struct KernelKey {
     complex: bool,
     lanes: usize,
     definitions: Vec<(&'static str, String)>,
+    max_registers: Option<u32>,
 }
 
 impl KernelKey {
     /// Real numbers of the given precision, one lane, no further definitions.
     pub fn new(family: KernelFamily, precision: Precision) -> Self {
-        Self { family, precision, complex: false, lanes: 1, definitions: Vec::new() }
+        Self { family, precision, complex: false, lanes: 1, definitions: Vec::new(), max_registers: None }
     }
 
     /// Specialised for the precision of `T`.
@@ -91,6 +92,12 @@ impl KernelKey {
     pub fn define(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         self.definitions.push((name, value.to_string()));
         self
+    }
+
+    /// With at most this many registers for a work-item, for devices that
+    /// [can be told](super::Device::supports_register_limit).
+    pub fn max_registers(self, count: u32) -> Self {
+        Self { max_registers: Some(count), ..self }
     }
 
     /// The family.
@@ -122,6 +129,9 @@ impl KernelKey {
             }
             options.push_str(&format!(" -D {name}={value}"));
         }
+        if let Some(count) = self.max_registers {
+            options.push_str(&format!(" -cl-nv-maxrregcount={count}"));
+        }
         Ok(options)
     }
 }
@@ -131,7 +141,8 @@ impl fmt::Display for KernelKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.complex { "complex" } else { "real" };
         write!(f, "{} {kind} {} lanes={}", self.family.name, self.precision, self.lanes)?;
-        self.definitions.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
+        self.definitions.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        self.max_registers.map_or(Ok(()), |count| write!(f, " registers<={count}"))
     }
 }
 

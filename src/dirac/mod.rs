@@ -1,10 +1,14 @@
 //! Dirac operators on lattice fields, and solving with them.
 
+mod even_odd;
 mod solve;
 mod stencil;
+mod stencil_kernels;
 mod systems;
 mod wilson;
 
+pub use even_odd::HopEvenOdd;
 pub use solve::{CgParams, CrParams, InvertError, cg, cr, cr_from};
+pub use stencil_kernels::Tuning;
 pub use systems::{Normal, System};
 pub use wilson::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError};

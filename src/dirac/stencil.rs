@@ -1,44 +1,44 @@
-//! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice, and its kernels.
+//! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
 
-use crate::device::{
-    Argument, Buffer, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range,
+use super::stencil_kernels::{Region, SlabKernels, Tuning};
+use crate::device::{Argument, Buffer, DeviceError, Event};
+use crate::host::{self, NDIM, Reconstruction, WilsonForm};
+use crate::lattice::{
+    GaugeField, GaugeStorage, Halo, Packing, ParityField, ParityStorage, SpinorField, SpinorStorage,
 };
-use crate::host::{self, Dims, NDIM, WilsonForm};
-use crate::lattice::{GaugeField, GaugeStorage, Halo, Layout, Packing, Slab, SpinorField, SpinorStorage};
-use crate::scalar::Real;
+use crate::scalar::{Precision, Real};
 use lattice_solvers::Work;
 use std::cell::RefCell;
 
-const WILSON: KernelFamily =
-    KernelFamily::new("wilson", &[include_str!("../../cl/lanes.cl"), include_str!("../../cl/wilson.cl")]);
-
-/// One form of the Wilson operator with the kernels that apply it.
+/// One form of the Wilson operator, or of its hop from one parity to the other, with the kernels that apply it.
 pub(super) struct Stencil<T: Real> {
     links: GaugeField<T>,
     form: WilsonForm,
+    region: Region,
     /// One for each slab; none on the host.
     kernels: Vec<SlabKernels>,
     /// Present if there are several slabs. It is scratch memory, so that applying an operator needs no exclusive reference to it.
     halo: Option<RefCell<Halo<T>>>,
 }
 
-struct SlabKernels {
-    /// Parity of the slab's first time slice.
-    t_origin: u32,
-    wilson: Kernel,
-    wilson_range: Range,
-    pack: Option<(Kernel, Range)>,
-}
-
 impl<T: Real> Stencil<T> {
-    pub fn new(links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
+    pub fn new(links: &GaugeField<T>, form: WilsonForm, region: Region) -> Result<Self, DeviceError> {
+        Self::tuned(links, form, region, Tuning::default())
+    }
+
+    pub fn tuned(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        region: Region,
+        tuning: Tuning,
+    ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
-        let slabs = lattice.slabs();
-        let sharded = slabs.len() > 1;
-        let kernels = slabs.iter().map(|slab| SlabKernels::new::<T>(slab, lattice.dims(), form, sharded));
+        let sharded = lattice.slabs().len() > 1;
+        let kernels = lattice.slabs().iter().map(|slab| SlabKernels::new(slab, links, form, region, tuning));
         Ok(Self {
             links: links.clone(),
             form,
+            region,
             kernels: kernels.collect::<Result<_, _>>()?,
             halo: if sharded { Some(RefCell::new(Halo::new(lattice)?)) } else { None },
         })
@@ -52,18 +52,65 @@ impl<T: Real> Stencil<T> {
         self.form
     }
 
-    /// out = γ5^g (shift·ψ + coefficient·H ψ).
+    /// out = γ5^g (shift·ψ + coefficient·H ψ). Gives the event of each slab's kernel to `launched`.
     ///
     /// # Panics
-    /// When a field lives on another kind of team than the links.
-    pub fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
+    /// When a field lives on another kind of team than the links, or the stencil is not of the full lattice.
+    pub fn apply(
+        &self,
+        psi: &SpinorField<T>,
+        out: &mut SpinorField<T>,
+        launched: impl FnMut(Event),
+    ) -> Result<(), DeviceError> {
+        assert_eq!(self.region, Region::Full, "a stencil of one parity takes fields of one parity");
         match (self.links.storage(), &psi.storage, &mut out.storage) {
             (GaugeStorage::Host(links), SpinorStorage::Host(psi), SpinorStorage::Host(out)) => {
                 host::wilson(links, self.form, psi, out);
                 Ok(())
             }
             (GaugeStorage::Devices(links), SpinorStorage::Devices(psi), SpinorStorage::Devices(out)) => {
-                self.apply_on_devices(links, psi, out)
+                self.apply_on_devices(links, psi, None, out, launched)
+            }
+            _ => panic!("links and spinor fields live on different teams"),
+        }
+    }
+
+    /// out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of one parity.
+    ///
+    /// # Panics
+    /// When a field lives on another kind of team than the links or has the wrong parity, or when `shifted` is
+    /// there and the stencil was made without, or the other way round.
+    pub fn apply_to_parity(
+        &self,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+        launched: impl FnMut(Event),
+    ) -> Result<(), DeviceError> {
+        let Region::Parity { parity, shift } = self.region else {
+            panic!("a stencil of the full lattice takes fields of both parities");
+        };
+        assert_eq!((psi.parity(), out.parity()), (1 - parity, parity), "parities of the fields");
+        assert_eq!(shifted.map(ParityField::parity), shift.then_some(parity), "parity of the shifted field");
+        match (self.links.storage(), &psi.storage, &mut out.storage) {
+            (GaugeStorage::Host(links), ParityStorage::Host(psi), ParityStorage::Host(out)) => {
+                let shifted = shifted.map(|field| match &field.storage {
+                    ParityStorage::Host(shifted) => shifted.as_slice(),
+                    ParityStorage::Devices(_) => {
+                        panic!("spinor fields of one operation live on different teams")
+                    }
+                });
+                host::hop_even_odd(links, self.form, parity, psi, shifted, out);
+                Ok(())
+            }
+            (GaugeStorage::Devices(links), ParityStorage::Devices(psi), ParityStorage::Devices(out)) => {
+                let shifted = shifted.map(|field| match &field.storage {
+                    ParityStorage::Devices(shifted) => shifted.as_slice(),
+                    ParityStorage::Host(_) => {
+                        panic!("spinor fields of one operation live on different teams")
+                    }
+                });
+                self.apply_on_devices(links, psi, shifted, out, launched)
             }
             _ => panic!("links and spinor fields live on different teams"),
         }
@@ -73,125 +120,90 @@ impl<T: Real> Stencil<T> {
         &self,
         links: &[Buffer<T>],
         psi: &[Buffer<T>],
+        shifted: Option<&[Buffer<T>]>,
         out: &mut [Buffer<T>],
+        mut launched: impl FnMut(Event),
     ) -> Result<(), DeviceError> {
         if let Some(halo) = &self.halo {
             let packings =
                 self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
                     let (kernel, range) = kernels.pack.as_ref()?;
-                    Some(Packing { kernel, range: *range, psi, links, t_origin: kernels.t_origin })
+                    let trailing = [
+                        Argument::value(kernels.t_origin),
+                        Argument::value(T::from_f64(kernels.t_sign)),
+                        Argument::value(self.region.source_parity()),
+                    ];
+                    Some(Packing { kernel, range: *range, psi, links, trailing })
                 });
             halo.borrow_mut().exchange(packings)?;
         }
         let halo = self.halo.as_ref().map(RefCell::borrow);
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let fields = [
-                Argument::from(&psi[k]),
-                Argument::from(&mut out[k]),
-                Argument::from(&links[k]),
-                Argument::value(T::from_f64(self.form.shift)),
-                Argument::value(T::from_f64(self.form.coefficient)),
-                Argument::value(kernels.t_origin),
-            ];
-            match &halo {
-                None => kernels.wilson.launch(kernels.wilson_range, &fields)?,
-                Some(halo) => {
-                    let (from_ahead, from_behind) = halo.received(k);
-                    let [a, b, c, d, e, f] = fields;
-                    let all = [a, b, c, d, e, f, from_ahead.into(), from_behind.into()];
-                    kernels.wilson.launch(kernels.wilson_range, &all)?
+            let mut arguments = ArgumentList::new();
+            arguments.push(Argument::from(&psi[k]));
+            arguments.push(Argument::from(&mut out[k]));
+            arguments.push(Argument::from(&links[k]));
+            arguments.push(Argument::value(T::from_f64(self.form.coefficient)));
+            arguments.push(Argument::value(kernels.t_origin));
+            let shift = Argument::value(T::from_f64(self.form.shift));
+            match (self.region, shifted) {
+                (Region::Full, _) => arguments.push(shift),
+                (Region::Parity { parity, .. }, None) => arguments.push(Argument::value(parity as u32)),
+                (Region::Parity { parity, .. }, Some(shifted)) => {
+                    arguments.push(Argument::value(parity as u32));
+                    arguments.push(shift);
+                    arguments.push(Argument::from(&shifted[k]));
                 }
-            };
+            }
+            if let Some(halo) = &halo {
+                let (from_ahead, from_behind) = halo.received(k);
+                arguments.push(from_ahead.into());
+                arguments.push(from_behind.into());
+                arguments.push(Argument::value(T::from_f64(kernels.t_sign)));
+            }
+            launched(kernels.wilson.launch(kernels.wilson_range, arguments.as_slice())?);
         }
         Ok(())
     }
 
-    /// Operations and least traffic of one application: 1320 flops a site for H and 48 for the shift; every link, and every spinor
-    /// read and written, passes through memory once.
+    /// What one application costs.
     pub fn work(&self) -> Work {
         let sites = self.links.lattice().dims().volume() as u64;
-        let reals = (NDIM * 18 + 24 + 24) as u64;
-        Work { flops: (1320 + 48) * sites, bytes: reals * T::PRECISION.bytes() as u64 * sites }
+        work_per_site(self.region, T::PRECISION, self.links.reconstruction())
+            .times(if self.region == Region::Full { sites } else { sites / 2 })
     }
 }
 
-impl SlabKernels {
-    fn new<T: Real>(slab: &Slab, dims: Dims, form: WilsonForm, sharded: bool) -> Result<Self, DeviceError> {
-        let layout = slab.layout(dims, T::PRECISION);
-        let program = slab.device.program(&kernel_key::<T>(&layout, form, sharded))?;
-        let mut parameters = vec![
-            Parameter::input::<T>("in"),
-            Parameter::output::<T>("out"),
-            Parameter::input::<T>("links"),
-            Parameter::value::<T>("shift"),
-            Parameter::value::<T>("coefficient"),
-            Parameter::value::<u32>("t_origin"),
-        ];
-        let mut pack = None;
-        let local = work_group(slab.device.info().kind);
-        if sharded {
-            parameters.push(Parameter::input::<T>("from_ahead"));
-            parameters.push(Parameter::input::<T>("from_behind"));
-            let kernel = program.kernel(
-                "pack_halo",
-                &[
-                    Parameter::input::<T>("in"),
-                    Parameter::input::<T>("links"),
-                    Parameter::output::<T>("to_behind"),
-                    Parameter::output::<T>("to_ahead"),
-                    Parameter::value::<u32>("t_origin"),
-                ],
-            )?;
-            let blocks_of_face = layout.face_sites() / layout.lanes();
-            pack = Some((kernel, Range::covering(2 * blocks_of_face, local)));
-        }
-        Ok(Self {
-            t_origin: (layout.t_origin() % 2) as u32,
-            wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: Range::covering(2 * layout.blocks(), local),
-            pack,
-        })
+/// Operations and least memory traffic for each site that is written: 1320 flops for H and 48 for the shift, as is usual; every
+/// link that is used and every spinor passes through memory once. The full operator uses 4 links for each
+/// site, each twice; the hop to one parity uses 8, each once.
+pub fn work_per_site(region: Region, precision: Precision, reconstruction: Reconstruction) -> Work {
+    let (links, spinors, shifted) = match region {
+        Region::Full => (NDIM, 2, true),
+        Region::Parity { shift: false, .. } => (2 * NDIM, 2, false),
+        Region::Parity { shift: true, .. } => (2 * NDIM, 3, true),
+    };
+    let reals = links * reconstruction.reals() + 24 * spinors;
+    Work { flops: if shifted { 1320 + 48 } else { 1320 }, bytes: (reals * precision.bytes()) as u64 }
+}
+
+/// The arguments of a launch, without an allocation.
+struct ArgumentList<'a> {
+    arguments: [Argument<'a>; 11],
+    count: usize,
+}
+
+impl<'a> ArgumentList<'a> {
+    fn new() -> Self {
+        Self { arguments: [Argument::value(0u32); 11], count: 0 }
     }
-}
 
-/// Work-items in a group: a few warps on GPUs; on CPUs a few blocks, so that groups spread over the cores.
-fn work_group(kind: DeviceKind) -> usize {
-    if kind == DeviceKind::Cpu { 4 } else { 128 }
-}
-
-fn kernel_key<T: Real>(layout: &Layout, form: WilsonForm, sharded: bool) -> KernelKey {
-    let [sx, sy, sz, st] = layout.sub_extents();
-    let [nx, ny, nz, _] = layout.cuts();
-    let mut key = KernelKey::of_real::<T>(WILSON)
-        .lanes(layout.lanes())
-        .define("BLOCKS", layout.blocks())
-        .define("SX", sx)
-        .define("SY", sy)
-        .define("SZ", sz)
-        .define("ST", st)
-        .define("NX", nx)
-        .define("NY", ny)
-        .define("NZ", nz)
-        .define("DAGGER", u8::from(form.dagger))
-        .define("GAMMA5", u8::from(form.gamma5))
-        .define("HALO", u8::from(sharded));
-    for (mu, [ahead, behind]) in SWIZZLES.iter().enumerate() {
-        if layout.cuts()[mu] > 1 {
-            key = key
-                .define(ahead, swizzle(&layout.neighbour_lanes(mu, true)))
-                .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
-        }
+    fn push(&mut self, argument: Argument<'a>) {
+        self.arguments[self.count] = argument;
+        self.count += 1;
     }
-    key
-}
 
-/// The macros that hold the swizzles of each direction.
-const SWIZZLES: [[&str; 2]; NDIM] =
-    [["AHEAD_x", "BEHIND_x"], ["AHEAD_y", "BEHIND_y"], ["AHEAD_z", "BEHIND_z"], ["AHEAD_t", "BEHIND_t"]];
-
-/// The vector components in this order, as OpenCL C writes them: `s1032`.
-fn swizzle(lanes: &[usize]) -> String {
-    std::iter::once('s')
-        .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))
-        .collect()
+    fn as_slice(&self) -> &[Argument<'a>] {
+        &self.arguments[..self.count]
+    }
 }

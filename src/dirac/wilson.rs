@@ -1,6 +1,7 @@
 //! The Wilson operator.
 
 use super::stencil::Stencil;
+use super::stencil_kernels::Region;
 use super::systems::Normal;
 use crate::device::DeviceError;
 use crate::host::WilsonForm;
@@ -124,7 +125,7 @@ impl<T: Real> Wilson<T> {
         let space = links.lattice().spinor_space()?;
         let (shift, coefficient) = coupling.coefficients();
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
-        let stencil = Stencil::new(links, form).map_err(LatticeError::from)?;
+        let stencil = Stencil::new(links, form, Region::Full).map_err(LatticeError::from)?;
         Ok(Self { space, stencil, coupling })
     }
 
@@ -145,7 +146,7 @@ impl<T: Real> Wilson<T> {
 
     /// out = M ψ
     pub fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        self.stencil.apply(psi, out)
+        self.stencil.apply(psi, out, drop)
     }
 
     /// The adjoint M† = γ5 M γ5 of this operator.
@@ -166,7 +167,7 @@ impl<T: Real> Wilson<T> {
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
-        let stencil = Stencil::new(self.stencil.links(), form)?;
+        let stencil = Stencil::new(self.stencil.links(), form, Region::Full)?;
         Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
     }
 
@@ -179,7 +180,11 @@ impl<T: Real> Wilson<T> {
     pub fn cast<R: Real>(&self) -> Result<Wilson<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_space()?;
-        Ok(Wilson { space, stencil: Stencil::new(&links, self.stencil.form())?, coupling: self.coupling })
+        Ok(Wilson {
+            space,
+            stencil: Stencil::new(&links, self.stencil.form(), Region::Full)?,
+            coupling: self.coupling,
+        })
     }
 }
 
@@ -191,7 +196,7 @@ impl<T: Real> LinearOperator for Wilson<T> {
     }
 
     fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        self.stencil.apply(psi, out)
+        self.stencil.apply(psi, out, drop)
     }
 
     fn work(&self) -> Work {

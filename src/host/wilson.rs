@@ -1,8 +1,9 @@
 //! The Wilson operator, twin of `cl/wilson.cl`.
 
-use super::dims::NDIM;
+use super::dims::{Dims, NDIM};
 use super::gamma::GAMMA;
 use super::link_field::LinkField;
+use super::matrix3::Matrix3;
 use super::spinor::Spinor;
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -34,27 +35,63 @@ pub struct WilsonForm {
 pub fn wilson<T: Real>(links: &LinkField<T>, form: WilsonForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
     let volume = links.dims().volume();
     assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
-    let shift = T::from_f64(form.shift);
-    let coefficient = T::from_f64(form.coefficient);
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
-        let hop = hop(links, form.dagger, psi, site);
-        *out = Spinor::from_fn(|spin, colour| {
-            let value = psi[site].0[spin][colour] * shift + hop.0[spin][colour] * coefficient;
-            if form.gamma5 && spin >= 2 { -value } else { value }
-        });
+        let hop = hop(links.dims(), form.dagger, |site, mu| *links.link(site, mu), |site| psi[site], site);
+        *out = form.combine(Some(&psi[site]), &hop);
     });
 }
 
-/// H ψ at one site.
-fn hop<T: Real>(links: &LinkField<T>, dagger: bool, psi: &[Spinor<T>], site: usize) -> Spinor<T> {
+/// The hop from one parity to the other: out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of `parity`, where ψ
+/// lives on the sites of the other one. Fields hold the sites of their parity in lexicographic order; without `shifted` the
+/// shift counts as 0.
+///
+/// # Panics
+/// When a field does not have one spinor for each second site.
+pub fn hop_even_odd<T: Real>(
+    links: &LinkField<T>,
+    form: WilsonForm,
+    parity: usize,
+    psi: &[Spinor<T>],
+    shifted: Option<&[Spinor<T>]>,
+    out: &mut [Spinor<T>],
+) {
     let dims = links.dims();
+    let half = dims.volume() / 2;
+    assert_eq!((psi.len(), out.len()), (half, half), "one spinor for each second site");
+    out.par_iter_mut().enumerate().for_each(|(index, out)| {
+        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+        let site = 2 * index + (dims.parity(2 * index) + parity) % 2;
+        let hop = hop(dims, form.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
+        *out = form.combine(shifted.map(|shifted| &shifted[index]), &hop);
+    });
+}
+
+impl WilsonForm {
+    /// γ5^g (shift·ψ + coefficient·Hψ) at one site.
+    pub fn combine<T: Real>(&self, psi: Option<&Spinor<T>>, hop: &Spinor<T>) -> Spinor<T> {
+        let (shift, coefficient) = (T::from_f64(self.shift), T::from_f64(self.coefficient));
+        Spinor::from_fn(|spin, colour| {
+            let hopped = hop.0[spin][colour] * coefficient;
+            let value = psi.map_or(hopped, |psi| psi.0[spin][colour] * shift + hopped);
+            if self.gamma5 && spin >= 2 { -value } else { value }
+        })
+    }
+}
+
+/// H ψ at one site, for links with their boundary signs on them.
+pub fn hop<T: Real>(
+    dims: Dims,
+    dagger: bool,
+    link: impl Fn(usize, usize) -> Matrix3<T>,
+    psi: impl Fn(usize) -> Spinor<T>,
+    site: usize,
+) -> Spinor<T> {
     let mut sum = Spinor::default();
     for mu in 0..NDIM {
         let forward = dims.forward(site, mu);
         let backward = dims.backward(site, mu);
-        let from_ahead = project(mu, !dagger, &psi[forward]).map(|h| links.link(site, mu).times(&h));
-        let from_behind =
-            project(mu, dagger, &psi[backward]).map(|h| links.link(backward, mu).adjoint_times(&h));
+        let from_ahead = project(mu, !dagger, &psi(forward)).map(|h| link(site, mu).times(&h));
+        let from_behind = project(mu, dagger, &psi(backward)).map(|h| link(backward, mu).adjoint_times(&h));
         add_reconstructed(mu, !dagger, &from_ahead, &mut sum);
         add_reconstructed(mu, dagger, &from_behind, &mut sum);
     }

@@ -27,7 +27,8 @@ pub(crate) struct Packing<'a, T> {
     pub range: Range,
     pub psi: &'a Buffer<T>,
     pub links: &'a Buffer<T>,
-    pub t_origin: u32,
+    /// The arguments after the four buffers.
+    pub trailing: [Argument<'a>; 3],
 }
 
 impl<T: Real> Halo<T> {
@@ -61,6 +62,7 @@ impl<T: Real> Halo<T> {
         let mut reads = Vec::with_capacity(self.slabs.len());
         for (slab, packing) in self.slabs.iter_mut().zip(packings) {
             let device = slab.to_behind.device().clone();
+            let [t_origin, t_sign, first_parity] = packing.trailing;
             let packed = packing.kernel.launch(
                 packing.range,
                 &[
@@ -68,7 +70,9 @@ impl<T: Real> Halo<T> {
                     packing.links.into(),
                     Argument::from(&mut slab.to_behind),
                     Argument::from(&mut slab.to_ahead),
-                    Argument::value(packing.t_origin),
+                    t_origin,
+                    t_sign,
+                    first_parity,
                 ],
             )?;
             let [behind, ahead] = match slab.staging.take() {

@@ -6,6 +6,7 @@
 mod gauge_field;
 mod halo;
 mod layout;
+mod parity_field;
 mod slab;
 mod space;
 mod spinor_field;
@@ -15,13 +16,15 @@ pub use gauge_field::GaugeField;
 pub(crate) use gauge_field::GaugeStorage;
 pub(crate) use halo::{Halo, Packing};
 pub use layout::{Layout, Place, split_time};
+pub use parity_field::ParityField;
+pub(crate) use parity_field::ParityStorage;
 pub(crate) use slab::Slab;
 pub use space::SpinorSpace;
 pub use spinor_field::SpinorField;
 pub(crate) use spinor_field::SpinorStorage;
 
 use crate::device::{DeviceError, Team};
-use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Spinor};
+use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};
 use crate::scalar::Real;
 use std::sync::Arc;
 
@@ -59,6 +62,19 @@ pub enum LatticeError {
         wanted: usize,
         /// The spinors given.
         found: usize,
+    },
+    /// Links that are not in SU(3) accurately enough to be stored in fewer than 18 reals.
+    #[error(
+        "links deviate from SU(3) by {deviation:.1e}, too much to be stored in {reals} reals (limit {limit:.1e}); \
+         store all 18, or re-unitarise the configuration"
+    )]
+    NotSpecialUnitary {
+        /// Reals of each link that were asked for.
+        reals: usize,
+        /// The largest deviation of any link.
+        deviation: f64,
+        /// The largest that is allowed in this precision.
+        limit: f64,
     },
     /// A source outside the lattice, or a spin or colour that does not exist.
     #[error("{what} {found} is outside the allowed range 0 to {last}")]
@@ -108,7 +124,7 @@ impl Lattice {
         &self.inner.slabs
     }
 
-    /// Puts the links of a configuration on the devices, in precision `T`, with the boundary signs on them.
+    /// Puts the links of a configuration on the devices, in precision `T`, all 18 reals of each.
     ///
     /// # Errors
     /// When the configuration has other extents, or a device fails.
@@ -117,7 +133,20 @@ impl Lattice {
         configuration: &GaugeConfiguration,
         boundary: Boundary,
     ) -> Result<GaugeField<T>, LatticeError> {
-        GaugeField::new(self, configuration, boundary)
+        self.gauge_in(configuration, boundary, Reconstruction::None)
+    }
+
+    /// As [`gauge`](Self::gauge), with fewer reals stored for each link: less memory to read for every hop.
+    ///
+    /// # Errors
+    /// As [`gauge`](Self::gauge), and when links are not in SU(3) to 64 times the rounding unit of `T`.
+    pub fn gauge_in<T: Real>(
+        &self,
+        configuration: &GaugeConfiguration,
+        boundary: Boundary,
+        reconstruction: Reconstruction,
+    ) -> Result<GaugeField<T>, LatticeError> {
+        GaugeField::new(self, configuration, boundary, reconstruction)
     }
 
     /// The space of spinor fields on this lattice.
@@ -140,6 +169,23 @@ impl Lattice {
             return Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found: spinors.len() });
         }
         Ok(SpinorField::from_host(self, spinors)?)
+    }
+
+    /// The part of a spinor field on the sites of one parity, with these values, one for each of these sites in
+    /// lexicographic order.
+    ///
+    /// # Errors
+    /// When there is not one spinor for each second site, or a device fails.
+    pub fn parity_from_host<T: Real>(
+        &self,
+        parity: usize,
+        spinors: &[Spinor<T>],
+    ) -> Result<ParityField<T>, LatticeError> {
+        let wanted = self.dims().volume() / 2;
+        if spinors.len() != wanted {
+            return Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found: spinors.len() });
+        }
+        Ok(ParityField::from_host(self, parity, spinors)?)
     }
 
     /// A source that is 1 at one site (x, y, z, t), spin (0 to 3) and colour (0 to 2), and 0 elsewhere.

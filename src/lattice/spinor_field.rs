@@ -46,8 +46,8 @@ impl<T: Real> SpinorField<T> {
             SpinorStorage::Devices(buffers) => {
                 for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
                     let layout = slab.layout(dims, T::PRECISION);
-                    transfer::upload(buffer, dims, &layout, Self::COMPONENTS, |site, component| {
-                        spinors[site].component(component)
+                    transfer::upload(buffer, dims, &layout, Self::COMPONENTS, &[0, 1], |site, values| {
+                        values.copy_from_slice(spinors[site].0.as_flattened());
                     })?;
                 }
             }
@@ -72,9 +72,16 @@ impl<T: Real> SpinorField<T> {
                     let layout = slab.layout(dims, T::PRECISION);
                     let first = slab.t_origin * slice_sites;
                     let part = &mut spinors[first..first + layout.volume()];
-                    transfer::download(buffer, &layout, Self::COMPONENTS, part, |spinor, component| {
-                        *spinor = Spinor::from_fn(|spin, colour| component(3 * spin + colour));
-                    })?;
+                    transfer::download(
+                        buffer,
+                        &layout,
+                        Self::COMPONENTS,
+                        None,
+                        part,
+                        |spinor, component| {
+                            *spinor = Spinor::from_fn(|spin, colour| component(3 * spin + colour));
+                        },
+                    )?;
                 }
                 Ok(spinors)
             }

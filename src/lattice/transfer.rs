@@ -10,53 +10,48 @@ use rayon::prelude::*;
 /// Reals that are converted at a time: a configuration is never held a second time as a whole.
 const STAGING_REALS: usize = 1 << 23;
 
-/// Fills a device's part of a field of `components` complex numbers a site with
-/// `value(site of the whole lattice, component)`.
+/// Fills a device's part of a field of `components` complex numbers a site, the sites of `parities` one after the other:
+/// `values(site of the whole lattice, components)` says which they are.
 pub fn upload<T: Real>(
     buffer: &mut Buffer<T>,
     dims: Dims,
     layout: &Layout,
     components: usize,
-    value: impl Fn(usize, usize) -> Complex<T> + Sync,
+    parities: &[usize],
+    values: impl Fn(usize, &mut [Complex<T>]) + Sync,
 ) -> Result<(), DeviceError> {
     let (blocks, lanes) = (layout.blocks(), layout.lanes());
-    let global = |place: Place| dims.site(global_coordinates(layout, place));
-    let half = blocks * components * 2 * lanes;
-    for parity in 0..2 {
-        if lanes == 1 {
-            // One plane of a component after the other, in pieces.
-            let piece = STAGING_REALS / 2;
-            for component in 0..components {
-                for first in (0..blocks).step_by(piece) {
-                    let staged: Vec<[T; 2]> = (first..blocks.min(first + piece))
-                        .into_par_iter()
-                        .map(|block| {
-                            let z = value(global(Place { parity, block, lane: 0 }), component);
-                            [z.re, z.im]
-                        })
-                        .collect();
-                    let offset = parity * half + 2 * (component * blocks + first);
-                    let staged = bytemuck::cast_slice(&staged);
-                    buffer.slice_mut(offset..offset + staged.len())?.write(staged)?;
+    let block_reals = components * 2 * lanes;
+    let piece = (STAGING_REALS / block_reals).max(1);
+    for (part, &parity) in parities.iter().enumerate() {
+        let start = part * blocks * block_reals;
+        for first in (0..blocks).step_by(piece) {
+            let count = piece.min(blocks - first);
+            let mut sites = vec![Complex::default(); count * lanes * components];
+            sites.par_chunks_mut(components).enumerate().for_each(|(k, components)| {
+                let place = Place { parity, block: first + k / lanes, lane: k % lanes };
+                values(dims.site(global_coordinates(layout, place)), components);
+            });
+            if lanes == 1 {
+                // A plane for each component.
+                for component in 0..components {
+                    let plane: Vec<Complex<T>> =
+                        (0..count).into_par_iter().map(|k| sites[k * components + component]).collect();
+                    let offset = start + 2 * (component * blocks + first);
+                    buffer.slice_mut(offset..offset + 2 * count)?.write(bytemuck::cast_slice(&plane))?;
                 }
-            }
-        } else {
-            let block_reals = components * 2 * lanes;
-            let piece = (STAGING_REALS / block_reals).max(1);
-            for first in (0..blocks).step_by(piece) {
-                let count = piece.min(blocks - first);
+            } else {
                 let mut staged = vec![T::zero(); count * block_reals];
-                staged.par_chunks_mut(block_reals).enumerate().for_each(|(k, reals)| {
-                    for lane in 0..lanes {
-                        let site = global(Place { parity, block: first + k, lane });
-                        for component in 0..components {
-                            let z = value(site, component);
+                staged.par_chunks_mut(block_reals).zip(sites.par_chunks(lanes * components)).for_each(
+                    |(reals, sites)| {
+                        for (k, z) in sites.iter().enumerate() {
+                            let (lane, component) = (k / components, k % components);
                             reals[component * 2 * lanes + lane] = z.re;
                             reals[(component * 2 + 1) * lanes + lane] = z.im;
                         }
-                    }
-                });
-                let offset = parity * half + first * block_reals;
+                    },
+                );
+                let offset = start + first * block_reals;
                 buffer.slice_mut(offset..offset + staged.len())?.write(&staged)?;
             }
         }
@@ -64,18 +59,23 @@ pub fn upload<T: Real>(
     Ok(())
 }
 
-/// Reads a device's part of a field back: `store(site of the slab, f)` for each of its sites in lexicographic order, where
-/// `f(component)` is the value there.
+/// Reads a device's part of a field back: `store(target, f)` for each of its sites in lexicographic order, where `f(component)`
+/// is the value there. With a `parity` the field has only the sites of this parity.
 pub fn download<T: Real, S: Send>(
     buffer: &Buffer<T>,
     layout: &Layout,
     components: usize,
+    parity: Option<usize>,
     slab: &mut [S],
     store: impl Fn(&mut S, &dyn Fn(usize) -> Complex<T>) + Sync,
 ) -> Result<(), DeviceError> {
     let reals = buffer.to_vec()?;
-    slab.par_iter_mut().enumerate().for_each(|(site, target)| {
-        let place = layout.place(slab_coordinates(layout, site));
+    slab.par_iter_mut().enumerate().for_each(|(index, target)| {
+        let place = match parity {
+            None => layout.place(slab_coordinates(layout, index)),
+            // The blocks of either parity have the same numbers; this field starts with the first.
+            Some(parity) => Place { parity: 0, ..layout.place(parity_coordinates(layout, parity, index)) },
+        };
         store(target, &|component| {
             let [re, im] = layout.offsets(components, component, place);
             Complex::new(reals[re], reals[im])
@@ -94,13 +94,25 @@ pub fn cast<T: Real, R: Real>(
 ) -> Result<Buffer<R>, DeviceError> {
     let reals = buffer.to_vec()?;
     let mut target = Buffer::zeroed(buffer.device(), to.reals(components))?;
-    upload(&mut target, dims, to, components, |site, component| {
+    upload(&mut target, dims, to, components, &[0, 1], |site, values| {
         let mut coordinates = dims.coordinates(site);
         coordinates[3] -= from.t_origin();
-        let [re, im] = from.offsets(components, component, from.place(coordinates));
-        Complex::new(R::from_f64(reals[re].to_f64()), R::from_f64(reals[im].to_f64()))
+        let place = from.place(coordinates);
+        for (component, value) in values.iter_mut().enumerate() {
+            let [re, im] = from.offsets(components, component, place);
+            *value = Complex::new(R::from_f64(reals[re].to_f64()), R::from_f64(reals[im].to_f64()));
+        }
     })?;
     Ok(target)
+}
+
+/// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
+fn parity_coordinates(layout: &Layout, parity: usize, index: usize) -> [usize; NDIM] {
+    // Each row along x has as many even sites as odd ones.
+    let mut coordinates = slab_coordinates(layout, 2 * index);
+    let row: usize = coordinates[1..].iter().sum();
+    coordinates[0] += (row + layout.t_origin() + parity) % 2;
+    coordinates
 }
 
 /// Coordinates within the slab of its lexicographic site.

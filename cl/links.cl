@@ -1,0 +1,89 @@
+// Links of SU(3) as they are stored, rebuilt in registers: twin of src/host/reconstruction.rs, where the formulas are.
+//
+// RECONSTRUCT    reals stored for each link: 18, 12 or 8
+
+#define STORED_COMPLEX (RECONSTRUCT / 2)
+#define LINK_COMPONENTS (4 * STORED_COMPLEX)
+
+typedef struct {
+    vcomplex e[9]; // 3·row + column
+} matrix;
+
+#if RECONSTRUCT != 18
+// The third row of a unitary matrix with determinant 1: conj(row 0 × row 1).
+static inline void complete(matrix *u)
+{
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+        const int k = (j + 1) % 3, l = (j + 2) % 3;
+        const vcomplex minus = {-u->e[l].re, -u->e[l].im};
+        u->e[6 + j] = conjugate(multiply_add(multiply(u->e[k], u->e[3 + l]), minus, u->e[3 + k]));
+    }
+}
+#endif
+
+#if RECONSTRUCT == 8
+// s conj(b) a, subtracted from 1 if `diagonal`, from 0 otherwise: an entry of the Householder reflection.
+static inline vcomplex reflection_entry(const int diagonal, const vcomplex a, const vcomplex b, const vreal s)
+{
+    const vcomplex ab = multiply(a, conjugate(b));
+    vcomplex entry;
+    entry.re = diagonal ? fma(-s, ab.re, (vreal)1) : -s * ab.re;
+    entry.im = -s * ab.im;
+    return entry;
+}
+
+static inline matrix rebuild(const vcomplex s0, const vcomplex s1, const vcomplex s2, const vcomplex s3)
+{
+    matrix u;
+    const vreal row_scale =
+        (vreal)1 / fma(s0.re, s0.re, fma(s0.im, s0.im, fma(s1.re, s1.re, fma(s1.im, s1.im, fma(s2.re, s2.re, (vreal)1)))));
+    const vreal two = row_scale + row_scale;
+    const vcomplex a0 = {two * s0.re, two * s0.im};
+    const vcomplex a1 = {two * s1.re, two * s1.im};
+    const vcomplex a2 = {two - (vreal)1, two * s2.re};
+
+    const vreal size2 = fma(a0.re, a0.re, a0.im * a0.im);
+    const vreal size = sqrt(size2);
+    const vreal inverse = (vreal)1 / (size2 > (vreal)0 ? size : (vreal)1);
+    const vreal beta = (vreal)1 / ((vreal)1 + size);
+    vcomplex w0;
+    w0.re = a0.re + (size2 > (vreal)0 ? a0.re * inverse : (vreal)1);
+    w0.im = fma(a0.im, inverse, a0.im);
+
+    const vreal basis_scale = (vreal)1 / fma(s2.im, s2.im, fma(s3.re, s3.re, fma(s3.im, s3.im, (vreal)1)));
+    const vreal two_b = basis_scale + basis_scale;
+    const vcomplex p = {two_b - (vreal)1, two_b * s2.im};
+    const vcomplex q = {two_b * s3.re, two_b * s3.im};
+
+    u.e[0] = a0;
+    u.e[1] = a1;
+    u.e[2] = a2;
+    u.e[3] = multiply_add(multiply(p, reflection_entry(0, w0, a1, beta)), q, reflection_entry(0, w0, a2, beta));
+    u.e[4] = multiply_add(multiply(p, reflection_entry(1, a1, a1, beta)), q, reflection_entry(0, a1, a2, beta));
+    u.e[5] = multiply_add(multiply(p, reflection_entry(0, a2, a1, beta)), q, reflection_entry(1, a2, a2, beta));
+    complete(&u);
+    return u;
+}
+#endif
+
+// The link in direction μ of the block `block`, as it stands in one parity of a gauge field.
+static inline matrix load_link(__global const real *half_links, const size_t block, const int mu)
+{
+    matrix u;
+    vcomplex stored[STORED_COMPLEX];
+#pragma unroll
+    for (int k = 0; k < STORED_COMPLEX; ++k)
+        stored[k] = load_complex(half_links, ELEMENT(LINK_COMPONENTS, STORED_COMPLEX * mu + k, block));
+#if RECONSTRUCT == 8
+    u = rebuild(stored[0], stored[1], stored[2], stored[3]);
+#else
+#pragma unroll
+    for (int k = 0; k < STORED_COMPLEX; ++k)
+        u.e[k] = stored[k];
+#if RECONSTRUCT == 12
+    complete(&u);
+#endif
+#endif
+    return u;
+}

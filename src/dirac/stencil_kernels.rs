@@ -1,0 +1,201 @@
+//! The kernels of the stencil on one device: how they are specialised, and what they take.
+
+use crate::device::{Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range};
+use crate::host::{NDIM, Reconstruction, WilsonForm};
+use crate::lattice::{GaugeField, Layout, Slab};
+use crate::scalar::Real;
+
+const WILSON: KernelFamily = KernelFamily::new(
+    "wilson",
+    &[
+        include_str!("../../cl/lanes.cl"),
+        include_str!("../../cl/fields.cl"),
+        include_str!("../../cl/links.cl"),
+        include_str!("../../cl/wilson.cl"),
+    ],
+);
+
+/// On which sites a stencil works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// All sites, from a field on all sites.
+    Full,
+    /// The sites of one parity, from a field on the others.
+    Parity {
+        /// 0 to write even sites, 1 to write odd ones.
+        parity: usize,
+        /// Whether a multiple of a field of this parity is added.
+        shift: bool,
+    },
+}
+
+impl Region {
+    /// The parity that a field of the source starts with.
+    pub(super) fn source_parity(self) -> u32 {
+        match self {
+            Region::Full => 0,
+            Region::Parity { parity, .. } => 1 - parity as u32,
+        }
+    }
+}
+
+/// What may be varied in a kernel without changing what it computes; `None` leaves the choice to the defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+pub struct Tuning {
+    /// Work-items in a group.
+    pub work_group: Option<usize>,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    pub max_registers: Option<u32>,
+}
+
+/// The kernels of one slab.
+pub(super) struct SlabKernels {
+    /// Parity of the slab's first time slice.
+    pub t_origin: u32,
+    /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
+    pub t_sign: f64,
+    pub wilson: Kernel,
+    pub wilson_range: Range,
+    pub pack: Option<(Kernel, Range)>,
+}
+
+impl SlabKernels {
+    pub fn new<T: Real>(
+        slab: &Slab,
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        region: Region,
+        tuning: Tuning,
+    ) -> Result<Self, DeviceError> {
+        let lattice = links.lattice();
+        let dims = lattice.dims();
+        let sharded = lattice.slabs().len() > 1;
+        let layout = slab.layout(dims, T::PRECISION);
+        let program = slab.device.program(&kernel_key(&slab.device, &layout, links, form, region, tuning))?;
+        let mut parameters = vec![
+            Parameter::input::<T>("in"),
+            Parameter::output::<T>("out"),
+            Parameter::input::<T>("links"),
+            Parameter::value::<T>("coefficient"),
+            Parameter::value::<u32>("t_origin"),
+        ];
+        match region {
+            Region::Full => parameters.push(Parameter::value::<T>("shift")),
+            Region::Parity { shift, .. } => {
+                parameters.push(Parameter::value::<u32>("parity"));
+                if shift {
+                    parameters.extend([Parameter::value::<T>("shift"), Parameter::input::<T>("shifted")]);
+                }
+            }
+        }
+        let local = tuning.work_group.unwrap_or_else(|| work_group(slab.device.info().kind));
+        let parities = if region == Region::Full { 2 } else { 1 };
+        let mut pack = None;
+        if sharded {
+            parameters.extend([
+                Parameter::input::<T>("from_ahead"),
+                Parameter::input::<T>("from_behind"),
+                Parameter::value::<T>("t_sign"),
+            ]);
+            let kernel = program.kernel(
+                "pack_halo",
+                &[
+                    Parameter::input::<T>("in"),
+                    Parameter::input::<T>("links"),
+                    Parameter::output::<T>("to_behind"),
+                    Parameter::output::<T>("to_ahead"),
+                    Parameter::value::<u32>("t_origin"),
+                    Parameter::value::<T>("t_sign"),
+                    Parameter::value::<u32>("first_parity"),
+                ],
+            )?;
+            let blocks_of_face = layout.face_sites() / layout.lanes();
+            pack = Some((kernel, Range::covering(parities * blocks_of_face, local)));
+        }
+        let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
+        let signed = last && links.reconstruction() != Reconstruction::None;
+        Ok(Self {
+            t_origin: (layout.t_origin() % 2) as u32,
+            t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
+            wilson: program.kernel("wilson", &parameters)?,
+            wilson_range: Range::covering(parities * layout.blocks(), local),
+            pack,
+        })
+    }
+}
+
+/// Work-items in a group: a few warps on GPUs; on CPUs a few blocks, so that groups spread over the cores.
+fn work_group(kind: DeviceKind) -> usize {
+    if kind == DeviceKind::Cpu { 4 } else { 128 }
+}
+
+fn kernel_key<T: Real>(
+    device: &Device,
+    layout: &Layout,
+    links: &GaugeField<T>,
+    form: WilsonForm,
+    region: Region,
+    tuning: Tuning,
+) -> KernelKey {
+    let [sx, sy, sz, st] = layout.sub_extents();
+    let [nx, ny, nz, _] = layout.cuts();
+    let sharded = links.lattice().slabs().len() > 1;
+    let shift = matches!(region, Region::Parity { shift: true, .. });
+    let mut key = KernelKey::of_real::<T>(WILSON)
+        .lanes(layout.lanes())
+        .define("BLOCKS", layout.blocks())
+        .define("SX", sx)
+        .define("SY", sy)
+        .define("SZ", sz)
+        .define("ST", st)
+        .define("NX", nx)
+        .define("NY", ny)
+        .define("NZ", nz)
+        .define("RECONSTRUCT", links.reconstruction().reals())
+        .define("DAGGER", u8::from(form.dagger))
+        .define("GAMMA5", u8::from(form.gamma5))
+        .define("HALO", u8::from(sharded))
+        .define("FULL", u8::from(region == Region::Full))
+        .define("SHIFT", u8::from(shift));
+    for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
+        if layout.cuts()[mu] > 1 {
+            key = key
+                .define(ahead, swizzle(&layout.neighbour_lanes(mu, true)))
+                .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
+        }
+        let crosses_slabs = sharded && mu == NDIM - 1;
+        if links.reconstruction() != Reconstruction::None
+            && links.boundary().signs()[mu] < 0
+            && !crosses_slabs
+        {
+            key = key.define(wrap, wrap_signs(layout, mu));
+        }
+    }
+    if let (Some(count), true) = (tuning.max_registers, device.supports_register_limit()) {
+        key = key.max_registers(count);
+    }
+    key
+}
+
+/// The macros for each direction: swizzles that fetch a neighbour's lane, and signs of the links that leave the lattice.
+const DIRECTION_MACROS: [[&str; 3]; NDIM] = [
+    ["AHEAD_x", "BEHIND_x", "WRAP_x"],
+    ["AHEAD_y", "BEHIND_y", "WRAP_y"],
+    ["AHEAD_z", "BEHIND_z", "WRAP_z"],
+    ["AHEAD_t", "BEHIND_t", "WRAP_t"],
+];
+
+/// The vector components in this order, as OpenCL C writes them: `s1032`.
+fn swizzle(lanes: &[usize]) -> String {
+    std::iter::once('s')
+        .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))
+        .collect()
+}
+
+/// −1 for the lanes whose sub-lattice is the last one in direction `mu`, 1 for the others: `1,1,-1,-1`.
+fn wrap_signs(layout: &Layout, mu: usize) -> String {
+    let stride: usize = layout.cuts()[..mu].iter().product();
+    let count = layout.cuts()[mu];
+    let signs = (0..layout.lanes()).map(|lane| if lane / stride % count == count - 1 { "-1" } else { "1" });
+    signs.collect::<Vec<_>>().join(",")
+}
