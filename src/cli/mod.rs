@@ -4,6 +4,7 @@
 //! error. [`failure`] says which exit status stands for what.
 
 pub mod arguments;
+pub mod bench_stencil;
 pub mod convert;
 pub mod devices;
 pub mod equation;
@@ -61,6 +62,9 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure what the devices do
+    #[command(subcommand)]
+    Bench(Bench),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
@@ -75,9 +79,16 @@ enum Command {
     Spectrum(Box<spectrum::Arguments>),
 }
 
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// The hop of the Wilson operator from parity to parity, in every storage
+    Stencil(bench_stencil::Arguments),
+}
+
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
+            Command::Bench(Bench::Stencil(arguments)) => bench_stencil::run(&arguments, common, report),
             Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),
             Command::Info(arguments) => info::run(&arguments, report),
