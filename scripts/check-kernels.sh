@@ -17,7 +17,7 @@ options=-cl-opt-disable
 
 for test in device kernels_level1 wilson_properties; do
     echo "check: $test under Oclgrind" >&2
-    binary=$(cargo test --test "$test" --no-run --message-format=json 2>/dev/null |
+    binary=$(cargo test --quiet --test "$test" --no-run --message-format=json |
         sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
     # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
     LATTICE_CL_TEST_SMALL=1 LATTICE_CL_NO_CACHE=1 OPENCL_DYLIB_PATH=$runtime \

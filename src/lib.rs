@@ -31,6 +31,7 @@
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
 //! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
+//! | `plot` | residual histories and correlators as SVG files; with the feature `program` |
 //! | [`scalar`] | the number types |
 //!
 //! # Conventions

@@ -28,6 +28,9 @@ impl Default for Stopping {
 /// underflows and quotients of them.
 const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
 
+/// An iterated residual that is too small by more than this factor has lost touch with its system by rounding.
+const DRIFT: f64 = 2.0;
+
 /// Computes the relative residual that counts for an iterate, from its definition.
 ///
 /// The system that is iterated need not be the one that is to be solved: for the normal equations
@@ -48,6 +51,8 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     target: f64,
     last_true: f64,
     history: Vec<f64>,
+    /// The smallest residual before the window in which stagnation is looked for.
+    best_before: f64,
     pub iterations: usize,
     applications: usize,
     pub work: Work,
@@ -81,6 +86,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             target: stopping.tolerance,
             last_true: f64::NAN,
             history: Vec::new(),
+            best_before: f64::INFINITY,
             iterations: 0,
             applications: 0,
             work: Work::default(),
@@ -137,7 +143,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             // rounding: it has to fall further by as much as the true one is above the tolerance.
             let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
             self.last_true = true_residual;
-            if !improved || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
+            // That of another system may follow slowly; only rounding keeps it from following at all.
+            let stuck = !improved && self.own_residual(x, scale)? > DRIFT * iterated;
+            if stuck || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
                 return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual })));
             }
             self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
@@ -150,19 +158,27 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(self.stagnated(iterated).map(Verdict::GaveUp))
     }
 
-    fn stagnated(&self, residual: f64) -> Option<Failure> {
+    /// Called once for each look.
+    fn stagnated(&mut self, residual: f64) -> Option<Failure> {
         let window = self.stopping.stagnation_window;
         let looks = window.div_ceil(self.stopping.look_every.max(1)).max(1);
         let recent = self.history.len().checked_sub(looks)?;
-        let best_before = self.history[..recent].iter().copied().fold(f64::INFINITY, f64::min);
+        if let Some(newest) = recent.checked_sub(1) {
+            self.best_before = self.best_before.min(self.history[newest]);
+        }
         let best_since = self.history[recent..].iter().copied().fold(f64::INFINITY, f64::min);
-        (best_since > 0.99 * best_before).then_some(Failure::Stagnation { residual, window })
+        (best_since > 0.99 * self.best_before).then_some(Failure::Stagnation { residual, window })
     }
 
     fn compute_true(&mut self, x: &VectorOf<A>, scale: f64) -> Result<f64, ErrorOf<A>> {
         if let Some(residual) = self.true_residual.as_mut() {
             return residual(x);
         }
+        self.own_residual(x, scale)
+    }
+
+    /// ‖b − A x‖ / ‖b‖ of the system that is iterated, from its definition.
+    fn own_residual(&mut self, x: &VectorOf<A>, scale: f64) -> Result<f64, ErrorOf<A>> {
         let space = self.operator.space();
         self.operator.apply(x, &mut self.scratch)?;
         self.applications += 1;

@@ -246,6 +246,35 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
 }
 
 #[test]
+fn a_true_residual_that_falls_slowly_is_no_precision_limit() {
+    // Normal equations of a diagonal A with a wide spectrum: ‖b − A x‖ follows ‖A†(b − A x)‖ slowly.
+    let n = 60;
+    let value = |i: usize| 1e-3_f64.powf(i as f64 / (n - 1) as f64);
+    let diagonal = |power: i32| {
+        Dense::from_fn(n, |i, j| if i == j { value(i).powi(power).into() } else { Complex64::default() })
+    };
+    let (a, normal) = (diagonal(1), diagonal(2));
+    let b = vec![Complex64::new(1.0, 0.0); n];
+    let mut adjoint_b = b.clone();
+    a.apply(&b, &mut adjoint_b).unwrap();
+    let norm = (n as f64).sqrt();
+    let mut counts = |x: &Vec<Complex64>| {
+        let mut ax = x.clone();
+        a.apply(x, &mut ax)?;
+        Ok(distance(&ax, &b) / norm)
+    };
+    for tolerance in (1..60).map(|k| 0.8_f64.powi(k)) {
+        let stopping = Stopping { tolerance, ..Default::default() };
+        let params = CrParams { stopping, ..Default::default() };
+        let (_, info) = conjugate_residual(&normal, &adjoint_b, None, &params, Some(&mut counts)).unwrap();
+        assert!(info.residual.true_residual <= tolerance);
+        let params = CgParams { stopping, ..Default::default() };
+        let (_, info) = conjugate_gradient(&normal, &adjoint_b, None, &params, Some(&mut counts)).unwrap();
+        assert!(info.residual.true_residual <= tolerance);
+    }
+}
+
+#[test]
 fn parameters_are_checked() {
     let a = Dense::positive(3, 25);
     let b = Random(26).vector(3);

@@ -59,7 +59,7 @@ pub enum ErrorKind {
     /// None of the known formats.
     #[error(
         "is no gauge configuration that can be read: it begins with {found}, where LIME (ILDG, SciDAC) begins with \
-         the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER` and MILC with the number 20103"
+         the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER` and MILC with the number 20103; name a file of one of these"
     )]
     UnknownFormat {
         /// The first bytes, as text where they are text.

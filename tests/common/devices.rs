@@ -1,20 +1,31 @@
 //! The devices and teams that tests run on.
 
-use lattice_cl::device::{CacheMode, Device, DeviceOptions, Profiling, Selector, Team, discover};
+use lattice_cl::device::{
+    CacheMode, Device, DeviceOptions, Discovery, FoundDevice, Profiling, Selector, Team, discover,
+};
 
-/// Every device here with double precision; a loud line where there is none.
+/// Every device here with double precision.
+///
+/// # Panics
+/// When there is none: a test never passes because it had nothing to run on.
 pub fn devices() -> Vec<Device> {
     opened(&DeviceOptions { profiling: Profiling::Off, cache: CacheMode::Off })
 }
 
 /// As [`devices`], opened in a particular way.
 pub fn opened(options: &DeviceOptions) -> Vec<Device> {
-    let discovery = discover();
-    if let Some(absence) = &discovery.absence {
-        println!("SKIPPED: no OpenCL device to test on: {absence}");
-    }
-    let usable = discovery.devices.iter().filter(|d| d.info.fp64);
-    usable.map(|d| Device::open(d, options).expect("a discovered device opens")).collect()
+    let usable = usable();
+    usable.iter().map(|d| Device::open(d, options).expect("a discovered device opens")).collect()
+}
+
+fn usable() -> Vec<FoundDevice> {
+    let Discovery { mut devices, absence } = discover();
+    devices.retain(|found| found.info.fp64);
+    assert!(
+        !devices.is_empty(),
+        "no OpenCL device with double precision: {absence:?}; run scripts/setup-opencl.sh"
+    );
+    devices
 }
 
 /// True if the tests run under a simulator and must be tiny (`LATTICE_CL_TEST_SMALL=1`).
@@ -26,13 +37,7 @@ pub fn small() -> bool {
 /// two times).
 pub fn teams() -> Vec<(String, Team)> {
     let mut teams = vec![("host".to_owned(), Team::host())];
-    let discovery = discover();
-    assert!(
-        !discovery.devices.is_empty(),
-        "no OpenCL device: {:?}; run scripts/setup-opencl.sh",
-        discovery.absence
-    );
-    for found in discovery.devices.iter().filter(|found| found.info.fp64) {
+    for found in usable() {
         let index = Selector::Index(found.index);
         let most = if small() { 2 } else { 3 };
         for count in 1..=most {
