@@ -301,3 +301,27 @@ fn the_space_of_spinor_fields_on_every_team() {
         }
     }
 }
+
+#[test]
+fn fields_of_another_lattice_are_refused() {
+    let dims = lattices()[0];
+    let smaller = Dims::new([2, 2, 2, 2]).unwrap();
+    for (name, team) in common::teams() {
+        let lattice = Lattice::new(&team, dims).unwrap();
+        let links = lattice.gauge::<f64>(&GaugeConfiguration::unit(dims), Boundary::periodic()).unwrap();
+        let wilson = Wilson::new(&links, Kappa(0.1)).unwrap();
+        let foreign = match dims == smaller {
+            true => Lattice::new(&team, Dims::new([2, 2, 2, 4]).unwrap()).unwrap(),
+            false => Lattice::new(&team, smaller).unwrap(),
+        };
+        let psi = foreign.spinor::<f64>().unwrap();
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wilson.apply(&psi, &mut lattice.spinor().unwrap())
+        }));
+        assert!(refused.is_err(), "{name}: an operator on a field of another lattice");
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wilson.spinor_space().norm2(&psi).map(drop)
+        }));
+        assert!(refused.is_err(), "{name}: a sum over a field of another lattice");
+    }
+}

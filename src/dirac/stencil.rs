@@ -55,7 +55,7 @@ impl<T: Real> Stencil<T> {
     /// out = γ5^g (shift·ψ + coefficient·H ψ). Gives the event of each slab's kernel to `launched`.
     ///
     /// # Panics
-    /// When a field lives on another kind of team than the links, or the stencil is not of the full lattice.
+    /// When a field lives on another lattice than the links, or the stencil is not of the full lattice.
     pub fn apply(
         &self,
         psi: &SpinorField<T>,
@@ -63,6 +63,8 @@ impl<T: Real> Stencil<T> {
         launched: impl FnMut(Event),
     ) -> Result<(), DeviceError> {
         assert_eq!(self.region, Region::Full, "a stencil of one parity takes fields of one parity");
+        self.links.lattice().expect_same(psi.lattice());
+        self.links.lattice().expect_same(out.lattice());
         match (self.links.storage(), &psi.storage, &mut out.storage) {
             (GaugeStorage::Host(links), SpinorStorage::Host(psi), SpinorStorage::Host(out)) => {
                 host::wilson(links, self.form, psi, out);
@@ -71,14 +73,14 @@ impl<T: Real> Stencil<T> {
             (GaugeStorage::Devices(links), SpinorStorage::Devices(psi), SpinorStorage::Devices(out)) => {
                 self.apply_on_devices(links, psi, None, out, launched)
             }
-            _ => panic!("links and spinor fields live on different teams"),
+            _ => unreachable!("fields of one lattice are in one place"),
         }
     }
 
     /// out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of one parity.
     ///
     /// # Panics
-    /// When a field lives on another kind of team than the links or has the wrong parity, or when `shifted` is
+    /// When a field lives on another lattice than the links or has the wrong parity, or when `shifted` is
     /// there and the stencil was made without, or the other way round.
     pub fn apply_to_parity(
         &self,
@@ -91,13 +93,16 @@ impl<T: Real> Stencil<T> {
             panic!("a stencil of the full lattice takes fields of both parities");
         };
         assert_eq!((psi.parity(), out.parity()), (1 - parity, parity), "parities of the fields");
+        for field in [Some(psi), shifted, Some(&*out)].into_iter().flatten() {
+            self.links.lattice().expect_same(field.lattice());
+        }
         assert_eq!(shifted.map(ParityField::parity), shift.then_some(parity), "parity of the shifted field");
         match (self.links.storage(), &psi.storage, &mut out.storage) {
             (GaugeStorage::Host(links), ParityStorage::Host(psi), ParityStorage::Host(out)) => {
                 let shifted = shifted.map(|field| match &field.storage {
                     ParityStorage::Host(shifted) => shifted.as_slice(),
                     ParityStorage::Devices(_) => {
-                        panic!("spinor fields of one operation live on different teams")
+                        unreachable!("fields of one lattice are in one place")
                     }
                 });
                 host::hop_even_odd(links, self.form, parity, psi, shifted, out);
@@ -107,12 +112,12 @@ impl<T: Real> Stencil<T> {
                 let shifted = shifted.map(|field| match &field.storage {
                     ParityStorage::Devices(shifted) => shifted.as_slice(),
                     ParityStorage::Host(_) => {
-                        panic!("spinor fields of one operation live on different teams")
+                        unreachable!("fields of one lattice are in one place")
                     }
                 });
                 self.apply_on_devices(links, psi, shifted, out, launched)
             }
-            _ => panic!("links and spinor fields live on different teams"),
+            _ => unreachable!("fields of one lattice are in one place"),
         }
     }
 

@@ -145,6 +145,9 @@ impl<T: Real> Wilson<T> {
     }
 
     /// out = M ψ
+    ///
+    /// # Panics
+    /// When a field lives on another lattice than the links.
     pub fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
         self.stencil.apply(psi, out, drop)
     }

@@ -1,7 +1,7 @@
 //! Fields on a lattice that is spread over a team of devices, or on the host.
 //!
 //! A [`Lattice`] ties extents to a [`Team`]. Each device of the team holds a slab of whole time slices of every field;
-//! nothing above this module knows how many devices there are. Without a device the fields are plain host data.
+//! nothing above this module and the stencil of [`dirac`](crate::dirac) knows how many devices there are. Without a device the fields are plain host data.
 
 mod gauge_field;
 mod halo;
@@ -112,6 +112,22 @@ impl Lattice {
     /// The team that holds the fields.
     pub fn team(&self) -> &Team {
         &self.inner.team
+    }
+
+    /// Whether two handles are of the same lattice: equal extents on the same open devices.
+    pub fn is(&self, other: &Lattice) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+            || (self.dims() == other.dims() && self.team().devices() == other.team().devices())
+    }
+
+    /// Panics unless `other`, the lattice of a field, is this one: its buffers would have other sizes.
+    pub(crate) fn expect_same(&self, other: &Lattice) {
+        assert!(
+            self.is(other),
+            "a field on a {} lattice is used with one on a {} lattice, or with other devices",
+            other.dims(),
+            self.dims()
+        );
     }
 
     /// Devices of the team that have no time slice.

@@ -123,32 +123,38 @@ fn scalar<T: Real>(z: &Complex64) -> [Argument<'static>; 2] {
     [Argument::value(T::from_f64(z.re)), Argument::value(T::from_f64(z.im))]
 }
 
-/// The data of a field whose partner in an operation lives on the devices.
-fn on_devices<T: Real>(field: &SpinorField<T>) -> &[Buffer<T>] {
-    match &field.storage {
-        SpinorStorage::Devices(buffers) => buffers,
-        SpinorStorage::Host(_) => panic!("spinor fields of one operation live on different teams"),
+/// The data of fields on this lattice; they panic on fields of another, whose buffers have other sizes.
+impl<T: Real> SpinorSpace<T> {
+    fn on_devices<'a>(&self, field: &'a SpinorField<T>) -> &'a [Buffer<T>] {
+        self.lattice.expect_same(field.lattice());
+        match &field.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
+        }
     }
-}
 
-fn on_devices_mut<T: Real>(field: &mut SpinorField<T>) -> &mut [Buffer<T>] {
-    match &mut field.storage {
-        SpinorStorage::Devices(buffers) => buffers,
-        SpinorStorage::Host(_) => panic!("spinor fields of one operation live on different teams"),
+    fn on_devices_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [Buffer<T>] {
+        self.lattice.expect_same(field.lattice());
+        match &mut field.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
+        }
     }
-}
 
-fn on_host<T: Real>(field: &SpinorField<T>) -> &[host::Spinor<T>] {
-    match &field.storage {
-        SpinorStorage::Host(spinors) => spinors,
-        SpinorStorage::Devices(_) => panic!("spinor fields of one operation live on different teams"),
+    fn on_host<'a>(&self, field: &'a SpinorField<T>) -> &'a [host::Spinor<T>] {
+        self.lattice.expect_same(field.lattice());
+        match &field.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
+        }
     }
-}
 
-fn on_host_mut<T: Real>(field: &mut SpinorField<T>) -> &mut [host::Spinor<T>] {
-    match &mut field.storage {
-        SpinorStorage::Host(spinors) => spinors,
-        SpinorStorage::Devices(_) => panic!("spinor fields of one operation live on different teams"),
+    fn on_host_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [host::Spinor<T>] {
+        self.lattice.expect_same(field.lattice());
+        match &mut field.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
+        }
     }
 }
 
@@ -171,18 +177,21 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
 
     fn copy(&self, from: &SpinorField<T>, to: &mut SpinorField<T>) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
-            on_host_mut(to).copy_from_slice(on_host(from));
+            self.on_host_mut(to).copy_from_slice(self.on_host(from));
             return Ok(());
         }
-        on_devices(from).iter().zip(on_devices_mut(to)).try_for_each(|(from, to)| to.copy_from(from))
+        self.on_devices(from)
+            .iter()
+            .zip(self.on_devices_mut(to))
+            .try_for_each(|(from, to)| to.copy_from(from))
     }
 
     fn axpy(&self, a: &Complex64, x: &SpinorField<T>, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
-            host::spinor_fields::axpy(*a, on_host(x), on_host_mut(y));
+            host::spinor_fields::axpy(*a, self.on_host(x), self.on_host_mut(y));
             return Ok(());
         }
-        let (x, y) = (on_devices(x), on_devices_mut(y));
+        let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(a);
         for (k, kernels) in self.kernels.iter().enumerate() {
             let count = Argument::value(kernels.count);
@@ -193,10 +202,10 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
 
     fn xpby(&self, x: &SpinorField<T>, b: &Complex64, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
-            host::spinor_fields::xpby(on_host(x), *b, on_host_mut(y));
+            host::spinor_fields::xpby(self.on_host(x), *b, self.on_host_mut(y));
             return Ok(());
         }
-        let (x, y) = (on_devices(x), on_devices_mut(y));
+        let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(b);
         for (k, kernels) in self.kernels.iter().enumerate() {
             let count = Argument::value(kernels.count);
@@ -207,9 +216,9 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
 
     fn dot(&self, x: &SpinorField<T>, y: &SpinorField<T>) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
-            return Ok(host::spinor_fields::dot(on_host(x), on_host(y)));
+            return Ok(host::spinor_fields::dot(self.on_host(x), self.on_host(y)));
         }
-        let (x, y) = (on_devices(x), on_devices(y));
+        let (x, y) = (self.on_devices(x), self.on_devices(y));
         self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
             let arguments = [Argument::value(kernels.count), (&x[k]).into(), (&y[k]).into(), s, t, u];
@@ -219,9 +228,9 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
 
     fn norm2(&self, x: &SpinorField<T>) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
-            return Ok(host::spinor_fields::norm2(on_host(x)).into());
+            return Ok(host::spinor_fields::norm2(self.on_host(x)).into());
         }
-        let x = on_devices(x);
+        let x = self.on_devices(x);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
             kernels
@@ -261,11 +270,17 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         r: &mut SpinorField<T>,
     ) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
-            let norm2 =
-                host::spinor_fields::advance(*a, on_host(p), on_host_mut(x), on_host(q), on_host_mut(r));
+            let norm2 = host::spinor_fields::advance(
+                *a,
+                self.on_host(p),
+                self.on_host_mut(x),
+                self.on_host(q),
+                self.on_host_mut(r),
+            );
             return Ok(norm2.into());
         }
-        let (p, x, q, r) = (on_devices(p), on_devices_mut(x), on_devices(q), on_devices_mut(r));
+        let (p, x, q, r) =
+            (self.on_devices(p), self.on_devices_mut(x), self.on_devices(q), self.on_devices_mut(r));
         let [re, im] = scalar::<T>(a);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
@@ -285,11 +300,17 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         q: &mut SpinorField<T>,
     ) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
-            let norm2 =
-                host::spinor_fields::redirect(*b, on_host(r), on_host_mut(p), on_host(s), on_host_mut(q));
+            let norm2 = host::spinor_fields::redirect(
+                *b,
+                self.on_host(r),
+                self.on_host_mut(p),
+                self.on_host(s),
+                self.on_host_mut(q),
+            );
             return Ok(norm2.into());
         }
-        let (r, p, image, q) = (on_devices(r), on_devices_mut(p), on_devices(s), on_devices_mut(q));
+        let (r, p, image, q) =
+            (self.on_devices(r), self.on_devices_mut(p), self.on_devices(s), self.on_devices_mut(q));
         let [re, im] = scalar::<T>(b);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
