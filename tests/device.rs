@@ -57,6 +57,11 @@ fn auto_takes_a_device_or_says_why_there_is_none() {
 fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
     const CHILD: &str = "LATTICE_CL_TEST_NO_PLATFORM";
     if std::env::var_os(CHILD).is_some() {
+        if !discover().devices.is_empty() {
+            // Some loaders look in further places, whatever the variable says.
+            eprintln!("SKIPPED: this loader finds platforms that OCL_ICD_VENDORS does not name");
+            return;
+        }
         let team = Team::select(Selector::Auto).unwrap();
         assert!(team.is_host());
         let absence = team.absence().unwrap();

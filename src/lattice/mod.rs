@@ -155,7 +155,7 @@ impl Lattice {
     /// As [`gauge`](Self::gauge), with fewer reals stored for each link: less memory to read for every hop.
     ///
     /// # Errors
-    /// As [`gauge`](Self::gauge), and when links are not in SU(3) to 64 times the rounding unit of `T`.
+    /// As [`gauge`](Self::gauge), and when links deviate from SU(3) by more than 1e-12 (double) or 1e-5 (single).
     pub fn gauge_in<T: Real>(
         &self,
         configuration: &GaugeConfiguration,
