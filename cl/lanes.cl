@@ -8,7 +8,7 @@ typedef struct {
 } vcomplex;
 
 // The complex number (LANES of them) number `index` of an array.
-static inline vcomplex load_complex(__global const real * array, const size_t index)
+static inline vcomplex load_complex(__global const real *array, const size_t index)
 {
     vcomplex value;
 #if LANES == 1
@@ -22,13 +22,50 @@ static inline vcomplex load_complex(__global const real * array, const size_t in
     return value;
 }
 
-static inline void store_complex(__global real * array, const size_t index, const vcomplex value)
+static inline void store_complex(__global real *array, const size_t index, const vcomplex value)
 {
 #if LANES == 1
     ((__global real2 *)array)[index] = (real2)(value.re, value.im);
 #else
     ((__global vreal *)array)[2 * index] = value.re;
     ((__global vreal *)array)[2 * index + 1] = value.im;
+#endif
+}
+
+// Loads and stores of what is used once: they leave the caches to what is used again. STREAM_LINKS and STREAM_OUTPUT ask for them; where
+// the device's assembly cannot be used they are plain ones.
+#if LANES == 1 && defined(INLINE_PTX)
+#if REAL_BITS == 32
+#define PTX_PAIR "v2.f32"
+#define PTX_REAL "f"
+#else
+#define PTX_PAIR "v2.f64"
+#define PTX_REAL "d"
+#endif
+#endif
+
+static inline vcomplex load_streamed(__global const real *array, const size_t index)
+{
+#if defined(PTX_PAIR) && STREAM_LINKS
+    vcomplex value;
+    __asm__("ld.global.nc.L1::no_allocate." PTX_PAIR " {%0, %1}, [%2];"
+            : "=" PTX_REAL(value.re), "=" PTX_REAL(value.im)
+            : "l"((__global const real2 *)array + index));
+    return value;
+#else
+    return load_complex(array, index);
+#endif
+}
+
+static inline void store_streamed(__global real *array, const size_t index, const vcomplex value)
+{
+#if defined(PTX_PAIR) && STREAM_OUTPUT
+    __asm__ volatile("st.global.cs." PTX_PAIR " [%0], {%1, %2};"
+                     :
+                     : "l"((__global real2 *)array + index), PTX_REAL(value.re), PTX_REAL(value.im)
+                     : "memory");
+#else
+    store_complex(array, index, value);
 #endif
 }
 

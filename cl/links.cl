@@ -74,7 +74,7 @@ static inline matrix load_link(__global const real *half_links, const size_t blo
     vcomplex stored[STORED_COMPLEX];
 #pragma unroll
     for (int k = 0; k < STORED_COMPLEX; ++k)
-        stored[k] = load_complex(half_links, ELEMENT(LINK_COMPONENTS, STORED_COMPLEX * mu + k, block));
+        stored[k] = load_streamed(half_links, ELEMENT(LINK_COMPONENTS, STORED_COMPLEX * mu + k, block));
 #if RECONSTRUCT == 8
     u = rebuild(stored[0], stored[1], stored[2], stored[3]);
 #else

@@ -12,7 +12,8 @@
 // with pack_halo; what comes from behind has been multiplied by its link already.
 //
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
-// DAGGER GAMMA5 HALO FULL SHIFT    0 or 1
+// DAGGER GAMMA5 HALO FULL SHIFT STREAM_LINKS STREAM_OUTPUT    0 or 1
+// TILE_Z         slices in z that are worked off together; divides SZ
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
 //                stored links have them already, or they are all 1
@@ -142,6 +143,22 @@ static inline position position_of(const uint parity, const uint block, const ui
     p.t = rest / SZ;
     p.x = 2 * (block % (SX / 2)) + ((p.y + p.z + p.t + t_origin + parity) & 1);
     return p;
+}
+
+// The block that a work-item computes. With TILE_Z below SZ the lattice is worked off in slabs of TILE_Z slices in z, each over all t: what a hop in
+// t needs is then still in the cache.
+static inline uint block_of_item(const uint item)
+{
+#if TILE_Z == SZ
+    return item;
+#else
+    const uint plane = SX / 2 * SY;
+    const uint tile = item / (plane * TILE_Z * ST);
+    const uint within = item % (plane * TILE_Z * ST);
+    const uint z = tile * TILE_Z + within / plane % TILE_Z;
+    const uint t = within / (plane * TILE_Z);
+    return (t * SZ + z) * plane + within % plane;
+#endif
 }
 
 static inline uint block_of(const uint x, const uint y, const uint z, const uint t)
@@ -313,14 +330,14 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
     if (item >= 2 * BLOCKS)
         return;
     const uint parity = item / BLOCKS;
-    const uint block = item % BLOCKS;
+    const uint block = block_of_item(item % BLOCKS);
     __global const real *in_other = in + (1 - parity) * HALF_FIELD(SPINOR_COMPONENTS);
     __global const real *shifted = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
     __global real *out_here = out + parity * HALF_FIELD(SPINOR_COMPONENTS);
 #else
     if (item >= BLOCKS)
         return;
-    const uint block = item;
+    const uint block = block_of_item(item);
     __global const real *in_other = in;
     __global real *out_here = out;
 #endif
@@ -366,6 +383,6 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
         const vcomplex psi = load_complex(shifted, ELEMENT(SPINOR_COMPONENTS, c, block));
         value = add_scaled(value, GAMMA5 && c >= 6 ? -shift : shift, psi);
 #endif
-        store_complex(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
+        store_streamed(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
     }
 }

@@ -3,10 +3,10 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team, triad_bandwidth};
+use crate::device::{CacheMode, Device, DeviceOptions, Profiling, Selector, Team, triad_bandwidth};
 use crate::dirac::{HopEvenOdd, Tuning};
 use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random};
-use crate::lattice::Lattice;
+use crate::lattice::{GaugeField, Lattice, ParityField};
 use crate::scalar::{Precision, Real};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -24,12 +24,10 @@ pub struct Arguments {
     /// Reals stored for each link: 18, 12, 8 or all
     #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: String,
-    /// Work-items in a group, instead of the default; several times to compare
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    work_group: Vec<u32>,
-    /// Most registers of a work-item, where the compiler can be told; several times to compare
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(16..=255))]
-    max_registers: Vec<u32>,
+    /// Time kernel variants instead of the default one, and show the best: work-group sizes, register limits, cache
+    /// hints, order of sites
+    #[arg(long)]
+    search: bool,
     /// Timed launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     launches: u32,
@@ -42,16 +40,18 @@ struct Outcome {
     driver: String,
     triad_gb_s: f64,
     launches: u32,
+    /// The default variants, or with `--search` the best ones.
     rows: Vec<Row>,
+    /// With `--search` everything that was timed.
+    searched: Vec<Row>,
 }
 
 /// One kernel on one lattice.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Row {
     dims: [usize; 4],
     precision: Precision,
     links: usize,
-    #[serde(flatten)]
     tuning: Tuning,
     /// Relative deviation from the double twin, on the sites that were checked.
     deviation: f64,
@@ -63,7 +63,7 @@ struct Row {
     share_of_triad: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Microseconds {
     quartile: f64,
     median: f64,
@@ -91,6 +91,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         triad_gb_s: triad_bandwidth(device)? / 1e9,
         launches: arguments.launches,
         rows: Vec::new(),
+        searched: Vec::new(),
     };
     for &dims in &arguments.dims {
         report.note(format_args!("{dims}: random links and spinors"));
@@ -98,6 +99,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let psi = random::spinor_field(dims, 2);
         let case = Case {
             team: &team,
+            device,
             configuration: &configuration,
             psi: &psi,
             arguments,
@@ -105,10 +107,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         };
         let wanted = |name: &str| arguments.precision == "all" || arguments.precision == name;
         if wanted("double") {
-            case.measure::<f64>(1e-14, &mut outcome.rows, report)?;
+            case.measure::<f64>(1e-14, &mut outcome, report)?;
         }
         if wanted("single") {
-            case.measure::<f32>(1e-6, &mut outcome.rows, report)?;
+            case.measure::<f32>(1e-6, &mut outcome, report)?;
         }
     }
     report.result(table(&outcome), &outcome)?;
@@ -121,9 +123,34 @@ fn open(common: &Common) -> Result<Team, Failure> {
     Ok(Team::select_with(selectors, &DeviceOptions { profiling: Profiling::On, cache })?)
 }
 
+/// The bare hop.
+const FORM: WilsonForm = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+
+/// Variants with other work-groups and registers: small groups are those of CPUs, whose compilers take no limit.
+fn resources(from: Tuning, _: Dims) -> Vec<Tuning> {
+    let (groups, registers): (&[usize], &[Option<u32>]) = if from.work_group < 32 {
+        (&[1, 2, 4, 8, 16], &[None])
+    } else {
+        (&[64, 128], &[Some(96), Some(128), Some(168), Some(255)])
+    };
+    let variant = |work_group, max_registers| Tuning { work_group, max_registers, ..from };
+    groups.iter().flat_map(|&group| registers.iter().map(move |&limit| variant(group, limit))).collect()
+}
+
+/// Variants with other orders of sites and cache hints.
+fn orders_and_hints(from: Tuning, dims: Dims) -> Vec<Tuning> {
+    let tiles =
+        [0, 4, 8, 16].into_iter().filter(|&tile| tile < dims[2] && dims[2].is_multiple_of(tile.max(1)));
+    let hints = [(false, false), (true, false), (false, true), (true, true)];
+    let variant =
+        |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..from };
+    tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
+}
+
 /// One lattice with its data.
 struct Case<'a> {
     team: &'a Team,
+    device: &'a Device,
     configuration: &'a GaugeConfiguration,
     psi: &'a [Spinor<f64>],
     arguments: &'a Arguments,
@@ -131,7 +158,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn measure<T: Real>(&self, bound: f64, rows: &mut Vec<Row>, report: &Report) -> Result<(), Failure> {
+    fn measure<T: Real>(&self, bound: f64, outcome: &mut Outcome, report: &Report) -> Result<(), Failure> {
         let dims = self.configuration.dims();
         let lattice = Lattice::new(self.team, dims)?;
         let odd: Vec<Spinor<T>> = (0..dims.volume())
@@ -139,72 +166,86 @@ impl Case<'_> {
             .map(|site| self.psi[site].cast())
             .collect();
         let source = lattice.parity_from_host(1, &odd)?;
-        let choice = |values: &[u32]| match values {
-            [] => vec![None],
-            several => several.iter().copied().map(Some).collect::<Vec<_>>(),
-        };
         for reconstruction in Reconstruction::ALL {
             if self.arguments.links != "all" && self.arguments.links != reconstruction.to_string() {
                 continue;
             }
             let links =
                 lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
-            let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
-            for work_group in choice(&self.arguments.work_group) {
-                for max_registers in choice(&self.arguments.max_registers) {
-                    let tuning = Tuning { work_group: work_group.map(|n| n as usize), max_registers };
-                    let hop = HopEvenOdd::tuned(&links, 0, form, false, tuning)?;
-                    let mut out = hop.target()?;
-                    hop.apply(&source, None, &mut out)?;
-                    let deviation = self.deviation(&out.to_host()?);
-                    if deviation > bound || deviation.is_nan() {
-                        return Err(Failure::new(
-                            Status::Failed,
-                            anyhow::anyhow!(
-                                "{dims} {} with {reconstruction} reals a link deviates by {deviation:.1e} from the host \
-                                 (at most {bound:.0e} allowed): not timed",
-                                T::PRECISION
-                            ),
-                        ));
-                    }
-                    let mut times = Vec::new();
-                    for _ in 0..self.arguments.launches {
-                        let mut taken = Ok(None);
-                        hop.apply_observed(&source, None, &mut out, |event| taken = event.duration())?;
-                        times.extend(taken?);
-                    }
-                    times.sort();
-                    let at = |share: f64| -> Duration {
-                        times[((times.len() - 1) as f64 * share).round() as usize]
-                    };
-                    let seconds = at(0.5).as_secs_f64();
-                    let bandwidth = hop.work().bytes as f64 / seconds / 1e9;
-                    rows.push(Row {
-                        dims: dims.extents(),
-                        precision: T::PRECISION,
-                        links: reconstruction.reals(),
-                        tuning,
-                        deviation,
-                        microseconds: Microseconds {
-                            quartile: at(0.25).as_secs_f64() * 1e6,
-                            median: seconds * 1e6,
-                            upper_quartile: at(0.75).as_secs_f64() * 1e6,
-                        },
-                        gflops: hop.work().flops as f64 / seconds / 1e9,
-                        bandwidth_gb_s: bandwidth,
-                        share_of_triad: bandwidth / self.triad,
-                    });
-                    if report.is_verbose() {
-                        report.note(format_args!(
-                            "{dims} {} {reconstruction} {tuning:?}: {:.0} GFLOP/s",
-                            T::PRECISION,
-                            hop.work().flops as f64 / seconds / 1e9
-                        ));
+            let plain = Tuning::plain(self.device);
+            let default = HopEvenOdd::new(&links, 0, FORM, false)?.tuning().unwrap_or(plain);
+            let mut best = self.time(&links, &source, default, bound)?;
+            if self.arguments.search {
+                // One after the other: what a step tries starts from the best of the step before.
+                for step in [resources, orders_and_hints] {
+                    for tuning in step(best.tuning, dims) {
+                        match self.time(&links, &source, tuning, bound) {
+                            Ok(row) => {
+                                if row.gflops > best.gflops {
+                                    best = row.clone();
+                                }
+                                outcome.searched.push(row);
+                            }
+                            // A group that is too large for so many registers.
+                            Err(failure) if failure.status == Status::Device => {
+                                report.note(format_args!("{tuning:?}: {}", failure.error));
+                            }
+                            Err(failure) => return Err(failure),
+                        }
                     }
                 }
             }
+            outcome.rows.push(best);
         }
         Ok(())
+    }
+
+    /// Checks one variant, then times it.
+    fn time<T: Real>(
+        &self,
+        links: &GaugeField<T>,
+        source: &ParityField<T>,
+        tuning: Tuning,
+        bound: f64,
+    ) -> Result<Row, Failure> {
+        let (dims, reconstruction) = (self.configuration.dims(), links.reconstruction());
+        let hop = HopEvenOdd::tuned(links, 0, FORM, false, tuning)?;
+        let mut out = hop.target()?;
+        hop.apply(source, None, &mut out)?;
+        let deviation = self.deviation(&out.to_host()?);
+        if deviation > bound || deviation.is_nan() {
+            let error = anyhow::anyhow!(
+                "{dims} {} with {reconstruction} reals a link deviates by {deviation:.1e} from the host (at most \
+                 {bound:.0e} allowed): not timed",
+                T::PRECISION
+            );
+            return Err(Failure::new(Status::Failed, error));
+        }
+        let mut times = Vec::new();
+        for _ in 0..self.arguments.launches {
+            let mut taken = Ok(None);
+            hop.apply_observed(source, None, &mut out, |event| taken = event.duration())?;
+            times.extend(taken?);
+        }
+        times.sort();
+        let at = |share: f64| -> Duration { times[((times.len() - 1) as f64 * share).round() as usize] };
+        let seconds = at(0.5).as_secs_f64();
+        let bandwidth = hop.work().bytes as f64 / seconds / 1e9;
+        Ok(Row {
+            dims: dims.extents(),
+            precision: T::PRECISION,
+            links: reconstruction.reals(),
+            tuning,
+            deviation,
+            microseconds: Microseconds {
+                quartile: at(0.25).as_secs_f64() * 1e6,
+                median: seconds * 1e6,
+                upper_quartile: at(0.75).as_secs_f64() * 1e6,
+            },
+            gflops: hop.work().flops as f64 / seconds / 1e9,
+            bandwidth_gb_s: bandwidth,
+            share_of_triad: bandwidth / self.triad,
+        })
     }
 
     /// How far the even sites of `found` are from the twin, relative to its norm, on sites spread over the lattice.
@@ -243,15 +284,25 @@ fn table(outcome: &Outcome) -> String {
         "deviation",
     ]);
     for row in &outcome.rows {
-        let variant = [
-            row.tuning.work_group.map(|n| format!("group {n}")),
-            row.tuning.max_registers.map(|n| format!("registers {n}")),
-        ];
+        let Tuning { work_group, max_registers, stream_links, stream_output, tile_z } = row.tuning;
+        let mut variant = format!("group {work_group}");
+        if let Some(count) = max_registers {
+            variant += &format!(", registers {count}");
+        }
+        if stream_links {
+            variant += ", links streamed";
+        }
+        if stream_output {
+            variant += ", output streamed";
+        }
+        if tile_z != 0 {
+            variant += &format!(", tile {tile_z}");
+        }
         table.add_row([
             row.dims.map(|extent| extent.to_string()).join("x"),
             row.precision.to_string(),
             row.links.to_string(),
-            variant.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            variant,
             format!("{:.1}", row.microseconds.median),
             format!("{:.0}", row.gflops),
             format!("{:.0}", row.bandwidth_gb_s),

@@ -28,7 +28,8 @@ impl<T: Real> HopEvenOdd<T> {
         form: WilsonForm,
         shift: bool,
     ) -> Result<Self, DeviceError> {
-        Self::tuned(links, parity, form, shift, Tuning::default())
+        let stencil = Stencil::new(links, form, Region::Parity { parity, shift })?;
+        Ok(Self { stencil, parity })
     }
 
     /// As [`new`](Self::new), with a kernel variant of one's own choice.
@@ -42,8 +43,13 @@ impl<T: Real> HopEvenOdd<T> {
         shift: bool,
         tuning: Tuning,
     ) -> Result<Self, DeviceError> {
-        let stencil = Stencil::tuned(links, form, Region::Parity { parity, shift }, tuning)?;
+        let stencil = Stencil::tuned(links, form, Region::Parity { parity, shift }, Some(tuning))?;
         Ok(Self { stencil, parity })
+    }
+
+    /// The variant of the first device's kernel; none on the host.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.stencil.tuning()
     }
 
     /// A field that the result fits in, equal to zero.

@@ -23,14 +23,14 @@ pub(super) struct Stencil<T: Real> {
 
 impl<T: Real> Stencil<T> {
     pub fn new(links: &GaugeField<T>, form: WilsonForm, region: Region) -> Result<Self, DeviceError> {
-        Self::tuned(links, form, region, Tuning::default())
+        Self::tuned(links, form, region, None)
     }
 
     pub fn tuned(
         links: &GaugeField<T>,
         form: WilsonForm,
         region: Region,
-        tuning: Tuning,
+        tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
         let sharded = lattice.slabs().len() > 1;
@@ -46,6 +46,11 @@ impl<T: Real> Stencil<T> {
 
     pub fn links(&self) -> &GaugeField<T> {
         &self.links
+    }
+
+    /// The variant of the first slab's kernels.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.kernels.first().map(|kernels| kernels.tuning)
     }
 
     pub fn form(&self) -> WilsonForm {

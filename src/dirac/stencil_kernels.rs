@@ -39,13 +39,27 @@ impl Region {
     }
 }
 
-/// What may be varied in a kernel without changing what it computes; `None` leaves the choice to the defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
+/// What may be varied in a kernel without changing what it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Tuning {
     /// Work-items in a group.
-    pub work_group: Option<usize>,
+    pub work_group: usize,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     pub max_registers: Option<u32>,
+    /// Load links past the first-level cache, where the device has such loads.
+    pub stream_links: bool,
+    /// Store the result past the caches, where the device has such stores.
+    pub stream_output: bool,
+    /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
+    pub tile_z: usize,
+}
+
+impl Tuning {
+    /// Without any measurement: a few warps in a group on GPUs; on CPUs a few blocks, so that groups spread over the cores.
+    pub fn plain(device: &Device) -> Self {
+        let work_group = if device.info().kind == DeviceKind::Cpu { 4 } else { 64 };
+        Self { work_group, max_registers: None, stream_links: false, stream_output: false, tile_z: 0 }
+    }
 }
 
 /// The kernels of one slab.
@@ -54,6 +68,7 @@ pub(super) struct SlabKernels {
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
     pub t_sign: f64,
+    pub tuning: Tuning,
     pub wilson: Kernel,
     pub wilson_range: Range,
     pub pack: Option<(Kernel, Range)>,
@@ -65,8 +80,9 @@ impl SlabKernels {
         links: &GaugeField<T>,
         form: WilsonForm,
         region: Region,
-        tuning: Tuning,
+        tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
+        let tuning = tuning.unwrap_or_else(|| Tuning::plain(&slab.device));
         let lattice = links.lattice();
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
@@ -88,7 +104,7 @@ impl SlabKernels {
                 }
             }
         }
-        let local = tuning.work_group.unwrap_or_else(|| work_group(slab.device.info().kind));
+        let local = tuning.work_group;
         let parities = if region == Region::Full { 2 } else { 1 };
         let mut pack = None;
         if sharded {
@@ -117,16 +133,12 @@ impl SlabKernels {
         Ok(Self {
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
+            tuning,
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: Range::covering(parities * layout.blocks(), local),
             pack,
         })
     }
-}
-
-/// Work-items in a group: a few warps on GPUs; on CPUs a few blocks, so that groups spread over the cores.
-fn work_group(kind: DeviceKind) -> usize {
-    if kind == DeviceKind::Cpu { 4 } else { 128 }
 }
 
 fn kernel_key<T: Real>(
@@ -156,7 +168,10 @@ fn kernel_key<T: Real>(
         .define("GAMMA5", u8::from(form.gamma5))
         .define("HALO", u8::from(sharded))
         .define("FULL", u8::from(region == Region::Full))
-        .define("SHIFT", u8::from(shift));
+        .define("SHIFT", u8::from(shift))
+        .define("STREAM_LINKS", u8::from(tuning.stream_links))
+        .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
+        .define("TILE_Z", if tuning.tile_z != 0 && sz % tuning.tile_z == 0 { tuning.tile_z } else { sz });
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {
             key = key
