@@ -172,9 +172,8 @@ impl Case<'_> {
             }
             let links =
                 lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
-            let plain = Tuning::plain(self.device);
-            let default = HopEvenOdd::new(&links, 0, FORM, false)?.tuning().unwrap_or(plain);
-            let mut best = self.time(&links, &source, default, bound)?;
+            let shipped = Tuning::shipped(self.device, T::PRECISION, reconstruction);
+            let mut best = self.time(&links, &source, shipped, bound)?;
             if self.arguments.search {
                 // One after the other: what a step tries starts from the best of the step before.
                 for step in [resources, orders_and_hints] {

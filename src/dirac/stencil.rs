@@ -48,11 +48,6 @@ impl<T: Real> Stencil<T> {
         &self.links
     }
 
-    /// The variant of the first slab's kernels.
-    pub fn tuning(&self) -> Option<Tuning> {
-        self.kernels.first().map(|kernels| kernels.tuning)
-    }
-
     pub fn form(&self) -> WilsonForm {
         self.form
     }

@@ -3,7 +3,7 @@
 use crate::device::{Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range};
 use crate::host::{NDIM, Reconstruction, WilsonForm};
 use crate::lattice::{GaugeField, Layout, Slab};
-use crate::scalar::Real;
+use crate::scalar::{Precision, Real};
 
 const WILSON: KernelFamily = KernelFamily::new(
     "wilson",
@@ -55,10 +55,31 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Without any measurement: a few warps in a group on GPUs; on CPUs a few blocks, so that groups spread over the cores.
-    pub fn plain(device: &Device) -> Self {
-        let work_group = if device.info().kind == DeviceKind::Cpu { 4 } else { 64 };
-        Self { work_group, max_registers: None, stream_links: false, stream_output: false, tile_z: 0 }
+    /// The variant that is used unless another is asked for.
+    ///
+    /// For NVIDIA GPUs it is what was best on an H200 (32⁴ and 16³×32, `bench/runs/2026-11-20-h200/stencil`): a hop in double needs all
+    /// registers, unless the links are rebuilt from 8 reals, which takes more work-items to hide; and in double it gains from
+    /// leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so
+    /// that groups spread over the cores.
+    pub fn shipped(device: &Device, precision: Precision, reconstruction: Reconstruction) -> Self {
+        let processor = device.info().kind == DeviceKind::Cpu;
+        let plain = Self {
+            work_group: if processor { 4 } else { 64 },
+            max_registers: None,
+            stream_links: false,
+            stream_output: false,
+            tile_z: 0,
+        };
+        if !device.supports_register_limit() {
+            return plain;
+        }
+        let streamed = precision == Precision::Double;
+        Self {
+            max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
+            stream_links: streamed,
+            stream_output: streamed,
+            ..plain
+        }
     }
 }
 
@@ -68,7 +89,6 @@ pub(super) struct SlabKernels {
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
     pub t_sign: f64,
-    pub tuning: Tuning,
     pub wilson: Kernel,
     pub wilson_range: Range,
     pub pack: Option<(Kernel, Range)>,
@@ -82,7 +102,8 @@ impl SlabKernels {
         region: Region,
         tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
-        let tuning = tuning.unwrap_or_else(|| Tuning::plain(&slab.device));
+        let tuning =
+            tuning.unwrap_or_else(|| Tuning::shipped(&slab.device, T::PRECISION, links.reconstruction()));
         let lattice = links.lattice();
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
@@ -133,7 +154,6 @@ impl SlabKernels {
         Ok(Self {
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
-            tuning,
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: Range::covering(parities * layout.blocks(), local),
             pack,
