@@ -8,7 +8,7 @@ use crate::device::{CacheMode, DeviceError, DeviceOptions, Selector, Team};
 use crate::dirac::{
     CgParams, Coupling, CrParams, InvertError, Kappa, Mass, System, Wilson, WilsonError, cg, cr,
 };
-use crate::host::{Boundary, Dims, NDIM};
+use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
 use crate::lattice::{Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
@@ -31,6 +31,9 @@ pub struct Equation {
     /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t
     #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true)]
     pub boundary: Boundary,
+    /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
+    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction)]
+    pub links: Reconstruction,
     /// The source: point:x,y,z,t
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: PointSource,
@@ -45,6 +48,13 @@ struct QuarkMass {
     /// The bare mass instead: M = (4 + m) − H/2, solutions are those of κ = 1/(8 + 2m) times 2κ
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     mass: Option<f64>,
+}
+
+fn reconstruction(text: &str) -> Result<Reconstruction, String> {
+    Reconstruction::ALL
+        .into_iter()
+        .find(|reconstruction| text == reconstruction.to_string())
+        .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
 }
 
 /// How the equation is solved.
@@ -162,7 +172,7 @@ impl Equation {
                 dims[3]
             ));
         }
-        let links = lattice.gauge(&configuration, self.boundary)?;
+        let links = lattice.gauge_in(&configuration, self.boundary, self.links)?;
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;

@@ -57,10 +57,10 @@ pub struct Tuning {
 impl Tuning {
     /// The variant that is used unless another is asked for.
     ///
-    /// For NVIDIA GPUs it is what was best on an H200 (32⁴ and 16³×32, `bench/runs/2026-11-20-h200/stencil`): a hop in double needs all
-    /// registers, unless the links are rebuilt from 8 reals, which takes more work-items to hide; and in double it gains from
-    /// leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so
-    /// that groups spread over the cores.
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 on both 32⁴ and 16³×32
+    /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
+    /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on
+    /// GPUs, on CPUs a few blocks, so that groups spread over the cores.
     pub fn shipped(device: &Device, precision: Precision, reconstruction: Reconstruction) -> Self {
         let processor = device.info().kind == DeviceKind::Cpu;
         let plain = Self {
@@ -73,12 +73,14 @@ impl Tuning {
         if !device.supports_register_limit() {
             return plain;
         }
-        let streamed = precision == Precision::Double;
-        Self {
-            max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
-            stream_links: streamed,
-            stream_output: streamed,
-            ..plain
+        match (precision, reconstruction) {
+            (Precision::Single, _) => Self { work_group: 128, max_registers: Some(128), ..plain },
+            (Precision::Double, reconstruction) => Self {
+                max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
+                stream_links: true,
+                stream_output: true,
+                ..plain
+            },
         }
     }
 }

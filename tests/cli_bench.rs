@@ -1,0 +1,84 @@
+//! `cr-solve bench` as a user runs it, and solving with links stored in fewer reals.
+#![cfg(feature = "program")]
+
+mod common;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin_cmd;
+use lattice_cl::host::random;
+use lattice_cl::io::{self, Format, WriteOptions};
+use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use serde_json::Value;
+use std::path::Path;
+
+fn output(line: &str, directory: &Path) -> std::process::Output {
+    let mut command: Command = cargo_bin_cmd!("cr-solve");
+    command.current_dir(directory).args(line.split_whitespace()).output().unwrap()
+}
+
+fn json(line: &str, directory: &Path) -> Value {
+    let output = output(line, directory);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_storage_is_checked_and_timed() {
+    assert!(!common::devices().is_empty());
+    let folder = tempfile::tempdir().unwrap();
+    let found = json("bench stencil --device 0.0 --dims 4x4x4x8 --launches 3 --json -q", folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let kinds: Vec<(&str, u64)> =
+        rows.iter().map(|row| (row["precision"].as_str().unwrap(), row["links"].as_u64().unwrap())).collect();
+    let expected =
+        ["double", "single"].into_iter().flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
+    assert_eq!(kinds, expected.collect::<Vec<_>>());
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap();
+        let bound = if row["precision"] == "double" { 1e-14 } else { 1e-6 };
+        assert!(number("deviation") < bound && number("deviation") > 0.0, "{row}");
+        // 1320 flops for each of the 256 even sites, 8 links and 48 reals of traffic.
+        let seconds = row["microseconds"]["median"].as_f64().unwrap() * 1e-6;
+        assert!(common::relative(number("gflops"), 1320.0 * 256.0 / seconds / 1e9) < 1e-9);
+        let reals = 8.0 * number("links") + 48.0;
+        let bytes = reals * if row["precision"] == "double" { 8.0 } else { 4.0 } * 256.0;
+        assert!(common::relative(number("bandwidth_gb_s"), bytes / seconds / 1e9) < 1e-9);
+    }
+    assert!(found["triad_gb_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_host_is_no_device_to_bench() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = output("bench stencil --device host --dims 4x4x4x4", folder.path());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--device"));
+}
+
+#[test]
+fn a_solve_with_fewer_reals_a_link_has_the_same_solution() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, field: &GaugeConfiguration| {
+        io::write_gauge(folder.path().join(name), field, &WriteOptions::new(Format::Ildg)).unwrap();
+    };
+    let field = random::weak(Dims::new([4, 4, 4, 8]).unwrap(), 0.2, 1);
+    write("field.ildg", &field);
+    let norm2 = |links: u32| {
+        let line =
+            format!("invert field.ildg --kappa 0.11 --device 0.0 --links {links} --tol 1e-12 --json -q");
+        let found = json(&line, folder.path());
+        assert_eq!(found["links"], links);
+        found["solution_norm2"].as_f64().unwrap()
+    };
+    let expected = norm2(18);
+    for links in [12, 8] {
+        assert!(common::relative(norm2(links), expected) < 1e-10, "{links}");
+    }
+
+    // Links in single precision are not in SU(3) to double precision.
+    let options = WriteOptions { precision: Some(Precision::Single), ..WriteOptions::new(Format::Ildg) };
+    io::write_gauge(folder.path().join("single.ildg"), &field, &options).unwrap();
+    let refused = output("invert single.ildg --kappa 0.11 --links 12 -q", folder.path());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("SU(3)"));
+}
