@@ -639,8 +639,36 @@ fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
     assert!(relative(number(&result["residual"]["true"]), here) < 1e-9);
 
     let line = "spectrum FIELD --kappa 0.11 --device host --max-iterations 3 --output none.lime --json";
-    assert_refused(&folder, line, 1, &["spin 0, colour 0", "no convergence after 3 iterations"]);
+    let run =
+        self::run(&folder, line).expect(1).says(&["spin 0, colour 0", "no convergence after 3 iterations"]);
+    let result = run.json();
+    assert_eq!(result["converged"], false);
+    assert!(numbers(&result["correlators"]["pion"]).is_empty());
+    assert_eq!(result["solves"][0]["converged"], false);
     assert_eq!(names(&folder), ["best.lime"]);
+}
+
+#[test]
+fn a_spectrum_that_fails_midway_keeps_the_solutions_before() {
+    let folder = folder();
+    let all = json(&folder, "spectrum FIELD --kappa 0.11 --device host");
+    let iterations = numbers(&Value::Array(
+        all["solves"].as_array().unwrap().iter().map(|solve| solve["iterations"].clone()).collect(),
+    ));
+    // As many iterations as the first solve needs are too few for a later one.
+    let fails = iterations.iter().position(|&n| n > iterations[0]).expect("sources differ");
+    let limit = iterations[0];
+    let line = format!(
+        "spectrum FIELD --kappa 0.11 --device host --max-iterations {limit} --output some.lime --plot no.svg --json"
+    );
+    let run = run(&folder, &line).expect(1).says(&["some.lime holds", "before the one that failed"]);
+    let result = run.json();
+    let solves = result["solves"].as_array().unwrap();
+    assert_eq!(solves.len(), fails + 1);
+    assert!(solves[..fails].iter().all(|solve| solve["converged"] == true));
+    assert_eq!(solves[fails]["converged"], false);
+    assert_eq!(io::read_propagator(folder.path().join("some.lime")).unwrap().records.len(), fails);
+    assert_eq!(names(&folder), ["some.lime"]);
 }
 
 #[test]

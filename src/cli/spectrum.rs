@@ -52,6 +52,8 @@ struct Outcome {
     precision: Precision,
     links: usize,
     tolerance: f64,
+    converged: bool,
+    /// Empty if a solve failed.
     correlators: Correlators,
     effective_mass: Vec<Option<f64>>,
     normalisation: &'static str,
@@ -68,6 +70,7 @@ struct Correlators {
 struct Solve {
     spin: usize,
     color: usize,
+    converged: bool,
     iterations: usize,
     residual: Residual,
 }
@@ -104,26 +107,24 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
     let mut solves = Vec::new();
     let mut written = Ok(());
+    let mut gave_up = None;
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
         let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
         let solved = method.solve(&problem.wilson, &source)?;
+        solves.push(Solve {
+            spin,
+            color: colour,
+            converged: solved.failure.is_none(),
+            iterations: solved.info.iterations,
+            residual: (&solved.info).into(),
+        });
         if let Some(failure) = &solved.failure {
-            bar.finish_and_clear();
-            if let (Some(writer), Some(path)) = (writer, output)
-                && !solves.is_empty()
-            {
-                writer.finish()?;
-                report.warning(format_args!(
-                    "{} holds the {} solutions before this one",
-                    path.display(),
-                    solves.len()
-                ));
-            }
             let failure = method.failure(failure, &solved.info);
             let error = failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
-            return Err(Failure { error, ..failure });
+            gave_up = Some(Failure { error, ..failure });
+            break;
         }
         tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
         let x = solved.x.to_host()?;
@@ -135,26 +136,32 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             written = Err(error);
             writer = None;
         }
-        solves.push(Solve {
-            spin,
-            color: colour,
-            iterations: solved.info.iterations,
-            residual: (&solved.info).into(),
-        });
         bar.inc(1);
     }
     bar.finish_and_clear();
     // The result is shown first: a full disk must not hide what was computed.
-    let written = written.and_then(|()| writer.map_or(Ok(()), PropagatorWriter::finish));
+    let found = solves.iter().filter(|solve| solve.converged).count();
+    let written = match writer {
+        Some(writer) if found > 0 => written.and_then(|()| writer.finish()),
+        _ => written,
+    };
+    if let (Some(path), Some(_), 1..) = (output, &gave_up, found) {
+        report.warning(format_args!(
+            "{} holds the {found} solutions before the one that failed",
+            path.display()
+        ));
+    }
 
-    let masses = effective_mass(pion.values());
+    // A correlator of fewer than twelve solutions means nothing.
+    let correlator = if gave_up.is_none() { pion.values().to_vec() } else { Vec::new() };
+    let masses = effective_mass(&correlator);
     let plotted = match plot {
-        Some(path) => {
+        Some(path) if gave_up.is_none() => {
             let shown: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
             let title = format!("{}, κ = {:?}", equation.file.display(), problem.coupling.kappa());
-            drawn(plot::correlator(path, &title, pion.values(), &shown), report)
+            drawn(plot::correlator(path, &title, &correlator, &shown), report)
         }
-        None => Ok(()),
+        _ => Ok(()),
     };
     let outcome = Outcome {
         schema_version: 1,
@@ -170,7 +177,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         precision: method.precision(),
         links: equation.links.reals(),
         tolerance: method.tolerance(),
-        correlators: Correlators { pion: pion.values().to_vec() },
+        correlators: Correlators { pion: correlator },
+        converged: gave_up.is_none(),
         effective_mass: masses,
         normalisation: equation.normalisation(),
         solves,
@@ -179,7 +187,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     report.result(text(&outcome), &outcome)?;
     written?;
     plotted?;
-    Ok(Status::Fine)
+    gave_up.map_or(Ok(Status::Fine), Err)
 }
 
 fn text(outcome: &Outcome) -> String {
@@ -200,6 +208,10 @@ fn text(outcome: &Outcome) -> String {
         "seconds",
         format_args!("{:.3} + {:.3} to set up", outcome.seconds.solve, outcome.seconds.setup),
     );
+    if !outcome.converged {
+        table.line("converged", "NO, so there is no correlator");
+        return table.to_string();
+    }
     let mut lines = vec![table.to_string(), String::new()];
     lines.push(format!("{:>4}  {:>20}  {:>14}", outcome.along, "pion correlator", "effective mass"));
     for (n, (value, mass)) in outcome.correlators.pion.iter().zip(&outcome.effective_mass).enumerate() {

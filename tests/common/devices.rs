@@ -33,8 +33,8 @@ pub fn small() -> bool {
     std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
-/// The host, each OpenCL device alone, and each device opened two and three times over as a team (under a simulator,
-/// two times).
+/// The host, each OpenCL device alone, each device opened two and three times over as a team (under a simulator,
+/// two times), and where there are several devices all of them together.
 pub fn teams() -> Vec<(String, Team)> {
     let mut teams = vec![("host".to_owned(), Team::host())];
     for found in usable() {
@@ -44,6 +44,10 @@ pub fn teams() -> Vec<(String, Team)> {
             let team = Team::select(vec![index.clone(); count]).unwrap();
             teams.push((format!("{count} × {}", found.label()), team));
         }
+    }
+    if usable().len() > 1 {
+        let team = Team::select(usable().iter().map(|found| Selector::Index(found.index))).unwrap();
+        teams.push((format!("all {} devices", usable().len()), team));
     }
     teams
 }
