@@ -1,11 +1,13 @@
 //! Between the host's order of sites and a device's layout.
 
 use super::layout::{Layout, Place};
-use crate::device::{Buffer, DeviceError};
+use crate::device::{Argument, Buffer, DeviceError, DeviceKind, KernelFamily, KernelKey, Parameter, Range};
 use crate::host::{Dims, NDIM};
 use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
+
+const CONVERT: KernelFamily = KernelFamily::new("convert", &[include_str!("../../cl/convert.cl")]);
 
 /// Reals that are converted at a time: a configuration is never held a second time as a whole.
 const STAGING_REALS: usize = 1 << 23;
@@ -92,8 +94,13 @@ pub fn cast<T: Real, R: Real>(
     to: &Layout,
     components: usize,
 ) -> Result<Buffer<R>, DeviceError> {
-    let reals = buffer.to_vec()?;
     let mut target = Buffer::zeroed(buffer.device(), to.reals(components))?;
+    if from == to {
+        convert_on_device(buffer, &mut target)?;
+        return Ok(target);
+    }
+    // Other lanes, another order: by way of the host.
+    let reals = buffer.to_vec()?;
     upload(&mut target, dims, to, components, &[0, 1], |site, values| {
         let mut coordinates = dims.coordinates(site);
         coordinates[3] -= from.t_origin();
@@ -104,6 +111,25 @@ pub fn cast<T: Real, R: Real>(
         }
     })?;
     Ok(target)
+}
+
+/// target = buffer, number by number.
+fn convert_on_device<T: Real, R: Real>(
+    buffer: &Buffer<T>,
+    target: &mut Buffer<R>,
+) -> Result<(), DeviceError> {
+    let device = buffer.device();
+    let key = KernelKey::of_real::<R>(CONVERT).define("FROM", T::PRECISION.opencl_name());
+    let parameters =
+        [Parameter::value::<u64>("count"), Parameter::input::<T>("from"), Parameter::output::<R>("to")];
+    let kernel = device.program(&key)?.kernel("convert_reals", &parameters)?;
+    let (local, groups) = match device.info().kind {
+        DeviceKind::Cpu => (16, 4 * device.info().compute_units),
+        _ => (256, 16 * device.info().compute_units),
+    };
+    let count = Argument::value(buffer.len() as u64);
+    kernel.launch(Range::groups(groups, local), &[count, buffer.into(), target.into()])?;
+    Ok(())
 }
 
 /// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
