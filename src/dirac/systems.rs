@@ -50,8 +50,15 @@ pub struct Normal<T: Real> {
     between: RefCell<SpinorField<T>>,
 }
 
+impl<T: Real> Wilson<T> {
+    /// M†M, which is Hermitian and positive.
+    pub fn normal(&self) -> Result<Normal<T>, DeviceError> {
+        Normal::new(self)
+    }
+}
+
 impl<T: Real> Normal<T> {
-    pub(super) fn new(operator: &Wilson<T>) -> Result<Self, DeviceError> {
+    fn new(operator: &Wilson<T>) -> Result<Self, DeviceError> {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
         let between = RefCell::new(operator.spinor_space().zero_vector()?);

@@ -2,7 +2,6 @@
 
 use super::stencil::Stencil;
 use super::stencil_kernels::Region;
-use super::systems::Normal;
 use crate::device::DeviceError;
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
@@ -172,11 +171,6 @@ impl<T: Real> Wilson<T> {
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
         let stencil = Stencil::new(self.stencil.links(), form, Region::Full)?;
         Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
-    }
-
-    /// M†M, which is Hermitian and positive.
-    pub fn normal(&self) -> Result<Normal<T>, DeviceError> {
-        Normal::new(self)
     }
 
     /// The same operator in another precision.
