@@ -3,7 +3,7 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{CacheMode, Device, DeviceOptions, Profiling, Selector, Team, triad_bandwidth};
+use crate::device::{Device, Profiling, Team, triad_bandwidth};
 use crate::dirac::{HopEvenOdd, Tuning};
 use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random};
 use crate::lattice::{GaugeField, Lattice, ParityField};
@@ -78,7 +78,7 @@ const CHECKED_SITES: usize = 500;
 /// # Errors
 /// When there is no such device, it fails, or a kernel computes something wrong: that one is not timed.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let team = open(common)?;
+    let team = common.team(Profiling::On)?;
     let [device] = team.devices() else {
         return Err(Failure::usage(
             "bench stencil measures one OpenCL device; name it with --device".to_owned(),
@@ -115,12 +115,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     report.result(table(&outcome), &outcome)?;
     Ok(Status::Fine)
-}
-
-fn open(common: &Common) -> Result<Team, Failure> {
-    let selectors: Vec<Selector> = common.device.iter().filter_map(|text| text.parse().ok()).collect();
-    let cache = if common.no_cache { CacheMode::Off } else { CacheMode::User };
-    Ok(Team::select_with(selectors, &DeviceOptions { profiling: Profiling::On, cache })?)
 }
 
 /// The bare hop.

@@ -3,7 +3,7 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{CacheMode, Device, DeviceInfo, DeviceOptions, discover, triad_bandwidth};
+use crate::device::{Device, DeviceInfo, Profiling, discover, triad_bandwidth};
 use crate::host;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -40,8 +40,7 @@ struct Host {
 /// When the result cannot be written.
 pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
     let discovery = discover();
-    let cache = if common.no_cache { CacheMode::Off } else { CacheMode::User };
-    let options = DeviceOptions { cache, ..Default::default() };
+    let options = common.device_options(Profiling::Off);
     let spinner = report.spinner("measuring bandwidth");
     let devices = discovery.devices.iter().map(|found| {
         let measured = Device::open(found, &options).and_then(|device| triad_bandwidth(&device));

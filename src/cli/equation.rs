@@ -4,7 +4,7 @@ use super::Common;
 use super::arguments::{Input, Precision};
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{CacheMode, DeviceError, DeviceOptions, Selector, Team};
+use crate::device::{DeviceError, Profiling, Team};
 use crate::dirac::{
     CgParams, Coupling, CrParams, InvertError, Kappa, Mass, System, Wilson, WilsonError, cg, cr,
 };
@@ -212,16 +212,7 @@ pub fn device_names(team: &Team) -> Vec<String> {
 
 /// Opens the devices of `--device`, and says where `auto` landed.
 pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
-    let selectors: Vec<Selector> = common
-        .device
-        .iter()
-        .map(|text| match text.parse() {
-            Ok(selector) => selector,
-            Err(impossible) => match impossible {},
-        })
-        .collect();
-    let cache = if common.no_cache { CacheMode::Off } else { CacheMode::User };
-    let team = Team::select_with(selectors, &DeviceOptions { cache, ..Default::default() })?;
+    let team = common.team(Profiling::Off)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),

@@ -15,6 +15,7 @@ pub mod invert;
 pub mod report;
 pub mod spectrum;
 
+use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use failure::{Failure, Status};
 use report::{ColourChoice, Report};
@@ -58,6 +59,27 @@ pub struct Common {
     /// Compile every kernel anew, and keep none for the next run
     #[arg(long, global = true)]
     pub no_cache: bool,
+}
+
+impl Common {
+    /// How devices are opened.
+    pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
+        let cache = if self.no_cache { CacheMode::Off } else { CacheMode::User };
+        DeviceOptions { profiling, cache }
+    }
+
+    /// Opens the devices of `--device`.
+    pub fn team(&self, profiling: Profiling) -> Result<Team, Failure> {
+        let selectors: Vec<Selector> = self
+            .device
+            .iter()
+            .map(|text| match text.parse() {
+                Ok(selector) => selector,
+                Err(impossible) => match impossible {},
+            })
+            .collect();
+        Ok(Team::select_with(selectors, &self.device_options(profiling))?)
+    }
 }
 
 #[derive(Debug, Subcommand)]
