@@ -1,14 +1,230 @@
-// Where the complex numbers of a field are.
+// The numbers of a field: where they are, and how they are loaded and stored. See src/lattice/layout.rs and src/scalar.rs.
 //
-// BLOCKS    blocks of LANES sites in each parity
-// One parity of a field of `components` complex numbers a site is stored [component][site][re, im] with one lane,
-// [block][component][re, im][lane] with several: see src/lattice/layout.rs.
+// STORED STORED_BITS    type of the numbers in memory: double, float, or short for half precision
+// PACK                  most complex numbers in a vector, with one lane: as many as have 16 bytes
+// BLOCKS                blocks of LANES sites in each parity
+// STREAM_LINKS STREAM_OUTPUT    1 to load links, or store results, past the caches where the device has such accesses
+//
+// One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [block][component][re, im][lane] with several.
+// In half precision numbers are integers that count a unit; each parity of a spinor field ends with the units of its sites.
 
-#if LANES == 1
-#define ELEMENT(components, c, block) ((size_t)(c) * BLOCKS + (block))
+#define stored STORED
+#define SPINOR_COMPONENTS 12
+
+#if STORED_BITS == 16
+#define LARGEST_STORED ((real)32767)
+#define UNIT_NUMBERS 2
 #else
-#define ELEMENT(components, c, block) ((size_t)(block) * (components) + (c))
+#define UNIT_NUMBERS 0
 #endif
 
-// Reals in one parity of a field.
-#define HALF_FIELD(components) ((size_t)2 * (components) * BLOCKS * LANES)
+// Stored numbers in one parity of a field of spinors.
+#define SPINOR_HALF_FIELD ((size_t)(2 * SPINOR_COMPONENTS + UNIT_NUMBERS) * BLOCKS * LANES)
+
+typedef struct {
+    vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
+} spinor;
+
+#if LANES == 1
+
+// Vectors of 4, 8 and 16 bytes, streamed or not.
+#ifdef INLINE_PTX
+#define STREAMED_LOAD "ld.global.nc.L1::no_allocate."
+#define STREAMED_STORE "st.global.cs."
+#endif
+
+static inline uint load_4(__global const void *address, const int streamed)
+{
+#ifdef STREAMED_LOAD
+    if (streamed) {
+        uint value;
+        __asm__(STREAMED_LOAD "u32 %0, [%1];" : "=r"(value) : "l"(address));
+        return value;
+    }
+#endif
+    return *(__global const uint *)address;
+}
+
+static inline uint2 load_8(__global const void *address, const int streamed)
+{
+#ifdef STREAMED_LOAD
+    if (streamed) {
+        uint2 value;
+        __asm__(STREAMED_LOAD "v2.u32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "l"(address));
+        return value;
+    }
+#endif
+    return *(__global const uint2 *)address;
+}
+
+static inline uint4 load_16(__global const void *address, const int streamed)
+{
+#ifdef STREAMED_LOAD
+    if (streamed) {
+        uint4 value;
+        __asm__(STREAMED_LOAD "v4.u32 {%0, %1, %2, %3}, [%4];"
+                : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                : "l"(address));
+        return value;
+    }
+#endif
+    return *(__global const uint4 *)address;
+}
+
+static inline void store_16(__global void *address, const int streamed, const uint4 value)
+{
+#ifdef STREAMED_STORE
+    if (streamed) {
+        __asm__ volatile(STREAMED_STORE "v4.u32 [%0], {%1, %2, %3, %4};"
+                         :
+                         : "l"(address), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+                         : "memory");
+        return;
+    }
+#endif
+    *(__global uint4 *)address = value;
+}
+
+#define COMPLEX(z, x, y) \
+    (z).re = (real)(x);  \
+    (z).im = (real)(y);
+
+// `width` complex numbers, in their unit.
+static inline void load_vector(__global const stored *address, const int width, const int streamed, vcomplex *z)
+{
+#if STORED_BITS == 64
+    const double2 v = as_double2(load_16(address, streamed));
+    COMPLEX(z[0], v.x, v.y)
+#elif STORED_BITS == 32
+    if (width == 2) {
+        const float4 v = as_float4(load_16(address, streamed));
+        COMPLEX(z[0], v.x, v.y)
+        COMPLEX(z[1], v.z, v.w)
+    } else {
+        const float2 v = as_float2(load_8(address, streamed));
+        COMPLEX(z[0], v.x, v.y)
+    }
+#else
+    if (width == 4) {
+        const short8 v = as_short8(load_16(address, streamed));
+        COMPLEX(z[0], v.s0, v.s1)
+        COMPLEX(z[1], v.s2, v.s3)
+        COMPLEX(z[2], v.s4, v.s5)
+        COMPLEX(z[3], v.s6, v.s7)
+    } else if (width == 2) {
+        const short4 v = as_short4(load_8(address, streamed));
+        COMPLEX(z[0], v.x, v.y)
+        COMPLEX(z[1], v.z, v.w)
+    } else {
+        const short2 v = as_short2(load_4(address, streamed));
+        COMPLEX(z[0], v.x, v.y)
+    }
+#endif
+}
+
+// The `size` complex numbers number `group` of a block, of `groups` such.
+#define LOAD_GROUP(z, half_field, groups, size, group, block, streamed)                                        \
+    _Pragma("unroll")                                                                                         \
+    for (int c = 0; c < (size); c += PACK) {                                                                  \
+        const int width = PACK < (size) - c ? PACK : (size) - c;                                              \
+        load_vector((half_field) + 2 * ((size_t)((group) * (size) + c) * BLOCKS + (size_t)(block) * width),    \
+                    width, streamed, (z) + c);                                                                \
+    }
+
+#else
+
+#define vstored JOIN(STORED, LANES)
+#if STORED_BITS == 16
+#define TO_REAL(v) JOIN(convert_, vreal_name)(v)
+#define vreal_name JOIN(REAL, LANES)
+#define TO_STORED(v) JOIN(JOIN(convert_short, LANES), _rte)(v)
+#else
+#define TO_REAL(v) (v)
+#define TO_STORED(v) (v)
+#endif
+
+#define LOAD_GROUP(z, half_field, groups, size, group, block, streamed)                                        \
+    {                                                                                                         \
+        __global const vstored *numbers =                                                                     \
+            (__global const vstored *)(half_field) + 2 * ((size_t)(block) * ((groups) * (size)) + (group) * (size)); \
+        _Pragma("unroll")                                                                                     \
+        for (int c = 0; c < (size); ++c) {                                                                    \
+            (z)[c].re = TO_REAL(numbers[2 * c]);                                                              \
+            (z)[c].im = TO_REAL(numbers[2 * c + 1]);                                                          \
+        }                                                                                                     \
+    }
+
+#endif
+
+#if UNIT_NUMBERS
+#define UNITS(half_field) ((half_field) + (size_t)2 * SPINOR_COMPONENTS * BLOCKS * LANES)
+
+// The units of a block's sites.
+static inline vreal load_unit(__global const stored *half_field, const size_t block)
+{
+    return ((__global const vreal *)UNITS(half_field))[block];
+}
+#endif
+
+// The spinors of a block, in their unit if they have one.
+static inline spinor load_stored_spinor(__global const stored *half_field, const size_t block)
+{
+    spinor psi;
+    LOAD_GROUP(psi.s, half_field, 1, SPINOR_COMPONENTS, 0, block, 0)
+    return psi;
+}
+
+static inline spinor load_spinor(__global const stored *half_field, const size_t block)
+{
+    spinor psi = load_stored_spinor(half_field, block);
+#if UNIT_NUMBERS
+    const vreal unit = load_unit(half_field, block);
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        psi.s[c].re *= unit;
+        psi.s[c].im *= unit;
+    }
+#endif
+    return psi;
+}
+
+static inline void store_spinor(__global stored *half_field, const size_t block, spinor psi)
+{
+#if UNIT_NUMBERS
+    vreal largest = fmax(fabs(psi.s[0].re), fabs(psi.s[0].im));
+#pragma unroll
+    for (int c = 1; c < SPINOR_COMPONENTS; ++c)
+        largest = fmax(largest, fmax(fabs(psi.s[c].re), fabs(psi.s[c].im)));
+    ((__global vreal *)UNITS(half_field))[block] = largest * ((real)1 / LARGEST_STORED);
+    // The smallest normal number keeps the quotient finite where all numbers are zero.
+    const vreal inverse = LARGEST_STORED / fmax(largest, (vreal)FLT_MIN);
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        psi.s[c].re *= inverse;
+        psi.s[c].im *= inverse;
+    }
+#endif
+#if LANES > 1
+    __global vstored *numbers = (__global vstored *)half_field + 2 * SPINOR_COMPONENTS * block;
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        numbers[2 * c] = TO_STORED(psi.s[c].re);
+        numbers[2 * c + 1] = TO_STORED(psi.s[c].im);
+    }
+#else
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; c += PACK) {
+        __global stored *address = half_field + 2 * ((size_t)c * BLOCKS + block * PACK);
+        const vcomplex *z = psi.s + c;
+#if STORED_BITS == 64
+        const double2 v = (double2)(z[0].re, z[0].im);
+#elif STORED_BITS == 32
+        const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
+#else
+        const short8 v = convert_short8_rte(
+            (float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im));
+#endif
+        store_16(address, STREAM_OUTPUT, as_uint4(v));
+    }
+#endif
+}

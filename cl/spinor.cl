@@ -1,36 +1,16 @@
-// Vector operations on spinor fields, whatever their lanes: a field is `count` complex numbers of LANES lanes each.
+// Vector operations on spinor fields: twin of src/host/spinor_fields.rs. A field has `parities` parities of BLOCKS blocks.
 //
-// Each work-group takes a contiguous part of the field. Sums are accumulated in double, lane by lane, and finished by
-// reduction.cl.
+// Each work-group takes a contiguous part of the field, each work-item one block at a time. Sums are accumulated in double, lane by lane,
+// and finished by reduction.cl.
 
-#if LANES == 1
-#define vdouble double
-#define TO_DOUBLE(v) ((double)(v))
-#else
-#define vdouble JOIN(double, LANES)
-#define TO_DOUBLE(v) JOIN(convert_double, LANES)(v)
-#endif
+// for (each block in this work-item's share): its parity starts at number `start` of a field, and it is number `i` there
+#define FOR_EACH_BLOCK(parities)                                                                             \
+    const uint per_group = ((parities) * BLOCKS + get_num_groups(0) - 1) / get_num_groups(0);                \
+    const uint group_start = min((uint)((parities) * BLOCKS), (uint)get_group_id(0) * per_group);            \
+    const uint group_end = min((uint)((parities) * BLOCKS), group_start + per_group);                        \
+    for (uint k = group_start + get_local_id(0), i = k % BLOCKS; k < group_end; k += LOCAL_SIZE, i = k % BLOCKS)
 
-static inline double sum_of_lanes(const vdouble v)
-{
-#if LANES == 1
-    return v;
-#else
-    double lanes[LANES];
-    JOIN(vstore, LANES)(v, 0, lanes);
-    double sum = 0.0;
-    for (int lane = 0; lane < LANES; ++lane)
-        sum += lanes[lane];
-    return sum;
-#endif
-}
-
-// for (i in this work-item's share)
-#define FOR_EACH(i, count)                                                                                   \
-    const ulong per_group = ((count) + get_num_groups(0) - 1) / get_num_groups(0);                           \
-    const ulong group_start = min((ulong)(count), get_group_id(0) * per_group);                              \
-    const ulong group_end = min((ulong)(count), group_start + per_group);                                    \
-    for (ulong i = group_start + get_local_id(0); i < group_end; i += LOCAL_SIZE)
+#define START (k / BLOCKS * SPINOR_HALF_FIELD)
 
 static inline vcomplex scalar_complex(const real re, const real im)
 {
@@ -40,85 +20,103 @@ static inline vcomplex scalar_complex(const real re, const real im)
     return value;
 }
 
-// sum + |a|²
-static inline vdouble add_norm2(vdouble sum, const vcomplex a)
+// x + a y
+static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
 {
-    const vdouble re = TO_DOUBLE(a.re), im = TO_DOUBLE(a.im);
-    return fma(im, im, fma(re, re, sum));
+    spinor sum;
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+        sum.s[c] = multiply_add(x.s[c], a, y.s[c]);
+    return sum;
+}
+
+// sum + |x|²
+static inline vdouble add_norm2(vdouble sum, const spinor x)
+{
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        const vdouble re = TO_DOUBLE(x.s[c].re), im = TO_DOUBLE(x.s[c].im);
+        sum = fma(im, im, fma(re, re, sum));
+    }
+    return sum;
 }
 
 // y = y + a x
-__kernel void axpy(const ulong count, const real a_re, const real a_im, __global const real *restrict x,
-                   __global real *restrict y)
+__kernel void axpy(const uint parities, const real a_re, const real a_im, __global const stored *restrict x,
+                   __global stored *restrict y)
 {
     const vcomplex a = scalar_complex(a_re, a_im);
-    FOR_EACH(i, count)
-        store_complex(y, i, multiply_add(load_complex(y, i), a, load_complex(x, i)));
+    FOR_EACH_BLOCK(parities)
+        store_spinor(y + START, i, combine(load_spinor(y + START, i), a, load_spinor(x + START, i)));
 }
 
 // y = x + b y
-__kernel void xpby(const ulong count, const real b_re, const real b_im, __global const real *restrict x,
-                   __global real *restrict y)
+__kernel void xpby(const uint parities, const real b_re, const real b_im, __global const stored *restrict x,
+                   __global stored *restrict y)
 {
     const vcomplex b = scalar_complex(b_re, b_im);
-    FOR_EACH(i, count)
-        store_complex(y, i, multiply_add(load_complex(x, i), b, load_complex(y, i)));
+    FOR_EACH_BLOCK(parities)
+        store_spinor(y + START, i, combine(load_spinor(x + START, i), b, load_spinor(y + START, i)));
 }
 
 // Sums: Re (x, y), Im (x, y).
-__kernel void inner_product(const ulong count, __global const real *restrict x, __global const real *restrict y,
-                  REDUCTION_PARAMETERS)
+__kernel void inner_product(const uint parities, __global const stored *restrict x, __global const stored *restrict y,
+                            REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0;
-    FOR_EACH(i, count) {
-        const vcomplex a = load_complex(x, i), b = load_complex(y, i);
-        const vdouble ar = TO_DOUBLE(a.re), ai = TO_DOUBLE(a.im), br = TO_DOUBLE(b.re), bi = TO_DOUBLE(b.im);
-        re = fma(ai, bi, fma(ar, br, re));
-        im = fma(-ai, br, fma(ar, bi, im));
+    FOR_EACH_BLOCK(parities) {
+        const spinor a = load_spinor(x + START, i), b = load_spinor(y + START, i);
+#pragma unroll
+        for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+            const vdouble ar = TO_DOUBLE(a.s[c].re), ai = TO_DOUBLE(a.s[c].im);
+            const vdouble br = TO_DOUBLE(b.s[c].re), bi = TO_DOUBLE(b.s[c].im);
+            re = fma(ai, bi, fma(ar, br, re));
+            im = fma(-ai, br, fma(ar, bi, im));
+        }
     }
     REDUCE(2, sum_of_lanes(re), sum_of_lanes(im), 0.0);
 }
 
 // Sum: (x, x).
-__kernel void norm2(const ulong count, __global const real *restrict x, REDUCTION_PARAMETERS)
+__kernel void norm2(const uint parities, __global const stored *restrict x, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
-    FOR_EACH(i, count)
-        sum = add_norm2(sum, load_complex(x, i));
+    FOR_EACH_BLOCK(parities)
+        sum = add_norm2(sum, load_spinor(x + START, i));
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
 }
 
 // x = x + a p; r = r - a q. Sum: (r, r).
-__kernel void advance(const ulong count, const real a_re, const real a_im, __global const real *restrict p,
-                      __global real *restrict x, __global const real *restrict q, __global real *restrict r,
+__kernel void advance(const uint parities, const real a_re, const real a_im, __global const stored *restrict p,
+                      __global stored *restrict x, __global const stored *restrict q, __global stored *restrict r,
                       REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     const vcomplex a = scalar_complex(a_re, a_im), minus_a = scalar_complex(-a_re, -a_im);
     vdouble sum = (vdouble)0;
-    FOR_EACH(i, count) {
-        store_complex(x, i, multiply_add(load_complex(x, i), a, load_complex(p, i)));
-        const vcomplex residual = multiply_add(load_complex(r, i), minus_a, load_complex(q, i));
-        store_complex(r, i, residual);
+    FOR_EACH_BLOCK(parities) {
+        store_spinor(x + START, i, combine(load_spinor(x + START, i), a, load_spinor(p + START, i)));
+        const spinor residual = combine(load_spinor(r + START, i), minus_a, load_spinor(q + START, i));
+        store_spinor(r + START, i, residual);
         sum = add_norm2(sum, residual);
     }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
 }
 
 // p = r + b p; q = s + b q. Sum: (q, q).
-__kernel void redirect(const ulong count, const real b_re, const real b_im, __global const real *restrict r,
-                       __global real *restrict p, __global const real *restrict s, __global real *restrict q,
+__kernel void redirect(const uint parities, const real b_re, const real b_im, __global const stored *restrict r,
+                       __global stored *restrict p, __global const stored *restrict s, __global stored *restrict q,
                        REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     const vcomplex b = scalar_complex(b_re, b_im);
     vdouble sum = (vdouble)0;
-    FOR_EACH(i, count) {
-        store_complex(p, i, multiply_add(load_complex(r, i), b, load_complex(p, i)));
-        const vcomplex image = multiply_add(load_complex(s, i), b, load_complex(q, i));
-        store_complex(q, i, image);
+    FOR_EACH_BLOCK(parities) {
+        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, load_spinor(p + START, i)));
+        const spinor image = combine(load_spinor(s + START, i), b, load_spinor(q + START, i));
+        store_spinor(q + START, i, image);
         sum = add_norm2(sum, image);
     }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);

@@ -11,36 +11,32 @@
 // Where it leaves the slab in t (HALO), the projected spinor comes from a buffer that the neighbouring device filled
 // with pack_halo; what comes from behind has been multiplied by its link already.
 //
+// Several fields, SOURCES of them one after the other in memory, share the links: a work-item has SOURCES_PER_ITEM of them, and the others
+// are beside it in the second dimension of the range.
+//
+// PRODUCT: sums (against, out) and (out, out) over all sites, for one source; `against` is a field like `out`.
+//
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
-// DAGGER GAMMA5 HALO FULL SHIFT STREAM_LINKS STREAM_OUTPUT    0 or 1
+// DAGGER GAMMA5 HALO FULL SHIFT PRODUCT    0 or 1
 // TILE_Z         slices in z that are worked off together; divides SZ
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
 //                stored links have them already, or they are all 1
 
-#define SPINOR_COMPONENTS 12
 #define HALF_SPINOR_COMPONENTS 6
 #define FACE_SITES ((size_t)NX * SX * NY * SY * NZ * SZ / 2)
+#define PARITIES (FULL ? 2 : 1)
+
+// From one source to the next.
+#define SOURCE_STRIDE (PARITIES * SPINOR_HALF_FIELD)
+#define HALO_STRIDE (2 * 2 * HALF_SPINOR_COMPONENTS * FACE_SITES)
 
 // Sign of γ_μ in the projector for a hop from ahead; a hop from behind has the other one.
 #define AHEAD_SIGN (DAGGER ? (real)1 : (real)-1)
 
 typedef struct {
-    vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
-} spinor;
-
-typedef struct {
     vcomplex h[HALF_SPINOR_COMPONENTS]; // 3·spin + colour, spins 0 and 1
 } half_spinor;
-
-static inline spinor load_spinor(__global const real * half_field, const size_t block)
-{
-    spinor psi;
-#pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c)
-        psi.s[c] = load_complex(half_field, ELEMENT(SPINOR_COMPONENTS, c, block));
-    return psi;
-}
 
 // The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
 static inline half_spinor project(const int mu, const real sign, const spinor psi)
@@ -90,11 +86,9 @@ static inline void add_reconstructed(spinor *sum, const int mu, const real sign,
     }
 }
 
-// U h, or U† h, with the link in direction μ at `block`.
-static inline half_spinor times_link(__global const real *half_links, const size_t block, const int mu, const int adjoint,
-                                     const half_spinor upper)
+// U h, or U† h.
+static inline half_spinor times(const matrix u, const int adjoint, const half_spinor upper)
 {
-    const matrix u = load_link(half_links, block, mu);
     half_spinor product;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
@@ -118,6 +112,17 @@ static inline half_spinor scale(const half_spinor upper, const vreal factor)
         scaled.h[k].im = factor * upper.h[k].im;
     }
     return scaled;
+}
+
+// The projection of the spinors of a block, from memory.
+static inline half_spinor load_projected(__global const stored *half_field, const size_t block, const int mu, const real sign)
+{
+    const half_spinor upper = project(mu, sign, load_stored_spinor(half_field, block));
+#if UNIT_NUMBERS
+    return scale(upper, load_unit(half_field, block));
+#else
+    return upper;
+#endif
 }
 
 #define PERMUTE(upper, swizzle)                                \
@@ -208,48 +213,58 @@ static inline void store_halo(__global real * halo, const uint parity, const pos
 
 // Packs what the neighbouring devices need of the slab's first and last time slice.
 //   to_behind   (1 ∓ γ_t)ψ on the first slice
-//   to_ahead    U_t† (1 ± γ_t)ψ on the last one
+//   to_ahead    U_t† (1 ± γ_t)ψ on the last one, in LINK_UNIT
 // `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
-// one parity only, `first_parity`.
-__kernel void pack_halo(__global const real *restrict in, __global const real *restrict links,
+// one parity only, `first_parity`. The second dimension of the range are the sources.
+__kernel void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
                         __global real *restrict to_behind, __global real *restrict to_ahead, const uint t_origin, const real t_sign,
                         const uint first_parity)
 {
     const uint face_blocks = SX / 2 * SY * SZ;
     const uint item = get_global_id(0);
-    if (item >= (FULL ? 2 : 1) * face_blocks)
+    if (item >= PARITIES * face_blocks)
         return;
+    const size_t source = get_global_id(1);
     const uint parity = first_parity + item / face_blocks;
     const uint first = item % face_blocks;
     const uint last = first + (ST - 1) * face_blocks;
-    __global const real *in_half = FULL ? in + parity * HALF_FIELD(SPINOR_COMPONENTS) : in;
-    __global const real *links_half = links + parity * HALF_FIELD(LINK_COMPONENTS);
+    __global const stored *in_half = in + source * SOURCE_STRIDE + item / face_blocks * SPINOR_HALF_FIELD;
+    __global const stored *links_half = links + parity * LINKS_HALF_FIELD;
 
-    store_halo(to_behind, parity, position_of(parity, first, t_origin), project(3, AHEAD_SIGN, load_spinor(in_half, first)));
-    const half_spinor upper = project(3, -AHEAD_SIGN, load_spinor(in_half, last));
-    store_halo(to_ahead, parity, position_of(parity, last, t_origin),
-               scale(times_link(links_half, last, 3, 1, upper), (vreal)t_sign));
+    store_halo(to_behind + source * HALO_STRIDE, parity, position_of(parity, first, t_origin),
+               load_projected(in_half, first, 3, AHEAD_SIGN));
+    const half_spinor upper = load_projected(in_half, last, 3, -AHEAD_SIGN);
+    store_halo(to_ahead + source * HALO_STRIDE, parity, position_of(parity, last, t_origin),
+               scale(times(load_link(links_half, last, 3), 1, upper), (vreal)t_sign));
 }
 #endif
+
+#define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 
 // One direction of the hopping term. `at_end` and `at_start` say whether the step leaves the sub-lattice.
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                          \
     {                                                                                                        \
-        half_spinor upper = project(mu, AHEAD_SIGN, load_spinor(in_other, neighbour));                       \
-        if (at_end) {                                                                                        \
-            CROSS_AHEAD(direction, upper)                                                                    \
+        const matrix u = load_link(links_here, block, mu);                                                   \
+        FOR_SOURCES(r) {                                                                                     \
+            half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, AHEAD_SIGN);     \
+            if (at_end) {                                                                                    \
+                CROSS_AHEAD(direction, upper)                                                                \
+            }                                                                                                \
+            add_reconstructed(sum + r, mu, AHEAD_SIGN, times(u, 0, upper));                                  \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, AHEAD_SIGN, times_link(links_here, block, mu, 0, upper));                \
     }
 
 #define HOP_BEHIND(mu, neighbour, at_start, direction)                                                       \
     {                                                                                                        \
-        half_spinor upper = project(mu, -AHEAD_SIGN, load_spinor(in_other, neighbour));                      \
-        upper = times_link(links_other, neighbour, mu, 1, upper);                                            \
-        if (at_start) {                                                                                      \
-            CROSS_BEHIND(direction, upper)                                                                   \
+        const matrix u = load_link(links_other, neighbour, mu);                                              \
+        FOR_SOURCES(r) {                                                                                     \
+            half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, -AHEAD_SIGN);    \
+            upper = times(u, 1, upper);                                                                      \
+            if (at_start) {                                                                                  \
+                CROSS_BEHIND(direction, upper)                                                               \
+            }                                                                                                \
+            add_reconstructed(sum + r, mu, -AHEAD_SIGN, upper);                                              \
         }                                                                                                    \
-        add_reconstructed(&sum, mu, -AHEAD_SIGN, upper);                                                     \
     }
 
 #define NOTHING(upper)
@@ -310,7 +325,7 @@ __kernel void pack_halo(__global const real *restrict in, __global const real *r
     SIGN_##direction(upper)                                                                                  \
     FROM_BEHIND_##direction(upper)
 
-__kernel void wilson(__global const real *restrict in, __global real *restrict out, __global const real *restrict links,
+__kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
                      const real coefficient, const uint t_origin
 #if FULL
                      , const real shift
@@ -318,71 +333,106 @@ __kernel void wilson(__global const real *restrict in, __global real *restrict o
                      , const uint parity
 #endif
 #if !FULL && SHIFT
-                     , const real shift, __global const real *restrict shifted
+                     , const real shift, __global const stored *restrict shifted
 #endif
 #if HALO
                      , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
 #endif
+#if PRODUCT
+                     , __global const stored *restrict against, REDUCTION_PARAMETERS
+#endif
 )
 {
+#if PRODUCT
+    REDUCTION_LOCAL;
+    vdouble product_re = (vdouble)0, product_im = (vdouble)0, norm2 = (vdouble)0;
+#endif
     const uint item = get_global_id(0);
+    if (item < PARITIES * BLOCKS) {
+#if SOURCES > 1
+        const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
+#else
+        const size_t first_source = 0;
+#endif
 #if FULL
-    if (item >= 2 * BLOCKS)
-        return;
-    const uint parity = item / BLOCKS;
-    const uint block = block_of_item(item % BLOCKS);
-    __global const real *in_other = in + (1 - parity) * HALF_FIELD(SPINOR_COMPONENTS);
-    __global const real *shifted = in + parity * HALF_FIELD(SPINOR_COMPONENTS);
-    __global real *out_here = out + parity * HALF_FIELD(SPINOR_COMPONENTS);
+        const uint parity = item / BLOCKS;
+        const size_t here = first_source + parity * SPINOR_HALF_FIELD;
+        __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD;
+        __global const stored *shifted = in;
 #else
-    if (item >= BLOCKS)
-        return;
-    const uint block = block_of_item(item);
-    __global const real *in_other = in;
-    __global real *out_here = out;
+        const size_t here = first_source;
+        __global const stored *in_other = in + first_source;
 #endif
-    __global const real *links_here = links + parity * HALF_FIELD(LINK_COMPONENTS);
-    __global const real *links_other = links + (1 - parity) * HALF_FIELD(LINK_COMPONENTS);
-    const position p = position_of(parity, block, t_origin);
+        const uint block = block_of_item(item % BLOCKS);
+        __global const stored *links_here = links + parity * LINKS_HALF_FIELD;
+        __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD;
+        const position p = position_of(parity, block, t_origin);
 
-    spinor sum;
+        spinor sum[SOURCES_PER_ITEM];
+        FOR_SOURCES(r) {
 #pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        sum.s[c].re = (vreal)0;
-        sum.s[c].im = (vreal)0;
-    }
+            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                sum[r].s[c].re = (vreal)0;
+                sum[r].s[c].im = (vreal)0;
+            }
+        }
 
-    HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, x)
-    HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, x)
-    HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, y)
-    HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, y)
-    HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, z)
-    HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, z)
+        HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, x)
+        HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, x)
+        HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, y)
+        HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, y)
+        HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, z)
+        HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, z)
 #if HALO
-    if (p.t == ST - 1) {
-        const half_spinor upper = scale(load_halo(from_ahead, 1 - parity, p), (vreal)t_sign);
-        add_reconstructed(&sum, 3, AHEAD_SIGN, times_link(links_here, block, 3, 0, upper));
-    } else
-        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, t)
-    if (p.t == 0)
-        add_reconstructed(&sum, 3, -AHEAD_SIGN, load_halo(from_behind, 1 - parity, p));
-    else
-        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, t)
+        __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
+        __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
+        if (p.t == ST - 1) {
+            const matrix u = load_link(links_here, block, 3);
+            FOR_SOURCES(r) {
+                const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, 1 - parity, p), (vreal)t_sign);
+                add_reconstructed(sum + r, 3, AHEAD_SIGN, times(u, 0, upper));
+            }
+        } else
+            HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, t)
+        if (p.t == 0) {
+            FOR_SOURCES(r)
+                add_reconstructed(sum + r, 3, -AHEAD_SIGN, load_halo(halo_behind + r * HALO_STRIDE, 1 - parity, p));
+        } else
+            HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, t)
 #else
-    HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, t)
-    HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, t)
+        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, t)
+        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, t)
 #endif
 
-#pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        const real sign = GAMMA5 && c >= 6 ? -coefficient : coefficient;
-        vcomplex value;
-        value.re = (vreal)sign * sum.s[c].re;
-        value.im = (vreal)sign * sum.s[c].im;
+        FOR_SOURCES(r) {
+            spinor value;
 #if FULL || SHIFT
-        const vcomplex psi = load_complex(shifted, ELEMENT(SPINOR_COMPONENTS, c, block));
-        value = add_scaled(value, GAMMA5 && c >= 6 ? -shift : shift, psi);
+            const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, block);
 #endif
-        store_streamed(out_here, ELEMENT(SPINOR_COMPONENTS, c, block), value);
+#pragma unroll
+            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
+                value.s[c].re = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].re;
+                value.s[c].im = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].im;
+#if FULL || SHIFT
+                value.s[c] = add_scaled(value.s[c], sign * shift, psi.s[c]);
+#endif
+            }
+            store_spinor(out + here + r * SOURCE_STRIDE, block, value);
+#if PRODUCT
+            const spinor other = load_spinor(against + here, block);
+#pragma unroll
+            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                const vdouble re = TO_DOUBLE(value.s[c].re), im = TO_DOUBLE(value.s[c].im);
+                const vdouble other_re = TO_DOUBLE(other.s[c].re), other_im = TO_DOUBLE(other.s[c].im);
+                product_re = fma(other_im, im, fma(other_re, re, product_re));
+                product_im = fma(-other_im, re, fma(other_re, im, product_im));
+                norm2 = fma(im, im, fma(re, re, norm2));
+            }
+#endif
+        }
     }
+#if PRODUCT
+    REDUCE(3, sum_of_lanes(product_re), sum_of_lanes(product_im), sum_of_lanes(norm2));
+#endif
 }

@@ -58,4 +58,4 @@ pub mod plot;
 pub mod scalar;
 
 pub use host::{Dims, GaugeConfiguration};
-pub use scalar::{Element, Precision, Real};
+pub use scalar::{Element, Half, Precision, Real, Storage, StoragePrecision};

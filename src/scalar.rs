@@ -49,7 +49,17 @@ impl Display for Precision {
 
 /// A real number type: `f32` or `f64`.
 pub trait Real:
-    Float + NumAssign + Pod + Send + Sync + Debug + Display + Default + std::iter::Sum + 'static
+    Storage<Real = Self, Stored = Self>
+    + Float
+    + NumAssign
+    + Pod
+    + Send
+    + Sync
+    + Debug
+    + Display
+    + Default
+    + std::iter::Sum
+    + 'static
 {
     /// Which of the two this is.
     const PRECISION: Precision;
@@ -86,6 +96,136 @@ impl Real for f64 {
     #[inline]
     fn to_f64(self) -> f64 {
         self
+    }
+}
+
+/// How the numbers of a lattice field are kept in the memory of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoragePrecision {
+    /// 16-bit fixed point, see [`Half`].
+    Half,
+    /// IEEE binary32.
+    Single,
+    /// IEEE binary64.
+    Double,
+}
+
+impl StoragePrecision {
+    /// All of them, the most accurate first.
+    pub const ALL: [Self; 3] = [Self::Double, Self::Single, Self::Half];
+
+    /// Bytes of one stored number: 2, 4 or 8.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Half => 2,
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+
+    /// The type of one stored number in OpenCL C.
+    pub fn opencl_name(self) -> &'static str {
+        match self {
+            Self::Half => "short",
+            Self::Single => "float",
+            Self::Double => "double",
+        }
+    }
+}
+
+impl Display for StoragePrecision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Half => "half",
+            Self::Single => "single",
+            Self::Double => "double",
+        })
+    }
+}
+
+impl std::str::FromStr for StoragePrecision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|precision| precision.to_string() == text)
+            .ok_or_else(|| format!("`{text}` is no precision; choose double, single or half"))
+    }
+}
+
+/// What the numbers of a lattice field are computed with, and what of them is stored: `f32`, `f64` or [`Half`].
+pub trait Storage: Copy + Debug + Send + Sync + 'static {
+    /// The type of all arithmetic, and of the values as the host sees them.
+    type Real: Real;
+    /// The type of one number in memory.
+    type Stored: Pod + Send + Sync + Debug + Default + PartialEq;
+
+    /// Which of the three this is.
+    const STORAGE: StoragePrecision;
+
+    /// The number in memory for a value that is counted in units of `unit`.
+    fn store(value: Self::Real, unit: Self::Real) -> Self::Stored;
+
+    /// The value of a number in memory.
+    fn load(stored: Self::Stored, unit: Self::Real) -> Self::Real;
+}
+
+macro_rules! stored_as_it_is {
+    ($real:ty, $precision:expr) => {
+        impl Storage for $real {
+            type Real = $real;
+            type Stored = $real;
+            const STORAGE: StoragePrecision = $precision;
+
+            #[inline]
+            fn store(value: $real, _: $real) -> $real {
+                value
+            }
+
+            #[inline]
+            fn load(stored: $real, _: $real) -> $real {
+                stored
+            }
+        }
+    };
+}
+
+stored_as_it_is!(f32, StoragePrecision::Single);
+stored_as_it_is!(f64, StoragePrecision::Double);
+
+/// Half precision: 16-bit fixed point in memory, `f32` in all arithmetic.
+///
+/// A number is an integer from −32767 to 32767 times a unit. Elements of links, at most 1 in size, have the unit
+/// 1/32767; the numbers of a spinor share one that is stored beside them, the largest of them divided by 32767 ([`Half::unit`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Half;
+
+impl Half {
+    /// The largest integer that is stored.
+    pub const LARGEST: f32 = 32767.0;
+
+    /// The unit in which the largest of `values` is [`Half::LARGEST`]. It is NaN if all of them are.
+    pub fn unit(values: impl Iterator<Item = f32>) -> f32 {
+        values.map(f32::abs).reduce(f32::max).unwrap_or(0.0) / Self::LARGEST
+    }
+}
+
+impl Storage for Half {
+    type Real = f32;
+    type Stored = i16;
+    const STORAGE: StoragePrecision = StoragePrecision::Half;
+
+    #[inline]
+    fn store(value: f32, unit: f32) -> i16 {
+        // The conversion saturates, and a zero unit, that of a spinor of zeros, gives zero.
+        if unit > 0.0 { (value / unit).round() as i16 } else { 0 }
+    }
+
+    #[inline]
+    fn load(stored: i16, unit: f32) -> f32 {
+        f32::from(stored) * unit
     }
 }
 

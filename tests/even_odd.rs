@@ -3,12 +3,12 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{CrParams, HopEvenOdd, Kappa, Wilson, cr};
+use lattice_cl::dirac::{CrParams, HopEvenOdd, HopOptions, Kappa, Wilson, cr};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
 use lattice_cl::lattice::{Lattice, LatticeError};
 use lattice_cl::observables::PionCorrelator;
-use lattice_cl::{Dims, GaugeConfiguration, Real};
+use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
 use num_complex::Complex64;
 
 type Spinor = host::Spinor<f64>;
@@ -58,43 +58,74 @@ fn by_full_operator(
     half(&out, dims, parity)
 }
 
-fn check<T: Real>(team: &Team, name: &str, configuration: &GaugeConfiguration, bound: f64) {
+/// A form with every option each way: parity, dagger, γ5, shift, sources. Few, because each is a kernel to compile.
+type Case = (usize, bool, bool, bool, usize);
+
+const CASES: [Case; 2] = [(0, false, false, false, 1), (1, true, true, true, 3)];
+
+fn check<T: Storage>(
+    team: &Team,
+    name: &str,
+    configuration: &GaugeConfiguration,
+    reconstructions: &[Reconstruction],
+    cases: &[Case],
+) {
+    let bound = match T::STORAGE {
+        StoragePrecision::Double => 1e-14,
+        StoragePrecision::Single => 1e-6,
+        StoragePrecision::Half => 1e-3,
+    };
     let dims = configuration.dims();
     let lattice = Lattice::new(team, dims).unwrap();
-    let (psi, other) = (spinor_field(dims, 1), spinor_field(dims, 2));
-    let cast = |field: Vec<Spinor>| -> Vec<host::Spinor<T>> { field.iter().map(Spinor::cast).collect() };
-    for reconstruction in Reconstruction::ALL {
+    let cast = |fields: &[Vec<Spinor>], parity| -> Vec<host::Spinor<T::Real>> {
+        fields.iter().flat_map(|field| half(field, dims, parity)).map(|spinor| spinor.cast()).collect()
+    };
+    for &reconstruction in reconstructions {
         let links = lattice.gauge_in::<T>(configuration, boundary(), reconstruction).unwrap();
-        // Every option each way, in few kernels.
-        for (parity, dagger, gamma5, shift) in [(0, false, false, false), (1, true, true, true)] {
+        for &(parity, dagger, gamma5, shift, sources) in cases {
+            let fields = |seed: u64| -> Vec<Vec<Spinor>> {
+                (0..sources as u64).map(|source| spinor_field(dims, seed + source)).collect()
+            };
+            let (psi, other) = (fields(1), fields(100));
             let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger, gamma5 };
-            let source = lattice.parity_from_host(1 - parity, &cast(half(&psi, dims, 1 - parity))).unwrap();
-            let shifted = lattice.parity_from_host(parity, &cast(half(&other, dims, parity))).unwrap();
+            let source = lattice.parities_from_host(1 - parity, sources, &cast(&psi, 1 - parity)).unwrap();
+            let shifted = lattice.parities_from_host(parity, sources, &cast(&other, parity)).unwrap();
             let shifted = shift.then_some(&shifted);
-            let hop = HopEvenOdd::new(&links, parity, form, shift).unwrap();
+            let options = HopOptions { shift, sources, ..Default::default() };
+            let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
             let mut out = hop.target().unwrap();
             hop.apply(&source, shifted, &mut out).unwrap();
             let found: Vec<Spinor> = out.to_host().unwrap().iter().map(host::Spinor::cast).collect();
-            let expected = by_full_operator(configuration, form, parity, &psi, shift.then_some(&other));
-            let error = distance(&found, &expected);
-            assert!(
-                error < bound,
-                "{name} {dims} {} {reconstruction} reals, parity {parity} {dagger} {gamma5} {shift}: {error:e}",
-                T::PRECISION
-            );
+            for (k, found) in found.chunks(dims.volume() / 2).enumerate() {
+                let shifted = shift.then_some(other[k].as_slice());
+                let expected = by_full_operator(configuration, form, parity, &psi[k], shifted);
+                let error = distance(found, &expected);
+                assert!(
+                    error < bound,
+                    "{name} {dims} {} {reconstruction} reals, parity {parity} {dagger} {gamma5} {shift}, source {k} of \
+                     {sources}: {error:e}",
+                    T::STORAGE
+                );
+            }
         }
     }
 }
 
 #[test]
 fn every_storage_and_parity_on_every_team() {
-    for dims in lattices() {
+    for (k, dims) in lattices().into_iter().enumerate() {
         let configuration = hot(dims, 3);
-        // One lattice on every team, the others on single devices: compiling the kernels is what takes the time.
-        let most = if dims == lattices()[0] { usize::MAX } else { 1 };
-        for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= most) {
-            check::<f64>(&team, &name, &configuration, 1e-14);
-            check::<f32>(&team, &name, &configuration, 1e-6);
+        for (name, team) in common::teams() {
+            // Compiling the kernels is what takes the time: one lattice in every combination on one device, another in every precision and
+            // storage on the teams.
+            let [double, single, half]: [&[Reconstruction]; 3] = match (k, team.len()) {
+                (0, 0 | 1) => [&Reconstruction::ALL; 3],
+                (1, 2..) => continue,
+                _ => [&[Reconstruction::Twelve], &[Reconstruction::None], &[Reconstruction::Eight]],
+            };
+            check::<f64>(&team, &name, &configuration, double, &CASES);
+            check::<f32>(&team, &name, &configuration, single, &CASES);
+            check::<Half>(&team, &name, &configuration, half, &CASES);
         }
     }
 }
@@ -112,8 +143,10 @@ fn links_with_vanishing_elements() {
     let diagonal = GaugeConfiguration::new(dims, host::Links::Double(diagonal.collect()));
     for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 1) {
         for configuration in [&GaugeConfiguration::unit(dims), &diagonal] {
-            check::<f64>(&team, &name, configuration, 1e-14);
-            check::<f32>(&team, &name, configuration, 1e-6);
+            let fewer = &Reconstruction::ALL[1..];
+            check::<f64>(&team, &name, configuration, fewer, &CASES[..1]);
+            check::<f32>(&team, &name, configuration, fewer, &CASES[..1]);
+            check::<Half>(&team, &name, configuration, fewer, &CASES[..1]);
         }
     }
 }

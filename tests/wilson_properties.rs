@@ -238,9 +238,13 @@ fn fields_come_back_as_they_went() {
         let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
         for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
-            assert_eq!(lattice.spinor_from_host(&psi).unwrap().to_host().unwrap(), psi, "{name} {dims}");
             assert_eq!(
-                lattice.spinor_from_host(&single).unwrap().to_host().unwrap(),
+                lattice.spinor_from_host::<f64>(&psi).unwrap().to_host().unwrap(),
+                psi,
+                "{name} {dims}"
+            );
+            assert_eq!(
+                lattice.spinor_from_host::<f32>(&single).unwrap().to_host().unwrap(),
                 single,
                 "{name} {dims}"
             );

@@ -1,14 +1,18 @@
-//! `cr-solve bench stencil`: the hop from parity to parity in every storage, checked and then timed.
+//! `cr-solve bench stencil`: the Wilson operator and its hop from parity to parity in every storage, checked and then timed.
 
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{Device, Profiling, Team, triad_bandwidth};
-use crate::dirac::{HopEvenOdd, Tuning};
-use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random};
-use crate::lattice::{GaugeField, Lattice, ParityField};
-use crate::scalar::{Precision, Real};
+use crate::device::{Device, DeviceError, Event, Profiling, Team, triad_bandwidth};
+use crate::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson};
+use crate::host::{
+    Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
+};
+use crate::lattice::{GaugeField, Lattice, ParityField, SpinorField};
+use crate::scalar::{Half, Storage, StoragePrecision};
+use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
+use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -18,19 +22,34 @@ pub struct Arguments {
     /// Extents in x, y, z, t; several times for several lattices
     #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
     dims: Vec<Dims>,
-    /// Precisions: double, single or all
-    #[arg(long, default_value = "all", value_parser = ["all", "double", "single"])]
+    /// Precisions: double, single, half or all
+    #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
     precision: String,
     /// Reals stored for each link: 18, 12, 8 or all
     #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: String,
-    /// Time kernel variants instead of the default one, and show the best: work-group sizes, register limits, cache
-    /// hints, order of sites
+    /// Right-hand sides: fields that the operator is applied to at once; several numbers for several kernels
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
+    rhs: Vec<u8>,
+    /// The hop to one parity, or the full operator
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
+    operator: Vec<Operator>,
+    /// Time kernel variants instead of the default one, and show the best: work-group sizes, register limits, sources in
+    /// a work-item, cache hints, order of sites
     #[arg(long)]
     search: bool,
     /// Timed launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     launches: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Operator {
+    /// H from the odd sites to the even ones, 1320 flops a site
+    Hop,
+    /// M = 1 − κH on all sites, 1368 flops a site
+    Full,
 }
 
 #[derive(Serialize)]
@@ -50,13 +69,15 @@ struct Outcome {
 #[derive(Clone, Serialize)]
 struct Row {
     dims: [usize; 4],
-    precision: Precision,
+    operator: Operator,
+    precision: StoragePrecision,
     links: usize,
+    rhs: usize,
     tuning: Tuning,
     /// Relative deviation from the double twin, on the sites that were checked.
     deviation: f64,
     microseconds: Microseconds,
-    /// At 1320 flops a site, by the median.
+    /// By the median, at 1320 flops a site for the hop and 1368 for the full operator.
     gflops: f64,
     /// By the least traffic: every link and every spinor once.
     bandwidth_gb_s: f64,
@@ -112,27 +133,54 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         if wanted("single") {
             case.measure::<f32>(1e-6, &mut outcome, report)?;
         }
+        if wanted("half") {
+            case.measure::<Half>(1e-3, &mut outcome, report)?;
+        }
     }
     report.result(table(&outcome), &outcome)?;
     Ok(Status::Fine)
 }
 
-/// The bare hop.
-const FORM: WilsonForm = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+/// κ of the full operator.
+const KAPPA: f64 = 0.13;
+
+impl Operator {
+    fn form(self) -> WilsonForm {
+        let (shift, coefficient) = match self {
+            Operator::Hop => (0.0, 1.0),
+            Operator::Full => (1.0, -KAPPA),
+        };
+        WilsonForm { shift, coefficient, dagger: false, gamma5: false }
+    }
+}
 
 /// Variants with other work-groups and registers: small groups are those of CPUs, whose compilers take no limit.
-fn resources(from: Tuning, _: Dims) -> Vec<Tuning> {
-    let (groups, registers): (&[usize], &[Option<u32>]) = if from.work_group < 32 {
+fn resources(from: Tuning, _: Dims, sources: usize) -> Vec<Tuning> {
+    let (groups, registers): (&[usize], &[Option<u32>]) = if from.max_registers.is_none() {
         (&[1, 2, 4, 8, 16], &[None])
     } else {
-        (&[64, 128], &[Some(96), Some(128), Some(168), Some(255)])
+        (&[16, 32, 64, 128], &[Some(96), Some(128), Some(168), Some(255)])
     };
-    let variant = |work_group, max_registers| Tuning { work_group, max_registers, ..from };
-    groups.iter().flat_map(|&group| registers.iter().map(move |&limit| variant(group, limit))).collect()
+    let mut variants = Vec::new();
+    for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
+        for &work_group in groups {
+            let items = work_group * sources / sources_per_item;
+            if from.max_registers.is_some() && !(64..=512).contains(&items) {
+                continue;
+            }
+            variants.extend(registers.iter().map(|&max_registers| Tuning {
+                work_group,
+                sources_per_item,
+                max_registers,
+                ..from
+            }));
+        }
+    }
+    variants
 }
 
 /// Variants with other orders of sites and cache hints.
-fn orders_and_hints(from: Tuning, dims: Dims) -> Vec<Tuning> {
+fn orders_and_hints(from: Tuning, dims: Dims, _: usize) -> Vec<Tuning> {
     let tiles =
         [0, 4, 8, 16].into_iter().filter(|&tile| tile < dims[2] && dims[2].is_multiple_of(tile.max(1)));
     let hints = [(false, false), (true, false), (false, true), (true, true)];
@@ -151,83 +199,199 @@ struct Case<'a> {
     triad: f64,
 }
 
+/// The fields of one row.
+enum Fields<T: Storage> {
+    Hop { psi: ParityField<T>, out: ParityField<T> },
+    Full { psi: SpinorField<T>, out: SpinorField<T> },
+}
+
+/// A kernel variant.
+enum Variant<T: Storage> {
+    Hop(HopEvenOdd<T>),
+    Full(Wilson<T>),
+}
+
+impl<T: Storage> Fields<T> {
+    fn new(
+        operator: Operator,
+        lattice: &Lattice,
+        psi: &[Spinor<f64>],
+        sources: usize,
+    ) -> Result<Self, Failure> {
+        let dims = lattice.dims();
+        let sites = |parity: Option<usize>| -> Vec<Spinor<T::Real>> {
+            let all = (0..sources).flat_map(|source| (0..dims.volume()).map(move |site| (source, site)));
+            all.filter(|&(_, site)| parity.is_none_or(|parity| dims.parity(site) == parity))
+                .map(|(source, site)| spinor_of_source(psi, source, site).cast())
+                .collect()
+        };
+        Ok(match operator {
+            Operator::Hop => Fields::Hop {
+                psi: lattice.parities_from_host(1, sources, &sites(Some(1)))?,
+                out: lattice.parities(0, sources)?,
+            },
+            Operator::Full => Fields::Full {
+                psi: lattice.spinors_from_host(sources, &sites(None))?,
+                out: lattice.spinors(sources)?,
+            },
+        })
+    }
+
+    fn result(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
+        match self {
+            Fields::Hop { out, .. } => out.to_host(),
+            Fields::Full { out, .. } => out.to_host(),
+        }
+    }
+}
+
+impl<T: Storage> Variant<T> {
+    fn new(
+        operator: Operator,
+        links: &GaugeField<T>,
+        sources: usize,
+        tuning: Tuning,
+    ) -> Result<Self, Failure> {
+        Ok(match operator {
+            Operator::Hop => {
+                let options = HopOptions { sources, tuning: Some(tuning), ..Default::default() };
+                Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
+            }
+            Operator::Full => {
+                Variant::Full(Wilson::new(links, Kappa(KAPPA))?.with_sources(sources, Some(tuning))?)
+            }
+        })
+    }
+
+    fn apply(&self, fields: &mut Fields<T>, launched: impl FnMut(Event)) -> Result<(), DeviceError> {
+        match (self, fields) {
+            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply_observed(psi, None, out, launched),
+            (Variant::Full(wilson), Fields::Full { psi, out }) => wilson.apply_observed(psi, out, launched),
+            _ => unreachable!("the fields are made for the operator"),
+        }
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Variant::Hop(hop) => hop.work(),
+            Variant::Full(wilson) => LinearOperator::work(wilson),
+        }
+    }
+}
+
+/// Every source is the random field with its sites moved on.
+fn spinor_of_source(psi: &[Spinor<f64>], source: usize, site: usize) -> Spinor<f64> {
+    psi[(site + 37 * source) % psi.len()]
+}
+
 impl Case<'_> {
-    fn measure<T: Real>(&self, bound: f64, outcome: &mut Outcome, report: &Report) -> Result<(), Failure> {
+    fn measure<T: Storage>(&self, bound: f64, outcome: &mut Outcome, report: &Report) -> Result<(), Failure> {
         let dims = self.configuration.dims();
         let lattice = Lattice::new(self.team, dims)?;
-        let odd: Vec<Spinor<T>> = (0..dims.volume())
-            .filter(|&site| dims.parity(site) == 1)
-            .map(|site| self.psi[site].cast())
-            .collect();
-        let source = lattice.parity_from_host(1, &odd)?;
         for reconstruction in Reconstruction::ALL {
             if self.arguments.links != "all" && self.arguments.links != reconstruction.to_string() {
                 continue;
             }
             let links =
                 lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
-            let shipped = Tuning::shipped(self.device, T::PRECISION, reconstruction);
-            let mut best = self.time(&links, &source, shipped, bound)?;
-            if self.arguments.search {
-                // One after the other: what a step tries starts from the best of the step before.
-                for step in [resources, orders_and_hints] {
-                    for tuning in step(best.tuning, dims) {
-                        match self.time(&links, &source, tuning, bound) {
-                            Ok(row) => {
-                                if row.gflops > best.gflops {
-                                    best = row.clone();
-                                }
-                                outcome.searched.push(row);
-                            }
-                            // A group that is too large for so many registers.
-                            Err(failure) if failure.status == Status::Device => {
-                                report.note(format_args!("{tuning:?}: {}", failure.error));
-                            }
-                            Err(failure) => return Err(failure),
-                        }
-                    }
+            for &operator in &self.arguments.operator {
+                for &sources in &self.arguments.rhs {
+                    let row =
+                        self.best(&links, operator, sources.into(), bound, &mut outcome.searched, report)?;
+                    outcome.rows.push(row);
                 }
             }
-            outcome.rows.push(best);
         }
         Ok(())
     }
 
-    /// Checks one variant, then times it.
-    fn time<T: Real>(
+    /// The default variant, or with `--search` the best.
+    fn best<T: Storage>(
         &self,
         links: &GaugeField<T>,
-        source: &ParityField<T>,
-        tuning: Tuning,
+        operator: Operator,
+        sources: usize,
+        bound: f64,
+        searched: &mut Vec<Row>,
+        report: &Report,
+    ) -> Result<Row, Failure> {
+        let shipped = Tuning::shipped(self.device, T::STORAGE, links.reconstruction(), sources);
+        let mut fields = Fields::new(operator, links.lattice(), self.psi, sources)?;
+        let mut time = |tuning| {
+            let variant = Variant::new(operator, links, sources, tuning)?;
+            self.time(&variant, &mut fields, (operator, links.reconstruction(), sources, tuning), bound)
+        };
+        let mut best = time(shipped)?;
+        if !self.arguments.search {
+            return Ok(best);
+        }
+        // One after the other: what a step tries starts from the best of the step before.
+        for step in [resources, orders_and_hints] {
+            for tuning in step(best.tuning, self.configuration.dims(), sources) {
+                match time(tuning) {
+                    Ok(row) => {
+                        if row.gflops > best.gflops {
+                            best = row.clone();
+                        }
+                        searched.push(row);
+                    }
+                    // A group that is too large for so many registers.
+                    Err(failure) if failure.status == Status::Device => {
+                        report.note(format_args!("{tuning:?}: {}", failure.error));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Checks one variant, then times it.
+    fn time<T: Storage>(
+        &self,
+        variant: &Variant<T>,
+        fields: &mut Fields<T>,
+        (operator, reconstruction, sources, tuning): (Operator, Reconstruction, usize, Tuning),
         bound: f64,
     ) -> Result<Row, Failure> {
-        let (dims, reconstruction) = (self.configuration.dims(), links.reconstruction());
-        let hop = HopEvenOdd::tuned(links, 0, FORM, false, tuning)?;
-        let mut out = hop.target()?;
-        hop.apply(source, None, &mut out)?;
-        let deviation = self.deviation(&out.to_host()?);
+        let dims = self.configuration.dims();
+        variant.apply(fields, drop)?;
+        let found = fields.result()?;
+        let deviation = found
+            .chunks(found.len() / sources)
+            .enumerate()
+            .map(|(source, found)| self.deviation(operator, source, found))
+            .fold(
+                0.0,
+                |largest: f64, deviation| {
+                    if deviation > largest || deviation.is_nan() { deviation } else { largest }
+                },
+            );
         if deviation > bound || deviation.is_nan() {
             let error = anyhow::anyhow!(
-                "{dims} {} with {reconstruction} reals a link deviates by {deviation:.1e} from the host (at most \
-                 {bound:.0e} allowed): not timed",
-                T::PRECISION
+                "{dims} {} with {reconstruction} reals a link and {sources} sources deviates by {deviation:.1e} from the \
+                 host (at most {bound:.0e} allowed): not timed",
+                T::STORAGE
             );
             return Err(Failure::new(Status::Failed, error));
         }
         let mut times = Vec::new();
         for _ in 0..self.arguments.launches {
             let mut taken = Ok(None);
-            hop.apply_observed(source, None, &mut out, |event| taken = event.duration())?;
+            variant.apply(fields, |event| taken = event.duration())?;
             times.extend(taken?);
         }
         times.sort();
         let at = |share: f64| -> Duration { times[((times.len() - 1) as f64 * share).round() as usize] };
         let seconds = at(0.5).as_secs_f64();
-        let bandwidth = hop.work().bytes as f64 / seconds / 1e9;
+        let work = variant.work();
+        let bandwidth = work.bytes as f64 / seconds / 1e9;
         Ok(Row {
             dims: dims.extents(),
-            precision: T::PRECISION,
+            operator,
+            precision: T::STORAGE,
             links: reconstruction.reals(),
+            rhs: sources,
             tuning,
             deviation,
             microseconds: Microseconds {
@@ -235,25 +399,25 @@ impl Case<'_> {
                 median: seconds * 1e6,
                 upper_quartile: at(0.75).as_secs_f64() * 1e6,
             },
-            gflops: hop.work().flops as f64 / seconds / 1e9,
+            gflops: work.flops as f64 / seconds / 1e9,
             bandwidth_gb_s: bandwidth,
             share_of_triad: bandwidth / self.triad,
         })
     }
 
-    /// How far the even sites of `found` are from the twin, relative to its norm, on sites spread over the lattice.
-    fn deviation<T: Real>(&self, found: &[Spinor<T>]) -> f64 {
+    /// How far the result for a source is from the twin, relative to its norm, on sites spread over the lattice.
+    fn deviation<R: crate::Real>(&self, operator: Operator, source: usize, found: &[Spinor<R>]) -> f64 {
         let dims = self.configuration.dims();
         let step = (found.len() / CHECKED_SITES).max(1) | 1;
+        let link = |site, mu| signed_link(self.configuration, Boundary::antiperiodic_t(), site, mu);
+        let psi = |site: usize| spinor_of_source(self.psi, source, site);
         let (mut difference, mut norm) = (0.0, 0.0);
         for index in (0..found.len()).step_by(step) {
-            let site = 2 * index + dims.parity(2 * index);
-            let link = |site: usize, mu: usize| {
-                let wraps = dims.coordinates(site)[mu] + 1 == dims[mu];
-                let sign = if wraps { f64::from(Boundary::antiperiodic_t().signs()[mu]) } else { 1.0 };
-                self.configuration.link(site, mu).scale(sign)
+            let (site, own) = match operator {
+                Operator::Hop => (2 * index + dims.parity(2 * index), None),
+                Operator::Full => (index, Some(psi(index))),
             };
-            let expected = hop(dims, false, link, |site| self.psi[site], site);
+            let expected = operator.form().combine(own.as_ref(), &hop(dims, false, link, psi, site));
             let found = found[index].cast::<f64>();
             difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
             norm += expected.norm2();
@@ -267,8 +431,10 @@ fn table(outcome: &Outcome) -> String {
     table.load_style(presets::NOTHING);
     table.set_header([
         "extents",
+        "operator",
         "precision",
         "links",
+        "rhs",
         "variant",
         "µs",
         "GFLOP/s",
@@ -277,8 +443,12 @@ fn table(outcome: &Outcome) -> String {
         "deviation",
     ]);
     for row in &outcome.rows {
-        let Tuning { work_group, max_registers, stream_links, stream_output, tile_z } = row.tuning;
+        let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z } =
+            row.tuning;
         let mut variant = format!("group {work_group}");
+        if sources_per_item > 1 {
+            variant += &format!(", sources {sources_per_item}");
+        }
         if let Some(count) = max_registers {
             variant += &format!(", registers {count}");
         }
@@ -293,8 +463,10 @@ fn table(outcome: &Outcome) -> String {
         }
         table.add_row([
             row.dims.map(|extent| extent.to_string()).join("x"),
+            format!("{:?}", row.operator).to_lowercase(),
             row.precision.to_string(),
             row.links.to_string(),
+            row.rhs.to_string(),
             variant,
             format!("{:.1}", row.microseconds.median),
             format!("{:.0}", row.gflops),
@@ -303,13 +475,13 @@ fn table(outcome: &Outcome) -> String {
             format!("{:.1e}", row.deviation),
         ]);
     }
-    for column in [2, 4, 5, 6, 7, 8] {
+    for column in [3, 4, 6, 7, 8, 9, 10] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     format!(
-        "{}, driver {}: triad {:.0} GB/s; hop to even sites, 1320 flops a site, median of {} launches\n{table}",
+        "{}, driver {}: triad {:.0} GB/s; 1320 flops a site (full operator: 1368), median of {} launches\n{table}",
         outcome.device, outcome.driver, outcome.triad_gb_s, outcome.launches
     )
 }

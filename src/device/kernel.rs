@@ -39,6 +39,11 @@ impl Range {
         Self::groups(items.div_ceil(local.max(1)), local)
     }
 
+    /// Work-groups of the launch.
+    pub fn group_count(&self) -> usize {
+        self.global.iter().zip(&self.local).map(|(global, local)| global.div_ceil(*local)).product()
+    }
+
     /// `global` work-items in groups of `local`, in up to three dimensions (further entries are 1).
     pub fn new<const N: usize>(global: [usize; N], local: [usize; N]) -> Self {
         const { assert!(0 < N && N <= 3, "OpenCL has one to three dimensions") };

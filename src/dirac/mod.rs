@@ -7,8 +7,9 @@ mod stencil_kernels;
 mod systems;
 mod wilson;
 
-pub use even_odd::HopEvenOdd;
+pub use even_odd::{HopEvenOdd, HopOptions};
 pub use solve::{CgParams, CrParams, InvertError, cg, cr, cr_from};
+pub use stencil::Products;
 pub use stencil_kernels::Tuning;
 pub use systems::{Normal, System};
 pub use wilson::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError};

@@ -4,7 +4,7 @@ use super::systems::System;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, SpinorField};
-use crate::scalar::{Precision, Real};
+use crate::scalar::{Precision, Storage};
 use lattice_solvers::{self as solvers, Failure, Recurrence, SolverError, SolverInfo, Stopping, VectorSpace};
 use num_complex::Complex64;
 
@@ -168,7 +168,7 @@ fn solve(
 }
 
 /// Runs the method on the system in precision `T`.
-fn iterate<T: Real>(
+fn iterate<T: Storage>(
     wilson: &Wilson<T>,
     b: &SpinorField<T>,
     guess: Option<&SpinorField<T>>,

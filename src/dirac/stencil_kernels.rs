@@ -1,9 +1,12 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use crate::device::{Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range};
+use crate::device::{
+    Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, Range,
+    Reduction,
+};
 use crate::host::{NDIM, Reconstruction, WilsonForm};
-use crate::lattice::{GaugeField, Layout, Slab};
-use crate::scalar::{Precision, Real};
+use crate::lattice::{GaugeField, Layout, Slab, field_key};
+use crate::scalar::{Storage, StoragePrecision};
 
 const WILSON: KernelFamily = KernelFamily::new(
     "wilson",
@@ -11,6 +14,7 @@ const WILSON: KernelFamily = KernelFamily::new(
         include_str!("../../cl/lanes.cl"),
         include_str!("../../cl/fields.cl"),
         include_str!("../../cl/links.cl"),
+        REDUCTION_SOURCE,
         include_str!("../../cl/wilson.cl"),
     ],
 );
@@ -39,11 +43,26 @@ impl Region {
     }
 }
 
+/// What a stencil computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Task {
+    /// The numbers and signs of the operator.
+    pub form: WilsonForm,
+    /// The sites.
+    pub region: Region,
+    /// Whether the result's product with a field, and its norm, are summed up.
+    pub product: bool,
+    /// How many fields it is applied to at once.
+    pub sources: usize,
+}
+
 /// What may be varied in a kernel without changing what it computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Tuning {
-    /// Work-items in a group.
+    /// Blocks of sites in a work-group, each with all its sources.
     pub work_group: usize,
+    /// Sources that a work-item computes, with the links in its registers; as many of them as divide the number of sources.
+    pub sources_per_item: usize,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     pub max_registers: Option<u32>,
     /// Load links past the first-level cache, where the device has such loads.
@@ -61,10 +80,16 @@ impl Tuning {
     /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
     /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on
     /// GPUs, on CPUs a few blocks, so that groups spread over the cores.
-    pub fn shipped(device: &Device, precision: Precision, reconstruction: Reconstruction) -> Self {
+    pub fn shipped(
+        device: &Device,
+        precision: StoragePrecision,
+        reconstruction: Reconstruction,
+        sources: usize,
+    ) -> Self {
         let processor = device.info().kind == DeviceKind::Cpu;
         let plain = Self {
-            work_group: if processor { 4 } else { 64 },
+            work_group: if processor { 4 } else { (64 / sources).max(8) },
+            sources_per_item: if processor { sources } else { 1 },
             max_registers: None,
             stream_links: false,
             stream_output: false,
@@ -74,8 +99,10 @@ impl Tuning {
             return plain;
         }
         match (precision, reconstruction) {
-            (Precision::Single, _) => Self { work_group: 128, max_registers: Some(128), ..plain },
-            (Precision::Double, reconstruction) => Self {
+            (StoragePrecision::Half | StoragePrecision::Single, _) => {
+                Self { work_group: 128, max_registers: Some(128), ..plain }
+            }
+            (StoragePrecision::Double, reconstruction) => Self {
                 max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
                 stream_links: true,
                 stream_output: true,
@@ -87,6 +114,7 @@ impl Tuning {
 
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
+    pub device: Device,
     /// Parity of the slab's first time slice.
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
@@ -97,87 +125,104 @@ pub(super) struct SlabKernels {
 }
 
 impl SlabKernels {
-    pub fn new<T: Real>(
+    pub fn new<T: Storage>(
         slab: &Slab,
         links: &GaugeField<T>,
-        form: WilsonForm,
-        region: Region,
+        task: Task,
         tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
-        let tuning =
-            tuning.unwrap_or_else(|| Tuning::shipped(&slab.device, T::PRECISION, links.reconstruction()));
+        let mut tuning = tuning.unwrap_or_else(|| {
+            Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction(), task.sources)
+        });
+        while !task.sources.is_multiple_of(tuning.sources_per_item.max(1)) {
+            tuning.sources_per_item -= 1;
+        }
         let lattice = links.lattice();
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
-        let layout = slab.layout(dims, T::PRECISION);
-        let program = slab.device.program(&kernel_key(&slab.device, &layout, links, form, region, tuning))?;
+        let layout = slab.layout(dims, T::STORAGE);
+        let program = slab.device.program(&kernel_key(&slab.device, &layout, links, task, tuning))?;
         let mut parameters = vec![
-            Parameter::input::<T>("in"),
-            Parameter::output::<T>("out"),
-            Parameter::input::<T>("links"),
-            Parameter::value::<T>("coefficient"),
+            Parameter::input::<T::Stored>("in"),
+            Parameter::output::<T::Stored>("out"),
+            Parameter::input::<T::Stored>("links"),
+            Parameter::value::<T::Real>("coefficient"),
             Parameter::value::<u32>("t_origin"),
         ];
-        match region {
-            Region::Full => parameters.push(Parameter::value::<T>("shift")),
+        match task.region {
+            Region::Full => parameters.push(Parameter::value::<T::Real>("shift")),
             Region::Parity { shift, .. } => {
                 parameters.push(Parameter::value::<u32>("parity"));
                 if shift {
-                    parameters.extend([Parameter::value::<T>("shift"), Parameter::input::<T>("shifted")]);
+                    parameters.extend([
+                        Parameter::value::<T::Real>("shift"),
+                        Parameter::input::<T::Stored>("shifted"),
+                    ]);
                 }
             }
         }
-        let local = tuning.work_group;
-        let parities = if region == Region::Full { 2 } else { 1 };
+        let parities = if task.region == Region::Full { 2 } else { 1 };
         let mut pack = None;
         if sharded {
             parameters.extend([
-                Parameter::input::<T>("from_ahead"),
-                Parameter::input::<T>("from_behind"),
-                Parameter::value::<T>("t_sign"),
+                Parameter::input::<T::Real>("from_ahead"),
+                Parameter::input::<T::Real>("from_behind"),
+                Parameter::value::<T::Real>("t_sign"),
             ]);
             let kernel = program.kernel(
                 "pack_halo",
                 &[
-                    Parameter::input::<T>("in"),
-                    Parameter::input::<T>("links"),
-                    Parameter::output::<T>("to_behind"),
-                    Parameter::output::<T>("to_ahead"),
+                    Parameter::input::<T::Stored>("in"),
+                    Parameter::input::<T::Stored>("links"),
+                    Parameter::output::<T::Real>("to_behind"),
+                    Parameter::output::<T::Real>("to_ahead"),
                     Parameter::value::<u32>("t_origin"),
-                    Parameter::value::<T>("t_sign"),
+                    Parameter::value::<T::Real>("t_sign"),
                     Parameter::value::<u32>("first_parity"),
                 ],
             )?;
-            let blocks_of_face = layout.face_sites() / layout.lanes();
-            pack = Some((kernel, Range::covering(parities * blocks_of_face, local)));
+            let items = parities * layout.face_sites() / layout.lanes();
+            let group = tuning.work_group;
+            pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
+        }
+        if task.product {
+            parameters.push(Parameter::input::<T::Stored>("against"));
+            parameters.extend(Reduction::parameters());
         }
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
         let signed = last && links.reconstruction() != Reconstruction::None;
         Ok(Self {
+            device: slab.device.clone(),
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: Range::covering(parities * layout.blocks(), local),
+            wilson_range: range(parities * layout.blocks(), task.sources, tuning),
             pack,
         })
     }
 }
 
-fn kernel_key<T: Real>(
+/// The items of a stencil on this many blocks of sites: sources that are not in one work-item are side by side in its group.
+fn range(blocks: usize, sources: usize, tuning: Tuning) -> Range {
+    let beside = sources / tuning.sources_per_item;
+    if beside == 1 {
+        return Range::covering(blocks, tuning.work_group);
+    }
+    Range::new([blocks.next_multiple_of(tuning.work_group), beside], [tuning.work_group, beside])
+}
+
+fn kernel_key<T: Storage>(
     device: &Device,
     layout: &Layout,
     links: &GaugeField<T>,
-    form: WilsonForm,
-    region: Region,
+    task: Task,
     tuning: Tuning,
 ) -> KernelKey {
     let [sx, sy, sz, st] = layout.sub_extents();
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = links.lattice().slabs().len() > 1;
-    let shift = matches!(region, Region::Parity { shift: true, .. });
-    let mut key = KernelKey::of_real::<T>(WILSON)
-        .lanes(layout.lanes())
-        .define("BLOCKS", layout.blocks())
+    let shift = matches!(task.region, Region::Parity { shift: true, .. });
+    let mut key = field_key::<T>(WILSON, layout)
         .define("SX", sx)
         .define("SY", sy)
         .define("SZ", sz)
@@ -186,11 +231,15 @@ fn kernel_key<T: Real>(
         .define("NY", ny)
         .define("NZ", nz)
         .define("RECONSTRUCT", links.reconstruction().reals())
-        .define("DAGGER", u8::from(form.dagger))
-        .define("GAMMA5", u8::from(form.gamma5))
+        .define("DAGGER", u8::from(task.form.dagger))
+        .define("GAMMA5", u8::from(task.form.gamma5))
         .define("HALO", u8::from(sharded))
-        .define("FULL", u8::from(region == Region::Full))
+        .define("FULL", u8::from(task.region == Region::Full))
         .define("SHIFT", u8::from(shift))
+        .define("PRODUCT", u8::from(task.product))
+        .define("LOCAL_SIZE", tuning.work_group)
+        .define("SOURCES", task.sources)
+        .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
         .define("TILE_Z", if tuning.tile_z != 0 && sz % tuning.tile_z == 0 { tuning.tile_z } else { sz });

@@ -3,7 +3,7 @@
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{SpinorField, SpinorSpace};
-use crate::scalar::Real;
+use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use std::cell::RefCell;
 use std::fmt;
@@ -43,21 +43,21 @@ impl FromStr for System {
 }
 
 /// M†M.
-pub struct Normal<T: Real> {
+pub struct Normal<T: Storage> {
     operator: Wilson<T>,
     adjoint: Wilson<T>,
     /// M ψ. Made once, so that an application allocates nothing.
     between: RefCell<SpinorField<T>>,
 }
 
-impl<T: Real> Wilson<T> {
+impl<T: Storage> Wilson<T> {
     /// M†M, which is Hermitian and positive.
     pub fn normal(&self) -> Result<Normal<T>, DeviceError> {
         Normal::new(self)
     }
 }
 
-impl<T: Real> Normal<T> {
+impl<T: Storage> Normal<T> {
     fn new(operator: &Wilson<T>) -> Result<Self, DeviceError> {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
@@ -71,7 +71,7 @@ impl<T: Real> Normal<T> {
     }
 }
 
-impl<T: Real> LinearOperator for Normal<T> {
+impl<T: Storage> LinearOperator for Normal<T> {
     type Space = SpinorSpace<T>;
 
     fn space(&self) -> &SpinorSpace<T> {

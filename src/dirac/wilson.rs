@@ -1,11 +1,11 @@
 //! The Wilson operator.
 
-use super::stencil::Stencil;
-use super::stencil_kernels::Region;
-use crate::device::DeviceError;
+use super::stencil::{Fields, Stencil};
+use super::stencil_kernels::{Region, Task, Tuning};
+use crate::device::{DeviceError, Event};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
-use crate::scalar::Real;
+use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
 /// The hopping parameter κ: selects the normalisation M = 1 − κ H.
@@ -97,7 +97,7 @@ impl Coupling {
 ///
 /// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
 /// κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
-pub struct Wilson<T: Real> {
+pub struct Wilson<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
     coupling: Coupling,
@@ -114,7 +114,12 @@ pub enum WilsonError {
     Lattice(#[from] LatticeError),
 }
 
-impl<T: Real> Wilson<T> {
+/// The operator on all sites.
+fn task(form: WilsonForm, sources: usize) -> Task {
+    Task { form, region: Region::Full, product: false, sources }
+}
+
+impl<T: Storage> Wilson<T> {
     /// The operator on these links, for `Kappa(κ)` or `Mass(m)`.
     ///
     /// # Errors
@@ -124,7 +129,7 @@ impl<T: Real> Wilson<T> {
         let space = links.lattice().spinor_space()?;
         let (shift, coefficient) = coupling.coefficients();
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
-        let stencil = Stencil::new(links, form, Region::Full).map_err(LatticeError::from)?;
+        let stencil = Stencil::new(links, task(form, 1), None).map_err(LatticeError::from)?;
         Ok(Self { space, stencil, coupling })
     }
 
@@ -148,18 +153,29 @@ impl<T: Real> Wilson<T> {
     /// # Panics
     /// When a field lives on another lattice than the links.
     pub fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        self.stencil.apply(psi, out, drop)
+        self.apply_observed(psi, out, drop)
+    }
+
+    /// As [`apply`](Self::apply), and gives the event of each device's kernel to `launched`.
+    pub fn apply_observed(
+        &self,
+        psi: &SpinorField<T>,
+        out: &mut SpinorField<T>,
+        launched: impl FnMut(Event),
+    ) -> Result<(), DeviceError> {
+        let fields = Fields { psi: &psi.spinors, shifted: None, out: &mut out.spinors, against: None };
+        self.stencil.apply(fields, launched).map(drop)
     }
 
     /// The adjoint M† = γ5 M γ5 of this operator.
     pub fn adjoint(&self) -> Result<Self, DeviceError> {
-        let form = self.stencil.form();
+        let form = self.stencil.task().form;
         self.with_form(WilsonForm { dagger: !form.dagger, ..form })
     }
 
     /// γ5 M, which is Hermitian.
     pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        let form = self.stencil.form();
+        let form = self.stencil.task().form;
         self.with_form(WilsonForm { gamma5: !form.gamma5, ..form })
     }
 
@@ -168,24 +184,36 @@ impl<T: Real> Wilson<T> {
         self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
     }
 
+    /// The same operator, to be applied to fields of this many sources at once, in a kernel variant of one's own choice if `tuning`
+    /// is given.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn with_sources(&self, sources: usize, tuning: Option<Tuning>) -> Result<Self, DeviceError> {
+        assert!(sources > 0, "an operator needs a source");
+        let task = Task { sources, ..self.stencil.task() };
+        let stencil = Stencil::new(self.stencil.links(), task, tuning)?;
+        Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
+    }
+
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
-        let stencil = Stencil::new(self.stencil.links(), form, Region::Full)?;
+        let stencil = Stencil::new(self.stencil.links(), Task { form, ..self.stencil.task() }, None)?;
         Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
     }
 
     /// The same operator in another precision.
-    pub fn cast<R: Real>(&self) -> Result<Wilson<R>, LatticeError> {
+    pub fn cast<R: Storage>(&self) -> Result<Wilson<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_space()?;
         Ok(Wilson {
             space,
-            stencil: Stencil::new(&links, self.stencil.form(), Region::Full)?,
+            stencil: Stencil::new(&links, self.stencil.task(), None)?,
             coupling: self.coupling,
         })
     }
 }
 
-impl<T: Real> LinearOperator for Wilson<T> {
+impl<T: Storage> LinearOperator for Wilson<T> {
     type Space = SpinorSpace<T>;
 
     fn space(&self) -> &SpinorSpace<T> {
@@ -193,7 +221,7 @@ impl<T: Real> LinearOperator for Wilson<T> {
     }
 
     fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        self.stencil.apply(psi, out, drop)
+        self.apply_observed(psi, out, drop)
     }
 
     fn work(&self) -> Work {

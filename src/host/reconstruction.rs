@@ -19,10 +19,14 @@
 //! as a₀ is relative to itself. Elements that vanish, as those of unit or diagonal links, are exact; components
 //! of a₀ below 1e-17 are stored as zero, so that no device's underflow decides on φ. At the point of projection
 //! itself u is replaced by 1/ε.
+//!
+//! Half precision holds numbers up to 1 only. There a point with Re a₂ < 0 is reflected, Re a₂ → −Re a₂, before it is projected, so
+//! that |u| ≤ 1; likewise Re p. Whether that was done says the lowest bit of the first number of u, and of the last of v: 1 if it was.
 
 use super::matrix3::Matrix3;
-use crate::scalar::Real;
+use crate::scalar::{Half, Real, Storage, StoragePrecision};
 use num_complex::Complex;
+use num_traits::One;
 
 /// How many reals of each link are stored; the rest is rebuilt where the link is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Serialize)]
@@ -50,17 +54,19 @@ impl Reconstruction {
     }
 
     /// The stored numbers of a link, two reals in each complex one; [`reals`](Self::reals)/2 of them count.
-    pub fn encode<T: Real>(self, link: &Matrix3<f64>) -> [Complex<T>; 9] {
+    ///
+    /// For half precision they are multiples of 1/32767, up to rounding, where their last bits matter.
+    pub fn encode<T: Storage>(self, link: &Matrix3<f64>) -> [Complex<T::Real>; 9] {
         let mut stored = [Complex::default(); 9];
         match self {
             Self::None | Self::Twelve => {
-                let rows = link.cast::<T>();
+                let rows = link.cast::<T::Real>();
                 for k in 0..self.reals() / 2 {
                     stored[k] = rows.0[k / 3][k % 3];
                 }
             }
             Self::Eight => {
-                let [u0, u1, u2, u3, u4, v0, v1, v2] = encode_eight(link);
+                let [u0, u1, u2, u3, u4, v0, v1, v2] = encode_eight::<T>(link);
                 for (k, (re, im)) in [(u0, u1), (u2, u3), (u4, v0), (v1, v2)].into_iter().enumerate() {
                     stored[k] = Complex::new(re, im);
                 }
@@ -70,18 +76,19 @@ impl Reconstruction {
     }
 
     /// The link of stored numbers.
-    pub fn decode<T: Real>(self, stored: &[Complex<T>; 9]) -> Matrix3<T> {
+    pub fn decode<T: Storage>(self, stored: &[Complex<T::Real>; 9]) -> Matrix3<T::Real> {
         let s = stored;
         match self {
             Self::None => Matrix3::from_fn(|i, j| s[3 * i + j]),
             Self::Twelve => Matrix3::from_two_rows([[s[0], s[1], s[2]], [s[3], s[4], s[5]]]),
             Self::Eight => {
-                let a = first_row([s[0].re, s[0].im, s[1].re, s[1].im, s[2].re]);
+                let a = first_row([s[0].re, s[0].im, s[1].re, s[1].im, s[2].re], hemisphere::<T>(s[0].re));
                 let [f, g] = complement(&a);
                 let v = [s[2].im, s[3].re, s[3].im];
-                let scale = T::one() / (T::one() + v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+                let one = T::Real::one();
+                let scale = one / (one + v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
                 let two = scale + scale;
-                let p = Complex::new(two - T::one(), two * v[0]);
+                let p = Complex::new((two - one) * hemisphere::<T>(v[2]), two * v[0]);
                 let q = Complex::new(two * v[1], two * v[2]);
                 Matrix3::from_two_rows([a, std::array::from_fn(|j| p * f[j] + q * g[j])])
             }
@@ -95,8 +102,16 @@ impl std::fmt::Display for Reconstruction {
     }
 }
 
-/// (x, rest) on a unit sphere → rest / (1 + x), with 1/ε of `T` for the point of projection.
-fn project<T: Real, const N: usize>(x: f64, rest: [f64; N]) -> [T; N] {
+/// (x, rest) on a unit sphere → rest / (1 + x) as it is stored; `marked` is the number that carries the mark of a reflection.
+fn project<T: Storage, const N: usize>(x: f64, rest: [f64; N], marked: usize) -> [T::Real; N] {
+    match T::STORAGE {
+        StoragePrecision::Half => project_reflected(x, rest, marked).map(T::Real::from_f64),
+        _ => project_plainly(x, rest),
+    }
+}
+
+/// With 1/ε of `T` for the point of projection.
+fn project_plainly<T: Real, const N: usize>(x: f64, rest: [f64; N]) -> [T; N] {
     let norm2: f64 = rest.iter().map(|r| r * r).sum();
     // 1 + x, without cancellation where x is near −1.
     let denominator = if x < 0.0 { norm2 / (1.0 - x) } else { 1.0 + x };
@@ -110,26 +125,50 @@ fn project<T: Real, const N: usize>(x: f64, rest: [f64; N]) -> [T; N] {
     far
 }
 
-fn encode_eight<T: Real>(link: &Matrix3<f64>) -> [T; 8] {
+/// In multiples of 1/32767, the one number `marked` odd if the point was reflected and even otherwise.
+fn project_reflected<const N: usize>(x: f64, rest: [f64; N], marked: usize) -> [f64; N] {
+    let largest = f64::from(Half::LARGEST);
+    let mut numbers = rest.map(|r| r / (1.0 + x.abs()) * largest);
+    let mark = if x < 0.0 { 1.0 } else { 0.0 };
+    for (k, number) in numbers.iter_mut().enumerate() {
+        *number = if k == marked {
+            (2.0 * ((*number - mark) / 2.0).round() + mark).clamp(mark - largest - 1.0, largest - 1.0 + mark)
+        } else {
+            number.round()
+        };
+    }
+    numbers.map(|number| number / largest)
+}
+
+/// −1 if the mark on a number of half precision says that the point was reflected, else 1.
+fn hemisphere<T: Storage>(marked: T::Real) -> T::Real {
+    let one = T::Real::one();
+    let odd = T::STORAGE == StoragePrecision::Half
+        && (marked.to_f64() * f64::from(Half::LARGEST)).round() as i32 % 2 != 0;
+    if odd { -one } else { one }
+}
+
+fn encode_eight<T: Storage>(link: &Matrix3<f64>) -> [T::Real; 8] {
     let [a, b, _] = link.0;
     let kept = |x: f64| if x.abs() < 1e-17 { 0.0 } else { x };
-    let u: [T; 5] = project(a[2].re, [kept(a[0].re), kept(a[0].im), a[1].re, a[1].im, a[2].im]);
+    let u = project::<T, 5>(a[2].re, [kept(a[0].re), kept(a[0].im), a[1].re, a[1].im, a[2].im], 0);
     // The basis in which the second row is given must be the one that decoding finds, so it is made from what is stored.
-    let basis = complement(&first_row(u)).map(|row| row.map(|z| Complex::new(z.re.to_f64(), z.im.to_f64())));
+    let basis = complement(&first_row(u, hemisphere::<T>(u[0])))
+        .map(|row| row.map(|z| Complex::new(z.re.to_f64(), z.im.to_f64())));
     let [p, q] = basis.map(|f| (0..3).map(|j| f[j].conj() * b[j]).sum::<Complex<f64>>());
     let norm = (p.norm_sqr() + q.norm_sqr()).sqrt();
-    let v: [T; 3] = project(p.re / norm, [p.im / norm, q.re / norm, q.im / norm]);
+    let v = project::<T, 3>(p.re / norm, [p.im / norm, q.re / norm, q.im / norm], 2);
     [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2]]
 }
 
-/// The unit vector with stereographic coordinates u.
-fn first_row<T: Real>(u: [T; 5]) -> [Complex<T>; 3] {
+/// The unit vector with stereographic coordinates u, its last real part multiplied by `hemisphere`.
+fn first_row<T: Real>(u: [T; 5], hemisphere: T) -> [Complex<T>; 3] {
     let scale = T::one() / (T::one() + u.iter().map(|&x| x * x).sum());
     let two = scale + scale;
     [
         Complex::new(two * u[0], two * u[1]),
         Complex::new(two * u[2], two * u[3]),
-        Complex::new(two - T::one(), two * u[4]),
+        Complex::new((two - T::one()) * hemisphere, two * u[4]),
     ]
 }
 
@@ -153,9 +192,14 @@ mod tests {
     use crate::host::philox::Philox;
     use crate::host::random::random_su3;
 
-    fn error<T: Real>(link: &Matrix3<f64>, reconstruction: Reconstruction) -> f64 {
-        let decoded = reconstruction.decode::<T>(&reconstruction.encode(link));
-        decoded.cast::<f64>().max_difference(link)
+    /// After a round trip through memory.
+    fn error<T: Storage>(link: &Matrix3<f64>, reconstruction: Reconstruction) -> f64 {
+        let unit = T::Real::from_f64(1.0 / f64::from(Half::LARGEST));
+        let through_memory = |value| T::load(T::store(value, unit), unit);
+        let stored = reconstruction
+            .encode::<T>(link)
+            .map(|z| Complex::new(through_memory(z.re), through_memory(z.im)));
+        reconstruction.decode::<T>(&stored).cast::<f64>().max_difference(link)
     }
 
     /// diag(e^{iα}, e^{iβ}, e^{−i(α+β)}) with its rows in this order.
@@ -176,6 +220,7 @@ mod tests {
             for reconstruction in Reconstruction::ALL {
                 assert!(error::<f64>(&link, reconstruction) < 3e-15, "{reconstruction}");
                 assert!(error::<f32>(&link, reconstruction) < 1e-6, "{reconstruction}");
+                assert!(error::<Half>(&link, reconstruction) < 2e-4, "{reconstruction}");
             }
         }
     }
@@ -195,6 +240,10 @@ mod tests {
                         );
                         assert!(
                             error::<f32>(&link, reconstruction) < 1e-6,
+                            "{order:?} {alpha} {beta} {reconstruction}"
+                        );
+                        assert!(
+                            error::<Half>(&link, reconstruction) < 2e-4,
                             "{order:?} {alpha} {beta} {reconstruction}"
                         );
                     }
@@ -217,9 +266,10 @@ mod tests {
                     for reconstruction in [Reconstruction::Twelve, Reconstruction::Eight] {
                         let (double, single) =
                             (error::<f64>(&near, reconstruction), error::<f32>(&near, reconstruction));
+                        let half = error::<Half>(&near, reconstruction);
                         assert!(
-                            double < 1e-14 && single < 1e-6,
-                            "{order:?} {epsilon} {reconstruction}: {double} {single}"
+                            double < 1e-14 && single < 1e-6 && half < 2e-4,
+                            "{order:?} {epsilon} {reconstruction}: {double} {single} {half}"
                         );
                     }
                 }

@@ -1,10 +1,14 @@
 //! The gauge field where the operators need it.
 
+use super::layout::Shape;
 use super::{Lattice, LatticeError, transfer};
 use crate::device::{Buffer, DeviceError};
-use crate::host::{Boundary, GaugeConfiguration, LinkField, NDIM, Reconstruction, unitarity};
-use crate::scalar::{Precision, Real};
+use crate::host::{
+    Boundary, GaugeConfiguration, LinkField, Matrix3, NDIM, Reconstruction, signed_link, unitarity,
+};
+use crate::scalar::{Storage, StoragePrecision};
 use num_complex::Complex;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The links of a configuration on the devices of a lattice, with their boundary condition. Cheap to clone.
@@ -12,20 +16,20 @@ use std::sync::Arc;
 /// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary signs on them; with fewer they
 /// are elements of SU(3), and the kernels apply the signs.
 #[derive(Clone)]
-pub struct GaugeField<T: Real> {
+pub struct GaugeField<T: Storage> {
     lattice: Lattice,
     boundary: Boundary,
     reconstruction: Reconstruction,
     storage: Arc<GaugeStorage<T>>,
 }
 
-pub(crate) enum GaugeStorage<T: Real> {
-    /// Always whole matrices: memory of the host is not what limits the twins.
-    Host(LinkField<T>),
-    Devices(Vec<Buffer<T>>),
+pub(crate) enum GaugeStorage<T: Storage> {
+    /// Always whole matrices, in half precision too `f32`: memory of the host is not what limits the twins.
+    Host(LinkField<T::Real>),
+    Devices(Vec<Buffer<T::Stored>>),
 }
 
-impl<T: Real> GaugeField<T> {
+impl<T: Storage> GaugeField<T> {
     pub(super) fn new(
         lattice: &Lattice,
         configuration: &GaugeConfiguration,
@@ -43,6 +47,9 @@ impl<T: Real> GaugeField<T> {
         if reconstruction != Reconstruction::None {
             check_special_unitary::<T>(configuration, reconstruction)?;
         }
+        if T::STORAGE == StoragePrecision::Half {
+            check_size(configuration)?;
+        }
         let storage = if lattice.team().is_host() {
             GaugeStorage::Host(LinkField::new(configuration, boundary))
         } else {
@@ -50,26 +57,8 @@ impl<T: Real> GaugeField<T> {
                 Reconstruction::None => boundary,
                 Reconstruction::Twelve | Reconstruction::Eight => Boundary::periodic(),
             };
-            let stored = reconstruction.reals() / 2;
-            let link = |site: usize, mu: usize| {
-                let wraps = dims.coordinates(site)[mu] + 1 == dims[mu];
-                let sign = if wraps { f64::from(signs.signs()[mu]) } else { 1.0 };
-                reconstruction.encode::<T>(&configuration.link(site, mu).scale(sign))
-            };
-            let values = |site: usize, components: &mut [Complex<T>]| {
-                for (mu, components) in components.chunks_mut(stored).enumerate() {
-                    components.copy_from_slice(&link(site, mu)[..stored]);
-                }
-            };
-            let mut buffers = Vec::new();
-            for slab in lattice.slabs() {
-                let layout = slab.layout(dims, T::PRECISION);
-                let components = NDIM * stored;
-                let mut buffer = Buffer::zeroed(&slab.device, layout.reals(components))?;
-                transfer::upload(&mut buffer, dims, &layout, components, &[0, 1], values)?;
-                buffers.push(buffer);
-            }
-            GaugeStorage::Devices(buffers)
+            let link = |site, mu| signed_link(configuration, signs, site, mu);
+            GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
         Ok(Self { lattice: lattice.clone(), boundary, reconstruction, storage: Arc::new(storage) })
     }
@@ -90,16 +79,25 @@ impl<T: Real> GaugeField<T> {
     }
 
     /// The same field in another precision, stored in as many reals.
-    pub fn cast<R: Real>(&self) -> Result<GaugeField<R>, DeviceError> {
+    pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
+            // Half precision has another encoding of 8 reals, which starts from the whole link.
+            GaugeStorage::Devices(buffers)
+                if self.reconstruction == Reconstruction::Eight
+                    && (T::STORAGE == StoragePrecision::Half) != (R::STORAGE == StoragePrecision::Half) =>
+            {
+                let links = download::<T>(&self.lattice, self.reconstruction, buffers)?;
+                let link = |site: usize, mu: usize| links[site][mu];
+                GaugeStorage::Devices(upload::<R>(&self.lattice, self.reconstruction, link)?)
+            }
             GaugeStorage::Devices(buffers) => {
                 let dims = self.lattice.dims();
-                let components = NDIM * self.reconstruction.reals() / 2;
+                let shape = Shape::links(self.reconstruction.reals());
                 let mut cast = Vec::new();
                 for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
-                    let (from, to) = (slab.layout(dims, T::PRECISION), slab.layout(dims, R::PRECISION));
-                    cast.push(transfer::cast(buffer, dims, &from, &to, components)?);
+                    let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
+                    cast.push(transfer::cast::<T, R>(buffer, &from, &to, shape, 2)?);
                 }
                 GaugeStorage::Devices(cast)
             }
@@ -117,15 +115,64 @@ impl<T: Real> GaugeField<T> {
     }
 }
 
+/// Puts links, given by site and direction, on the devices of a lattice.
+fn upload<T: Storage>(
+    lattice: &Lattice,
+    reconstruction: Reconstruction,
+    link: impl Fn(usize, usize) -> Matrix3<f64> + Sync,
+) -> Result<Vec<Buffer<T::Stored>>, DeviceError> {
+    let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
+    let values = |site: usize, components: &mut [Complex<T::Real>]| {
+        for (mu, components) in components.chunks_mut(shape.group).enumerate() {
+            components.copy_from_slice(&reconstruction.encode::<T>(&link(site, mu))[..shape.group]);
+        }
+    };
+    let mut buffers = Vec::new();
+    for slab in lattice.slabs() {
+        let layout = slab.layout(dims, T::STORAGE);
+        let mut buffer = Buffer::zeroed(&slab.device, 2 * layout.half_field(shape))?;
+        transfer::upload::<T>(&mut buffer, 0, dims, &layout, shape, &[0, 1], values)?;
+        buffers.push(buffer);
+    }
+    Ok(buffers)
+}
+
+/// The links at each site, in lexicographic order.
+fn download<T: Storage>(
+    lattice: &Lattice,
+    reconstruction: Reconstruction,
+    buffers: &[Buffer<T::Stored>],
+) -> Result<Vec<[Matrix3<f64>; NDIM]>, DeviceError> {
+    let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
+    let mut links = vec![[Matrix3::default(); NDIM]; dims.volume()];
+    let slice_sites = dims.volume() / dims[NDIM - 1];
+    for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
+        let layout = slab.layout(dims, T::STORAGE);
+        let first = slab.t_origin * slice_sites;
+        let part = &mut links[first..first + layout.volume()];
+        transfer::download::<T, _>(buffer, 0, &layout, shape, None, part, |links, component| {
+            for (mu, link) in links.iter_mut().enumerate() {
+                let stored = std::array::from_fn(|k| match k < shape.group {
+                    true => component(mu * shape.group + k),
+                    false => Complex::default(),
+                });
+                *link = reconstruction.decode::<T>(&stored).cast();
+            }
+        })?;
+    }
+    Ok(links)
+}
+
 /// Refuses links that rebuilding would change by more than the precision does.
-fn check_special_unitary<T: Real>(
+fn check_special_unitary<T: Storage>(
     configuration: &GaugeConfiguration,
     reconstruction: Reconstruction,
 ) -> Result<(), LatticeError> {
     // Room for the rounding of whoever made the links, far below what the precision of a solve notices.
-    let limit = match T::PRECISION {
-        Precision::Double => 1e-12,
-        Precision::Single => 1e-5,
+    let limit = match T::STORAGE {
+        StoragePrecision::Double => 1e-12,
+        StoragePrecision::Single => 1e-5,
+        StoragePrecision::Half => 1e-4,
     };
     let found = unitarity(configuration);
     let deviation = found.unitarity_deviation.max(found.determinant_deviation);
@@ -134,4 +181,15 @@ fn check_special_unitary<T: Real>(
         return Ok(());
     }
     Err(LatticeError::NotSpecialUnitary { reals: reconstruction.reals(), deviation, limit })
+}
+
+/// Refuses links with elements that fixed point cannot hold; a rounding's worth above 1 is stored as 1.
+fn check_size(configuration: &GaugeConfiguration) -> Result<(), LatticeError> {
+    let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
+    let size = |k: usize| {
+        let elements = configuration.link(k / NDIM, k % NDIM).0;
+        elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, f64::max)
+    };
+    let found = links.map(size).reduce(|| 0.0, f64::max);
+    if found <= 1.0 + 1e-4 { Ok(()) } else { Err(LatticeError::LinkTooLarge { found }) }
 }

@@ -1,14 +1,15 @@
 //! What neighbouring slabs tell each other: half-spinors on their first and last time slice.
 
-use super::{Lattice, SpinorField};
+use super::Lattice;
 use crate::device::{Argument, Buffer, DeviceError, Kernel, PinnedBuffer, Range};
-use crate::scalar::Real;
+use crate::host::Spinor;
+use crate::scalar::Storage;
 
-/// The halos of all slabs of a lattice. Slabs are a ring along t.
+/// The halos of all slabs of a lattice. Slabs are a ring along t. Half-spinors are in the precision of the arithmetic.
 ///
 /// A device cannot reach the memory of another one through OpenCL, so everything goes by the host.
-pub(crate) struct Halo<T> {
-    slabs: Vec<SlabHalo<T>>,
+pub(crate) struct Halo<T: Storage> {
+    slabs: Vec<SlabHalo<T::Real>>,
 }
 
 struct SlabHalo<T> {
@@ -22,24 +23,25 @@ struct SlabHalo<T> {
 }
 
 /// What a launch of the packing kernel needs of one slab.
-pub(crate) struct Packing<'a, T> {
+pub(crate) struct Packing<'a, T: Storage> {
     pub kernel: &'a Kernel,
     pub range: Range,
-    pub psi: &'a Buffer<T>,
-    pub links: &'a Buffer<T>,
+    pub psi: &'a Buffer<T::Stored>,
+    pub links: &'a Buffer<T::Stored>,
     /// The arguments after the four buffers.
     pub trailing: [Argument<'a>; 3],
 }
 
-impl<T: Real> Halo<T> {
+impl<T: Storage> Halo<T> {
     /// Complex numbers in a half-spinor.
-    const COMPONENTS: usize = SpinorField::<T>::COMPONENTS / 2;
+    const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
 
-    pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
+    /// For this many fields at once.
+    pub fn new(lattice: &Lattice, sources: usize) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
         let slabs = lattice.slabs().iter().map(|slab| {
-            let face_sites = slab.layout(dims, T::PRECISION).face_sites();
-            let buffer = || Buffer::zeroed(&slab.device, 2 * 2 * Self::COMPONENTS * face_sites);
+            let face_sites = slab.layout(dims, T::STORAGE).face_sites();
+            let buffer = || Buffer::zeroed(&slab.device, sources * 2 * 2 * Self::COMPONENTS * face_sites);
             Ok(SlabHalo {
                 to_behind: buffer()?,
                 to_ahead: buffer()?,
@@ -113,7 +115,7 @@ impl<T: Real> Halo<T> {
     }
 
     /// What slab `k` received: from ahead, from behind.
-    pub fn received(&self, k: usize) -> (&Buffer<T>, &Buffer<T>) {
+    pub fn received(&self, k: usize) -> (&Buffer<T::Real>, &Buffer<T::Real>) {
         (&self.slabs[k].from_ahead, &self.slabs[k].from_behind)
     }
 }

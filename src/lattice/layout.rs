@@ -1,13 +1,43 @@
 //! Where a site lives in the memory of one device.
 //!
-//! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones, and a field of
-//! `components` complex numbers a site is stored as `[parity][block][component][re, im][lane]` with several lanes, and as
-//! `[parity][component][site][re, im]` with one.
+//! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones. With several lanes a field is
+//! stored as `[parity][block][component][re, im][lane]`. With one it is `[parity][vector][site][component in the vector][re, im]`:
+//! planes of vectors of up to 16 bytes, the widest loads of a work-item. A vector holds one complex number in double, two in single,
+//! four in half; what remains of a group of components at its end is a plane of narrower vectors.
+//!
+//! In half precision each parity of a spinor field ends with the units of its sites, one `f32` each: `[block][lane]`.
 //!
 //! With several lanes the slab is cut into as many equal sub-lattices; lane *l* of a block is the same site of
 //! sub-lattice *l*. All extents of a sub-lattice that is cut off are even, so the lanes of a block have one parity.
 
 use crate::host::{Dims, NDIM};
+use crate::scalar::StoragePrecision;
+
+/// What a field has at each site: groups of complex numbers. The four links of a site are four groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Groups of numbers that are loaded together.
+    pub groups: usize,
+    /// Complex numbers in each group.
+    pub group: usize,
+    /// Whether a site has a unit of its own in half precision.
+    pub with_unit: bool,
+}
+
+impl Shape {
+    /// A Dirac spinor with colour.
+    pub const SPINOR: Self = Self { groups: 1, group: 12, with_unit: true };
+
+    /// The four links of a site, stored in this many reals each.
+    pub fn links(reals: usize) -> Self {
+        Self { groups: NDIM, group: reals / 2, with_unit: false }
+    }
+
+    /// Complex numbers at each site.
+    pub fn components(self) -> usize {
+        self.groups * self.group
+    }
+}
 
 /// The site order and memory layout of one device's slab.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +45,14 @@ pub struct Layout {
     extents: [usize; NDIM],
     t_origin: usize,
     cuts: [usize; NDIM],
+    precision: StoragePrecision,
 }
+
+/// Bytes of the widest load of a work-item.
+const VECTOR_BYTES: usize = 16;
+
+/// 16-bit numbers that take as much memory as a unit does.
+const UNIT_NUMBERS: usize = size_of::<f32>() / size_of::<i16>();
 
 /// The place of a site: which parity, which block of that parity, which lane of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +70,13 @@ impl Layout {
     ///
     /// Extents that are not multiples of four cannot be halved; what cannot be cut far enough has fewer lanes. A slab
     /// that is part of a larger lattice is not cut along t, so that whole blocks lie on its border.
-    pub fn new(dims: Dims, t_origin: usize, t_extent: usize, max_lanes: usize) -> Self {
+    pub fn new(
+        dims: Dims,
+        t_origin: usize,
+        t_extent: usize,
+        max_lanes: usize,
+        precision: StoragePrecision,
+    ) -> Self {
         let mut extents = dims.extents();
         extents[3] = t_extent;
         let directions = if t_extent == dims[3] { NDIM } else { NDIM - 1 };
@@ -47,7 +90,7 @@ impl Layout {
                 None => break,
             }
         }
-        Self { extents, t_origin, cuts }
+        Self { extents, t_origin, cuts, precision }
     }
 
     /// Extents of the slab in x, y, z, t.
@@ -90,9 +133,25 @@ impl Layout {
         self.extents[..3].iter().product::<usize>() / 2
     }
 
-    /// Reals in a field with this many complex components a site.
-    pub fn reals(&self, components: usize) -> usize {
-        2 * components * self.volume()
+    /// The precision that the fields are stored in.
+    pub fn precision(&self) -> StoragePrecision {
+        self.precision
+    }
+
+    /// Numbers in one parity of a field, each of [`StoragePrecision::bytes`]; a unit counts as two.
+    pub fn half_field(&self, shape: Shape) -> usize {
+        let unit = if self.has_units(shape) { UNIT_NUMBERS } else { 0 };
+        (2 * shape.components() + unit) * self.blocks() * self.lanes()
+    }
+
+    /// Whether the sites of a field have units.
+    pub fn has_units(&self, shape: Shape) -> bool {
+        self.precision == StoragePrecision::Half && shape.with_unit
+    }
+
+    /// Most complex numbers in a vector, with one lane.
+    pub fn pack(&self) -> usize {
+        VECTOR_BYTES / (2 * self.precision.bytes())
     }
 
     /// The place of the site at these coordinates within the slab.
@@ -124,18 +183,30 @@ impl Layout {
         c
     }
 
-    /// Where the real and the imaginary part of a component at a place are, counted in reals.
-    pub fn offsets(&self, components: usize, component: usize, place: Place) -> [usize; 2] {
+    /// Where the real and the imaginary part of a component at a place are, counted in stored numbers.
+    pub fn offsets(&self, shape: Shape, component: usize, place: Place) -> [usize; 2] {
         let Place { parity, block, lane } = place;
         let lanes = self.lanes();
-        let start = parity * self.blocks() * components * 2 * lanes;
+        let start = parity * self.half_field(shape);
         if lanes == 1 {
-            let re = start + 2 * (component * self.blocks() + block);
+            let (group, c) = (component / shape.group, component % shape.group);
+            let vector = c - c % self.pack();
+            let width = self.pack().min(shape.group - vector);
+            let re =
+                start + 2 * ((group * shape.group + vector) * self.blocks() + block * width + c - vector);
             [re, re + 1]
         } else {
-            let re = start + (block * components + component) * 2 * lanes + lane;
+            let re = start + (block * shape.components() + component) * 2 * lanes + lane;
             [re, re + lanes]
         }
+    }
+
+    /// Where the unit of a site is, counted in stored numbers; see [`has_units`](Self::has_units).
+    pub fn unit_offset(&self, shape: Shape, place: Place) -> usize {
+        let sites = self.blocks() * self.lanes();
+        place.parity * self.half_field(shape)
+            + 2 * shape.components() * sites
+            + UNIT_NUMBERS * (place.block * self.lanes() + place.lane)
     }
 
     /// The lanes from which each lane's neighbour comes when a step in direction `mu` leaves the sub-lattice.
@@ -173,14 +244,15 @@ mod tests {
 
     #[test]
     fn cuts_what_can_be_cut() {
-        let lanes =
-            |extents: [usize; 4], max| Layout::new(Dims::new(extents).unwrap(), 0, extents[3], max).cuts();
+        let lanes = |extents: [usize; 4], max| {
+            Layout::new(Dims::new(extents).unwrap(), 0, extents[3], max, StoragePrecision::Double).cuts()
+        };
         assert_eq!(lanes([8, 8, 8, 16], 16), [1, 2, 2, 4]);
         assert_eq!(lanes([4, 4, 4, 4], 8), [1, 2, 2, 2]);
         assert_eq!(lanes([4, 6, 2, 10], 16), [2, 1, 1, 1]);
         assert_eq!(lanes([2, 6, 6, 2], 16), [1, 1, 1, 1]);
         assert_eq!(lanes([8, 8, 8, 16], 1), [1, 1, 1, 1]);
-        let slab = Layout::new(Dims::new([4, 4, 4, 8]).unwrap(), 3, 3, 16);
+        let slab = Layout::new(Dims::new([4, 4, 4, 8]).unwrap(), 3, 3, 16, StoragePrecision::Single);
         assert_eq!(slab.cuts(), [2, 2, 2, 1]);
     }
 
@@ -197,19 +269,29 @@ mod tests {
             half in prop::array::uniform4(1usize..4),
             lanes in 0u32..5,
             parts in 1usize..4,
-            components in 1usize..4,
+            group in 1usize..13,
+            groups in 1usize..5,
+            precision in prop::sample::select(StoragePrecision::ALL.to_vec()),
+            with_unit: bool,
         ) {
+            let shape = Shape { groups, group, with_unit };
             let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
             for (origin, length) in split_time(dims[3], parts) {
-                let layout = Layout::new(dims, origin, length, 1 << lanes);
-                let mut seen = vec![false; layout.reals(components)];
+                let layout = Layout::new(dims, origin, length, 1 << lanes, precision);
+                let mut seen = vec![false; 2 * layout.half_field(shape)];
                 for site in 0..layout.volume() {
                     let c = dims.coordinates(site);
                     let place = layout.place(c);
                     prop_assert_eq!(layout.coordinates(place), c);
                     prop_assert_eq!(place.parity, (c.iter().sum::<usize>() + origin) % 2);
-                    for component in 0..components {
-                        for offset in layout.offsets(components, component, place) {
+                    for component in 0..shape.components() {
+                        for offset in layout.offsets(shape, component, place) {
+                            prop_assert!(!std::mem::replace(&mut seen[offset], true));
+                        }
+                    }
+                    if layout.has_units(shape) {
+                        let offset = layout.unit_offset(shape, place);
+                        for offset in [offset, offset + 1] {
                             prop_assert!(!std::mem::replace(&mut seen[offset], true));
                         }
                     }
@@ -225,7 +307,7 @@ mod tests {
         ) {
             // What the kernel does: step in the sub-lattice, permute lanes where the step wraps.
             let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
-            let layout = Layout::new(dims, 0, dims[3], 1 << lanes);
+            let layout = Layout::new(dims, 0, dims[3], 1 << lanes, StoragePrecision::Single);
             let sub = layout.sub_extents();
             for site in 0..dims.volume() {
                 let c = dims.coordinates(site);

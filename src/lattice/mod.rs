@@ -10,22 +10,24 @@ mod parity_field;
 mod slab;
 mod space;
 mod spinor_field;
+mod spinors;
 mod transfer;
 
 pub use gauge_field::GaugeField;
 pub(crate) use gauge_field::GaugeStorage;
 pub(crate) use halo::{Halo, Packing};
-pub use layout::{Layout, Place, split_time};
+pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
-pub(crate) use parity_field::ParityStorage;
 pub(crate) use slab::Slab;
 pub use space::SpinorSpace;
+pub(crate) use space::field_key;
 pub use spinor_field::SpinorField;
-pub(crate) use spinor_field::SpinorStorage;
+pub(crate) use spinors::{Sites, SpinorStorage, Spinors};
 
 use crate::device::{DeviceError, Team};
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};
-use crate::scalar::Real;
+use crate::scalar::Storage;
+use num_traits::One;
 use std::sync::Arc;
 
 /// A lattice of given extents on the devices of a team. Cheap to clone.
@@ -54,14 +56,23 @@ pub enum LatticeError {
         found: Dims,
     },
     /// Not one spinor for each site.
-    #[error("a {dims} lattice has {wanted} sites, but {found} spinors were given")]
+    #[error("fields on a {dims} lattice need {wanted} spinors, but {found} were given")]
     SpinorCount {
         /// The lattice's extents.
         dims: Dims,
-        /// Its sites.
+        /// One for each site and field.
         wanted: usize,
         /// The spinors given.
         found: usize,
+    },
+    /// A link that half precision has no number for.
+    #[error(
+        "a link has an element of size {found:.6}, and half precision has numbers up to 1 only; store the links in single or \
+         double, or re-unitarise the configuration"
+    )]
+    LinkTooLarge {
+        /// Size of the largest real or imaginary part.
+        found: f64,
     },
     /// Links that are not in SU(3) accurately enough to be stored in fewer than 18 reals.
     #[error(
@@ -144,7 +155,7 @@ impl Lattice {
     ///
     /// # Errors
     /// When the configuration has other extents, or a device fails.
-    pub fn gauge<T: Real>(
+    pub fn gauge<T: Storage>(
         &self,
         configuration: &GaugeConfiguration,
         boundary: Boundary,
@@ -155,8 +166,9 @@ impl Lattice {
     /// As [`gauge`](Self::gauge), with fewer reals stored for each link: less memory to read for every hop.
     ///
     /// # Errors
-    /// As [`gauge`](Self::gauge), and when links deviate from SU(3) by more than 1e-12 (double) or 1e-5 (single).
-    pub fn gauge_in<T: Real>(
+    /// As [`gauge`](Self::gauge), and when links deviate from SU(3) by more than
+    /// 1e-12 (double), 1e-5 (single) or 1e-4 (half), or have elements that half precision cannot hold.
+    pub fn gauge_in<T: Storage>(
         &self,
         configuration: &GaugeConfiguration,
         boundary: Boundary,
@@ -166,25 +178,42 @@ impl Lattice {
     }
 
     /// The space of spinor fields on this lattice.
-    pub fn spinor_space<T: Real>(&self) -> Result<SpinorSpace<T>, LatticeError> {
+    pub fn spinor_space<T: Storage>(&self) -> Result<SpinorSpace<T>, LatticeError> {
         Ok(SpinorSpace::new(self)?)
     }
 
     /// A spinor field equal to zero.
-    pub fn spinor<T: Real>(&self) -> Result<SpinorField<T>, LatticeError> {
-        Ok(SpinorField::zero(self)?)
+    pub fn spinor<T: Storage>(&self) -> Result<SpinorField<T>, LatticeError> {
+        self.spinors(1)
+    }
+
+    /// This many spinor fields equal to zero, that an operator is applied to at once.
+    pub fn spinors<T: Storage>(&self, sources: usize) -> Result<SpinorField<T>, LatticeError> {
+        Ok(SpinorField::zero(self, sources)?)
     }
 
     /// A spinor field with these values, one for each site in lexicographic order.
     ///
     /// # Errors
     /// When there is not one spinor for each site, or a device fails.
-    pub fn spinor_from_host<T: Real>(&self, spinors: &[Spinor<T>]) -> Result<SpinorField<T>, LatticeError> {
-        let wanted = self.dims().volume();
-        if spinors.len() != wanted {
-            return Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found: spinors.len() });
-        }
-        Ok(SpinorField::from_host(self, spinors)?)
+    pub fn spinor_from_host<T: Storage>(
+        &self,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<SpinorField<T>, LatticeError> {
+        self.spinors_from_host(1, spinors)
+    }
+
+    /// As [`spinor_from_host`](Self::spinor_from_host) for this many fields, the values of one after those of the other.
+    ///
+    /// # Errors
+    /// As [`spinor_from_host`](Self::spinor_from_host).
+    pub fn spinors_from_host<T: Storage>(
+        &self,
+        sources: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<SpinorField<T>, LatticeError> {
+        self.expect_count(sources * self.dims().volume(), spinors.len())?;
+        Ok(SpinorField::from_host(self, sources, spinors)?)
     }
 
     /// The part of a spinor field on the sites of one parity, with these values, one for each of these sites in
@@ -192,23 +221,49 @@ impl Lattice {
     ///
     /// # Errors
     /// When there is not one spinor for each second site, or a device fails.
-    pub fn parity_from_host<T: Real>(
+    pub fn parity_from_host<T: Storage>(
         &self,
         parity: usize,
-        spinors: &[Spinor<T>],
+        spinors: &[Spinor<T::Real>],
     ) -> Result<ParityField<T>, LatticeError> {
-        let wanted = self.dims().volume() / 2;
-        if spinors.len() != wanted {
-            return Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found: spinors.len() });
+        self.parities_from_host(parity, 1, spinors)
+    }
+
+    /// This many fields on the sites of one parity, equal to zero.
+    pub fn parities<T: Storage>(
+        &self,
+        parity: usize,
+        sources: usize,
+    ) -> Result<ParityField<T>, LatticeError> {
+        Ok(ParityField::zero(self, parity, sources)?)
+    }
+
+    /// As [`parity_from_host`](Self::parity_from_host) for this many fields, the values of one after those of the other.
+    ///
+    /// # Errors
+    /// As [`parity_from_host`](Self::parity_from_host).
+    pub fn parities_from_host<T: Storage>(
+        &self,
+        parity: usize,
+        sources: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<ParityField<T>, LatticeError> {
+        self.expect_count(sources * self.dims().volume() / 2, spinors.len())?;
+        Ok(ParityField::from_host(self, parity, sources, spinors)?)
+    }
+
+    fn expect_count(&self, wanted: usize, found: usize) -> Result<(), LatticeError> {
+        if wanted == found {
+            return Ok(());
         }
-        Ok(ParityField::from_host(self, parity, spinors)?)
+        Err(LatticeError::SpinorCount { dims: self.dims(), wanted, found })
     }
 
     /// A source that is 1 at one site (x, y, z, t), spin (0 to 3) and colour (0 to 2), and 0 elsewhere.
     ///
     /// # Errors
     /// When the site, spin or colour does not exist, or a device fails.
-    pub fn point_source<T: Real>(
+    pub fn point_source<T: Storage>(
         &self,
         site: [usize; NDIM],
         spin: usize,
@@ -229,7 +284,7 @@ impl Lattice {
             }
         }
         let mut spinors = vec![Spinor::default(); dims.volume()];
-        spinors[dims.site(site)].0[spin][colour].re = T::one();
+        spinors[dims.site(site)].0[spin][colour].re = T::Real::one();
         self.spinor_from_host(&spinors)
     }
 }

@@ -1,26 +1,31 @@
 //! The vector space of spinor fields: what a Krylov solver needs of them.
 
-use super::{Lattice, SpinorField, SpinorStorage};
+use super::{Lattice, Layout, SpinorField, SpinorStorage};
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter,
     REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host;
-use crate::scalar::Real;
+use crate::scalar::{Real, Storage};
 use lattice_solvers::VectorSpace;
 use num_complex::Complex64;
 use std::sync::Arc;
 
 const SPINOR: KernelFamily = KernelFamily::new(
     "spinor",
-    &[include_str!("../../cl/lanes.cl"), REDUCTION_SOURCE, include_str!("../../cl/spinor.cl")],
+    &[
+        include_str!("../../cl/lanes.cl"),
+        include_str!("../../cl/fields.cl"),
+        REDUCTION_SOURCE,
+        include_str!("../../cl/spinor.cl"),
+    ],
 );
 
 /// The complex vector space of spinor fields on a lattice, with the inner product summed over all sites.
 ///
 /// Scalars are plain numbers: each reduction is read back when its kernel is done. Cheap to clone.
 #[derive(Clone)]
-pub struct SpinorSpace<T: Real> {
+pub struct SpinorSpace<T: Storage> {
     lattice: Lattice,
     /// One set for each slab; none on the host.
     kernels: Arc<[SlabKernels]>,
@@ -29,8 +34,8 @@ pub struct SpinorSpace<T: Real> {
 
 struct SlabKernels {
     device: Device,
-    /// Complex numbers (of `lanes` lanes) in the slab's part of a field.
-    count: u64,
+    /// Parities that a field has.
+    parities: u32,
     range: Range,
     groups: usize,
     axpy: Kernel,
@@ -41,14 +46,13 @@ struct SlabKernels {
     redirect: Kernel,
 }
 
-impl<T: Real> SpinorSpace<T> {
+impl<T: Storage> SpinorSpace<T> {
     pub(super) fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
-        let kernels = lattice.slabs().iter().map(|slab| {
-            let layout = slab.layout(dims, T::PRECISION);
-            let count = layout.reals(SpinorField::<T>::COMPONENTS) / (2 * layout.lanes());
-            SlabKernels::new::<T>(&slab.device, layout.lanes(), count as u64)
-        });
+        let kernels = lattice
+            .slabs()
+            .iter()
+            .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE)));
         Ok(Self {
             lattice: lattice.clone(),
             kernels: kernels.collect::<Result<_, _>>()?,
@@ -85,26 +89,29 @@ impl<T: Real> SpinorSpace<T> {
 }
 
 impl SlabKernels {
-    fn new<T: Real>(device: &Device, lanes: usize, count: u64) -> Result<Self, DeviceError> {
+    fn new<T: Storage>(device: &Device, layout: &Layout) -> Result<Self, DeviceError> {
         // A CPU's work-item runs alone on long vectors; a GPU needs many work-items on every compute unit.
         let units = device.info().compute_units.max(1);
         let (local, groups) =
             if device.info().kind == DeviceKind::Cpu { (1, 4 * units) } else { (256, 8 * units) };
-        let key = KernelKey::of_real::<T>(SPINOR).lanes(lanes).define("LOCAL_SIZE", local);
+        let key = field_key::<T>(SPINOR, layout)
+            .define("LOCAL_SIZE", local)
+            .define("STREAM_LINKS", 0)
+            .define("STREAM_OUTPUT", 0);
         let program = device.program(&key)?;
         let kernel = |name: &str, scalar: Option<[&'static str; 2]>, fields: &[Parameter], reduces: bool| {
-            let mut parameters = vec![Parameter::value::<u64>("count")];
-            parameters.extend(scalar.into_iter().flatten().map(Parameter::value::<T>));
+            let mut parameters = vec![Parameter::value::<u32>("parities")];
+            parameters.extend(scalar.into_iter().flatten().map(Parameter::value::<T::Real>));
             parameters.extend(fields);
             if reduces {
                 parameters.extend(Reduction::parameters());
             }
             program.kernel(name, &parameters)
         };
-        let (input, output) = (Parameter::input::<T>, Parameter::output::<T>);
+        let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
         let (a, b) = (Some(["a_re", "a_im"]), Some(["b_re", "b_im"]));
         Ok(Self {
-            count,
+            parities: 2,
             range: Range::groups(groups, local),
             groups,
             axpy: kernel("axpy", a, &[input("x"), output("y")], false)?,
@@ -118,61 +125,71 @@ impl SlabKernels {
     }
 }
 
+/// The key of kernels that work on fields of this layout.
+pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> KernelKey {
+    KernelKey::of_real::<T::Real>(family)
+        .lanes(layout.lanes())
+        .define("STORED", T::STORAGE.opencl_name())
+        .define("STORED_BITS", 8 * T::STORAGE.bytes())
+        .define("PACK", layout.pack())
+        .define("BLOCKS", layout.blocks())
+}
+
 /// The two arguments of a complex scalar.
-fn scalar<T: Real>(z: &Complex64) -> [Argument<'static>; 2] {
-    [Argument::value(T::from_f64(z.re)), Argument::value(T::from_f64(z.im))]
+fn scalar<T: Storage>(z: &Complex64) -> [Argument<'static>; 2] {
+    [Argument::value(T::Real::from_f64(z.re)), Argument::value(T::Real::from_f64(z.im))]
 }
 
 /// The data of fields on this lattice; they panic on fields of another, whose buffers have other sizes.
-impl<T: Real> SpinorSpace<T> {
-    fn on_devices<'a>(&self, field: &'a SpinorField<T>) -> &'a [Buffer<T>] {
+impl<T: Storage> SpinorSpace<T> {
+    fn on_devices<'a>(&self, field: &'a SpinorField<T>) -> &'a [Buffer<T::Stored>] {
         self.lattice.expect_same(field.lattice());
-        match &field.storage {
+        match &field.spinors.storage {
             SpinorStorage::Devices(buffers) => buffers,
             SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
         }
     }
 
-    fn on_devices_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [Buffer<T>] {
+    fn on_devices_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [Buffer<T::Stored>] {
         self.lattice.expect_same(field.lattice());
-        match &mut field.storage {
+        match &mut field.spinors.storage {
             SpinorStorage::Devices(buffers) => buffers,
             SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
         }
     }
 
-    fn on_host<'a>(&self, field: &'a SpinorField<T>) -> &'a [host::Spinor<T>] {
+    fn on_host<'a>(&self, field: &'a SpinorField<T>) -> &'a [host::Spinor<T::Real>] {
         self.lattice.expect_same(field.lattice());
-        match &field.storage {
+        match &field.spinors.storage {
             SpinorStorage::Host(spinors) => spinors,
             SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
         }
     }
 
-    fn on_host_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [host::Spinor<T>] {
+    fn on_host_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [host::Spinor<T::Real>] {
         self.lattice.expect_same(field.lattice());
-        match &mut field.storage {
+        match &mut field.spinors.storage {
             SpinorStorage::Host(spinors) => spinors,
             SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
         }
     }
 }
 
-impl<T: Real> VectorSpace for SpinorSpace<T> {
+impl<T: Storage> VectorSpace for SpinorSpace<T> {
     type Vector = SpinorField<T>;
     type Scalar = Complex64;
     type Error = DeviceError;
 
     fn dimension(&self) -> usize {
-        SpinorField::<T>::COMPONENTS * self.lattice.dims().volume()
+        host::Spinor::<T::Real>::COMPONENTS * self.lattice.dims().volume()
     }
 
     fn component_bytes(&self) -> usize {
-        2 * T::PRECISION.bytes()
+        2 * T::STORAGE.bytes()
     }
 
     fn zero_vector(&self) -> Result<SpinorField<T>, DeviceError> {
-        SpinorField::zero(&self.lattice)
+        SpinorField::zero(&self.lattice, 1)
     }
 
     fn copy(&self, from: &SpinorField<T>, to: &mut SpinorField<T>) -> Result<(), DeviceError> {
@@ -194,8 +211,8 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(a);
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let count = Argument::value(kernels.count);
-            kernels.axpy.launch(kernels.range, &[count, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
+            let parities = Argument::value(kernels.parities);
+            kernels.axpy.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
@@ -208,8 +225,8 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(b);
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let count = Argument::value(kernels.count);
-            kernels.xpby.launch(kernels.range, &[count, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
+            let parities = Argument::value(kernels.parities);
+            kernels.xpby.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
@@ -221,7 +238,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let (x, y) = (self.on_devices(x), self.on_devices(y));
         self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let arguments = [Argument::value(kernels.count), (&x[k]).into(), (&y[k]).into(), s, t, u];
+            let arguments = [Argument::value(kernels.parities), (&x[k]).into(), (&y[k]).into(), s, t, u];
             kernels.dot.launch(kernels.range, &arguments).map(drop)
         })
     }
@@ -235,7 +252,7 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
             let [s, t, u] = reduction.arguments();
             kernels
                 .norm2
-                .launch(kernels.range, &[Argument::value(kernels.count), (&x[k]).into(), s, t, u])
+                .launch(kernels.range, &[Argument::value(kernels.parities), (&x[k]).into(), s, t, u])
                 .map(drop)
         })?;
         Ok(sum.re.into())
@@ -284,9 +301,9 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(a);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let count = Argument::value(kernels.count);
+            let parities = Argument::value(kernels.parities);
             let (p, x, q, r) = ((&p[k]).into(), (&mut x[k]).into(), (&q[k]).into(), (&mut r[k]).into());
-            kernels.advance.launch(kernels.range, &[count, re, im, p, x, q, r, s, t, u]).map(drop)
+            kernels.advance.launch(kernels.range, &[parities, re, im, p, x, q, r, s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }
@@ -314,10 +331,10 @@ impl<T: Real> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(b);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let count = Argument::value(kernels.count);
+            let parities = Argument::value(kernels.parities);
             let (r, p, image, q) =
                 ((&r[k]).into(), (&mut p[k]).into(), (&image[k]).into(), (&mut q[k]).into());
-            kernels.redirect.launch(kernels.range, &[count, re, im, r, p, image, q, s, t, u]).map(drop)
+            kernels.redirect.launch(kernels.range, &[parities, re, im, r, p, image, q, s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }

@@ -1,32 +1,32 @@
-//! Between the host's order of sites and a device's layout.
+//! Between the host's order of sites and a device's layout, and from one layout to another.
 
-use super::layout::{Layout, Place};
-use crate::device::{Argument, Buffer, DeviceError, DeviceKind, KernelFamily, KernelKey, Parameter, Range};
+use super::layout::{Layout, Place, Shape};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
 use crate::host::{Dims, NDIM};
-use crate::scalar::Real;
+use crate::scalar::{Half, Real, Storage};
 use num_complex::Complex;
 use rayon::prelude::*;
 
 const CONVERT: KernelFamily = KernelFamily::new("convert", &[include_str!("../../cl/convert.cl")]);
 
-/// Reals that are converted at a time: a configuration is never held a second time as a whole.
-const STAGING_REALS: usize = 1 << 23;
+/// Numbers that are converted at a time: a configuration is never held a second time as a whole.
+const STAGING_NUMBERS: usize = 1 << 23;
 
-/// Fills a device's part of a field of `components` complex numbers a site, the sites of `parities` one after the other:
+/// Fills a device's part of a field, the sites of `parities` one after the other, from number `start` of the buffer on:
 /// `values(site of the whole lattice, components)` says which they are.
-pub fn upload<T: Real>(
-    buffer: &mut Buffer<T>,
+pub fn upload<T: Storage>(
+    buffer: &mut Buffer<T::Stored>,
+    start: usize,
     dims: Dims,
     layout: &Layout,
-    components: usize,
+    shape: Shape,
     parities: &[usize],
-    values: impl Fn(usize, &mut [Complex<T>]) + Sync,
+    values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
 ) -> Result<(), DeviceError> {
-    let (blocks, lanes) = (layout.blocks(), layout.lanes());
-    let block_reals = components * 2 * lanes;
-    let piece = (STAGING_REALS / block_reals).max(1);
+    let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
+    let piece = (STAGING_NUMBERS / (2 * components * lanes)).max(1);
     for (part, &parity) in parities.iter().enumerate() {
-        let start = part * blocks * block_reals;
+        let start = start + part * layout.half_field(shape);
         for first in (0..blocks).step_by(piece) {
             let count = piece.min(blocks - first);
             let mut sites = vec![Complex::default(); count * lanes * components];
@@ -34,103 +34,142 @@ pub fn upload<T: Real>(
                 let place = Place { parity, block: first + k / lanes, lane: k % lanes };
                 values(dims.site(global_coordinates(layout, place)), components);
             });
+            let units: Vec<T::Real> =
+                sites.par_chunks(components).map(|site| unit::<T>(layout, shape, site)).collect();
+            let stored = |k: usize, component: usize| {
+                let z = sites[k * components + component];
+                [z.re, z.im].map(|value| T::store(value, units[k]))
+            };
             if lanes == 1 {
-                // A plane for each component.
-                for component in 0..components {
-                    let plane: Vec<Complex<T>> =
-                        (0..count).into_par_iter().map(|k| sites[k * components + component]).collect();
-                    let offset = start + 2 * (component * blocks + first);
-                    buffer.slice_mut(offset..offset + 2 * count)?.write(bytemuck::cast_slice(&plane))?;
+                for (component, width) in vectors(layout, shape) {
+                    let plane: Vec<T::Stored> = (0..count * width)
+                        .into_par_iter()
+                        .flat_map_iter(|n| stored(n / width, component + n % width))
+                        .collect();
+                    let [offset, _] =
+                        layout.offsets(shape, component, Place { parity: 0, block: first, lane: 0 });
+                    write(buffer, start + offset, &plane)?;
                 }
             } else {
-                let mut staged = vec![T::zero(); count * block_reals];
-                staged.par_chunks_mut(block_reals).zip(sites.par_chunks(lanes * components)).for_each(
-                    |(reals, sites)| {
-                        for (k, z) in sites.iter().enumerate() {
-                            let (lane, component) = (k / components, k % components);
-                            reals[component * 2 * lanes + lane] = z.re;
-                            reals[(component * 2 + 1) * lanes + lane] = z.im;
-                        }
-                    },
-                );
-                let offset = start + first * block_reals;
-                buffer.slice_mut(offset..offset + staged.len())?.write(&staged)?;
+                let mut staged = vec![T::Stored::default(); 2 * count * lanes * components];
+                staged.par_chunks_mut(2 * components * lanes).enumerate().for_each(|(block, numbers)| {
+                    for (lane, component) in (0..lanes * components).map(|k| (k / components, k % components))
+                    {
+                        let [re, im] = stored(block * lanes + lane, component);
+                        numbers[component * 2 * lanes + lane] = re;
+                        numbers[(component * 2 + 1) * lanes + lane] = im;
+                    }
+                });
+                write(buffer, start + first * components * 2 * lanes, &staged)?;
+            }
+            if layout.has_units(shape) {
+                let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
+                write(buffer, start + offset, bytemuck::cast_slice(&units))?;
             }
         }
     }
     Ok(())
 }
 
-/// Reads a device's part of a field back: `store(target, f)` for each of its sites in lexicographic order, where `f(component)`
-/// is the value there. With a `parity` the field has only the sites of this parity.
-pub fn download<T: Real, S: Send>(
-    buffer: &Buffer<T>,
+fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S]) -> Result<(), DeviceError> {
+    buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
+}
+
+/// First component and width of each plane of vectors, with one lane.
+fn vectors(layout: &Layout, shape: Shape) -> impl Iterator<Item = (usize, usize)> {
+    let pack = layout.pack();
+    let in_group = move |group: usize| {
+        let first = group * shape.group;
+        (0..shape.group).step_by(pack).map(move |c| (first + c, pack.min(shape.group - c)))
+    };
+    (0..shape.groups).flat_map(in_group)
+}
+
+/// The unit in which the numbers of a site are stored; it has no meaning where numbers are stored as they are.
+fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) -> T::Real {
+    let unit = if layout.has_units(shape) {
+        Half::unit(site.iter().flat_map(|z| [z.re, z.im]).map(|value| value.to_f64() as f32))
+    } else {
+        1.0 / Half::LARGEST
+    };
+    T::Real::from_f64(unit.into())
+}
+
+/// Reads a device's part of a field back, from number `start` of the buffer on: `store(target, f)` for each of its sites in lexicographic
+/// order, where `f(component)` is the value there. With a `parity` the field has only the sites of this parity.
+pub fn download<T: Storage, S: Send>(
+    buffer: &Buffer<T::Stored>,
+    start: usize,
     layout: &Layout,
-    components: usize,
+    shape: Shape,
     parity: Option<usize>,
     slab: &mut [S],
-    store: impl Fn(&mut S, &dyn Fn(usize) -> Complex<T>) + Sync,
+    store: impl Fn(&mut S, &dyn Fn(usize) -> Complex<T::Real>) + Sync,
 ) -> Result<(), DeviceError> {
-    let reals = buffer.to_vec()?;
+    let parities = if parity.is_some() { 1 } else { 2 };
+    let numbers = buffer.slice(start..start + parities * layout.half_field(shape))?.to_vec()?;
     slab.par_iter_mut().enumerate().for_each(|(index, target)| {
         let place = match parity {
             None => layout.place(slab_coordinates(layout, index)),
             // The blocks of either parity have the same numbers; this field starts with the first.
             Some(parity) => Place { parity: 0, ..layout.place(parity_coordinates(layout, parity, index)) },
         };
+        let unit = if layout.has_units(shape) {
+            let offset = layout.unit_offset(shape, place);
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers[offset..offset + 2]))
+        } else {
+            1.0 / Half::LARGEST
+        };
+        let unit = T::Real::from_f64(unit.into());
         store(target, &|component| {
-            let [re, im] = layout.offsets(components, component, place);
-            Complex::new(reals[re], reals[im])
+            let [re, im] =
+                layout.offsets(shape, component, place).map(|offset| T::load(numbers[offset], unit));
+            Complex::new(re, im)
         });
     });
     Ok(())
 }
 
-/// The same part of a field in another precision, and the layout that goes with it.
-pub fn cast<T: Real, R: Real>(
-    buffer: &Buffer<T>,
-    dims: Dims,
+/// The same part of a field, of `parities` parities, in another precision and the layout that goes with it.
+pub fn cast<T: Storage, R: Storage>(
+    buffer: &Buffer<T::Stored>,
     from: &Layout,
     to: &Layout,
-    components: usize,
-) -> Result<Buffer<R>, DeviceError> {
-    let mut target = Buffer::zeroed(buffer.device(), to.reals(components))?;
-    if from == to {
-        convert_on_device(buffer, &mut target)?;
-        return Ok(target);
-    }
-    // Other lanes, another order: by way of the host.
-    let reals = buffer.to_vec()?;
-    upload(&mut target, dims, to, components, &[0, 1], |site, values| {
-        let mut coordinates = dims.coordinates(site);
-        coordinates[3] -= from.t_origin();
-        let place = from.place(coordinates);
-        for (component, value) in values.iter_mut().enumerate() {
-            let [re, im] = from.offsets(components, component, place);
-            *value = Complex::new(R::from_f64(reals[re].to_f64()), R::from_f64(reals[im].to_f64()));
+    shape: Shape,
+    parities: usize,
+) -> Result<Buffer<R::Stored>, DeviceError> {
+    let device = buffer.device();
+    let mut target = Buffer::zeroed(device, parities * to.half_field(shape))?;
+    let mut key = KernelKey::of_real::<f64>(CONVERT)
+        .define("GROUPS", shape.groups)
+        .define("GROUP", shape.group)
+        .define("FROM", from.precision().opencl_name())
+        .define("TO", to.precision().opencl_name())
+        .define("FROM_UNITS", u8::from(from.has_units(shape)))
+        .define("TO_UNITS", u8::from(to.has_units(shape)));
+    for (layout, names) in [(from, FROM_MACROS), (to, TO_MACROS)] {
+        let [sx, sy, sz, st] = layout.sub_extents();
+        let [nx, ny, nz, nt] = layout.cuts();
+        for (name, value) in names.into_iter().zip([sx, sy, sz, st, nx, ny, nz, nt, layout.pack()]) {
+            key = key.define(name, value);
         }
-    })?;
+    }
+    let parameters = [
+        Parameter::input::<T::Stored>("from"),
+        Parameter::output::<R::Stored>("to"),
+        Parameter::value::<u32>("parities"),
+    ];
+    let kernel = device.program(&key)?.kernel("convert_field", &parameters)?;
+    let sites = parities * to.blocks() * to.lanes();
+    let arguments = [buffer.into(), (&mut target).into(), Argument::value(parities as u32)];
+    kernel.launch(Range::covering(sites, 64), &arguments)?;
     Ok(target)
 }
 
-/// target = buffer, number by number.
-fn convert_on_device<T: Real, R: Real>(
-    buffer: &Buffer<T>,
-    target: &mut Buffer<R>,
-) -> Result<(), DeviceError> {
-    let device = buffer.device();
-    let key = KernelKey::of_real::<R>(CONVERT).define("FROM", T::PRECISION.opencl_name());
-    let parameters =
-        [Parameter::value::<u64>("count"), Parameter::input::<T>("from"), Parameter::output::<R>("to")];
-    let kernel = device.program(&key)?.kernel("convert_reals", &parameters)?;
-    let (local, groups) = match device.info().kind {
-        DeviceKind::Cpu => (16, 4 * device.info().compute_units),
-        _ => (256, 16 * device.info().compute_units),
-    };
-    let count = Argument::value(buffer.len() as u64);
-    kernel.launch(Range::groups(groups, local), &[count, buffer.into(), target.into()])?;
-    Ok(())
-}
+const FROM_MACROS: [&str; 9] =
+    ["FROM_SX", "FROM_SY", "FROM_SZ", "FROM_ST", "FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK"];
+const TO_MACROS: [&str; 9] =
+    ["TO_SX", "TO_SY", "TO_SZ", "TO_ST", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK"];
 
 /// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
 fn parity_coordinates(layout: &Layout, parity: usize, index: usize) -> [usize; NDIM] {
