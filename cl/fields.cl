@@ -25,6 +25,33 @@ typedef struct {
     vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
 } spinor;
 
+// Compilers made from clang have builtins for prefetching, and for stores past the caches.
+#if LANES > 1 && defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define NONTEMPORAL_STORE
+#endif
+#if __has_builtin(__builtin_prefetch)
+#define PREFETCH_LINE
+#endif
+#endif
+
+// Asks for `count` vectors of numbers to be brought to the second-level cache: the first level has no room for what comes later.
+static inline void prefetch_numbers(__global const stored *numbers, const int count)
+{
+#ifdef PREFETCH_LINE
+    // The builtin takes no pointer to global memory. An address beyond the array does no harm.
+    const size_t first = (size_t)numbers;
+#pragma unroll
+    for (int line = 0; line < count; ++line)
+        __builtin_prefetch((const void *)(first + line * LANES * sizeof(stored)), 0, 2);
+#endif
+}
+
+static inline void prefetch_spinor(__global const stored *half_field, const size_t block)
+{
+    prefetch_numbers(half_field + 2 * SPINOR_COMPONENTS * LANES * block, 2 * SPINOR_COMPONENTS);
+}
+
 #if LANES == 1
 
 // Vectors of 4, 8 and 16 bytes, streamed or not.
@@ -208,8 +235,14 @@ static inline void store_spinor(__global stored *half_field, const size_t block,
     __global vstored *numbers = (__global vstored *)half_field + 2 * SPINOR_COMPONENTS * block;
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        numbers[2 * c] = TO_STORED(psi.s[c].re);
-        numbers[2 * c + 1] = TO_STORED(psi.s[c].im);
+        const vstored re = TO_STORED(psi.s[c].re), im = TO_STORED(psi.s[c].im);
+#if defined(NONTEMPORAL_STORE) && STREAM_OUTPUT
+        __builtin_nontemporal_store(re, numbers + 2 * c);
+        __builtin_nontemporal_store(im, numbers + 2 * c + 1);
+#else
+        numbers[2 * c] = re;
+        numbers[2 * c + 1] = im;
+#endif
     }
 #else
 #pragma unroll

@@ -14,12 +14,21 @@ static inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex
     return value;
 }
 
-// a + s i b
-static inline vcomplex add_scaled_i(const vcomplex a, const real s, const vcomplex b)
+// a + s b for a sign s, 1 or -1. Compilers do not make a sum of fma(-1, b, a), and processors add beside their multipliers.
+static inline vcomplex add_signed(const vcomplex a, const int s, const vcomplex b)
 {
     vcomplex value;
-    value.re = fma((vreal)-s, b.im, a.re);
-    value.im = fma((vreal)s, b.re, a.im);
+    value.re = s > 0 ? a.re + b.re : a.re - b.re;
+    value.im = s > 0 ? a.im + b.im : a.im - b.im;
+    return value;
+}
+
+// a + s i b for a sign s
+static inline vcomplex add_signed_i(const vcomplex a, const int s, const vcomplex b)
+{
+    vcomplex value;
+    value.re = s > 0 ? a.re - b.im : a.re + b.im;
+    value.im = s > 0 ? a.im + b.re : a.im - b.re;
     return value;
 }
 

@@ -113,3 +113,8 @@ static inline matrix load_link(__global const stored *half_links, const size_t b
 #endif
     return u;
 }
+
+static inline void prefetch_link(__global const stored *half_links, const size_t block, const int mu)
+{
+    prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * (4 * block + mu), 2 * STORED_COMPLEX);
+}

@@ -18,6 +18,7 @@
 //
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT PRODUCT    0 or 1
+// PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
 // TILE_Z         slices in z that are worked off together; divides SZ
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
@@ -32,56 +33,56 @@
 #define HALO_STRIDE (2 * 2 * HALF_SPINOR_COMPONENTS * FACE_SITES)
 
 // Sign of γ_μ in the projector for a hop from ahead; a hop from behind has the other one.
-#define AHEAD_SIGN (DAGGER ? (real)1 : (real)-1)
+#define AHEAD_SIGN (DAGGER ? 1 : -1)
 
 typedef struct {
     vcomplex h[HALF_SPINOR_COMPONENTS]; // 3·spin + colour, spins 0 and 1
 } half_spinor;
 
 // The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
-static inline half_spinor project(const int mu, const real sign, const spinor psi)
+static inline half_spinor project(const int mu, const int sign, const spinor psi)
 {
     half_spinor upper;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         const vcomplex s0 = psi.s[c], s1 = psi.s[3 + c], s2 = psi.s[6 + c], s3 = psi.s[9 + c];
         if (mu == 0) {
-            upper.h[c] = add_scaled_i(s0, sign, s3);
-            upper.h[3 + c] = add_scaled_i(s1, sign, s2);
+            upper.h[c] = add_signed_i(s0, sign, s3);
+            upper.h[3 + c] = add_signed_i(s1, sign, s2);
         } else if (mu == 1) {
-            upper.h[c] = add_scaled(s0, -sign, s3);
-            upper.h[3 + c] = add_scaled(s1, sign, s2);
+            upper.h[c] = add_signed(s0, -sign, s3);
+            upper.h[3 + c] = add_signed(s1, sign, s2);
         } else if (mu == 2) {
-            upper.h[c] = add_scaled_i(s0, sign, s2);
-            upper.h[3 + c] = add_scaled_i(s1, -sign, s3);
+            upper.h[c] = add_signed_i(s0, sign, s2);
+            upper.h[3 + c] = add_signed_i(s1, -sign, s3);
         } else {
-            upper.h[c] = add_scaled(s0, sign, s2);
-            upper.h[3 + c] = add_scaled(s1, sign, s3);
+            upper.h[c] = add_signed(s0, sign, s2);
+            upper.h[3 + c] = add_signed(s1, sign, s3);
         }
     }
     return upper;
 }
 
 // Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
-static inline void add_reconstructed(spinor *sum, const int mu, const real sign, const half_spinor upper)
+static inline void add_reconstructed(spinor *sum, const int mu, const int sign, const half_spinor upper)
 {
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         const vcomplex h0 = upper.h[c], h1 = upper.h[3 + c];
-        sum->s[c] = add_scaled(sum->s[c], 1, h0);
-        sum->s[3 + c] = add_scaled(sum->s[3 + c], 1, h1);
+        sum->s[c] = add_signed(sum->s[c], 1, h0);
+        sum->s[3 + c] = add_signed(sum->s[3 + c], 1, h1);
         if (mu == 0) {
-            sum->s[6 + c] = add_scaled_i(sum->s[6 + c], -sign, h1);
-            sum->s[9 + c] = add_scaled_i(sum->s[9 + c], -sign, h0);
+            sum->s[6 + c] = add_signed_i(sum->s[6 + c], -sign, h1);
+            sum->s[9 + c] = add_signed_i(sum->s[9 + c], -sign, h0);
         } else if (mu == 1) {
-            sum->s[6 + c] = add_scaled(sum->s[6 + c], sign, h1);
-            sum->s[9 + c] = add_scaled(sum->s[9 + c], -sign, h0);
+            sum->s[6 + c] = add_signed(sum->s[6 + c], sign, h1);
+            sum->s[9 + c] = add_signed(sum->s[9 + c], -sign, h0);
         } else if (mu == 2) {
-            sum->s[6 + c] = add_scaled_i(sum->s[6 + c], -sign, h0);
-            sum->s[9 + c] = add_scaled_i(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = add_signed_i(sum->s[6 + c], -sign, h0);
+            sum->s[9 + c] = add_signed_i(sum->s[9 + c], sign, h1);
         } else {
-            sum->s[6 + c] = add_scaled(sum->s[6 + c], sign, h0);
-            sum->s[9 + c] = add_scaled(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = add_signed(sum->s[6 + c], sign, h0);
+            sum->s[9 + c] = add_signed(sum->s[9 + c], sign, h1);
         }
     }
 }
@@ -115,7 +116,7 @@ static inline half_spinor scale(const half_spinor upper, const vreal factor)
 }
 
 // The projection of the spinors of a block, from memory.
-static inline half_spinor load_projected(__global const stored *half_field, const size_t block, const int mu, const real sign)
+static inline half_spinor load_projected(__global const stored *half_field, const size_t block, const int mu, const int sign)
 {
     const half_spinor upper = project(mu, sign, load_stored_spinor(half_field, block));
 #if UNIT_NUMBERS
@@ -241,11 +242,15 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 
-// One direction of the hopping term. `at_end` and `at_start` say whether the step leaves the sub-lattice.
+// One direction of the hopping term. Links are prefetched, and spinors ahead in t: the others are in the cache already. `at_end` and `at_start` say whether the step leaves the sub-lattice.
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                          \
     {                                                                                                        \
         const matrix u = load_link(links_here, block, mu);                                                   \
+        if (PREFETCH != 0)                                                                                   \
+            prefetch_link(links_here, block + PREFETCH, mu);                                                 \
         FOR_SOURCES(r) {                                                                                     \
+            if (PREFETCH != 0 && mu == 3)                                                                    \
+                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                         \
             half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, AHEAD_SIGN);     \
             if (at_end) {                                                                                    \
                 CROSS_AHEAD(direction, upper)                                                                \
@@ -257,6 +262,8 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define HOP_BEHIND(mu, neighbour, at_start, direction)                                                       \
     {                                                                                                        \
         const matrix u = load_link(links_other, neighbour, mu);                                              \
+        if (PREFETCH != 0)                                                                                   \
+            prefetch_link(links_other, neighbour + PREFETCH, mu);                                            \
         FOR_SOURCES(r) {                                                                                     \
             half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, -AHEAD_SIGN);    \
             upper = times(u, 1, upper);                                                                      \
@@ -347,15 +354,20 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
     REDUCTION_LOCAL;
     vdouble product_re = (vdouble)0, product_im = (vdouble)0, norm2 = (vdouble)0;
 #endif
+#if FULL
+    // Work-groups alternate between the parities, so that the links between their sites are still in the cache for the second of them.
+    const uint parity = get_group_id(0) % 2;
+    const uint item = get_group_id(0) / 2 * LOCAL_SIZE + get_local_id(0);
+#else
     const uint item = get_global_id(0);
-    if (item < PARITIES * BLOCKS) {
+#endif
+    if (item < BLOCKS) {
 #if SOURCES > 1
         const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
 #else
         const size_t first_source = 0;
 #endif
 #if FULL
-        const uint parity = item / BLOCKS;
         const size_t here = first_source + parity * SPINOR_HALF_FIELD;
         __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD;
         __global const stored *shifted = in;
@@ -363,7 +375,7 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
         const size_t here = first_source;
         __global const stored *in_other = in + first_source;
 #endif
-        const uint block = block_of_item(item % BLOCKS);
+        const uint block = block_of_item(item);
         __global const stored *links_here = links + parity * LINKS_HALF_FIELD;
         __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD;
         const position p = position_of(parity, block, t_origin);

@@ -189,6 +189,13 @@ fn orders_and_hints(from: Tuning, dims: Dims, _: usize) -> Vec<Tuning> {
     tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
 }
 
+/// Variants of CPUs that prefetch more or less early.
+fn prefetches(from: Tuning, _: Dims, _: usize) -> Vec<Tuning> {
+    let blocks: &[usize] =
+        if from.work_group < 32 && from.max_registers.is_none() { &[0, 1, 2, 4] } else { &[] };
+    blocks.iter().map(|&prefetch| Tuning { prefetch, ..from }).collect()
+}
+
 /// One lattice with its data.
 struct Case<'a> {
     team: &'a Team,
@@ -315,7 +322,8 @@ impl Case<'_> {
         searched: &mut Vec<Row>,
         report: &Report,
     ) -> Result<Row, Failure> {
-        let shipped = Tuning::shipped(self.device, T::STORAGE, links.reconstruction(), sources);
+        let sites = self.configuration.dims().volume();
+        let shipped = Tuning::shipped(self.device, T::STORAGE, links.reconstruction(), sources, sites);
         let mut fields = Fields::new(operator, links.lattice(), self.psi, sources)?;
         let mut time = |tuning| {
             let variant = Variant::new(operator, links, sources, tuning)?;
@@ -326,7 +334,7 @@ impl Case<'_> {
             return Ok(best);
         }
         // One after the other: what a step tries starts from the best of the step before.
-        for step in [resources, orders_and_hints] {
+        for step in [resources, orders_and_hints, prefetches] {
             for tuning in step(best.tuning, self.configuration.dims(), sources) {
                 match time(tuning) {
                     Ok(row) => {
@@ -443,8 +451,15 @@ fn table(outcome: &Outcome) -> String {
         "deviation",
     ]);
     for row in &outcome.rows {
-        let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z } =
-            row.tuning;
+        let Tuning {
+            work_group,
+            sources_per_item,
+            max_registers,
+            stream_links,
+            stream_output,
+            tile_z,
+            prefetch,
+        } = row.tuning;
         let mut variant = format!("group {work_group}");
         if sources_per_item > 1 {
             variant += &format!(", sources {sources_per_item}");
@@ -460,6 +475,9 @@ fn table(outcome: &Outcome) -> String {
         }
         if tile_z != 0 {
             variant += &format!(", tile {tile_z}");
+        }
+        if prefetch != 0 {
+            variant += &format!(", prefetch {prefetch}");
         }
         table.add_row([
             row.dims.map(|extent| extent.to_string()).join("x"),

@@ -4,7 +4,7 @@ use crate::device::{
     Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, Range,
     Reduction,
 };
-use crate::host::{NDIM, Reconstruction, WilsonForm};
+use crate::host::{NDIM, Reconstruction, Spinor, WilsonForm};
 use crate::lattice::{GaugeField, Layout, Slab, field_key};
 use crate::scalar::{Storage, StoragePrecision};
 
@@ -71,36 +71,52 @@ pub struct Tuning {
     pub stream_output: bool,
     /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
     pub tile_z: usize,
+    /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
+    pub prefetch: usize,
 }
 
 impl Tuning {
-    /// The variant that is used unless another is asked for.
+    /// The variant that is used unless another is asked for, for one of several fields on `sites` sites.
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 on both 32⁴ and 16³×32
     /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
     /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on
-    /// GPUs, on CPUs a few blocks, so that groups spread over the cores.
+    /// GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the caches, when links and spinors
+    /// do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
     pub fn shipped(
         device: &Device,
         precision: StoragePrecision,
         reconstruction: Reconstruction,
         sources: usize,
+        sites: usize,
     ) -> Self {
-        let processor = device.info().kind == DeviceKind::Cpu;
         let plain = Self {
-            work_group: if processor { 4 } else { (64 / sources).max(8) },
-            sources_per_item: if processor { sources } else { 1 },
+            work_group: (64 / sources).max(8),
+            sources_per_item: 1,
             max_registers: None,
             stream_links: false,
             stream_output: false,
             tile_z: 0,
+            prefetch: 0,
         };
+        if device.info().kind == DeviceKind::Cpu {
+            let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
+            let beyond_caches = sites * reals * precision.bytes() > CACHED_BYTES;
+            let prefetch = if beyond_caches { 2 } else { 0 };
+            return Self {
+                work_group: 4,
+                sources_per_item: sources,
+                stream_output: beyond_caches,
+                prefetch,
+                ..plain
+            };
+        }
         if !device.supports_register_limit() {
             return plain;
         }
         match (precision, reconstruction) {
             (StoragePrecision::Half | StoragePrecision::Single, _) => {
-                Self { work_group: 128, max_registers: Some(128), ..plain }
+                Self { work_group: (128 / sources).max(16), max_registers: Some(128), ..plain }
             }
             (StoragePrecision::Double, reconstruction) => Self {
                 max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
@@ -111,6 +127,9 @@ impl Tuning {
         }
     }
 }
+
+/// Bytes of links and spinors from which on they do not stay in the last-level cache of a CPU.
+const CACHED_BYTES: usize = 32 << 20;
 
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
@@ -131,16 +150,16 @@ impl SlabKernels {
         task: Task,
         tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
-        let mut tuning = tuning.unwrap_or_else(|| {
-            Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction(), task.sources)
-        });
-        while !task.sources.is_multiple_of(tuning.sources_per_item.max(1)) {
-            tuning.sources_per_item -= 1;
-        }
         let lattice = links.lattice();
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
+        let mut tuning = tuning.unwrap_or_else(|| {
+            Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction(), task.sources, layout.volume())
+        });
+        while !task.sources.is_multiple_of(tuning.sources_per_item.max(1)) {
+            tuning.sources_per_item -= 1;
+        }
         let program = slab.device.program(&kernel_key(&slab.device, &layout, links, task, tuning))?;
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
@@ -196,19 +215,20 @@ impl SlabKernels {
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: range(parities * layout.blocks(), task.sources, tuning),
+            wilson_range: range(parities, layout.blocks(), task.sources, tuning),
             pack,
         })
     }
 }
 
-/// The items of a stencil on this many blocks of sites: sources that are not in one work-item are side by side in its group.
-fn range(blocks: usize, sources: usize, tuning: Tuning) -> Range {
-    let beside = sources / tuning.sources_per_item;
-    if beside == 1 {
-        return Range::covering(blocks, tuning.work_group);
+/// The items of a stencil on this many blocks of each parity, whose groups have blocks of one parity; sources that are not in one
+/// work-item are side by side in its group.
+fn range(parities: usize, blocks: usize, sources: usize, tuning: Tuning) -> Range {
+    let items = parities * blocks.next_multiple_of(tuning.work_group);
+    match sources / tuning.sources_per_item {
+        1 => Range::covering(items, tuning.work_group),
+        beside => Range::new([items, beside], [tuning.work_group, beside]),
     }
-    Range::new([blocks.next_multiple_of(tuning.work_group), beside], [tuning.work_group, beside])
 }
 
 fn kernel_key<T: Storage>(
@@ -242,6 +262,7 @@ fn kernel_key<T: Storage>(
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
+        .define("PREFETCH", tuning.prefetch)
         .define("TILE_Z", if tuning.tile_z != 0 && sz % tuning.tile_z == 0 { tuning.tile_z } else { sz });
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {

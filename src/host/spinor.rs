@@ -11,6 +11,9 @@ impl<T: Real> Spinor<T> {
     /// Complex components of a spinor: 4 spins × 3 colours.
     pub const COMPONENTS: usize = 12;
 
+    /// Reals of a spinor.
+    pub const REALS: usize = 2 * Self::COMPONENTS;
+
     /// The spinor with components `f(spin, colour)`.
     pub fn from_fn(mut f: impl FnMut(usize, usize) -> Complex<T>) -> Self {
         Self(std::array::from_fn(|spin| std::array::from_fn(|colour| f(spin, colour))))
