@@ -65,7 +65,7 @@ impl Common {
     /// How devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
         let cache = if self.no_cache { CacheMode::Off } else { CacheMode::User };
-        DeviceOptions { profiling, cache }
+        DeviceOptions { profiling, cache, ..DeviceOptions::default() }
     }
 
     /// Opens the devices of `--device`.
