@@ -48,6 +48,11 @@ impl<T: Real> Stencil<T> {
         &self.links
     }
 
+    /// The kernel variant of the first device; `None` on the host.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.kernels.first().map(|kernels| kernels.tuning)
+    }
+
     pub fn form(&self) -> WilsonForm {
         self.form
     }

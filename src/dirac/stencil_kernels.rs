@@ -1,5 +1,6 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
+use super::stencil_tuning;
 use crate::device::{Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range};
 use crate::host::{NDIM, Reconstruction, WilsonForm};
 use crate::lattice::{GaugeField, Layout, Slab};
@@ -55,7 +56,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The variant that is used unless another is asked for.
+    /// The variant that is used where none is asked for and none was found by a search.
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 on both 32⁴ and 16³×32
     /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
@@ -87,6 +88,7 @@ impl Tuning {
 
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
+    pub tuning: Tuning,
     /// Parity of the slab's first time slice.
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
@@ -104,8 +106,7 @@ impl SlabKernels {
         region: Region,
         tuning: Option<Tuning>,
     ) -> Result<Self, DeviceError> {
-        let tuning =
-            tuning.unwrap_or_else(|| Tuning::shipped(&slab.device, T::PRECISION, links.reconstruction()));
+        let tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, region));
         let lattice = links.lattice();
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
@@ -154,6 +155,7 @@ impl SlabKernels {
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
         let signed = last && links.reconstruction() != Reconstruction::None;
         Ok(Self {
+            tuning,
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
