@@ -4,7 +4,7 @@ use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{Device, Profiling, Team, triad_bandwidth};
-use crate::dirac::{HopEvenOdd, Tuning};
+use crate::dirac::{HopEvenOdd, Tuning, tuning_steps};
 use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random};
 use crate::lattice::{GaugeField, Lattice, ParityField};
 use crate::scalar::{Precision, Real};
@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Reals stored for each link: 18, 12, 8 or all
     #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: String,
-    /// Time kernel variants instead of the default one, and show the best: work-group sizes, register limits, cache
+    /// Time all kernel variants instead of the one that solves use, and show the best: work-group sizes, register limits, cache
     /// hints, order of sites
     #[arg(long)]
     search: bool,
@@ -40,7 +40,7 @@ struct Outcome {
     driver: String,
     triad_gb_s: f64,
     launches: u32,
-    /// The default variants, or with `--search` the best ones.
+    /// The variants that a solve uses, or with `--search` the best ones.
     rows: Vec<Row>,
     /// With `--search` everything that was timed.
     searched: Vec<Row>,
@@ -78,7 +78,7 @@ const CHECKED_SITES: usize = 500;
 /// # Errors
 /// When there is no such device, it fails, or a kernel computes something wrong: that one is not timed.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let team = common.team(Profiling::On)?;
+    let team = common.team(Profiling::On, report)?;
     let [device] = team.devices() else {
         return Err(Failure::usage(
             "bench stencil measures one OpenCL device; name it with --device".to_owned(),
@@ -120,27 +120,6 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 /// The bare hop.
 const FORM: WilsonForm = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
 
-/// Variants with other work-groups and registers: small groups are those of CPUs, whose compilers take no limit.
-fn resources(from: Tuning, _: Dims) -> Vec<Tuning> {
-    let (groups, registers): (&[usize], &[Option<u32>]) = if from.work_group < 32 {
-        (&[1, 2, 4, 8, 16], &[None])
-    } else {
-        (&[64, 128], &[Some(96), Some(128), Some(168), Some(255)])
-    };
-    let variant = |work_group, max_registers| Tuning { work_group, max_registers, ..from };
-    groups.iter().flat_map(|&group| registers.iter().map(move |&limit| variant(group, limit))).collect()
-}
-
-/// Variants with other orders of sites and cache hints.
-fn orders_and_hints(from: Tuning, dims: Dims) -> Vec<Tuning> {
-    let tiles =
-        [0, 4, 8, 16].into_iter().filter(|&tile| tile < dims[2] && dims[2].is_multiple_of(tile.max(1)));
-    let hints = [(false, false), (true, false), (false, true), (true, true)];
-    let variant =
-        |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..from };
-    tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
-}
-
 /// One lattice with its data.
 struct Case<'a> {
     team: &'a Team,
@@ -166,12 +145,15 @@ impl Case<'_> {
             }
             let links =
                 lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
-            let shipped = Tuning::shipped(self.device, T::PRECISION, reconstruction);
-            let mut best = self.time(&links, &source, shipped, bound)?;
+            // What a solve would use now.
+            let chosen = HopEvenOdd::new(&links, 0, FORM, false)?.tuning();
+            let shipped = || Tuning::shipped(self.device, T::PRECISION, reconstruction);
+            let mut best = self.time(&links, &source, chosen.unwrap_or_else(shipped), bound)?;
             if self.arguments.search {
+                let extents = lattice.slabs()[0].layout(dims, T::PRECISION).sub_extents();
                 // One after the other: what a step tries starts from the best of the step before.
-                for step in [resources, orders_and_hints] {
-                    for tuning in step(best.tuning, dims) {
+                for step in tuning_steps(self.device, extents) {
+                    for tuning in step(&best.tuning) {
                         match self.time(&links, &source, tuning, bound) {
                             Ok(row) => {
                                 if row.gflops > best.gflops {
