@@ -69,10 +69,13 @@ pub struct Common {
 impl Common {
     /// How devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
-        // What would be found could not be kept: not worth the time.
-        let tuning =
-            if self.no_tune || self.no_cache { TuningMode::Shipped } else { TuningMode::SearchOnGpus };
-        DeviceOptions { profiling, cache: self.cache(), tuning, ..DeviceOptions::default() }
+        let cache = self.cache();
+        // What cannot be kept is not worth the time.
+        let tuning = match cache.tuning_file() {
+            Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
+            _ => TuningMode::Shipped,
+        };
+        DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
     }
 
     /// Where compiled programs and tuned kernel variants are kept.
