@@ -154,9 +154,10 @@ impl Report {
                 return;
             }
             let template = "{prefix} {pos}/{len} {wide_bar} {msg}";
-            let bar = current.get_or_insert_with(|| bars.add(bar("tuning", None, template)));
+            let planned = progress.planned as u64;
+            let bar = current.get_or_insert_with(|| bars.add(bar("tuning", Some(planned), template)));
+            bar.set_length(planned);
             bar.set_message(progress.kernel.to_owned());
-            bar.set_length(progress.planned as u64);
             bar.set_position(progress.done as u64);
         })
     }

@@ -286,7 +286,8 @@ fn align_right(table: &mut Table, columns: &[usize]) {
 
 fn kept_in(file: Option<TuningFile>) -> Result<TuningFile, Failure> {
     file.ok_or_else(|| {
-        Failure::usage("without a cache nothing is kept".to_owned()).hint("leave out --no-cache")
+        Failure::usage("without a cache nothing is kept".to_owned())
+            .hint("leave out --no-cache, and LATTICE_CL_NO_CACHE from the environment")
     })
 }
 
