@@ -113,8 +113,29 @@ static inline void store_16(__global void *address, const int streamed, const ui
 }
 
 #define COMPLEX(z, x, y) \
-    (z).re = (real)(x);  \
-    (z).im = (real)(y);
+    (z).re = (x);        \
+    (z).im = (y);
+
+#if STORED_BITS == 16
+// The two 16-bit numbers of a word.
+static inline vcomplex unpack(const uint word)
+{
+    vcomplex z;
+#ifdef INLINE_PTX
+    // Behind the bytes of an exponent, a number plus 2¹⁵ is the float 2²³ + 2¹⁵ + number: one permutation of bytes and one sum take less than
+    // a conversion.
+    const uint raised = word ^ 0x80008000u;
+    uint low, high;
+    __asm__("prmt.b32 %0, %1, %2, 0x7410;" : "=r"(low) : "r"(raised), "r"(0x4B000000u));
+    __asm__("prmt.b32 %0, %1, %2, 0x7432;" : "=r"(high) : "r"(raised), "r"(0x4B000000u));
+    COMPLEX(z, as_float(low) - 8421376.0f, as_float(high) - 8421376.0f)
+#else
+    const short2 numbers = as_short2(word);
+    COMPLEX(z, numbers.x, numbers.y)
+#endif
+    return z;
+}
+#endif
 
 // `width` complex numbers, in their unit.
 static inline void load_vector(__global const stored *address, const int width, const int streamed, vcomplex *z)
@@ -133,18 +154,17 @@ static inline void load_vector(__global const stored *address, const int width, 
     }
 #else
     if (width == 4) {
-        const short8 v = as_short8(load_16(address, streamed));
-        COMPLEX(z[0], v.s0, v.s1)
-        COMPLEX(z[1], v.s2, v.s3)
-        COMPLEX(z[2], v.s4, v.s5)
-        COMPLEX(z[3], v.s6, v.s7)
+        const uint4 v = load_16(address, streamed);
+        z[0] = unpack(v.x);
+        z[1] = unpack(v.y);
+        z[2] = unpack(v.z);
+        z[3] = unpack(v.w);
     } else if (width == 2) {
-        const short4 v = as_short4(load_8(address, streamed));
-        COMPLEX(z[0], v.x, v.y)
-        COMPLEX(z[1], v.z, v.w)
+        const uint2 v = load_8(address, streamed);
+        z[0] = unpack(v.x);
+        z[1] = unpack(v.y);
     } else {
-        const short2 v = as_short2(load_4(address, streamed));
-        COMPLEX(z[0], v.x, v.y)
+        z[0] = unpack(load_4(address, streamed));
     }
 #endif
 }

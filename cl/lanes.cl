@@ -5,12 +5,21 @@ typedef struct {
     vreal im;
 } vcomplex;
 
-// a + s b for a real number s that is the same in all lanes.
-static inline vcomplex add_scaled(const vcomplex a, const real s, const vcomplex b)
+// a + s b for real s
+static inline vcomplex add_scaled(const vcomplex a, const vreal s, const vcomplex b)
 {
     vcomplex value;
-    value.re = fma((vreal)s, b.re, a.re);
-    value.im = fma((vreal)s, b.im, a.im);
+    value.re = fma(s, b.re, a.re);
+    value.im = fma(s, b.im, a.im);
+    return value;
+}
+
+// a + s i b for real s
+static inline vcomplex add_scaled_i(const vcomplex a, const vreal s, const vcomplex b)
+{
+    vcomplex value;
+    value.re = fma(-s, b.im, a.re);
+    value.im = fma(s, b.re, a.im);
     return value;
 }
 

@@ -33,16 +33,6 @@ static inline void complete(matrix *u)
 #endif
 
 #if RECONSTRUCT == 8
-// s conj(b) a, subtracted from 1 if `diagonal`, from 0 otherwise: an entry of the Householder reflection.
-static inline vcomplex reflection_entry(const int diagonal, const vcomplex a, const vcomplex b, const vreal s)
-{
-    const vcomplex ab = multiply(a, conjugate(b));
-    vcomplex entry;
-    entry.re = diagonal ? fma(-s, ab.re, (vreal)1) : -s * ab.re;
-    entry.im = -s * ab.im;
-    return entry;
-}
-
 #if UNIT_NUMBERS
 // −1 if the stored integer is odd: the point was reflected; else 1.
 static inline vreal hemisphere(const vreal integer)
@@ -60,6 +50,15 @@ static inline vcomplex in_link_units(const vcomplex integers)
 }
 #endif
 
+// Half precision is far below what the fast functions lose.
+#if UNIT_NUMBERS
+#define RECIPROCAL(x) native_recip(x)
+#define SQUARE_ROOT(x) native_sqrt(x)
+#else
+#define RECIPROCAL(x) ((vreal)1 / (x))
+#define SQUARE_ROOT(x) sqrt(x)
+#endif
+
 static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomplex t2, const vcomplex t3)
 {
     matrix u;
@@ -71,31 +70,34 @@ static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomple
     const vreal hemisphere_a = (vreal)1, hemisphere_b = (vreal)1;
 #endif
     const vreal row_scale =
-        (vreal)1 / fma(s0.re, s0.re, fma(s0.im, s0.im, fma(s1.re, s1.re, fma(s1.im, s1.im, fma(s2.re, s2.re, (vreal)1)))));
+        RECIPROCAL(fma(s0.re, s0.re, fma(s0.im, s0.im, fma(s1.re, s1.re, fma(s1.im, s1.im, fma(s2.re, s2.re, (vreal)1))))));
     const vreal two = row_scale + row_scale;
     const vcomplex a0 = {two * s0.re, two * s0.im};
     const vcomplex a1 = {two * s1.re, two * s1.im};
     const vcomplex a2 = {hemisphere_a * (two - (vreal)1), two * s2.re};
 
     const vreal size2 = fma(a0.re, a0.re, a0.im * a0.im);
-    const vreal size = sqrt(size2);
-    const vreal inverse = (vreal)1 / (size2 > (vreal)0 ? size : (vreal)1);
-    const vreal beta = (vreal)1 / ((vreal)1 + size);
+    const vreal size = SQUARE_ROOT(size2);
+    const vreal inverse = RECIPROCAL(size2 > (vreal)0 ? size : (vreal)1);
+    const vreal beta = RECIPROCAL((vreal)1 + size);
     vcomplex w0;
     w0.re = a0.re + (size2 > (vreal)0 ? a0.re * inverse : (vreal)1);
     w0.im = fma(a0.im, inverse, a0.im);
 
-    const vreal basis_scale = (vreal)1 / fma(s2.im, s2.im, fma(s3.re, s3.re, fma(s3.im, s3.im, (vreal)1)));
+    const vreal basis_scale = RECIPROCAL(fma(s2.im, s2.im, fma(s3.re, s3.re, fma(s3.im, s3.im, (vreal)1))));
     const vreal two_b = basis_scale + basis_scale;
     const vcomplex p = {hemisphere_b * (two_b - (vreal)1), two_b * s2.im};
     const vcomplex q = {two_b * s3.re, two_b * s3.im};
 
+    // p f + q g = (0, p, q) - w (p conj(a1) + q conj(a2)) / (1 + |a0|)
+    const vcomplex along = multiply_add(multiply(p, conjugate(a1)), q, conjugate(a2));
+    const vcomplex minus = {-beta * along.re, -beta * along.im};
     u.e[0] = a0;
     u.e[1] = a1;
     u.e[2] = a2;
-    u.e[3] = multiply_add(multiply(p, reflection_entry(0, w0, a1, beta)), q, reflection_entry(0, w0, a2, beta));
-    u.e[4] = multiply_add(multiply(p, reflection_entry(1, a1, a1, beta)), q, reflection_entry(0, a1, a2, beta));
-    u.e[5] = multiply_add(multiply(p, reflection_entry(0, a2, a1, beta)), q, reflection_entry(1, a2, a2, beta));
+    u.e[3] = multiply(minus, w0);
+    u.e[4] = multiply_add(p, minus, a1);
+    u.e[5] = multiply_add(q, minus, a2);
     complete(&u);
     return u;
 }

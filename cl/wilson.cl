@@ -37,6 +37,9 @@
 
 typedef struct {
     vcomplex h[HALF_SPINOR_COMPONENTS]; // 3·spin + colour, spins 0 and 1
+#if UNIT_NUMBERS
+    vreal unit;
+#endif
 } half_spinor;
 
 // The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
@@ -63,26 +66,35 @@ static inline half_spinor project(const int mu, const int sign, const spinor psi
     return upper;
 }
 
+// sum + sign·h, and sum + sign·i·h, for a number of this half-spinor.
+#if UNIT_NUMBERS
+#define ADD(sum, sign, h) add_scaled(sum, sign > 0 ? upper.unit : -upper.unit, h)
+#define ADD_I(sum, sign, h) add_scaled_i(sum, sign > 0 ? upper.unit : -upper.unit, h)
+#else
+#define ADD(sum, sign, h) add_signed(sum, sign, h)
+#define ADD_I(sum, sign, h) add_signed_i(sum, sign, h)
+#endif
+
 // Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
 static inline void add_reconstructed(spinor *sum, const int mu, const int sign, const half_spinor upper)
 {
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         const vcomplex h0 = upper.h[c], h1 = upper.h[3 + c];
-        sum->s[c] = add_signed(sum->s[c], 1, h0);
-        sum->s[3 + c] = add_signed(sum->s[3 + c], 1, h1);
+        sum->s[c] = ADD(sum->s[c], 1, h0);
+        sum->s[3 + c] = ADD(sum->s[3 + c], 1, h1);
         if (mu == 0) {
-            sum->s[6 + c] = add_signed_i(sum->s[6 + c], -sign, h1);
-            sum->s[9 + c] = add_signed_i(sum->s[9 + c], -sign, h0);
+            sum->s[6 + c] = ADD_I(sum->s[6 + c], -sign, h1);
+            sum->s[9 + c] = ADD_I(sum->s[9 + c], -sign, h0);
         } else if (mu == 1) {
-            sum->s[6 + c] = add_signed(sum->s[6 + c], sign, h1);
-            sum->s[9 + c] = add_signed(sum->s[9 + c], -sign, h0);
+            sum->s[6 + c] = ADD(sum->s[6 + c], sign, h1);
+            sum->s[9 + c] = ADD(sum->s[9 + c], -sign, h0);
         } else if (mu == 2) {
-            sum->s[6 + c] = add_signed_i(sum->s[6 + c], -sign, h0);
-            sum->s[9 + c] = add_signed_i(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = ADD_I(sum->s[6 + c], -sign, h0);
+            sum->s[9 + c] = ADD_I(sum->s[9 + c], sign, h1);
         } else {
-            sum->s[6 + c] = add_signed(sum->s[6 + c], sign, h0);
-            sum->s[9 + c] = add_signed(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = ADD(sum->s[6 + c], sign, h0);
+            sum->s[9 + c] = ADD(sum->s[9 + c], sign, h1);
         }
     }
 }
@@ -90,7 +102,7 @@ static inline void add_reconstructed(spinor *sum, const int mu, const int sign, 
 // U h, or U† h.
 static inline half_spinor times(const matrix u, const int adjoint, const half_spinor upper)
 {
-    half_spinor product;
+    half_spinor product = upper;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
 #pragma unroll
@@ -106,7 +118,7 @@ static inline half_spinor times(const matrix u, const int adjoint, const half_sp
 
 static inline half_spinor scale(const half_spinor upper, const vreal factor)
 {
-    half_spinor scaled;
+    half_spinor scaled = upper;
 #pragma unroll
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         scaled.h[k].re = factor * upper.h[k].re;
@@ -118,15 +130,21 @@ static inline half_spinor scale(const half_spinor upper, const vreal factor)
 // The projection of the spinors of a block, from memory.
 static inline half_spinor load_projected(__global const stored *half_field, const size_t block, const int mu, const int sign)
 {
-    const half_spinor upper = project(mu, sign, load_stored_spinor(half_field, block));
+    half_spinor upper = project(mu, sign, load_stored_spinor(half_field, block));
 #if UNIT_NUMBERS
-    return scale(upper, load_unit(half_field, block));
-#else
-    return upper;
+    upper.unit = load_unit(half_field, block);
 #endif
+    return upper;
 }
 
+#if UNIT_NUMBERS
+#define PERMUTE_UNIT(upper, swizzle) (upper).unit = (upper).unit.swizzle;
+#else
+#define PERMUTE_UNIT(upper, swizzle)
+#endif
+
 #define PERMUTE(upper, swizzle)                                \
+    PERMUTE_UNIT(upper, swizzle)                               \
     _Pragma("unroll")                                         \
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {        \
         (upper).h[k].re = (upper).h[k].re.swizzle;              \
@@ -191,6 +209,9 @@ static inline size_t halo_address(const uint parity, const int component, const 
 static inline half_spinor load_halo(__global const real * halo, const uint parity, const position p)
 {
     half_spinor upper;
+#if UNIT_NUMBERS
+    upper.unit = (vreal)1;
+#endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(parity, k, p, lane);
@@ -201,8 +222,11 @@ static inline half_spinor load_halo(__global const real * halo, const uint parit
     return upper;
 }
 
-static inline void store_halo(__global real * halo, const uint parity, const position p, const half_spinor upper)
+static inline void store_halo(__global real * halo, const uint parity, const position p, half_spinor upper)
 {
+#if UNIT_NUMBERS
+    upper = scale(upper, upper.unit);
+#endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(parity, k, p, lane);
@@ -427,7 +451,7 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
                 value.s[c].re = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].re;
                 value.s[c].im = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].im;
 #if FULL || SHIFT
-                value.s[c] = add_scaled(value.s[c], sign * shift, psi.s[c]);
+                value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
 #endif
             }
             store_spinor(out + here + r * SOURCE_STRIDE, block, value);

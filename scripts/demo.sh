@@ -15,7 +15,7 @@ step() { printf '\n$ cr-solve %s\n' "$*"; "$solve" "$@"; }
 step devices
 step generate --dims 8x8x8x16 --beta 6.0 --sweeps 200 --seed 1 --output "$out/b6.0.ildg"
 step info "$out/b6.0.ildg"
-step invert "$out/b6.0.ildg" --kappa 0.150 --solver cr --plot "$out/residual.svg" --output "$out/solution.lime"
-step spectrum "$out/b6.0.ildg" --kappa 0.150 --plot "$out/pion.svg"
+step invert "$out/b6.0.ildg" --kappa 0.150 --solver cr --no-tune --plot "$out/residual.svg" --output "$out/solution.lime"
+step spectrum "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/pion.svg"
 
 printf '\ndemo: done in %d seconds; in %s/: the configuration, a solution, residual.svg and pion.svg\n' $((SECONDS - start)) "$out"

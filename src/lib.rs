@@ -32,6 +32,7 @@
 //! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
 //! | `plot` | residual histories and correlators as SVG files; with the feature `program` |
+//! | [`tuning`] | which variant of a kernel is fastest on a device: found by trying, kept in a file |
 //! | [`scalar`] | the number types |
 //!
 //! # Conventions
@@ -56,6 +57,7 @@ pub mod observables;
 #[cfg(feature = "program")]
 pub mod plot;
 pub mod scalar;
+pub mod tuning;
 
 pub use host::{Dims, GaugeConfiguration};
 pub use scalar::{Element, Half, Precision, Real, Storage, StoragePrecision};

@@ -13,7 +13,7 @@ use std::path::Path;
 
 fn output(line: &str, directory: &Path) -> std::process::Output {
     let mut command: Command = cargo_bin_cmd!("cr-solve");
-    command.current_dir(directory).args(line.split_whitespace()).output().unwrap()
+    command.current_dir(directory).args(line.split_whitespace()).arg("--no-tune").output().unwrap()
 }
 
 fn json(line: &str, directory: &Path) -> Value {

@@ -4,7 +4,7 @@ use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{Device, DeviceError, Event, Profiling, Team, triad_bandwidth};
-use crate::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson};
+use crate::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
 use crate::host::{
     Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
 };
@@ -34,7 +34,7 @@ pub struct Arguments {
     /// The hop to one parity, or the full operator
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
     operator: Vec<Operator>,
-    /// Time kernel variants instead of the default one, and show the best: work-group sizes, register limits, sources in
+    /// Time all kernel variants instead of the one that solves use, and show the best: work-group sizes, register limits, sources in
     /// a work-item, cache hints, order of sites
     #[arg(long)]
     search: bool,
@@ -59,7 +59,7 @@ struct Outcome {
     driver: String,
     triad_gb_s: f64,
     launches: u32,
-    /// The default variants, or with `--search` the best ones.
+    /// The variants that a solve uses, or with `--search` the best ones.
     rows: Vec<Row>,
     /// With `--search` everything that was timed.
     searched: Vec<Row>,
@@ -99,7 +99,7 @@ const CHECKED_SITES: usize = 500;
 /// # Errors
 /// When there is no such device, it fails, or a kernel computes something wrong: that one is not timed.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let team = common.team(Profiling::On)?;
+    let team = common.team(Profiling::On, report)?;
     let [device] = team.devices() else {
         return Err(Failure::usage(
             "bench stencil measures one OpenCL device; name it with --device".to_owned(),
@@ -152,48 +152,6 @@ impl Operator {
         };
         WilsonForm { shift, coefficient, dagger: false, gamma5: false }
     }
-}
-
-/// Variants with other work-groups and registers: small groups are those of CPUs, whose compilers take no limit.
-fn resources(from: Tuning, _: Dims, sources: usize) -> Vec<Tuning> {
-    let (groups, registers): (&[usize], &[Option<u32>]) = if from.max_registers.is_none() {
-        (&[1, 2, 4, 8, 16], &[None])
-    } else {
-        (&[16, 32, 64, 128], &[Some(96), Some(128), Some(168), Some(255)])
-    };
-    let mut variants = Vec::new();
-    for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
-        for &work_group in groups {
-            let items = work_group * sources / sources_per_item;
-            if from.max_registers.is_some() && !(64..=512).contains(&items) {
-                continue;
-            }
-            variants.extend(registers.iter().map(|&max_registers| Tuning {
-                work_group,
-                sources_per_item,
-                max_registers,
-                ..from
-            }));
-        }
-    }
-    variants
-}
-
-/// Variants with other orders of sites and cache hints.
-fn orders_and_hints(from: Tuning, dims: Dims, _: usize) -> Vec<Tuning> {
-    let tiles =
-        [0, 4, 8, 16].into_iter().filter(|&tile| tile < dims[2] && dims[2].is_multiple_of(tile.max(1)));
-    let hints = [(false, false), (true, false), (false, true), (true, true)];
-    let variant =
-        |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..from };
-    tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
-}
-
-/// Variants of CPUs that prefetch more or less early.
-fn prefetches(from: Tuning, _: Dims, _: usize) -> Vec<Tuning> {
-    let blocks: &[usize] =
-        if from.work_group < 32 && from.max_registers.is_none() { &[0, 1, 2, 4] } else { &[] };
-    blocks.iter().map(|&prefetch| Tuning { prefetch, ..from }).collect()
 }
 
 /// One lattice with its data.
@@ -257,15 +215,16 @@ impl<T: Storage> Variant<T> {
         operator: Operator,
         links: &GaugeField<T>,
         sources: usize,
-        tuning: Tuning,
+        tuning: Option<Tuning>,
     ) -> Result<Self, Failure> {
         Ok(match operator {
             Operator::Hop => {
-                let options = HopOptions { sources, tuning: Some(tuning), ..Default::default() };
+                let options = HopOptions { sources, tuning, ..Default::default() };
                 Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
             }
             Operator::Full => {
-                Variant::Full(Wilson::new(links, Kappa(KAPPA))?.with_sources(sources, Some(tuning))?)
+                let options = WilsonOptions { sources, tuning };
+                Variant::Full(Wilson::with_options(links, Kappa(KAPPA), options)?)
             }
         })
     }
@@ -322,20 +281,25 @@ impl Case<'_> {
         searched: &mut Vec<Row>,
         report: &Report,
     ) -> Result<Row, Failure> {
-        let sites = self.configuration.dims().volume();
-        let shipped = Tuning::shipped(self.device, T::STORAGE, links.reconstruction(), sources, sites);
+        // What a solve would use now.
+        let chosen = match Variant::new(operator, links, sources, None)? {
+            Variant::Hop(hop) => hop.tuning(),
+            Variant::Full(wilson) => wilson.tuning(),
+        };
+        let chosen = chosen.expect("the kernels of a device are of some variant");
         let mut fields = Fields::new(operator, links.lattice(), self.psi, sources)?;
         let mut time = |tuning| {
-            let variant = Variant::new(operator, links, sources, tuning)?;
+            let variant = Variant::new(operator, links, sources, Some(tuning))?;
             self.time(&variant, &mut fields, (operator, links.reconstruction(), sources, tuning), bound)
         };
-        let mut best = time(shipped)?;
+        let mut best = time(chosen)?;
         if !self.arguments.search {
             return Ok(best);
         }
+        let layout = links.lattice().slabs()[0].layout(self.configuration.dims(), T::STORAGE);
         // One after the other: what a step tries starts from the best of the step before.
-        for step in [resources, orders_and_hints, prefetches] {
-            for tuning in step(best.tuning, self.configuration.dims(), sources) {
+        for step in tuning_steps(self.device, layout.sub_extents(), sources) {
+            for tuning in step(&best.tuning) {
                 match time(tuning) {
                     Ok(row) => {
                         if row.gflops > best.gflops {

@@ -212,7 +212,7 @@ pub fn device_names(team: &Team) -> Vec<String> {
 
 /// Opens the devices of `--device`, and says where `auto` landed.
 pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
-    let team = common.team(Profiling::Off)?;
+    let team = common.team(Profiling::Off, report)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),

@@ -14,8 +14,9 @@ pub mod info;
 pub mod invert;
 pub mod report;
 pub mod spectrum;
+pub mod tune;
 
-use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team};
+use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team, TuningMode};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use failure::{Failure, Status};
 use report::{ColourChoice, Report};
@@ -56,20 +57,34 @@ pub struct Common {
     /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
-    /// Compile every kernel anew, and keep none for the next run
+    /// Compile every kernel anew, and keep none for the next run; nor are tuned kernel variants used
     #[arg(long, global = true)]
     pub no_cache: bool,
+    /// Use the kernel variants that come with the program, not those that were found fastest on this device; without
+    /// this option a GPU searches for them on first use
+    #[arg(long, global = true)]
+    pub no_tune: bool,
 }
 
 impl Common {
     /// How devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
-        let cache = if self.no_cache { CacheMode::Off } else { CacheMode::User };
-        DeviceOptions { profiling, cache }
+        let cache = self.cache();
+        // What cannot be kept is not worth the time.
+        let tuning = match cache.tuning_file() {
+            Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
+            _ => TuningMode::Shipped,
+        };
+        DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
     }
 
-    /// Opens the devices of `--device`.
-    pub fn team(&self, profiling: Profiling) -> Result<Team, Failure> {
+    /// Where compiled programs and tuned kernel variants are kept.
+    pub fn cache(&self) -> CacheMode {
+        if self.no_cache { CacheMode::Off } else { CacheMode::User }
+    }
+
+    /// Opens the devices of `--device`, which show a search for the fastest variant of a kernel as a bar.
+    pub fn team(&self, profiling: Profiling, report: &Report) -> Result<Team, Failure> {
         let selectors: Vec<Selector> = self
             .device
             .iter()
@@ -78,7 +93,8 @@ impl Common {
                 Err(impossible) => match impossible {},
             })
             .collect();
-        Ok(Team::select_with(selectors, &self.device_options(profiling))?)
+        let options = DeviceOptions { observer: report.search_observer(), ..self.device_options(profiling) };
+        Ok(Team::select_with(selectors, &options)?)
     }
 }
 
@@ -91,6 +107,8 @@ enum Command {
     Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
     Generate(generate::Arguments),
+    /// Find the fastest variants of the kernels on a device, and keep them for later runs
+    Tune(tune::Arguments),
     /// Show what a gauge configuration is, and verify it
     Info(info::Arguments),
     /// Write a gauge configuration in another format or precision
@@ -113,6 +131,7 @@ impl Command {
             Command::Bench(Bench::Stencil(arguments)) => bench_stencil::run(&arguments, common, report),
             Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),
+            Command::Tune(arguments) => tune::run(&arguments, common, report),
             Command::Info(arguments) => info::run(&arguments, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),

@@ -2,10 +2,12 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::device::SearchObserver;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use tracing_subscriber::filter::LevelFilter;
 
 /// When to use colour.
@@ -27,7 +29,8 @@ pub struct Report {
     quiet: bool,
     verbose: bool,
     colour: bool,
-    progress: bool,
+    /// Of all bars, so that one leaves the place of another alone.
+    bars: MultiProgress,
 }
 
 impl Report {
@@ -55,12 +58,14 @@ impl Report {
             .with_writer(io::stderr)
             .without_time()
             .try_init();
+        let progress = terminal && !common.quiet;
+        let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self {
             json: common.json,
             quiet: common.quiet,
             verbose: common.verbose > 0,
             colour,
-            progress: terminal && !common.quiet,
+            bars: MultiProgress::with_draw_target(target),
         }
     }
 
@@ -136,13 +141,29 @@ impl Report {
         self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")
     }
 
+    /// Shows each search for a kernel's fastest variant as a bar of its own.
+    pub fn search_observer(&self) -> SearchObserver {
+        let bars = self.bars.clone();
+        let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
+        SearchObserver::new(move |progress| {
+            let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            if progress.finished {
+                if let Some(bar) = current.take() {
+                    bar.finish_and_clear();
+                }
+                return;
+            }
+            let template = "{prefix} {pos}/{len} {wide_bar} {msg}";
+            let planned = progress.planned as u64;
+            let bar = current.get_or_insert_with(|| bars.add(bar("tuning", Some(planned), template)));
+            bar.set_length(planned);
+            bar.set_message(progress.kernel.to_owned());
+            bar.set_position(progress.done as u64);
+        })
+    }
+
     fn bar(&self, what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
-        let target = if self.progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(length, target).with_prefix(what);
-        match ProgressStyle::with_template(template) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
+        self.bars.add(bar(what, length, template))
     }
 
     fn label(&self, label: &str, colour: &str) -> String {
@@ -152,6 +173,15 @@ impl Report {
     /// If standard error is closed, there is nobody to tell.
     fn say(&self, text: impl Display) {
         let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// A bar that shows once it is among those of a report.
+fn bar(what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden()).with_prefix(what);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
 }
 

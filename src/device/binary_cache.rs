@@ -4,25 +4,10 @@
 //! that list as text and the hash of the rest; both are verified before the driver sees a single byte, and a file
 //! that does not verify counts as absent and is written anew.
 
-use etcetera::BaseStrategy;
+use super::cache_mode::CacheMode;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// Setting this variable to anything but `0` turns the cache off.
-pub const NO_CACHE_VARIABLE: &str = "LATTICE_CL_NO_CACHE";
-
-/// Where compiled programs are kept between runs.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub enum CacheMode {
-    /// In the user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set.
-    #[default]
-    User,
-    /// In this directory.
-    Directory(PathBuf),
-    /// Nowhere: every program is compiled anew.
-    Off,
-}
 
 /// The programs on disk.
 #[derive(Debug)]
@@ -34,16 +19,7 @@ const MAGIC: &[u8] = b"lattice-cl program 1\n";
 
 impl BinaryCache {
     pub fn new(mode: &CacheMode) -> Self {
-        let switched_off = || std::env::var_os(NO_CACHE_VARIABLE).is_some_and(|v| !v.is_empty() && v != "0");
-        let directory = match mode {
-            CacheMode::Off => None,
-            CacheMode::Directory(path) => Some(path.clone()),
-            CacheMode::User if switched_off() => None,
-            CacheMode::User => etcetera::choose_base_strategy()
-                .ok()
-                .map(|user| user.cache_dir().join("lattice-cl").join("programs")),
-        };
-        Self { directory }
+        Self { directory: mode.programs() }
     }
 
     /// Whether anything is stored at all.

@@ -1,6 +1,7 @@
 //! A device that is open: its context, its two queues, its programs.
 
-use super::binary_cache::{BinaryCache, CacheMode};
+use super::binary_cache::BinaryCache;
+use super::cache_mode::CacheMode;
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
 use super::info::DeviceInfo;
@@ -8,6 +9,7 @@ use super::kernel_key::KernelKey;
 use super::probe;
 use super::program::Program;
 use super::reduction::WorkspacePool;
+use super::tuning_options::{SearchObserver, TuningMode};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device as RawDevice;
@@ -32,8 +34,12 @@ pub enum Profiling {
 pub struct DeviceOptions {
     /// Whether commands are timed.
     pub profiling: Profiling,
-    /// Where compiled programs are kept between runs.
+    /// Where compiled programs and tuned kernel variants are kept between runs.
     pub cache: CacheMode,
+    /// Which variant of a kernel is used where none is asked for.
+    pub tuning: TuningMode,
+    /// Who is told of a search for the fastest variant.
+    pub observer: SearchObserver,
 }
 
 /// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
@@ -73,6 +79,7 @@ impl Core {
 
 struct Inner {
     core: Arc<Core>,
+    options: DeviceOptions,
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
@@ -122,6 +129,7 @@ impl Device {
         };
         Ok(Self(Arc::new(Inner {
             core: Arc::new(core),
+            options: options.clone(),
             cache: BinaryCache::new(&options.cache),
             programs: Mutex::default(),
             attached: Mutex::default(),
@@ -160,6 +168,11 @@ impl Device {
     /// Whether commands are timed.
     pub fn profiling(&self) -> Profiling {
         self.0.core.profiling
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &DeviceOptions {
+        &self.0.options
     }
 
     /// Waits until everything enqueued on both queues is done.

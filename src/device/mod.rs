@@ -23,6 +23,7 @@ mod argument;
 mod bandwidth;
 mod binary_cache;
 mod buffer;
+mod cache_mode;
 mod discovery;
 mod error;
 mod event;
@@ -38,11 +39,12 @@ mod program;
 mod reduction;
 mod selector;
 mod team;
+mod tuning_options;
 
 pub use argument::{Argument, Parameter};
 pub use bandwidth::triad_bandwidth;
-pub use binary_cache::{CacheMode, NO_CACHE_VARIABLE};
 pub use buffer::{Buffer, BufferView, BufferViewMut};
+pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
 pub use discovery::{Absence, DeviceIndex, Discovery, FoundDevice, discover};
 pub use error::{BuildFailure, DeviceError, Result};
 pub use event::Event;
@@ -56,5 +58,6 @@ pub use program::Program;
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 pub use selector::Selector;
 pub use team::Team;
+pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};
 
 pub(crate) use buffer::{check_device, check_length};

@@ -56,6 +56,11 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
 
+    /// The kernel variant of the first device; `None` on the host.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.stencil.tuning()
+    }
+
     /// A field that the result fits in, equal to zero.
     pub fn target(&self) -> Result<ParityField<T>, DeviceError> {
         ParityField::zero(self.stencil.links().lattice(), self.parity, self.stencil.task().sources)

@@ -60,6 +60,11 @@ impl<T: Storage> Stencil<T> {
         self.task
     }
 
+    /// The kernel variant of the first device; `None` on the host.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.kernels.first().map(|kernels| kernels.tuning)
+    }
+
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
     /// slab's kernel to `launched`.
     ///
@@ -79,10 +84,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     fn check(&self, fields: &Fields<'_, T>) {
-        let (source, target) = match self.task.region {
-            Region::Full => (Sites::All, Sites::All),
-            Region::Parity { parity, .. } => (Sites::Parity(1 - parity), Sites::Parity(parity)),
-        };
+        let (source, target) = self.task.region.sites();
         let check = |field: &Spinors<T>, sites: Sites| {
             self.links.lattice().expect_same(field.lattice());
             assert_eq!(field.sites(), sites, "sites of a field");

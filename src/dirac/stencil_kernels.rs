@@ -1,11 +1,12 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
+use super::stencil_tuning;
 use crate::device::{
     Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, Range,
     Reduction,
 };
 use crate::host::{NDIM, Reconstruction, Spinor, WilsonForm};
-use crate::lattice::{GaugeField, Layout, Slab, field_key};
+use crate::lattice::{GaugeField, Layout, Sites, Slab, field_key};
 use crate::scalar::{Storage, StoragePrecision};
 
 const WILSON: KernelFamily = KernelFamily::new(
@@ -34,6 +35,14 @@ pub enum Region {
 }
 
 impl Region {
+    /// The sites of the source, and those of the result.
+    pub(super) fn sites(self) -> (Sites, Sites) {
+        match self {
+            Region::Full => (Sites::All, Sites::All),
+            Region::Parity { parity, .. } => (Sites::Parity(1 - parity), Sites::Parity(parity)),
+        }
+    }
+
     /// The parity that a field of the source starts with.
     pub(super) fn source_parity(self) -> u32 {
         match self {
@@ -76,11 +85,12 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The variant that is used unless another is asked for, for one of several fields on `sites` sites.
+    /// The variant that is used where none is asked for and none was found by a search, for one or several fields on `sites` sites.
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 on both 32⁴ and 16³×32
     /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
-    /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Elsewhere: a warp or two in a group on
+    /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Several fields make the neighbours' spinors
+    /// what is loaded most, and they stay in the cache if the lattice is worked off in tiles. Elsewhere: a warp or two in a group on
     /// GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the caches, when links and spinors
     /// do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
     pub fn shipped(
@@ -114,6 +124,17 @@ impl Tuning {
         if !device.supports_register_limit() {
             return plain;
         }
+        if sources > 1 {
+            let in_double = precision == StoragePrecision::Double;
+            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
+            return Self {
+                work_group: (128 * sources_per_item / sources).max(16),
+                sources_per_item,
+                max_registers: Some(if in_double { 255 } else { 168 }),
+                tile_z: if in_double { 4 } else { 8 },
+                ..plain
+            };
+        }
         match (precision, reconstruction) {
             (StoragePrecision::Half | StoragePrecision::Single, _) => {
                 Self { work_group: (128 / sources).max(16), max_registers: Some(128), ..plain }
@@ -134,6 +155,7 @@ const CACHED_BYTES: usize = 32 << 20;
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
     pub device: Device,
+    pub tuning: Tuning,
     /// Parity of the slab's first time slice.
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
@@ -154,9 +176,7 @@ impl SlabKernels {
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
-        let mut tuning = tuning.unwrap_or_else(|| {
-            Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction(), task.sources, layout.volume())
-        });
+        let mut tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task));
         while !task.sources.is_multiple_of(tuning.sources_per_item.max(1)) {
             tuning.sources_per_item -= 1;
         }
@@ -212,6 +232,7 @@ impl SlabKernels {
         let signed = last && links.reconstruction() != Reconstruction::None;
         Ok(Self {
             device: slab.device.clone(),
+            tuning,
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,

@@ -103,6 +103,21 @@ pub struct Wilson<T: Storage> {
     coupling: Coupling,
 }
 
+/// How an operator is applied.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WilsonOptions {
+    /// How many fields it is applied to at once; each link is loaded once for all of them. Default 1.
+    pub sources: usize,
+    /// A kernel variant of one's own choice. Default: the best known.
+    pub tuning: Option<Tuning>,
+}
+
+impl Default for WilsonOptions {
+    fn default() -> Self {
+        Self { sources: 1, tuning: None }
+    }
+}
+
 /// Why an operator cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum WilsonError {
@@ -114,22 +129,34 @@ pub enum WilsonError {
     Lattice(#[from] LatticeError),
 }
 
-/// The operator on all sites.
-fn task(form: WilsonForm, sources: usize) -> Task {
-    Task { form, region: Region::Full, product: false, sources }
-}
-
 impl<T: Storage> Wilson<T> {
     /// The operator on these links, for `Kappa(κ)` or `Mass(m)`.
     ///
     /// # Errors
     /// When κ or m is not allowed, or the kernels cannot be built.
     pub fn new(links: &GaugeField<T>, coupling: impl Into<Coupling>) -> Result<Self, WilsonError> {
+        Self::with_options(links, coupling, WilsonOptions::default())
+    }
+
+    /// As [`new`](Self::new), for several fields at once, or in a kernel variant of one's own choice.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn with_options(
+        links: &GaugeField<T>,
+        coupling: impl Into<Coupling>,
+        options: WilsonOptions,
+    ) -> Result<Self, WilsonError> {
+        assert!(options.sources > 0, "an operator needs a source");
         let coupling = coupling.into().checked()?;
         let space = links.lattice().spinor_space()?;
         let (shift, coefficient) = coupling.coefficients();
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
-        let stencil = Stencil::new(links, task(form, 1), None).map_err(LatticeError::from)?;
+        let task = Task { form, region: Region::Full, product: false, sources: options.sources };
+        let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
         Ok(Self { space, stencil, coupling })
     }
 
@@ -141,6 +168,11 @@ impl<T: Storage> Wilson<T> {
     /// κ or mass, as it was given.
     pub fn coupling(&self) -> Coupling {
         self.coupling
+    }
+
+    /// The kernel variant of the first device; `None` on the host.
+    pub fn tuning(&self) -> Option<Tuning> {
+        self.stencil.tuning()
     }
 
     /// The spinor fields it acts on.
@@ -182,18 +214,6 @@ impl<T: Storage> Wilson<T> {
     /// γ5 alone.
     pub(super) fn gamma5(&self) -> Result<Self, DeviceError> {
         self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
-    }
-
-    /// The same operator, to be applied to fields of this many sources at once, in a kernel variant of one's own choice if `tuning`
-    /// is given.
-    ///
-    /// # Panics
-    /// When there is no source.
-    pub fn with_sources(&self, sources: usize, tuning: Option<Tuning>) -> Result<Self, DeviceError> {
-        assert!(sources > 0, "an operator needs a source");
-        let task = Task { sources, ..self.stencil.task() };
-        let stencil = Stencil::new(self.stencil.links(), task, tuning)?;
-        Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {

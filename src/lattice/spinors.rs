@@ -25,7 +25,7 @@ impl Sites {
     }
 
     /// Of `count` sites of the lattice.
-    fn of(self, count: usize) -> usize {
+    pub fn of(self, count: usize) -> usize {
         count * self.parities().len() / 2
     }
 }

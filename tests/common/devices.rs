@@ -1,7 +1,7 @@
 //! The devices and teams that tests run on.
 
 use lattice_cl::device::{
-    CacheMode, Device, DeviceOptions, Discovery, FoundDevice, Profiling, Selector, Team, discover,
+    CacheMode, Device, DeviceOptions, Discovery, FoundDevice, Selector, Team, TuningMode, discover,
 };
 
 /// Every device here with double precision.
@@ -9,7 +9,12 @@ use lattice_cl::device::{
 /// # Panics
 /// When there is none: a test never passes because it had nothing to run on.
 pub fn devices() -> Vec<Device> {
-    opened(&DeviceOptions { profiling: Profiling::Off, cache: CacheMode::Off })
+    opened(&DeviceOptions { cache: CacheMode::Off, ..untuned() })
+}
+
+/// Options for devices whose kernels are always the same, whatever was found on this machine.
+pub fn untuned() -> DeviceOptions {
+    DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() }
 }
 
 /// As [`devices`], opened in a particular way.
@@ -41,12 +46,13 @@ pub fn teams() -> Vec<(String, Team)> {
         let index = Selector::Index(found.index);
         let most = if small() { 2 } else { 3 };
         for count in 1..=most {
-            let team = Team::select(vec![index.clone(); count]).unwrap();
+            let team = Team::select_with(vec![index.clone(); count], &untuned()).unwrap();
             teams.push((format!("{count} × {}", found.label()), team));
         }
     }
     if usable().len() > 1 {
-        let team = Team::select(usable().iter().map(|found| Selector::Index(found.index))).unwrap();
+        let indices = usable().into_iter().map(|found| Selector::Index(found.index));
+        let team = Team::select_with(indices, &untuned()).unwrap();
         teams.push((format!("all {} devices", usable().len()), team));
     }
     teams

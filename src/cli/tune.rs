@@ -1,0 +1,315 @@
+//! `cr-solve tune`: finds the fastest variants of the kernels on a device, and keeps them.
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::report::Report;
+use crate::device::{Device, Profiling, Team};
+use crate::dirac::{Tuned, tune_stencil};
+use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, random};
+use crate::lattice::Lattice;
+use crate::scalar::{Half, Storage, StoragePrecision};
+use crate::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The command line of `tune`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The kernels to tune
+    #[arg(value_enum, value_name = "KERNELS", default_value = "stencil")]
+    family: Family,
+    /// Extents in x, y, z, t of what one device holds; several times for several lattices
+    #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
+    dims: Vec<Dims>,
+    /// Precisions: double, single, half or all
+    #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    precision: String,
+    /// Reals stored for each link: 18, 12, 8 or all
+    #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
+    links: String,
+    /// Right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
+    rhs: Vec<u8>,
+    /// Most seconds for one kernel
+    #[arg(long, value_name = "SECONDS", default_value_t = tuning::BUDGET.as_secs())]
+    budget: u64,
+    /// Show what is kept, of all devices, and tune nothing
+    #[arg(long, conflicts_with = "clear")]
+    list: bool,
+    /// Remove what is kept of this device, and tune nothing
+    #[arg(long)]
+    clear: bool,
+}
+
+/// Kernels that can be tuned, by what they compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Family {
+    /// The Wilson operator and its hop from parity to parity
+    Stencil,
+}
+
+/// What was found, what is kept, or how much was removed.
+///
+/// # Errors
+/// When there is no such device, it fails, or the tuning file cannot be used.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    if common.no_tune {
+        return Err(Failure::usage("--no-tune leaves nothing for tune to do".to_owned()));
+    }
+    let file = common.cache().tuning_file().map(TuningFile::new);
+    if arguments.list {
+        return list(&kept_in(file)?, report);
+    }
+    let team = common.team(Profiling::Off, report)?;
+    let [device] = team.devices() else {
+        let message = "tune works on one OpenCL device; name it with --device".to_owned();
+        return Err(Failure::usage(message)
+            .hint("devices of a team are alike or are tuned one by one, with the extents of one's share"));
+    };
+    if arguments.clear {
+        return clear(&kept_in(file)?, device, report);
+    }
+    // Before the work: nothing should be searched for in vain.
+    match &file {
+        Some(file) => file.check_writable()?,
+        None => report.warning("there is no cache, so nothing of this is kept"),
+    }
+    let mut rows = Vec::new();
+    match arguments.family {
+        Family::Stencil => tune_lattices(arguments, &team, report, &mut rows)?,
+    }
+    let info = device.info();
+    let outcome = Outcome {
+        schema_version: 1,
+        device: info.name.clone(),
+        driver: info.driver_version.clone(),
+        file: file.map(|file| file.path().to_owned()),
+        rows,
+    };
+    report.result(table(&outcome), &outcome)?;
+    Ok(Status::Fine)
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    device: String,
+    driver: String,
+    /// Where it is kept; null if nowhere.
+    file: Option<PathBuf>,
+    rows: Vec<Row>,
+}
+
+/// One kernel.
+#[derive(Serialize)]
+struct Row {
+    kernel: String,
+    options: String,
+    extents: String,
+    shipped: Value,
+    shipped_microseconds: f64,
+    variant: Value,
+    microseconds: f64,
+    /// How many times as fast as the shipped variant the fastest one is.
+    gain: f64,
+    variants_tried: usize,
+}
+
+impl Row {
+    fn new<V: Serialize>(key: &Key, shipped: &V, found: &Found<V>) -> Self {
+        // Variants are plain structures: they are kept as JSON.
+        let value = |variant: &V| serde_json::to_value(variant).unwrap_or_default();
+        Self {
+            kernel: key.kernel().to_owned(),
+            options: key.options().to_owned(),
+            extents: key.extents().to_owned(),
+            shipped: value(shipped),
+            shipped_microseconds: found.shipped_time.as_secs_f64() * 1e6,
+            variant: value(&found.variant),
+            microseconds: found.time.as_secs_f64() * 1e6,
+            gain: found.gain(),
+            variants_tried: found.tried,
+        }
+    }
+
+    /// What the fastest variant has that the shipped one has not.
+    fn changes(&self) -> String {
+        match (&self.variant, &self.shipped) {
+            (variant, shipped) if variant == shipped => "default".to_owned(),
+            (Value::Object(variant), Value::Object(shipped)) => {
+                let changed = variant.iter().filter(|(name, value)| shipped.get(*name) != Some(value));
+                tuning::text_of(&changed.collect::<BTreeMap<_, _>>())
+            }
+            (variant, _) => tuning::text_of(variant),
+        }
+    }
+}
+
+/// The kernels of the stencil, in every storage that is asked for, on random links.
+fn tune_lattices(
+    arguments: &Arguments,
+    team: &Team,
+    report: &Report,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    let budget = Duration::from_secs(arguments.budget);
+    for &dims in &arguments.dims {
+        report.note(format_args!("{dims}: random links and spinors"));
+        let configuration = random::hot(dims, 1);
+        let lattice = Lattice::new(team, dims)?;
+        let links: Vec<Reconstruction> = Reconstruction::ALL
+            .into_iter()
+            .filter(|links| arguments.links == "all" || arguments.links == links.to_string())
+            .collect();
+        for precision in StoragePrecision::ALL {
+            if arguments.precision != "all" && arguments.precision != precision.to_string() {
+                continue;
+            }
+            for &links in &links {
+                for &sources in &arguments.rhs {
+                    let tune = match precision {
+                        StoragePrecision::Double => tune_links::<f64>,
+                        StoragePrecision::Single => tune_links::<f32>,
+                        StoragePrecision::Half => tune_links::<Half>,
+                    };
+                    let tuned = tune(&lattice, &configuration, links, sources.into(), budget)?;
+                    rows.extend(tuned.iter().map(|tuned| Row::new(&tuned.key, &tuned.shipped, &tuned.found)));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tune_links<T: Storage>(
+    lattice: &Lattice,
+    configuration: &GaugeConfiguration,
+    reconstruction: Reconstruction,
+    sources: usize,
+    budget: Duration,
+) -> Result<Vec<Tuned>, Failure> {
+    let links = lattice.gauge_in::<T>(configuration, Boundary::antiperiodic_t(), reconstruction)?;
+    Ok(tune_stencil(&links, sources, budget)?)
+}
+
+fn table(outcome: &Outcome) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["kernel", "extents", "variant", "µs", "default µs", "gain", "tried"]);
+    for row in &outcome.rows {
+        table.add_row([
+            format!("{} {}", row.kernel, row.options),
+            row.extents.clone(),
+            row.changes(),
+            format!("{:.1}", row.microseconds),
+            format!("{:.1}", row.shipped_microseconds),
+            format!("{:.2}", row.gain),
+            row.variants_tried.to_string(),
+        ]);
+    }
+    align_right(&mut table, &[3, 4, 5, 6]);
+    let kept = match &outcome.file {
+        Some(path) => format!("kept in {}", path.display()),
+        None => "not kept".to_owned(),
+    };
+    format!(
+        "{}, driver {}: median time of a launch by the wall clock; {kept}\n{table}",
+        outcome.device, outcome.driver
+    )
+}
+
+#[derive(Serialize)]
+struct Kept<'a> {
+    schema_version: u32,
+    file: &'a std::path::Path,
+    entries: Vec<Entry>,
+}
+
+fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
+    let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([
+        "device",
+        "driver",
+        "version",
+        "kernel",
+        "extents",
+        "variant",
+        "µs",
+        "default µs",
+        "tried",
+        "date",
+    ]);
+    for entry in &kept.entries {
+        let of = &entry.identity;
+        table.add_row([
+            of.device.clone(),
+            of.driver.clone(),
+            of.version.clone(),
+            format!("{} {}", of.kernel, of.options),
+            of.extents.clone(),
+            tuning::text_of(&entry.variant),
+            format!("{:.1}", entry.microseconds),
+            format!("{:.1}", entry.shipped_microseconds),
+            entry.variants_tried.to_string(),
+            entry.date.clone(),
+        ]);
+    }
+    align_right(&mut table, &[6, 7, 8]);
+    let count = kept.entries.len();
+    report.result(format_args!("{}: {count} kernel variants\n{table}", file.path().display()), &kept)?;
+    Ok(Status::Fine)
+}
+
+#[derive(Serialize)]
+struct Cleared<'a> {
+    schema_version: u32,
+    file: &'a std::path::Path,
+    device: &'a str,
+    removed: usize,
+}
+
+fn clear(file: &TuningFile, device: &Device, report: &Report) -> Result<Status, Failure> {
+    let name = &device.info().name;
+    let removed = file.remove_device(name)?;
+    let cleared = Cleared { schema_version: 1, file: file.path(), device: name, removed };
+    let text = format!("{}: {removed} kernel variants of {name} removed", file.path().display());
+    report.result(text, &cleared)?;
+    Ok(Status::Fine)
+}
+
+fn align_right(table: &mut Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn kept_in(file: Option<TuningFile>) -> Result<TuningFile, Failure> {
+    file.ok_or_else(|| {
+        Failure::usage("without a cache nothing is kept".to_owned())
+            .hint("leave out --no-cache, and LATTICE_CL_NO_CACHE from the environment")
+    })
+}
+
+impl From<TuningFileError> for Failure {
+    fn from(error: TuningFileError) -> Self {
+        Self::new(Status::File, error)
+    }
+}
+
+impl<E: Error + Into<Failure>> From<RenewError<E>> for Failure {
+    fn from(error: RenewError<E>) -> Self {
+        match error {
+            RenewError::Kernel(error) => error.into(),
+            RenewError::File(error) => error.into(),
+        }
+    }
+}

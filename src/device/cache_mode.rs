@@ -1,0 +1,70 @@
+//! Where things are kept between runs.
+
+use etcetera::BaseStrategy;
+use std::path::PathBuf;
+
+/// Setting this variable to anything but `0` turns the cache off.
+pub const NO_CACHE_VARIABLE: &str = "LATTICE_CL_NO_CACHE";
+
+/// This variable names another file for the kernel variants that were found fastest than the one in the user's cache directory.
+pub const TUNING_FILE_VARIABLE: &str = "LATTICE_CL_TUNING_FILE";
+
+/// Where compiled programs, and the kernel variants that were found fastest, are kept between runs.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum CacheMode {
+    /// In the user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set. The variable
+    /// `LATTICE_CL_TUNING_FILE` may name another file for the kernel variants.
+    #[default]
+    User,
+    /// In this directory.
+    Directory(PathBuf),
+    /// Nowhere: every program is compiled anew.
+    Off,
+}
+
+impl CacheMode {
+    /// The directory of the compiled programs, if they are kept.
+    pub(super) fn programs(&self) -> Option<PathBuf> {
+        match self {
+            CacheMode::User if switched_off() => None,
+            CacheMode::User => Some(users_directory()?.join("programs")),
+            CacheMode::Directory(path) => Some(path.clone()),
+            CacheMode::Off => None,
+        }
+    }
+
+    /// The file of the kernel variants that were found fastest, if they are kept.
+    pub fn tuning_file(&self) -> Option<PathBuf> {
+        match self {
+            CacheMode::User if switched_off() => None,
+            CacheMode::User => match std::env::var_os(TUNING_FILE_VARIABLE).filter(|path| !path.is_empty()) {
+                Some(path) => Some(path.into()),
+                None => Some(users_directory()?.join("tuning.json")),
+            },
+            CacheMode::Directory(path) => Some(path.join("tuning.json")),
+            CacheMode::Off => None,
+        }
+    }
+}
+
+fn switched_off() -> bool {
+    std::env::var_os(NO_CACHE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+fn users_directory() -> Option<PathBuf> {
+    etcetera::choose_base_strategy().ok().map(|user| user.cache_dir().join("lattice-cl"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_holds_both_and_off_holds_nothing() {
+        let mode = CacheMode::Directory("cache".into());
+        assert_eq!(mode.programs(), Some("cache".into()));
+        assert_eq!(mode.tuning_file(), Some("cache/tuning.json".into()));
+        assert_eq!(CacheMode::Off.programs(), None);
+        assert_eq!(CacheMode::Off.tuning_file(), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! The kernels of the stencil as something to be tuned.
+
+use super::stencil::{Fields, Stencil};
+use super::stencil_kernels::{Region, Task, Tuning};
+use crate::device::{Device, DeviceKind, Team};
+use crate::host::{Dims, NDIM, Spinor, WilsonForm, random};
+use crate::lattice::{GaugeField, Lattice, LatticeError, Sites, Slab, Spinors};
+use crate::scalar::{Real, Storage};
+use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::time::Duration;
+
+/// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints;
+/// prefetches.
+///
+/// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
+pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
+    let processor = device.info().kind == DeviceKind::Cpu;
+    let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
+    let resources = move |from: &Tuning| {
+        let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128] };
+        let registers: &[Option<u32>] =
+            if register_limit { &[Some(96), Some(128), Some(168), Some(255)] } else { &[None] };
+        let mut variants = Vec::new();
+        for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
+            for &work_group in groups {
+                // A GPU's group has two warps at least, and its registers are for so many work-items only.
+                let items = work_group * sources / sources_per_item;
+                if processor || (64..=256).contains(&items) {
+                    let variant =
+                        |&max_registers| Tuning { work_group, sources_per_item, max_registers, ..*from };
+                    variants.extend(registers.iter().map(variant));
+                }
+            }
+        }
+        variants
+    };
+    let orders_and_hints = move |from: &Tuning| {
+        let z = extents[2];
+        let tiles = [0, 4, 8, 16].into_iter().filter(|&tile| tile < z && z.is_multiple_of(tile.max(1)));
+        let hints: &[(bool, bool)] = match (hints, processor) {
+            (true, _) => &[(false, false), (true, false), (false, true), (true, true)],
+            (false, true) => &[(false, false), (false, true)],
+            (false, false) => &[(false, false)],
+        };
+        let variant =
+            |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..*from };
+        tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
+    };
+    let prefetches = move |from: &Tuning| {
+        let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
+        blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
+    };
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches)]
+}
+
+/// The variant that a slab uses unless another is asked for.
+pub(super) fn chosen<T: Storage>(slab: &Slab, links: &GaugeField<T>, task: Task) -> Tuning {
+    tuning::choose(&StencilKernel { slab, links, task })
+}
+
+/// What a search found for one kernel.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The kernel, its options and the class of extents.
+    pub key: Key,
+    /// The variant that is used untuned.
+    pub shipped: Tuning,
+    /// What was found.
+    pub found: Found<Tuning>,
+}
+
+/// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
+/// without and with a shift, all for so many fields at once. `budget` is the time for one of them. What was kept earlier is replaced.
+///
+/// A team of several devices is tuned by its first one.
+///
+/// # Errors
+/// When a device fails, and when the result cannot be kept.
+pub fn tune_stencil<T: Storage>(
+    links: &GaugeField<T>,
+    sources: usize,
+    budget: Duration,
+) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
+    let regions =
+        [Region::Full, Region::Parity { parity: 0, shift: false }, Region::Parity { parity: 0, shift: true }];
+    let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
+    let tuned = regions.into_iter().map(|region| {
+        let task = Task { form: FORM, region, product: false, sources };
+        let kernel = StencilKernel { slab, links, task };
+        let found = tuning::renew(&kernel, budget)?;
+        Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
+    });
+    tuned.collect()
+}
+
+/// The kernel of one slab.
+struct StencilKernel<'a, T: Storage> {
+    slab: &'a Slab,
+    links: &'a GaugeField<T>,
+    task: Task,
+}
+
+/// The form that is timed: the others differ in signs and in the values of arguments, which cost the same.
+const FORM: WilsonForm = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+
+impl<T: Storage> Tunable for StencilKernel<'_, T> {
+    type Variant = Tuning;
+    type Data = Data<T>;
+    type Error = LatticeError;
+
+    fn device(&self) -> &Device {
+        &self.slab.device
+    }
+
+    fn key(&self) -> Key {
+        let layout = self.slab.layout(self.links.lattice().dims(), T::STORAGE);
+        let extents = format!("lanes={} {}", layout.lanes(), sites_class(layout.volume()));
+        let region = match self.task.region {
+            Region::Full => "full",
+            Region::Parity { shift: false, .. } => "parity",
+            Region::Parity { shift: true, .. } => "parity+shift",
+        };
+        Key::new("wilson", extents)
+            .option("region", region)
+            .option("precision", T::STORAGE)
+            .option("links", self.links.reconstruction().reals())
+            .option("sources", self.task.sources)
+            .option("product", self.task.product)
+    }
+
+    fn shipped(&self) -> Tuning {
+        let sites = self.slab.layout(self.links.lattice().dims(), T::STORAGE).volume();
+        let (device, sources) = (&self.slab.device, self.task.sources);
+        Tuning::shipped(device, T::STORAGE, self.links.reconstruction(), sources, sites)
+    }
+
+    fn steps(&self) -> Vec<Step<'_, Tuning>> {
+        let layout = self.slab.layout(self.links.lattice().dims(), T::STORAGE);
+        steps(&self.slab.device, layout.sub_extents(), self.task.sources)
+    }
+
+    fn data(&self) -> Result<Data<T>, LatticeError> {
+        let links = self.links_of_the_device_alone()?;
+        let (sites_in, sites_out) = self.task.region.sites();
+        let spinors = |sites: Sites| {
+            let count = self.task.sources * sites.of(links.lattice().dims().volume());
+            Spinors::from_host(links.lattice(), sites, self.task.sources, &irregular(count))
+        };
+        let shifted = matches!(self.task.region, Region::Parity { shift: true, .. });
+        Ok(Data {
+            psi: spinors(sites_in)?,
+            shifted: if shifted { Some(spinors(sites_out)?) } else { None },
+            out: spinors(sites_out)?,
+            against: if self.task.product { Some(spinors(sites_out)?) } else { None },
+            links,
+        })
+    }
+
+    fn time(&self, tuning: &Tuning, data: &mut Data<T>) -> Result<Duration, LatticeError> {
+        let Data { links, psi, shifted, out, against } = data;
+        let stencil = Stencil::new(links, Task { form: FORM, ..self.task }, Some(*tuning))?;
+        let launch = || {
+            let fields = Fields { psi, shifted: shifted.as_ref(), out, against: against.as_ref() };
+            stencil.apply(fields, drop).map(drop)
+        };
+        Ok(time_of_launch(launch, || self.slab.device.finish())?)
+    }
+}
+
+impl<T: Storage> StencilKernel<'_, T> {
+    /// The links themselves if one device holds them all. A slab among several waits for its neighbours: it is timed as a lattice of
+    /// its own, with other links.
+    fn links_of_the_device_alone(&self) -> Result<GaugeField<T>, LatticeError> {
+        let lattice = self.links.lattice();
+        if lattice.slabs().len() == 1 {
+            return Ok(self.links.clone());
+        }
+        let [x, y, z, _] = lattice.dims().extents();
+        // Extents are even; one slice more or less does not matter.
+        let dims = Dims::new([x, y, z, self.slab.t_extent.next_multiple_of(2)]).unwrap_or(lattice.dims());
+        let alone = Lattice::new(&Team::from(self.slab.device.clone()), dims)?;
+        alone.gauge_in(&random::hot(dims, 1), self.links.boundary(), self.links.reconstruction())
+    }
+}
+
+/// What a launch needs.
+struct Data<T: Storage> {
+    links: GaugeField<T>,
+    psi: Spinors<T>,
+    shifted: Option<Spinors<T>>,
+    out: Spinors<T>,
+    against: Option<Spinors<T>>,
+}
+
+/// Spinors of order 1 without a pattern. Zeros would need less power than a field does, and so be faster than it.
+fn irregular<T: Real>(count: usize) -> Vec<Spinor<T>> {
+    // Multiples of the golden ratio are spread evenly over the unit interval.
+    let number = |n: usize| T::from_f64((n as f64 * 0.618_033_988_749_894_9).fract() - 0.5);
+    let spinor = |site: usize| {
+        Spinor::from_fn(|spin, colour| {
+            let n = 2 * ((site * 4 + spin) * 3 + colour);
+            Complex::new(number(n), number(n + 1))
+        })
+    };
+    (0..count).into_par_iter().map(spinor).collect()
+}

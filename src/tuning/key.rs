@@ -1,0 +1,73 @@
+//! What the fastest variant of a kernel depends on.
+
+use std::fmt;
+
+/// A kernel, those of its options that are not tuned, and how large the problem is: what a fastest variant is known by on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    kernel: &'static str,
+    options: String,
+    extents: String,
+}
+
+impl Key {
+    /// A kernel without options, on problems of a class that the family chooses: in words, for people to read.
+    pub fn new(kernel: &'static str, extents: impl fmt::Display) -> Self {
+        Self { kernel, options: String::new(), extents: extents.to_string() }
+    }
+
+    /// With one more option. Their order is part of the key.
+    pub fn option(mut self, name: &str, value: impl fmt::Display) -> Self {
+        let space = if self.options.is_empty() { "" } else { " " };
+        self.options.push_str(&format!("{space}{name}={value}"));
+        self
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &str {
+        self.kernel
+    }
+
+    /// The options, as `name=value name=value`.
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// The class of extents.
+    pub fn extents(&self) -> &str {
+        &self.extents
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, options, extents } = self;
+        let words = [*kernel, options, extents];
+        f.write_str(&words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// The class of a problem with this many sites: `sites<=2^20`.
+pub fn sites_class(sites: usize) -> String {
+    format!("sites<=2^{}", sites.next_power_of_two().trailing_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_reads_as_words() {
+        let key = Key::new("wilson", "lanes=1 sites<=2^20").option("precision", "double").option("links", 12);
+        assert_eq!(key.options(), "precision=double links=12");
+        assert_eq!(key.to_string(), "wilson precision=double links=12 lanes=1 sites<=2^20");
+        assert_eq!(Key::new("copy", "").to_string(), "copy");
+    }
+
+    #[test]
+    fn classes_are_bounded_by_powers_of_two() {
+        for (sites, class) in [(1, 0), (16, 4), (17, 5), (1 << 20, 20), ((1 << 20) + 1, 21)] {
+            assert_eq!(sites_class(sites), format!("sites<=2^{class}"));
+        }
+    }
+}

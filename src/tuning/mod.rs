@@ -1,0 +1,190 @@
+//! Which variant of a kernel is fastest on a device: found by trying, kept in a file.
+//!
+//! A family of kernels says by [`Tunable`] what may be varied and how a variant is timed. [`choose`] then gives the variant to use, by
+//! the [`TuningMode`] that the device was opened with: the one the family ships, the one that an earlier search kept, or the one that a
+//! search finds now. [`renew`] searches whatever was kept.
+//!
+//! ```text
+//! choose(tunable) ─→ memory of the device ─→ TuningFile ─→ search ─→ both
+//!                                                   └──────→ shipped
+//! ```
+//!
+//! *Architecture invariant:* a variant changes how fast a kernel is, never what it computes beyond rounding.
+
+mod date;
+mod file;
+mod key;
+mod search;
+mod store;
+mod timing;
+
+pub use file::{Entry, TuningFile, TuningFileError};
+pub use key::{Key, sites_class};
+pub use search::{Found, Step, search};
+pub use timing::time_of_launch;
+
+use crate::device::{Device, SearchProgress, TuningMode};
+use search::Watch;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::error::Error;
+use std::time::{Duration, Instant};
+use store::Store;
+
+/// Time that the search for one kernel's fastest variant may take: compilation, launches and all.
+pub const BUDGET: Duration = Duration::from_secs(10);
+
+/// What may be varied in a kernel. It is kept as the object that `serde` makes of it; where that changes, older entries are
+/// not used.
+pub trait Variant: Clone + PartialEq + Serialize + DeserializeOwned {}
+
+impl<V: Clone + PartialEq + Serialize + DeserializeOwned> Variant for V {}
+
+/// A kernel that has variants, as its family describes it.
+pub trait Tunable {
+    /// What may be varied.
+    type Variant: Variant;
+    /// What the launches need: fields, matrices.
+    type Data;
+    /// Why a variant cannot be timed.
+    type Error: Error;
+
+    /// The device that it runs on.
+    fn device(&self) -> &Device;
+
+    /// What the fastest variant depends on, beside the device.
+    fn key(&self) -> Key;
+
+    /// The variant that is used untuned.
+    fn shipped(&self) -> Self::Variant;
+
+    /// The variants to try; see [`Step`].
+    fn steps(&self) -> Vec<Step<'_, Self::Variant>>;
+
+    /// Prepares what the launches need.
+    ///
+    /// # Errors
+    /// When there is no room for the data, or the device fails.
+    fn data(&self) -> Result<Self::Data, Self::Error>;
+
+    /// Builds a variant and times one launch of it; [`time_of_launch`] is made for this.
+    ///
+    /// # Errors
+    /// When the variant does not build or run.
+    fn time(&self, variant: &Self::Variant, data: &mut Self::Data) -> Result<Duration, Self::Error>;
+}
+
+/// The variant to use: never fails, and takes time only where the device's [`TuningMode`] allows a search.
+pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
+    let device = tunable.device();
+    let mode = device.options().tuning;
+    if mode == TuningMode::Shipped {
+        return tunable.shipped();
+    }
+    let (store, key) = (Store::of(device), tunable.key());
+    if let Some(variant) = store.find(&key) {
+        return variant;
+    }
+    if !mode.searches(device.info().kind) {
+        return tunable.shipped();
+    }
+    match run(tunable, &key, BUDGET) {
+        Ok(found) => {
+            if let Err(error) = store.keep(&key, &found) {
+                store.warn(&error);
+            }
+            found.variant
+        }
+        Err(error) => {
+            tracing::info!("{}: {key} is not tuned: {error}", device.label());
+            let shipped = tunable.shipped();
+            store.remember(&key, &shipped);
+            shipped
+        }
+    }
+}
+
+/// Why a search has no result, or its result could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RenewError<E: Error> {
+    /// Not even the shipped variant could be timed.
+    #[error(transparent)]
+    Kernel(E),
+    /// The file would not take the result.
+    #[error(transparent)]
+    File(TuningFileError),
+}
+
+/// Searches now, within `budget`, and keeps the result in the place of an earlier one.
+///
+/// # Errors
+/// When not even the shipped variant can be timed, and when the result cannot be kept in the file. Without a file
+/// ([`CacheMode::Off`](crate::device::CacheMode::Off)) it goes with the device.
+pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
+    let key = tunable.key();
+    let found = run(tunable, &key, budget).map_err(RenewError::Kernel)?;
+    Store::of(tunable.device()).keep(&key, &found).map_err(RenewError::File)?;
+    Ok(found)
+}
+
+fn run<T: Tunable>(tunable: &T, key: &Key, budget: Duration) -> Result<Found<T::Variant>, T::Error> {
+    let device = tunable.device();
+    let watch = Progress { start: Instant::now(), kernel: key.to_string(), device };
+    // What the device still does belongs to somebody else's time. A failure of that is somebody else's too.
+    let _ = device.finish();
+    let mut data = tunable.data()?;
+    let found = search(&tunable.shipped(), &tunable.steps(), budget, &watch, |variant| {
+        let timed = tunable.time(variant, &mut data);
+        match &timed {
+            Ok(time) => tracing::debug!("{key}: {} in {time:?}", text_of(variant)),
+            Err(error) => tracing::debug!("{key}: {} does not run: {error}", text_of(variant)),
+        }
+        timed
+    });
+    watch.tell(0, 0, true);
+    let found = found?;
+    tracing::info!(
+        "{}: {key} tuned in {:.1} s: {}, {:.2} times the speed of the shipped variant",
+        device.label(),
+        watch.elapsed().as_secs_f64(),
+        text_of(&found.variant),
+        found.gain()
+    );
+    Ok(found)
+}
+
+/// Tells the device's observer how far a search has come.
+struct Progress<'a> {
+    start: Instant,
+    kernel: String,
+    device: &'a Device,
+}
+
+impl Progress<'_> {
+    fn tell(&self, done: usize, planned: usize, finished: bool) {
+        let progress = SearchProgress { kernel: &self.kernel, done, planned, finished };
+        self.device.options().observer.tell(progress);
+    }
+}
+
+impl Watch for Progress<'_> {
+    fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn tried(&self, done: usize, planned: usize) {
+        self.tell(done, planned, false);
+    }
+}
+
+/// A variant for people: `work_group=64 max_registers=128`.
+pub fn text_of(variant: &impl Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(serde_json::Value::Object(fields)) => {
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            fields.join(" ")
+        }
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,203 @@
+//! The variants that a device knows: those in its memory, and those in the file.
+
+use super::file::{Entry, Identity, TuningFile, TuningFileError};
+use super::{Found, Key, Variant, date};
+use crate::device::Device;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One for each open device. What the file does not take stays here as long as the device.
+pub(super) struct Store {
+    device: String,
+    driver: String,
+    file: Option<TuningFile>,
+    memory: Mutex<HashMap<Key, Value>>,
+    warned: AtomicBool,
+}
+
+impl Store {
+    pub fn of(device: &Device) -> Arc<Self> {
+        let store: Result<_, Infallible> = device.attached(|device| {
+            let info = device.info();
+            let file = device.options().cache.tuning_file().map(TuningFile::new);
+            Ok(Self::new(&info.name, &info.driver_version, file))
+        });
+        match store {
+            Ok(store) => store,
+            Err(impossible) => match impossible {},
+        }
+    }
+
+    fn new(device: &str, driver: &str, file: Option<TuningFile>) -> Self {
+        Self {
+            device: device.to_owned(),
+            driver: driver.to_owned(),
+            file,
+            memory: Mutex::default(),
+            warned: AtomicBool::new(false),
+        }
+    }
+
+    /// The variant that was found earlier, in this process or in another.
+    pub fn find<V: Variant>(&self, key: &Key) -> Option<V> {
+        if let Some(variant) = self.memory().get(key) {
+            return understood(variant);
+        }
+        let variant = match self.file.as_ref()?.variant(&self.identity(key)) {
+            Ok(variant) => variant?,
+            Err(error) => {
+                self.warn(&error);
+                return None;
+            }
+        };
+        let understood = understood(&variant);
+        match understood {
+            Some(_) => {
+                tracing::debug!("{key}: {} from the tuning file", super::text_of(&variant));
+                self.memory().insert(key.clone(), variant);
+            }
+            None => tracing::info!("{key}: the variant in the tuning file has other fields; it is not used"),
+        }
+        understood
+    }
+
+    /// Keeps what a search found: in memory in any case, and in the file if there is one.
+    pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
+        self.remember(key, &found.variant);
+        let (Some(file), Some(variant)) = (&self.file, self.memory().get(key).cloned()) else {
+            return Ok(());
+        };
+        file.put(&Entry {
+            identity: self.identity(key),
+            variant,
+            microseconds: found.time.as_secs_f64() * 1e6,
+            shipped_microseconds: found.shipped_time.as_secs_f64() * 1e6,
+            variants_tried: found.tried,
+            date: date::today(),
+        })
+    }
+
+    /// Keeps a variant in memory only.
+    pub fn remember<V: Variant>(&self, key: &Key, variant: &V) {
+        match serde_json::to_value(variant) {
+            Ok(variant) => drop(self.memory().insert(key.clone(), variant)),
+            Err(error) => tracing::debug!("{key}: the variant cannot be kept ({error})"),
+        }
+    }
+
+    /// Says what is wrong with the file, once.
+    pub fn warn(&self, error: &TuningFileError) {
+        if !self.warned.swap(true, Ordering::Relaxed) {
+            let cause = error.source().map(|cause| format!(" ({cause})")).unwrap_or_default();
+            tracing::warn!("{error}{cause}; what is found now is not kept");
+        }
+    }
+
+    fn identity(&self, key: &Key) -> Identity {
+        Identity {
+            device: self.device.clone(),
+            driver: self.driver.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            kernel: key.kernel().to_owned(),
+            options: key.options().to_owned(),
+            extents: key.extents().to_owned(),
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, HashMap<Key, Value>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The variant, if it has exactly the fields that variants have now.
+fn understood<V: Variant>(value: &Value) -> Option<V> {
+    let variant = V::deserialize(value).ok()?;
+    (serde_json::to_value(&variant).ok()? == *value).then_some(variant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::{Deserialize, Serialize};
+    use std::fs;
+    use std::time::Duration;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Group {
+        work_group: usize,
+        registers: Option<u32>,
+    }
+
+    /// As it might be in a later version.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Later {
+        work_group: usize,
+    }
+
+    fn key() -> Key {
+        Key::new("kernel", "small").option("links", 18)
+    }
+
+    fn found<V>(variant: V) -> Found<V> {
+        let time = Duration::from_micros(10);
+        Found { variant, time, shipped_time: 2 * time, tried: 3 }
+    }
+
+    fn store(file: &TuningFile) -> Store {
+        Store::new("a device", "1.2", Some(file.clone()))
+    }
+
+    #[test]
+    fn what_one_device_keeps_the_next_one_finds() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TuningFile::new(folder.path().join("tuning.json"));
+        let group = Group { work_group: 64, registers: None };
+        assert_eq!(store(&file).find::<Group>(&key()), None);
+        store(&file).keep(&key(), &found(group.clone())).unwrap();
+        assert_eq!(store(&file).find(&key()), Some(group.clone()));
+        assert_eq!(store(&file).find::<Group>(&key().option("more", 1)), None);
+        assert_eq!(Store::new("a device", "1.3", Some(file.clone())).find::<Group>(&key()), None);
+        let entry = &file.entries().unwrap()[0];
+        assert_eq!((entry.microseconds, entry.shipped_microseconds, entry.variants_tried), (10.0, 20.0, 3));
+    }
+
+    #[test]
+    fn a_variant_with_other_fields_is_not_used_and_only_its_entry_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TuningFile::new(folder.path().join("tuning.json"));
+        let group = Group { work_group: 64, registers: None };
+        for key in [key(), key().option("more", 1)] {
+            store(&file).keep(&key, &found(group.clone())).unwrap();
+        }
+        // A field is gone: the variant that is left might be a slow one.
+        assert_eq!(store(&file).find::<Later>(&key()), None);
+        store(&file).keep(&key(), &found(Later { work_group: 128 })).unwrap();
+        // A field has come, which must not be guessed.
+        assert_eq!(store(&file).find::<Group>(&key()), None);
+        assert_eq!(store(&file).find(&key()), Some(Later { work_group: 128 }));
+        assert_eq!(store(&file).find(&key().option("more", 1)), Some(group));
+    }
+
+    #[test]
+    fn with_a_broken_file_results_are_kept_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TuningFile::new(folder.path().join("tuning.json"));
+        fs::write(file.path(), "not a tuning file").unwrap();
+        let (store, group) = (store(&file), Group { work_group: 64, registers: Some(96) });
+        assert_eq!(store.find::<Group>(&key()), None);
+        assert!(store.keep(&key(), &found(group.clone())).is_err());
+        assert_eq!(store.find(&key()), Some(group));
+        assert_eq!(fs::read_to_string(file.path()).unwrap(), "not a tuning file");
+    }
+
+    #[test]
+    fn without_a_file_results_are_kept_in_memory() {
+        let store = Store::new("a device", "1.2", None);
+        store.keep(&key(), &found(Later { work_group: 32 })).unwrap();
+        assert_eq!(store.find(&key()), Some(Later { work_group: 32 }));
+    }
+}

@@ -1,0 +1,91 @@
+//! How long one launch of a kernel takes, by the wall clock.
+
+use std::time::{Duration, Instant};
+
+/// Batches that are timed; the median is taken.
+const BATCHES: usize = 5;
+
+/// A batch is long enough that waiting for its end does not count.
+const LEAST_BATCH: Duration = Duration::from_millis(2);
+
+/// Most launches in a batch: the queue of a device is not without end.
+const MOST_LAUNCHES: u32 = 1024;
+
+/// Median time of one launch, over several batches that are waited for only at their ends.
+///
+/// The queues of a device usually record no times. The first launch of all is not counted: it may be slower.
+///
+/// # Errors
+/// Whatever `launch` and `finish` return.
+pub fn time_of_launch<E>(
+    launch: impl FnMut() -> Result<(), E>,
+    finish: impl FnMut() -> Result<(), E>,
+) -> Result<Duration, E> {
+    let start = Instant::now();
+    median_of_batches(launch, finish, || start.elapsed())
+}
+
+fn median_of_batches<E>(
+    mut launch: impl FnMut() -> Result<(), E>,
+    mut finish: impl FnMut() -> Result<(), E>,
+    clock: impl Fn() -> Duration,
+) -> Result<Duration, E> {
+    let mut batch = |launches: u32| {
+        let start = clock();
+        (0..launches).try_for_each(|_| launch())?;
+        finish()?;
+        Ok(clock().saturating_sub(start))
+    };
+    batch(1)?;
+    let mut launches = 1;
+    while batch(launches)? < LEAST_BATCH && launches < MOST_LAUNCHES {
+        launches *= 2;
+    }
+    let mut times = [Duration::ZERO; BATCHES];
+    for time in &mut times {
+        *time = batch(launches)? / launches;
+    }
+    times.sort();
+    Ok(times[BATCHES / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// The result for a kernel of this time, of which a few launches are disturbed, and the launches that it took.
+    fn timed(kernel: Duration, disturbed: impl Fn(u32) -> bool) -> (Duration, u32) {
+        let (now, launches) = (Cell::new(Duration::ZERO), Cell::new(0));
+        let launch = || {
+            launches.set(launches.get() + 1);
+            let factor = if disturbed(launches.get()) { 1000 } else { 1 };
+            now.set(now.get() + kernel * factor);
+            Ok::<_, ()>(())
+        };
+        (median_of_batches(launch, || Ok(()), || now.get()).unwrap(), launches.get())
+    }
+
+    #[test]
+    fn disturbances_do_not_count() {
+        let kernel = Duration::from_micros(100);
+        // The first launch, and one in each of two batches.
+        let (time, launches) = timed(kernel, |launch| [1, 100, 150].contains(&launch));
+        assert_eq!(time, kernel);
+        assert!(launches > 150);
+    }
+
+    #[test]
+    fn long_kernels_are_launched_few_times_and_short_ones_not_for_ever() {
+        assert_eq!(timed(Duration::from_secs(1), |_| false), (Duration::from_secs(1), 2 + BATCHES as u32));
+        let (time, launches) = timed(Duration::ZERO, |_| false);
+        assert_eq!(time, Duration::ZERO);
+        assert!(launches < 8 * MOST_LAUNCHES);
+    }
+
+    #[test]
+    fn failures_come_through() {
+        assert_eq!(time_of_launch(|| Err("launch"), || Ok(())), Err("launch"));
+        assert_eq!(time_of_launch(|| Ok(()), || Err("finish")), Err("finish"));
+    }
+}
