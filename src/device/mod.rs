@@ -36,6 +36,7 @@ mod pinned;
 mod probe;
 mod program;
 mod reduction;
+mod scratch;
 mod selector;
 mod team;
 
@@ -54,6 +55,7 @@ pub use pending::Pending;
 pub use pinned::PinnedBuffer;
 pub use program::Program;
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use scratch::Scratch;
 pub use selector::Selector;
 pub use team::Team;
 
