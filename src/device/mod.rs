@@ -20,6 +20,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod argument;
+mod arithmetic;
 mod bandwidth;
 mod binary_cache;
 mod buffer;
@@ -41,6 +42,7 @@ mod selector;
 mod team;
 
 pub use argument::{Argument, Parameter};
+pub use arithmetic::{ArithmeticRate, arithmetic_rate};
 pub use bandwidth::triad_bandwidth;
 pub use binary_cache::{CacheMode, NO_CACHE_VARIABLE};
 pub use buffer::{Buffer, BufferView, BufferViewMut};
