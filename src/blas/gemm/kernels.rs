@@ -149,7 +149,7 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
 }
 
 fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Result<Built> {
-    let Registers { tile, item, vector, load, pad, band } = variant;
+    let Registers { tile, item, vector, load, pad, band, max_registers } = variant;
     let key = tiled::<T>(REGISTERS, tile, band, form)
         .define("ITEM_M", item[0])
         .define("ITEM_N", item[1])
@@ -158,11 +158,12 @@ fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Res
         .define("LOAD", load)
         .define("LOAD_REALS", load * T::REALS)
         .define("PAD", pad);
+    let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
 }
 
 fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
-    let Mma { tile, warp, stages, instruction, band } = variant;
+    let Mma { tile, warp, stages, instruction, band, max_registers } = variant;
     let key = tiled::<T>(MMA, tile, band, form)
         .define("A_CONJUGATE", u8::from(form.conjugate[0]))
         .define("B_CONJUGATE", u8::from(form.conjugate[1]))
@@ -170,7 +171,16 @@ fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
         .define("WARP_N", warp[1])
         .define("STAGES", stages)
         .define("MMA_K", instruction);
+    let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
+}
+
+/// With a limit on registers, where the compiler can be told.
+fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> KernelKey {
+    match max_registers {
+        Some(count) if device.supports_register_limit() => key.max_registers(count),
+        _ => key,
+    }
 }
 
 /// What the kernels with tiles of C have in common.

@@ -50,6 +50,9 @@ pub struct Registers {
     pub pad: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    #[serde(default)]
+    pub max_registers: Option<u32>,
 }
 
 /// Variants of `cl/gemm_panels.cl`.
@@ -76,11 +79,18 @@ pub struct Mma {
     pub instruction: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    #[serde(default)]
+    pub max_registers: Option<u32>,
 }
 
 impl Registers {
     const fn new(tile: [usize; 3], item: [usize; 2], vector: usize, load: usize) -> Self {
-        Self { tile, item, vector, load, pad: vector, band: 8 }
+        Self { tile, item, vector, load, pad: vector, band: 8, max_registers: None }
+    }
+
+    const fn limited(self, registers: u32) -> Self {
+        Self { max_registers: Some(registers), ..self }
     }
 
     /// Work-items of a group.
@@ -103,7 +113,7 @@ impl Registers {
         if im % self.vector != 0 || jn % self.vector != 0 {
             return Some("a work-item must have whole vectors".to_owned());
         }
-        if (tm + self.pad) % self.vector != 0 || (tn + self.pad) % self.vector != 0 {
+        if [tm, tn].iter().any(|lines| !(lines + self.pad).is_multiple_of(self.vector)) {
             return Some("lines in local memory must consist of whole vectors".to_owned());
         }
         let share = self.load * self.work_items();
@@ -116,7 +126,7 @@ impl Registers {
 }
 
 impl Panels {
-    fn complaint<T: Element>(&self) -> Option<String> {
+    fn complaint(&self) -> Option<String> {
         let ([pm, pn], [bm, bn, bk]) = (self.panel, self.block);
         if [pm, pn, bm, bn, bk].contains(&0) {
             return Some("a size is 0".to_owned());
@@ -130,7 +140,11 @@ impl Panels {
 
 impl Mma {
     const fn new(tile: [usize; 3], warp: [usize; 2], stages: usize, instruction: usize, band: usize) -> Self {
-        Self { tile, warp, stages, instruction, band }
+        Self { tile, warp, stages, instruction, band, max_registers: None }
+    }
+
+    const fn limited(self, registers: u32) -> Self {
+        Self { max_registers: Some(registers), ..self }
     }
 
     /// Work-items of a group.
@@ -215,7 +229,7 @@ impl GemmTuning {
         match self {
             GemmTuning::Global | GemmTuning::Local => None,
             GemmTuning::Registers(registers) => registers.complaint::<T>(),
-            GemmTuning::Panels(panels) => panels.complaint::<T>(),
+            GemmTuning::Panels(panels) => panels.complaint(),
             GemmTuning::Mma(mma) => mma.complaint::<T>(),
         }
     }
@@ -238,7 +252,9 @@ impl Registers {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Single, false) => vec![
                 Self::new([128, 128, 16], [8, 8], 4, 4),
+                Self::new([128, 128, 16], [8, 8], 4, 4).limited(128),
                 Self::new([128, 128, 8], [8, 8], 4, 4),
+                Self::new([128, 128, 8], [8, 8], 4, 4).limited(128),
                 Self::new([128, 256, 8], [8, 16], 4, 4),
                 Self::new([256, 128, 8], [16, 8], 4, 4),
                 Self::new([64, 128, 16], [8, 8], 4, 4),
@@ -322,6 +338,7 @@ impl Mma {
             ],
             (Precision::Single, false) => vec![
                 Self::new([128, 128, 16], [64, 32], 4, 8, 8),
+                Self::new([128, 128, 16], [64, 32], 3, 8, 8).limited(128),
                 Self::new([128, 128, 16], [64, 64], 4, 8, 8),
                 Self::new([128, 128, 32], [64, 32], 3, 8, 8),
                 Self::new([128, 256, 16], [64, 64], 4, 8, 8),
@@ -344,7 +361,8 @@ impl fmt::Display for GemmTuning {
             GemmTuning::Local => f.write_str("local tiles 16x16"),
             GemmTuning::Registers(r) => {
                 let ([tm, tn, tk], [im, jn]) = (r.tile, r.item);
-                write!(f, "registers {tm}x{tn}x{tk}, item {im}x{jn}, band {}", r.band)
+                write!(f, "registers {tm}x{tn}x{tk}, item {im}x{jn}, band {}", r.band)?;
+                limit(f, r.max_registers)
             }
             GemmTuning::Panels(p) => {
                 let ([pm, pn], [bm, bn, bk]) = (p.panel, p.block);
@@ -356,8 +374,13 @@ impl fmt::Display for GemmTuning {
                     f,
                     "mma k{} {tm}x{tn}x{tk}, warp {wm}x{wn}, stages {}, band {}",
                     w.instruction, w.stages, w.band
-                )
+                )?;
+                limit(f, w.max_registers)
             }
         }
     }
+}
+
+fn limit(f: &mut fmt::Formatter<'_>, max_registers: Option<u32>) -> fmt::Result {
+    max_registers.map_or(Ok(()), |count| write!(f, ", registers<={count}"))
 }
