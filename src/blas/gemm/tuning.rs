@@ -14,7 +14,8 @@ pub enum Arithmetic {
     Ieee,
     /// Single precision on the matrix units of NVIDIA GPUs: a factor is split into two numbers of TF32 (11 bits), a product is
     /// the sum of three of theirs. The fourth, and what the parts have lost, is at most 2⁻²⁰·|a b| for each product; the
-    /// unit's sums in single precision are rounded towards zero, which adds up to (k/4 + 2)·2⁻²³·Σ|a b|.
+    /// unit's sums in single precision are rounded towards zero, which adds up to (k/4 + 2)·2⁻²³·Σ|a b|. An infinite factor
+    /// gives NaN.
     ThreeTf32,
 }
 
