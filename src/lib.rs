@@ -25,7 +25,7 @@
 //! | module | what is there |
 //! |---|---|
 //! | [`device`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
-//! | [`blas`] | vector operations on device buffers |
+//! | [`blas`] | vector operations on device buffers, products of matrices |
 //! | [`lattice`] | gauge and spinor fields on the devices of a team |
 //! | [`dirac`] | the Wilson operator and solving with it; the methods are those of [`lattice_solvers`] |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |

@@ -48,6 +48,39 @@ fn every_storage_is_checked_and_timed() {
 }
 
 #[test]
+fn products_of_matrices_are_checked_and_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench gemm --device 0.0 --sizes 33,40 --precision d,c --ops nn,ct --launches 3 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    for (element, flops, bytes) in [("d", 2.0, 8.0), ("c", 8.0, 8.0)] {
+        for n in [33, 40] {
+            let of_size = |row: &&Value| row["element"] == element && row["n"] == n;
+            // Two kernels of the textbook and the shipped one, in two forms; on a processor also the host's library.
+            let count = rows.iter().filter(of_size).filter(|row| !row["tuning"].is_null()).count();
+            assert_eq!(count, 6, "{element} {n}");
+            for row in rows.iter().filter(of_size) {
+                let number = |key: &str| row[key].as_f64().unwrap();
+                let seconds = row["milliseconds"]["median"].as_f64().unwrap() * 1e-3;
+                let terms = f64::from(n).powi(3);
+                assert!(common::relative(number("gflops"), flops * terms / seconds / 1e9) < 1e-9);
+                let gib = 3.0 * bytes * terms / 1024_f64.powi(3);
+                assert!(common::relative(number("effective_bandwidth_gib_s"), gib / seconds) < 1e-9);
+                assert!(number("share_of_error_bound") < 1.0);
+            }
+        }
+    }
+    assert!(found["double"]["fma_gflops"].as_f64().unwrap() > 0.0);
+
+    let refused = output(
+        r#"bench gemm --device 0.0 --sizes 8 --precision s --variant {"kernel":"panels","panel":[8,4],"block":[12,8,8],"lanes":8}"#,
+        folder.path(),
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("whole panels"));
+}
+
+#[test]
 fn the_host_is_no_device_to_bench() {
     let folder = tempfile::tempdir().unwrap();
     let output = output("bench stencil --device host --dims 4x4x4x4", folder.path());

@@ -1,8 +1,17 @@
 //! Linear algebra on devices.
 
+mod completion;
+mod error;
+pub mod gemm;
 pub mod level1;
+mod matrix;
+
+pub use completion::Completion;
+pub use error::{BlasError, BlasResult};
+pub use gemm::gemm;
 
 pub use level1::{
     Sum, axpby, axpy, axpy_norm2, copy, cr_direction, cr_step, dot_norm2, dotc, dotu, norm2, nrm2, scal,
     swap, xpby,
 };
+pub use matrix::{MatMut, MatRef, MatrixLayout, Op, Order};

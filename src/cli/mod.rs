@@ -4,6 +4,7 @@
 //! error. [`failure`] says which exit status stands for what.
 
 pub mod arguments;
+pub mod bench_gemm;
 pub mod bench_stencil;
 pub mod convert;
 pub mod devices;
@@ -121,6 +122,8 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
+    /// Products of matrices, C = A B, in every precision
+    Gemm(Box<bench_gemm::Arguments>),
     /// The hop of the Wilson operator from parity to parity, in every storage
     Stencil(bench_stencil::Arguments),
 }
@@ -128,6 +131,7 @@ enum Bench {
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
+            Command::Bench(Bench::Gemm(arguments)) => bench_gemm::run(&arguments, common, report),
             Command::Bench(Bench::Stencil(arguments)) => bench_stencil::run(&arguments, common, report),
             Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),

@@ -187,6 +187,18 @@ pub struct BufferViewMut<'a, T> {
     exclusive: PhantomData<&'a mut T>,
 }
 
+impl<T> fmt::Debug for BufferView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "elements {}+{} of {:?}", self.offset, self.len, self.buffer)
+    }
+}
+
+impl<T> fmt::Debug for BufferViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view.fmt(f)
+    }
+}
+
 impl<T> Clone for BufferView<'_, T> {
     fn clone(&self) -> Self {
         *self

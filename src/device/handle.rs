@@ -9,6 +9,7 @@ use super::kernel_key::KernelKey;
 use super::probe;
 use super::program::Program;
 use super::reduction::WorkspacePool;
+use super::scratch::ScratchPool;
 use super::tuning_options::{SearchObserver, TuningMode};
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -85,6 +86,7 @@ struct Inner {
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     inline_ptx: OnceLock<bool>,
     workspaces: WorkspacePool,
+    scratch: ScratchPool,
 }
 
 /// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
@@ -135,6 +137,7 @@ impl Device {
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),
             workspaces: WorkspacePool::default(),
+            scratch: ScratchPool::default(),
         })))
     }
 
@@ -148,6 +151,10 @@ impl Device {
 
     pub(super) fn workspaces(&self) -> &WorkspacePool {
         &self.0.workspaces
+    }
+
+    pub(super) fn scratch_pool(&self) -> &ScratchPool {
+        &self.0.scratch
     }
 
     /// The device's properties.

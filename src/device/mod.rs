@@ -20,6 +20,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod argument;
+mod arithmetic;
 mod bandwidth;
 mod binary_cache;
 mod buffer;
@@ -37,11 +38,13 @@ mod pinned;
 mod probe;
 mod program;
 mod reduction;
+mod scratch;
 mod selector;
 mod team;
 mod tuning_options;
 
 pub use argument::{Argument, Parameter};
+pub use arithmetic::{ArithmeticRate, arithmetic_rate};
 pub use bandwidth::triad_bandwidth;
 pub use buffer::{Buffer, BufferView, BufferViewMut};
 pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
@@ -56,6 +59,7 @@ pub use pending::Pending;
 pub use pinned::PinnedBuffer;
 pub use program::Program;
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use scratch::Scratch;
 pub use selector::Selector;
 pub use team::Team;
 pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};

@@ -10,6 +10,7 @@ mod configuration;
 mod dims;
 pub mod gamma;
 mod gauge_observables;
+pub mod gemm;
 mod heat_bath;
 pub mod level1;
 mod link_field;

@@ -6,7 +6,7 @@ pub mod devices;
 #[allow(unused_imports)]
 pub use devices::*;
 use lattice_cl::host::{Links, Matrix3, NDIM};
-use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
 use std::io::Write;
 use std::path::PathBuf;
@@ -38,4 +38,9 @@ pub fn sample(extents: [usize; NDIM], precision: Precision) -> GaugeConfiguratio
         Precision::Double => Links::Double((0..count).map(link).collect()),
     };
     GaugeConfiguration::new(dims, links)
+}
+
+/// Half the distance from 1 to the next number.
+pub fn unit_roundoff<R: Real>() -> f64 {
+    R::epsilon().to_f64() / 2.0
 }

@@ -1,0 +1,366 @@
+// The product on the matrix units of NVIDIA GPUs: mma.sync of shape 16 x 8 x MMA_K, in double, or in single as three
+// products of TF32 parts.
+//
+// A work-group computes a TILE_M x TILE_N tile of C, each warp WARP_M x WARP_N of it. Pieces of the factors, TILE_K
+// deep, are copied asynchronously into a ring of STAGES places in local memory; one barrier a piece.
+//
+// Local memory keeps the order of global memory: lines of TILE_M (TILE_N) elements if these are neighbours there, of
+// TILE_K if those are. PAD is 32 bytes in the first case and four elements in the second: the 32 lanes of a fragment
+// then touch all banks evenly.
+//
+// Fragments, by the PTX manual ("Matrix Fragments for mma.m16n8k4", k8 and k16 with .f64, and .tf32), with
+// g = lane / 4 and t = lane % 4: element 2j + h of A is (row g + 8h, column 4j + t), element j of B is (row 4j + t, column
+// g), element 2h + e of C is (row g + 8h, column 2t + e).
+//
+// Complex products are four real ones. 3xTF32: x is split into big + small, each rounded to the 11 bits of TF32, and
+// a b is taken as small big + big small + big big. Left out are small small and what small lost to rounding, each below
+// 2^-22 |a b|.
+//
+// Without INLINE_PTX the instructions are done by their definition, through local memory and with plain copies: slow, but it lets
+// every device test the addressing.
+//
+// A_TRANSPOSED, B_TRANSPOSED: see gemm.cl. A_CONJUGATE, B_CONJUGATE: 1 for the complex conjugate (the arguments of this
+// name are not looked at). COPY: elements of one 16-byte copy.
+
+#define WARPS_M (TILE_M / WARP_M)
+#define WARPS_N (TILE_N / WARP_N)
+#define WORK_ITEMS (32 * WARPS_M * WARPS_N)
+#define MMAS_M (WARP_M / 16)
+#define MMAS_N (WARP_N / 8)
+#define ELEMENT_BYTES (REALS * REAL_BITS / 8)
+#define COPY (16 / ELEMENT_BYTES)
+
+#define A_LENGTH (A_TRANSPOSED ? TILE_K : TILE_M)
+#define B_LENGTH (B_TRANSPOSED ? TILE_N : TILE_K)
+#define A_LINES (A_TRANSPOSED ? TILE_M : TILE_K)
+#define B_LINES (B_TRANSPOSED ? TILE_K : TILE_N)
+#define A_PITCH (A_LENGTH + (A_TRANSPOSED ? 4 : 32 / ELEMENT_BYTES))
+#define B_PITCH (B_LENGTH + (B_TRANSPOSED ? 32 / ELEMENT_BYTES : 4))
+#define A_PIECE (A_LINES * A_PITCH)
+#define B_PIECE (B_LINES * B_PITCH)
+
+// Distances in local memory from a row of the tile to the next, and from one p to the next.
+#define A_ROW_STEP (A_TRANSPOSED ? A_PITCH : 1)
+#define A_INNER_STEP (A_TRANSPOSED ? 1 : A_PITCH)
+#define B_COLUMN_STEP (B_TRANSPOSED ? 1 : B_PITCH)
+#define B_INNER_STEP (B_TRANSPOSED ? B_PITCH : 1)
+
+// Numbers in a fragment, of each work-item.
+#define A_FRAGMENT (MMA_K / 2)
+#define B_FRAGMENT (MMA_K / 4)
+
+#ifdef INLINE_PTX
+
+static inline uint local_address(__local const void *p) { return (uint)(size_t)p; }
+
+// Starts to copy `count` of WIDTH elements; the rest is set to zero.
+#define COPY_ASYNC(WIDTH_BYTES, MODE, to, from, bytes)                                                          \
+    __asm__ volatile("cp.async." MODE ".shared.global [%0], [%1], " #WIDTH_BYTES ", %2;" ::"r"(local_address(to)), \
+                     "l"((ulong)(from)), "r"(bytes)                                                             \
+                     : "memory")
+#if REAL_BITS == 32 && !IS_COMPLEX
+#define COPY_ONE(to, from, bytes) COPY_ASYNC(4, "ca", to, from, bytes)
+#elif REAL_BITS * REALS == 64
+#define COPY_ONE(to, from, bytes) COPY_ASYNC(8, "ca", to, from, bytes)
+#else
+#define COPY_ONE(to, from, bytes) COPY_ASYNC(16, "cg", to, from, bytes)
+#endif
+#define COPY_SEVERAL(to, from, bytes) COPY_ASYNC(16, "cg", to, from, bytes)
+#define CLOSE_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
+#define WAIT_FOR_COPIES(groups_under_way)                                                                       \
+    __asm__ volatile("cp.async.wait_group %0;" ::"n"(groups_under_way) : "memory")
+
+#else
+
+#define COPY_SEVERAL(to, from, bytes)                                                                           \
+    for (int e = 0; e < COPY; e++) {                                                                            \
+        (to)[e] = e * ELEMENT_BYTES < (bytes) ? (from)[e] : (element)0;                                         \
+    }
+#define COPY_ONE(to, from, bytes) (to)[0] = (bytes) != 0 ? (from)[0] : (element)0
+#define CLOSE_COPIES
+#define WAIT_FOR_COPIES(groups_under_way)
+
+#endif
+
+// Starts to copy a piece of `lines` lines of `length` elements, of which those up to lines_left and length_left exist.
+static inline void copy_piece(__local element *to, __global const element *from, ulong leading, long lines_left,
+                              long length_left, int lines, int length, int pitch, int aligned, int item) {
+    if (aligned) {
+#pragma unroll
+        for (int q = 0; q < lines * length / COPY / WORK_ITEMS; q++) {
+            const int number = q * WORK_ITEMS + item;
+            const int line = number / (length / COPY);
+            const int start = number % (length / COPY) * COPY;
+            const long rest = line < lines_left ? min(max(length_left - start, 0L), (long)COPY) : 0;
+            __global const element *source = rest > 0 ? from + line * leading + start : from;
+            COPY_SEVERAL(to + line * pitch + start, source, (uint)rest * ELEMENT_BYTES);
+        }
+    } else {
+#pragma unroll 4
+        for (int q = 0; q < lines * length / WORK_ITEMS; q++) {
+            const int number = q * WORK_ITEMS + item;
+            const int line = number / length;
+            const int start = number % length;
+            const int exists = line < lines_left && start < length_left;
+            __global const element *source = exists ? from + line * leading + start : from;
+            COPY_ONE(to + line * pitch + start, source, exists ? (uint)ELEMENT_BYTES : 0u);
+        }
+    }
+}
+
+#ifdef INLINE_PTX
+
+// sum += a b for one fragment.
+#define MMA_TEXT(SHAPE, TYPES) "mma.sync.aligned." SHAPE ".row.col." TYPES " "
+#if REAL_BITS == 64
+#define A_REGISTER "d"
+#define SUM_REGISTER "+d"
+#define MMA_TYPES "f64.f64.f64.f64"
+#define AS_OPERAND(x) (x)
+#else
+#define A_REGISTER "r"
+#define SUM_REGISTER "+f"
+#define MMA_TYPES "f32.tf32.tf32.f32"
+#define AS_OPERAND(x) as_uint(x)
+#endif
+#define SUMS_OF(c) SUM_REGISTER((c)[0]), SUM_REGISTER((c)[1]), SUM_REGISTER((c)[2]), SUM_REGISTER((c)[3])
+#define IN(x) A_REGISTER(AS_OPERAND(x))
+
+static inline void mma(real *c, const real *a, const real *b, __local real *unused, int item) {
+#if MMA_K == 4
+    __asm__(MMA_TEXT("m16n8k4", MMA_TYPES) "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : SUMS_OF(c)
+            : IN(a[0]), IN(a[1]), IN(b[0]));
+#elif MMA_K == 8
+    __asm__(MMA_TEXT("m16n8k8", MMA_TYPES) "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : SUMS_OF(c)
+            : IN(a[0]), IN(a[1]), IN(a[2]), IN(a[3]), IN(b[0]), IN(b[1]));
+#else
+    __asm__(MMA_TEXT("m16n8k16", MMA_TYPES)
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+            : SUMS_OF(c)
+            : IN(a[0]), IN(a[1]), IN(a[2]), IN(a[3]), IN(a[4]), IN(a[5]), IN(a[6]), IN(a[7]), IN(b[0]), IN(b[1]),
+              IN(b[2]), IN(b[3]));
+#endif
+}
+
+#define MMA_SCRATCH
+#define MMA_SCRATCH_OF_WARP 0
+
+#else
+
+// The same by its definition: the lanes of a warp show each other their fragments.
+#define MMA_SCRATCH __local real mma_scratch[WARPS_M * WARPS_N * 24 * MMA_K];
+#define MMA_SCRATCH_OF_WARP (mma_scratch + item / 32 * 24 * MMA_K)
+
+static inline void mma(real *c, const real *a, const real *b, __local real *scratch, int item) {
+    const int g = item % 32 / 4;
+    const int t = item % 4;
+    __local real *a_all = scratch;
+    __local real *b_all = scratch + 16 * MMA_K;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int j = 0; j < MMA_K / 4; j++) {
+        a_all[g * MMA_K + 4 * j + t] = a[2 * j];
+        a_all[(g + 8) * MMA_K + 4 * j + t] = a[2 * j + 1];
+        b_all[(4 * j + t) * 8 + g] = b[j];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int p = 0; p < MMA_K; p++) {
+        for (int h = 0; h < 2; h++) {
+            for (int e = 0; e < 2; e++) {
+                c[2 * h + e] = fma(a_all[(g + 8 * h) * MMA_K + p], b_all[p * 8 + 2 * t + e], c[2 * h + e]);
+            }
+        }
+    }
+}
+
+#endif
+
+// The real parts that an element is multiplied by: TF32 has two for each number.
+#if REAL_BITS == 32
+#define PARTS 2
+#else
+#define PARTS 1
+#endif
+
+// A number as the parts that the matrix unit takes.
+static inline void split(real *parts, real x) {
+#if REAL_BITS == 32
+    // Rounded to 11 bits, half away from zero. The unit itself drops the bits that small has too many.
+    const float big = as_float((as_uint(x) + 0x1000u) & 0xffffe000u);
+    parts[0] = big;
+    parts[1] = as_float(as_uint(x - big) + 0x1000u);
+#ifndef INLINE_PTX
+    parts[1] = as_float(as_uint(parts[1]) & 0xffffe000u);
+#endif
+#else
+    parts[0] = x;
+#endif
+}
+
+// One number of a fragment goes where its parts are kept: parts of the real part, then of the imaginary part.
+static inline void take(real *fragment, int distance, element x, int conjugate) {
+    real parts[PARTS];
+#if IS_COMPLEX
+    split(parts, x.s0);
+    for (int s = 0; s < PARTS; s++) {
+        fragment[s * distance] = parts[s];
+    }
+    split(parts, conjugate ? -x.s1 : x.s1);
+    for (int s = 0; s < PARTS; s++) {
+        fragment[(PARTS + s) * distance] = parts[s];
+    }
+#else
+    split(parts, x);
+    for (int s = 0; s < PARTS; s++) {
+        fragment[s * distance] = parts[s];
+    }
+#endif
+}
+
+// The products of one pair of fragments, small ones first.
+static inline void mma_parts(real *c, const real *a, const real *b, __local real *scratch, int item) {
+#if PARTS == 2
+    mma(c, a + A_FRAGMENT, b, scratch, item);
+    mma(c, a, b + B_FRAGMENT, scratch, item);
+#endif
+    mma(c, a, b, scratch, item);
+}
+
+__kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(GEMM_PARAMETERS) {
+    __local element ring[STAGES * (A_PIECE + B_PIECE)] __attribute__((aligned(16)));
+    MMA_SCRATCH
+
+    const int item = get_local_id(0);
+    const int g = item % 32 / 4;
+    const int t = item % 4;
+    const int warp_row = item / 32 % WARPS_M * WARP_M;
+    const int warp_column = item / 32 / WARPS_M * WARP_N;
+
+    const ulong tile_rows = (m + TILE_M - 1) / TILE_M;
+    const ulong tile_columns = (n + TILE_N - 1) / TILE_N;
+    const ulong2 tile = tile_of_group(get_group_id(0), tile_rows, tile_columns);
+    const ulong row = tile.s0 * TILE_M;
+    const ulong column = tile.s1 * TILE_N;
+    const long rows = m - row;
+    const long columns = n - column;
+
+    __global const element *a_next = A_OF_BATCH + row * (A_TRANSPOSED ? a_leading : 1);
+    __global const element *b_next = B_OF_BATCH + column * (B_TRANSPOSED ? 1 : b_leading);
+    const ulong a_step = TILE_K * (A_TRANSPOSED ? 1 : a_leading);
+    const ulong b_step = TILE_K * (B_TRANSPOSED ? b_leading : 1);
+    const int a_aligned = (a_offset | a_leading | a_stride) % COPY == 0;
+    const int b_aligned = (b_offset | b_leading | b_stride) % COPY == 0;
+
+    real sum[MMAS_M][MMAS_N][REALS][4];
+#pragma unroll
+    for (int i = 0; i < MMAS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < MMAS_N; j++) {
+#pragma unroll
+            for (int e = 0; e < 4 * REALS; e++) {
+                sum[i][j][e / 4][e % 4] = 0;
+            }
+        }
+    }
+
+    // Copies that fall behind the end of the factors bring zeros to places that nobody reads.
+    long to_copy = k;
+    int copy_stage = 0;
+#define COPY_NEXT_PIECE                                                                                         \
+    if (to_copy > 0) {                                                                                          \
+        __local element *place = ring + copy_stage * (A_PIECE + B_PIECE);                                       \
+        copy_piece(place, a_next, a_leading, A_TRANSPOSED ? rows : to_copy, A_TRANSPOSED ? to_copy : rows,      \
+                   A_LINES, A_LENGTH, A_PITCH, a_aligned, item);                                                \
+        copy_piece(place + A_PIECE, b_next, b_leading, B_TRANSPOSED ? to_copy : columns,                        \
+                   B_TRANSPOSED ? columns : to_copy, B_LINES, B_LENGTH, B_PITCH, b_aligned, item);              \
+        a_next += a_step;                                                                                       \
+        b_next += b_step;                                                                                       \
+        to_copy -= TILE_K;                                                                                      \
+    }                                                                                                           \
+    CLOSE_COPIES;                                                                                               \
+    copy_stage = copy_stage + 1 == STAGES ? 0 : copy_stage + 1;
+
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; stage++) {
+        COPY_NEXT_PIECE
+    }
+
+    int stage = 0;
+    for (long rest = k; rest > 0; rest -= TILE_K) {
+        // All but the youngest STAGES - 2 copies are here, everybody's; and everybody is done with the piece
+        // before, whose place the next copy takes.
+        WAIT_FOR_COPIES(STAGES - 2);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        COPY_NEXT_PIECE
+
+        __local const element *a_piece = ring + stage * (A_PIECE + B_PIECE);
+        __local const element *b_piece = a_piece + A_PIECE;
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        const int a_place = (warp_row + g) * A_ROW_STEP + t * A_INNER_STEP;
+        const int b_place = (warp_column + g) * B_COLUMN_STEP + t * B_INNER_STEP;
+#pragma unroll
+        for (int p = 0; p < TILE_K; p += MMA_K) {
+            real a_fragments[MMAS_M][REALS * PARTS * A_FRAGMENT];
+            real b_fragments[MMAS_N][REALS * PARTS * B_FRAGMENT];
+#pragma unroll
+            for (int i = 0; i < MMAS_M; i++) {
+#pragma unroll
+                for (int e = 0; e < A_FRAGMENT; e++) {
+                    const int place = (16 * i + e % 2 * 8) * A_ROW_STEP + (p + e / 2 * 4) * A_INNER_STEP;
+                    take(&a_fragments[i][e], A_FRAGMENT, a_piece[a_place + place], A_CONJUGATE);
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < MMAS_N; j++) {
+#pragma unroll
+                for (int e = 0; e < B_FRAGMENT; e++) {
+                    const int place = 8 * j * B_COLUMN_STEP + (p + e * 4) * B_INNER_STEP;
+                    take(&b_fragments[j][e], B_FRAGMENT, b_piece[b_place + place], B_CONJUGATE);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < MMAS_M; i++) {
+#pragma unroll
+                for (int j = 0; j < MMAS_N; j++) {
+                    const real *a_real = a_fragments[i];
+                    const real *b_real = b_fragments[j];
+                    mma_parts(sum[i][j][0], a_real, b_real, MMA_SCRATCH_OF_WARP, item);
+#if IS_COMPLEX
+                    const real *a_imaginary = a_real + PARTS * A_FRAGMENT;
+                    const real *b_imaginary = b_real + PARTS * B_FRAGMENT;
+                    real a_negative[PARTS * A_FRAGMENT];
+#pragma unroll
+                    for (int e = 0; e < PARTS * A_FRAGMENT; e++) {
+                        a_negative[e] = -a_imaginary[e];
+                    }
+                    mma_parts(sum[i][j][1], a_real, b_imaginary, MMA_SCRATCH_OF_WARP, item);
+                    mma_parts(sum[i][j][0], a_negative, b_imaginary, MMA_SCRATCH_OF_WARP, item);
+                    mma_parts(sum[i][j][1], a_imaginary, b_real, MMA_SCRATCH_OF_WARP, item);
+#endif
+                }
+            }
+        }
+    }
+
+    __global element *c_tile = C_OF_BATCH + row + column * c_leading;
+#pragma unroll
+    for (int i = 0; i < MMAS_M; i++) {
+#pragma unroll
+        for (int j = 0; j < MMAS_N; j++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const int tile_row = warp_row + 16 * i + g + e / 2 * 8;
+                const int tile_column = warp_column + 8 * j + 2 * t + e % 2;
+                if (tile_row < rows && tile_column < columns) {
+#if IS_COMPLEX
+                    const element result = (element)(sum[i][j][0][e], sum[i][j][1][e]);
+#else
+                    const element result = sum[i][j][0][e];
+#endif
+                    update(c_tile + tile_row + tile_column * c_leading, alpha, result, beta);
+                }
+            }
+        }
+    }
+}

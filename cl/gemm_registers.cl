@@ -1,0 +1,200 @@
+// The product for GPUs: a work-group computes a TILE_M x TILE_N tile of C, each work-item ITEM_M x ITEM_N of it in
+// registers.
+//
+// The factors pass through local memory in pieces of TILE_K, each twice there: while one piece is multiplied, the
+// next is on its way from global memory into registers, and is stored to the other half when the multiplication
+// is done. One barrier a piece.
+//
+// In local memory both pieces lie as [p][row of the tile], so that a work-item reads VECTOR rows at a time. Its
+// rows are ITEM_M / VECTOR such vectors, spread over the tile at equal distances: neighbouring work-items then
+// read neighbouring vectors. PAD elements between lines keep transposing stores off a single bank.
+//
+// Within 32 work-items the numbering goes along a Z-curve, 4 rows by 8 columns: then of two neighbours one or the other
+// operand is the same, which local memory delivers to both at once.
+//
+// Edges: what lies outside of the factors is zero in local memory, what lies outside of C is not stored.
+//
+// A_TRANSPOSED, B_TRANSPOSED: see gemm.cl. LOAD: elements of one global load, where rows are aligned for it.
+
+#define ITEMS_M (TILE_M / ITEM_M)
+#define ITEMS_N (TILE_N / ITEM_N)
+#define WORK_ITEMS (ITEMS_M * ITEMS_N)
+#define A_PITCH (TILE_M + PAD)
+#define B_PITCH (TILE_N + PAD)
+#define A_PIECE (TILE_K * A_PITCH)
+#define B_PIECE (TILE_K * B_PITCH)
+#define A_LOADS (TILE_M * TILE_K / (LOAD * WORK_ITEMS))
+#define B_LOADS (TILE_N * TILE_K / (LOAD * WORK_ITEMS))
+
+#if LOAD * REALS == 1
+#define wide_load real
+#else
+#define wide_load JOIN(REAL, LOAD_REALS)
+#endif
+#if VECTOR * REALS == 1
+#define wide_local real
+#else
+#define wide_local JOIN(REAL, VECTOR_REALS)
+#endif
+
+// The elements of a wide vector, one by one.
+#if LOAD == 1
+#define UNPACK_LOAD(to, v) (to)[0] = (v)
+#elif LOAD == 2
+#define UNPACK_LOAD(to, v) (to)[0] = (v).lo, (to)[1] = (v).hi
+#else
+#define UNPACK_LOAD(to, v) (to)[0] = (v).lo.lo, (to)[1] = (v).lo.hi, (to)[2] = (v).hi.lo, (to)[3] = (v).hi.hi
+#endif
+#if VECTOR == 1
+#define UNPACK_LOCAL(to, v) (to)[0] = (v)
+#elif VECTOR == 2
+#define UNPACK_LOCAL(to, v) (to)[0] = (v).lo, (to)[1] = (v).hi
+#else
+#define UNPACK_LOCAL(to, v) (to)[0] = (v).lo.lo, (to)[1] = (v).lo.hi, (to)[2] = (v).hi.lo, (to)[3] = (v).hi.hi
+#endif
+
+// LOAD elements of a line, of which `valid` exist; the others are zero.
+static inline void load_line(element *to, __global const element *from, long valid, int aligned) {
+    if (aligned && valid >= LOAD) {
+        const wide_load v = *(__global const wide_load *)from;
+        UNPACK_LOAD(to, v);
+    } else {
+#pragma unroll
+        for (int e = 0; e < LOAD; e++) {
+            to[e] = e < valid ? from[e] : (element)0;
+        }
+    }
+}
+
+// This work-item's share of a piece of a factor, `rows` x `inner` elements of which exist from `from` on. Neighbouring
+// elements run along the rows (along p if transposed).
+#define LOAD_PIECE(to, from, leading, rows, inner, TILE, LOADS, TRANSPOSED)                                     \
+    _Pragma("unroll") for (int q = 0; q < LOADS; q++) {                                                         \
+        const int number = q * WORK_ITEMS + item;                                                               \
+        const int length = TRANSPOSED ? TILE_K : TILE;                                                          \
+        const int line = number / (length / LOAD);                                                              \
+        const int start = number % (length / LOAD) * LOAD;                                                      \
+        const long lines_there = TRANSPOSED ? (rows) : (inner);                                                 \
+        const long length_there = TRANSPOSED ? (inner) : (rows);                                                \
+        load_line(&to[q * LOAD], (from) + line * (leading) + start,                                             \
+                  line < lines_there ? length_there - start : 0, leading##_aligned);                            \
+    }
+
+#define STORE_PIECE(to, from, TILE, PITCH, LOADS, TRANSPOSED, conjugate)                                        \
+    _Pragma("unroll") for (int q = 0; q < LOADS; q++) {                                                         \
+        const int number = q * WORK_ITEMS + item;                                                               \
+        const int length = TRANSPOSED ? TILE_K : TILE;                                                          \
+        const int line = number / (length / LOAD);                                                              \
+        const int start = number % (length / LOAD) * LOAD;                                                      \
+        _Pragma("unroll") for (int e = 0; e < LOAD; e++) {                                                      \
+            const int place = TRANSPOSED ? (start + e) * PITCH + line : line * PITCH + start + e;               \
+            (to)[place] = conjugate_if(conjugate, from[q * LOAD + e]);                                          \
+        }                                                                                                       \
+    }
+
+__kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_registers(GEMM_PARAMETERS) {
+    __local element a_pieces[2 * A_PIECE] __attribute__((aligned(16)));
+    __local element b_pieces[2 * B_PIECE] __attribute__((aligned(16)));
+
+    const int item = get_local_id(0);
+#if ITEMS_M % 4 == 0 && ITEMS_N % 8 == 0
+    const int lane = item % 32;
+    const int wave = item / 32;
+    const int item_row = wave % (ITEMS_M / 4) * 4 + ((lane & 1) | (lane >> 1 & 2));
+    const int item_column = wave / (ITEMS_M / 4) * 8 + ((lane >> 1 & 1) | (lane >> 2 & 6));
+#else
+    const int item_row = item % ITEMS_M;
+    const int item_column = item / ITEMS_M;
+#endif
+
+    const ulong tile_rows = (m + TILE_M - 1) / TILE_M;
+    const ulong tile_columns = (n + TILE_N - 1) / TILE_N;
+    const ulong2 tile = tile_of_group(get_group_id(0), tile_rows, tile_columns);
+    const ulong row = tile.s0 * TILE_M;
+    const ulong column = tile.s1 * TILE_N;
+    const long rows = m - row;
+    const long columns = n - column;
+
+    __global const element *a_next = A_OF_BATCH + row * (A_TRANSPOSED ? a_leading : 1);
+    __global const element *b_next = B_OF_BATCH + column * (B_TRANSPOSED ? 1 : b_leading);
+    const ulong a_step = TILE_K * (A_TRANSPOSED ? 1 : a_leading);
+    const ulong b_step = TILE_K * (B_TRANSPOSED ? b_leading : 1);
+    // Lines start at aligned addresses if the first one does and the distance keeps it.
+    const int a_leading_aligned = (a_offset | a_leading | a_stride) % LOAD == 0;
+    const int b_leading_aligned = (b_offset | b_leading | b_stride) % LOAD == 0;
+
+    element a_share[A_LOADS * LOAD];
+    element b_share[B_LOADS * LOAD];
+    element sum[ITEM_M][ITEM_N];
+#pragma unroll
+    for (int i = 0; i < ITEM_M; i++) {
+#pragma unroll
+        for (int j = 0; j < ITEM_N; j++) {
+            sum[i][j] = 0;
+        }
+    }
+
+    // B is kept as its transposed: the piece of B is "not transposed" if its columns are neighbours.
+    LOAD_PIECE(a_share, a_next, a_leading, rows, (long)k, TILE_M, A_LOADS, A_TRANSPOSED)
+    LOAD_PIECE(b_share, b_next, b_leading, columns, (long)k, TILE_N, B_LOADS, !B_TRANSPOSED)
+    STORE_PIECE(a_pieces, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED, a_conjugate)
+    STORE_PIECE(b_pieces, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED, b_conjugate)
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    int half_now = 0;
+    for (long rest = k; rest > 0; rest -= TILE_K) {
+        const int more = rest > TILE_K;
+        if (more) {
+            a_next += a_step;
+            b_next += b_step;
+            LOAD_PIECE(a_share, a_next, a_leading, rows, rest - TILE_K, TILE_M, A_LOADS, A_TRANSPOSED)
+            LOAD_PIECE(b_share, b_next, b_leading, columns, rest - TILE_K, TILE_N, B_LOADS, !B_TRANSPOSED)
+        }
+
+        __local const element *a_now = a_pieces + half_now * A_PIECE + item_row * VECTOR;
+        __local const element *b_now = b_pieces + half_now * B_PIECE + item_column * VECTOR;
+#pragma unroll
+        for (int p = 0; p < TILE_K; p++) {
+            element a_rows[ITEM_M];
+            element b_columns[ITEM_N];
+#pragma unroll
+            for (int q = 0; q < ITEM_M / VECTOR; q++) {
+                const wide_local v = *(__local const wide_local *)(a_now + p * A_PITCH + q * ITEMS_M * VECTOR);
+                UNPACK_LOCAL(&a_rows[q * VECTOR], v);
+            }
+#pragma unroll
+            for (int q = 0; q < ITEM_N / VECTOR; q++) {
+                const wide_local v = *(__local const wide_local *)(b_now + p * B_PITCH + q * ITEMS_N * VECTOR);
+                UNPACK_LOCAL(&b_columns[q * VECTOR], v);
+            }
+#pragma unroll
+            for (int j = 0; j < ITEM_N; j++) {
+#pragma unroll
+                for (int i = 0; i < ITEM_M; i++) {
+                    sum[i][j] = multiply_add(sum[i][j], a_rows[i], b_columns[j]);
+                }
+            }
+        }
+
+        half_now ^= 1;
+        if (more) {
+            STORE_PIECE(a_pieces + half_now * A_PIECE, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED, a_conjugate)
+            STORE_PIECE(b_pieces + half_now * B_PIECE, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED,
+                        b_conjugate)
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    __global element *c_tile = C_OF_BATCH + row + column * c_leading;
+#pragma unroll
+    for (int j = 0; j < ITEM_N; j++) {
+        const int tile_column = j / VECTOR * ITEMS_N * VECTOR + item_column * VECTOR + j % VECTOR;
+#pragma unroll
+        for (int i = 0; i < ITEM_M; i++) {
+            const int tile_row = i / VECTOR * ITEMS_M * VECTOR + item_row * VECTOR + i % VECTOR;
+            if (tile_row < rows && tile_column < columns) {
+                update(c_tile + tile_row + tile_column * c_leading, alpha, sum[i][j], beta);
+            }
+        }
+    }
+}

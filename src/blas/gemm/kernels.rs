@@ -1,0 +1,276 @@
+//! The kernels of the product on one device: built on first use, kept by the device.
+
+use super::problem::{Problem, a_parameters, b_parameters, c_parameters, parameters};
+use super::tuning::{GemmTuning, Mma, Panels, Registers};
+use crate::blas::completion::Completion;
+use crate::device::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use crate::scalar::Element;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const COMMON: &str = include_str!("../../../cl/gemm.cl");
+const TEXTBOOK: KernelFamily =
+    KernelFamily::new("gemm_textbook", &[COMMON, include_str!("../../../cl/gemm_textbook.cl")]);
+const REGISTERS: KernelFamily =
+    KernelFamily::new("gemm_registers", &[COMMON, include_str!("../../../cl/gemm_registers.cl")]);
+const PANELS: KernelFamily =
+    KernelFamily::new("gemm_panels", &[COMMON, include_str!("../../../cl/gemm_panels.cl")]);
+const MMA: KernelFamily = KernelFamily::new("gemm_mma", &[COMMON, include_str!("../../../cl/gemm_mma.cl")]);
+
+/// Edge of the textbook's work-groups.
+const TEXTBOOK_TILE: usize = 16;
+
+/// Terms that one work-item packs.
+const PACK_STEPS: usize = 256;
+
+/// Which way the neighbouring elements of either factor run, and whether they are conjugated: what a kernel that is built for one case is
+/// built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Form {
+    transposed: [bool; 2],
+    conjugate: [bool; 2],
+}
+
+/// The kernels of one variant.
+#[derive(Debug)]
+enum Built {
+    Textbook { global: Kernel, local: Kernel, scale: Kernel },
+    Single(Kernel),
+    Panels { pack_a: Kernel, pack_b: Kernel, multiply: Kernel },
+}
+
+/// The kernels for elements of type `T` that have been used on a device.
+pub(super) struct Kernels<T> {
+    built: Mutex<HashMap<(GemmTuning, Form), Arc<Built>>>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Kernels<T> {
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(|_| Ok(Self { built: Mutex::default(), element: PhantomData }))
+    }
+
+    fn get(&self, device: &Device, tuning: GemmTuning, form: Form) -> Result<Arc<Built>> {
+        let lock = || self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(built) = lock().get(&(tuning, form)) {
+            return Ok(Arc::clone(built));
+        }
+        let built = Arc::new(match tuning {
+            GemmTuning::Global | GemmTuning::Local => textbook::<T>(device)?,
+            GemmTuning::Registers(variant) => registers::<T>(device, variant, form)?,
+            GemmTuning::Panels(variant) => panels::<T>(device, variant)?,
+            GemmTuning::Mma(variant) => mma::<T>(device, variant, form)?,
+        });
+        Ok(Arc::clone(lock().entry((tuning, form)).or_insert(built)))
+    }
+
+    /// Starts the product with the kernels of `tuning`, which fit the element type.
+    pub fn multiply(
+        &self,
+        device: &Device,
+        tuning: GemmTuning,
+        mut problem: Problem<'_, '_, T>,
+    ) -> Result<Completion> {
+        let form = match tuning {
+            GemmTuning::Registers(_) | GemmTuning::Mma(_) => Form {
+                transposed: [problem.a.transposed, problem.b.transposed],
+                // The other kernels look at the argument.
+                conjugate: match tuning {
+                    GemmTuning::Mma(_) => [problem.a.conjugate, problem.b.conjugate],
+                    _ => [false; 2],
+                },
+            },
+            _ => Form { transposed: [false; 2], conjugate: [false; 2] },
+        };
+        let kernels = self.get(device, tuning, form)?;
+        let (m, n, count) = (problem.m, problem.n, problem.count);
+        let tiles = |tile: [usize; 3], local: usize| {
+            let groups = m.div_ceil(tile[0]).saturating_mul(n.div_ceil(tile[1]));
+            Range::new([groups.saturating_mul(local), 1, count], [local, 1, 1])
+        };
+        match (&*kernels, tuning) {
+            (Built::Textbook { global, local, .. }, _) => {
+                let kernel = if tuning == GemmTuning::Global { global } else { local };
+                let transposed = [problem.a.transposed, problem.b.transposed].map(u32::from);
+                let mut arguments = problem.arguments()?;
+                arguments.extend(transposed.map(Argument::value));
+                Ok(Completion::of(vec![kernel.launch(plane(m, n, count), &arguments)?]))
+            }
+            (Built::Single(kernel), GemmTuning::Registers(variant)) => {
+                let range = tiles(variant.tile, variant.work_items());
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+            }
+            (Built::Single(kernel), GemmTuning::Mma(variant)) => {
+                let range = tiles(variant.tile, variant.work_items());
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+            }
+            (Built::Panels { pack_a, pack_b, multiply }, GemmTuning::Panels(variant)) => {
+                multiply_panels(device, variant, [pack_a, pack_b, multiply], problem)
+            }
+            _ => unreachable!("kernels are kept under the variant that they were built for"),
+        }
+    }
+
+    /// Starts C = β C.
+    pub fn scale(&self, device: &Device, mut problem: Problem<'_, '_, T>) -> Result<Completion> {
+        let form = Form { transposed: [false; 2], conjugate: [false; 2] };
+        let kernels = self.get(device, GemmTuning::Local, form)?;
+        let Built::Textbook { scale, .. } = &*kernels else {
+            unreachable!("kernels are kept under the variant that they were built for")
+        };
+        let range = plane(problem.m, problem.n, problem.count);
+        let mut arguments: Vec<Argument<'_>> =
+            [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
+        arguments.push(Argument::value(problem.beta));
+        arguments.extend(problem.c_arguments()?);
+        Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
+    }
+}
+
+/// A work-item for each element of C, in square groups.
+fn plane(m: usize, n: usize, count: usize) -> Range {
+    let [x, y] = [m, n].map(|extent| extent.div_ceil(TEXTBOOK_TILE) * TEXTBOOK_TILE);
+    Range::new([x, y, count], [TEXTBOOK_TILE, TEXTBOOK_TILE, 1])
+}
+
+fn textbook<T: Element>(device: &Device) -> Result<Built> {
+    let program = device.program(&KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE))?;
+    let mut product = parameters::<T>();
+    product.extend(["a_transposed", "b_transposed"].map(Parameter::value::<u32>));
+    let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
+    scale.push(Parameter::value::<T>("beta"));
+    scale.extend(c_parameters::<T>());
+    Ok(Built::Textbook {
+        global: program.kernel("gemm_global", &product)?,
+        local: program.kernel("gemm_local", &product)?,
+        scale: program.kernel("scale", &scale)?,
+    })
+}
+
+fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Result<Built> {
+    let Registers { tile, item, vector, load, pad, band, max_registers } = variant;
+    let key = tiled::<T>(REGISTERS, tile, band, form)
+        .define("ITEM_M", item[0])
+        .define("ITEM_N", item[1])
+        .define("VECTOR", vector)
+        .define("VECTOR_REALS", vector * T::REALS)
+        .define("LOAD", load)
+        .define("LOAD_REALS", load * T::REALS)
+        .define("PAD", pad);
+    let key = limited(device, key, max_registers);
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
+}
+
+fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
+    let Mma { tile, warp, stages, instruction, band, max_registers } = variant;
+    let key = tiled::<T>(MMA, tile, band, form)
+        .define("A_CONJUGATE", u8::from(form.conjugate[0]))
+        .define("B_CONJUGATE", u8::from(form.conjugate[1]))
+        .define("WARP_M", warp[0])
+        .define("WARP_N", warp[1])
+        .define("STAGES", stages)
+        .define("MMA_K", instruction);
+    let key = limited(device, key, max_registers);
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
+}
+
+/// With a limit on registers, where the compiler can be told.
+fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> KernelKey {
+    match max_registers {
+        Some(count) if device.supports_register_limit() => key.max_registers(count),
+        _ => key,
+    }
+}
+
+/// What the kernels with tiles of C have in common.
+fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: Form) -> KernelKey {
+    KernelKey::of_element::<T>(family)
+        .define("TILE_M", tile[0])
+        .define("TILE_N", tile[1])
+        .define("TILE_K", tile[2])
+        .define("BAND", band)
+        .define("A_TRANSPOSED", u8::from(form.transposed[0]))
+        .define("B_TRANSPOSED", u8::from(form.transposed[1]))
+}
+
+fn panels<T: Element>(device: &Device, variant: Panels) -> Result<Built> {
+    let Panels { panel, block, lanes } = variant;
+    let key = KernelKey::of_element::<T>(PANELS)
+        .lanes(lanes)
+        .define("PANEL_M", panel[0])
+        .define("PANEL_N", panel[1])
+        .define("BLOCK_M", block[0])
+        .define("BLOCK_N", block[1])
+        .define("BLOCK_K", block[2])
+        .define("PACK_STEPS", PACK_STEPS);
+    let program = device.program(&key)?;
+    let pack = |name, extent, factor: [Parameter; 3], transposed, conjugate| {
+        let mut list = vec![Parameter::value::<u64>(extent), Parameter::value::<u64>("k")];
+        list.extend(factor);
+        list.extend([Parameter::value::<u32>(transposed), Parameter::value::<u32>(conjugate)]);
+        list.push(Parameter::output::<T>("packed"));
+        program.kernel(name, &list)
+    };
+    let mut multiply = ["m", "n", "k"].map(Parameter::value::<u64>).to_vec();
+    multiply.push(Parameter::value::<T>("alpha"));
+    multiply.extend(["a_packed", "b_packed"].map(Parameter::input::<T>));
+    multiply.push(Parameter::value::<T>("beta"));
+    multiply.extend(c_parameters::<T>());
+    Ok(Built::Panels {
+        pack_a: pack("pack_a", "m", a_parameters::<T>(), "a_transposed", "a_conjugate")?,
+        pack_b: pack("pack_b", "n", b_parameters::<T>(), "b_transposed", "b_conjugate")?,
+        multiply: program.kernel("gemm_panels", &multiply)?,
+    })
+}
+
+/// Packs both factors into scratch memory and multiplies them.
+fn multiply_panels<T: Element>(
+    device: &Device,
+    variant: Panels,
+    [pack_a, pack_b, multiply]: [&Kernel; 3],
+    mut problem: Problem<'_, '_, T>,
+) -> Result<Completion> {
+    let Problem { m, n, k, count, alpha, beta, .. } = problem;
+    let [panel_m, panel_n] = variant.panel;
+    let (a_panels, b_panels) = (m.div_ceil(panel_m), n.div_ceil(panel_n));
+    let elements =
+        |panels: usize, width: usize| panels.saturating_mul(width).saturating_mul(k).saturating_mul(count);
+    let mut a_packed = device.scratch::<T>(elements(a_panels, panel_m))?;
+    let mut b_packed = device.scratch::<T>(elements(b_panels, panel_n))?;
+    let pieces = k.div_ceil(PACK_STEPS);
+    let mut events = Vec::with_capacity(3);
+    for (kernel, extent, panels, factor, packed) in
+        [(pack_a, m, a_panels, problem.a, &mut a_packed), (pack_b, n, b_panels, problem.b, &mut b_packed)]
+    {
+        let [elements, leading, stride] = factor.arguments();
+        let arguments = [
+            Argument::value(extent as u64),
+            Argument::value(k as u64),
+            elements,
+            leading,
+            stride,
+            Argument::value(u32::from(factor.transposed)),
+            Argument::value(u32::from(factor.conjugate)),
+            packed.output(),
+        ];
+        events.push(kernel.launch(Range::new([pieces, panels, count], [1, 1, 1]), &arguments)?);
+    }
+    let [rows, columns, _] = variant.block;
+    let range = Range::new([m.div_ceil(rows), n.div_ceil(columns), count], [1, 1, 1]);
+    let [c, leading, stride] = problem.c_arguments()?;
+    let arguments = [
+        Argument::value(m as u64),
+        Argument::value(n as u64),
+        Argument::value(k as u64),
+        Argument::value(alpha),
+        a_packed.input(),
+        b_packed.input(),
+        Argument::value(beta),
+        c,
+        leading,
+        stride,
+    ];
+    events.push(multiply.launch(range, &arguments)?);
+    Ok(Completion::of(events))
+}

@@ -1,0 +1,127 @@
+//! Products of matrices, C = α op(A) op(B) + β C, on one device.
+//!
+//! ```
+//! use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, gemm};
+//! use lattice_cl::device::{Buffer, Selector, Team};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let team = Team::select(Selector::Auto)?;
+//! let Some(device) = team.devices().first() else { return Ok(()) };
+//! let a = Buffer::from_slice(device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?; // rows (1 2 3), (4 5 6)
+//! let mut c = Buffer::zeroed(device, 4)?;
+//! let a = MatRef::new(&a, MatrixLayout::row_major(2, 3))?;
+//! gemm(Op::N, Op::T, 1.0, a, a, 0.0, MatMut::new(&mut c, MatrixLayout::column_major(2, 2))?)?;
+//! assert_eq!(c.to_vec()?, [14.0, 32.0, 32.0, 77.0]); // A Aᵀ; reading waits, nothing else has to
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The contract
+//! It is that of the BLAS: with β = 0, C is only written, whatever it holds; with α = 0, A and B are not read. Any extent may be 0; with
+//! no terms to add, C = β C. Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`; α and β are given in double and
+//! converted; for real elements their imaginary part is dropped. Factors and result may be row- or column-major independently.
+//!
+//! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
+//!
+//! # Kernels
+//! [`GemmTuning`] names them; [`gemm_with`] takes one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
+
+mod kernels;
+mod problem;
+mod tuning;
+
+pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
+
+use super::completion::Completion;
+use super::error::{BlasError, BlasResult};
+use super::matrix::{MatMut, MatRef, Op};
+use crate::device::{Device, DeviceError, DeviceKind};
+use crate::scalar::Element;
+use kernels::Kernels;
+use num_complex::Complex;
+use problem::Problem;
+
+/// How a product is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct GemmParams {
+    /// How accurate products in single precision are.
+    pub arithmetic: Arithmetic,
+    /// The kernel; `None` for the one that suits device, element type and shape.
+    pub tuning: Option<GemmTuning>,
+}
+
+/// Starts C = α op(A) op(B) + β C.
+///
+/// op(A) has as many rows as C, op(B) as many columns, and op(A) as many columns as op(B) has rows. Elements and
+/// contract are described [above](self). The call returns when the work is enqueued.
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::BatchCount`], [`BlasError::OtherDevice`]: nothing is started then.
+/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+pub fn gemm<T: Element>(
+    op_a: Op,
+    op_b: Op,
+    alpha: impl Into<Complex<f64>>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Into<Complex<f64>>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    gemm_with(&GemmParams::default(), op_a, op_b, alpha, a, b, beta, c)
+}
+
+/// As [`gemm`], with a say in how.
+///
+/// # Errors
+/// As [`gemm`]; [`BlasError::Variant`] for a kernel that cannot be used here: its sizes do not go together, or it is less accurate than
+/// `params.arithmetic` says.
+#[allow(clippy::too_many_arguments)]
+pub fn gemm_with<T: Element>(
+    params: &GemmParams,
+    op_a: Op,
+    op_b: Op,
+    alpha: impl Into<Complex<f64>>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Into<Complex<f64>>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    let device = c.device().clone();
+    let problem = Problem::new("gemm", [op_a, op_b], alpha.into(), a, b, beta.into(), c)?;
+    let tuning = choose(&device, params, &problem)?;
+    if problem.m == 0 || problem.n == 0 || problem.count == 0 {
+        return Ok(Completion::nothing());
+    }
+    let kernels = Kernels::<T>::of(&device)?;
+    if problem.k == 0 || problem.alpha == T::default() {
+        return Ok(kernels.scale(&device, problem)?);
+    }
+    match kernels.multiply(&device, tuning, problem) {
+        Err(DeviceError::InvalidRange { reason, .. }) => {
+            Err(BlasError::Variant { variant: tuning.to_string(), reason: reason.to_owned() })
+        }
+        result => Ok(result?),
+    }
+}
+
+/// The kernel for a product, checked if the caller has chosen it.
+fn choose<T: Element>(
+    device: &Device,
+    params: &GemmParams,
+    problem: &Problem<'_, '_, T>,
+) -> BlasResult<GemmTuning> {
+    let Some(tuning) = params.tuning else {
+        let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
+        let shipped = GemmTuning::shipped::<T>(device, params.arithmetic);
+        return Ok(shipped.small::<T>(problem.m.saturating_mul(problem.count), problem.n, units));
+    };
+    let arithmetic = tuning.arithmetic::<T>();
+    let complaint = tuning.complaint::<T>().or_else(|| {
+        (arithmetic != Arithmetic::Ieee && params.arithmetic == Arithmetic::Ieee)
+            .then(|| "it is less accurate than single precision; ask for Arithmetic::ThreeTf32".to_owned())
+    });
+    match complaint {
+        Some(reason) => Err(BlasError::Variant { variant: tuning.to_string(), reason }),
+        None => Ok(tuning),
+    }
+}

@@ -1,0 +1,387 @@
+//! The kernels of the product, and how each may be varied.
+
+use crate::device::{Device, DeviceKind};
+use crate::scalar::{Element, Precision, Real};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How accurately the products of single precision are formed. Double precision is always exact to its rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arithmetic {
+    /// Every product and sum rounded to the precision of the elements.
+    #[default]
+    Ieee,
+    /// Single precision on the matrix units of NVIDIA GPUs: a factor is split into two numbers of TF32 (11 bits), a product is
+    /// the sum of three of theirs. The fourth, and what the parts have lost, is at most 2⁻²⁰·|a b| for each product; the
+    /// unit's sums in single precision are rounded towards zero, which adds up to (k/4 + 2)·2⁻²³·Σ|a b|. An infinite factor
+    /// gives NaN.
+    ThreeTf32,
+}
+
+/// A kernel of the product with all that may be varied in it without changing what it computes (but for the order of
+/// sums).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kernel", rename_all = "kebab-case")]
+pub enum GemmTuning {
+    /// The textbook: one element of C a work-item, everything from global memory.
+    Global,
+    /// The textbook: 16×16 tiles through local memory.
+    Local,
+    /// Tiles in registers, for GPUs.
+    Registers(Registers),
+    /// Packed panels, for processors.
+    Panels(Panels),
+    /// The matrix units of NVIDIA GPUs.
+    Mma(Mma),
+}
+
+/// Variants of `cl/gemm_registers.cl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Registers {
+    /// Rows and columns of C for a work-group, and the terms between two barriers.
+    pub tile: [usize; 3],
+    /// Rows and columns of C for a work-item.
+    pub item: [usize; 2],
+    /// Elements in one access to local memory.
+    pub vector: usize,
+    /// Elements in one access to global memory.
+    pub load: usize,
+    /// Elements between lines in local memory.
+    pub pad: usize,
+    /// Rows of tiles that are worked off together.
+    pub band: usize,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    #[serde(default)]
+    pub max_registers: Option<u32>,
+}
+
+/// Variants of `cl/gemm_panels.cl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Panels {
+    /// Rows and columns of C that are summed in registers.
+    pub panel: [usize; 2],
+    /// Rows and columns of C for a work-item, and the terms that stay in its caches.
+    pub block: [usize; 3],
+    /// Reals in a vector.
+    pub lanes: usize,
+}
+
+/// Variants of `cl/gemm_mma.cl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mma {
+    /// Rows and columns of C for a work-group, and the terms of a piece.
+    pub tile: [usize; 3],
+    /// Rows and columns of C for a warp.
+    pub warp: [usize; 2],
+    /// Pieces in local memory.
+    pub stages: usize,
+    /// Terms of one instruction: 4, 8 or 16; in TF32 4 or 8.
+    pub instruction: usize,
+    /// Rows of tiles that are worked off together.
+    pub band: usize,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    #[serde(default)]
+    pub max_registers: Option<u32>,
+}
+
+impl Registers {
+    const fn new(tile: [usize; 3], item: [usize; 2], vector: usize, load: usize) -> Self {
+        Self { tile, item, vector, load, pad: vector, band: 8, max_registers: None }
+    }
+
+    const fn limited(self, registers: u32) -> Self {
+        Self { max_registers: Some(registers), ..self }
+    }
+
+    /// Work-items of a group.
+    pub fn work_items(&self) -> usize {
+        (self.tile[0] / self.item[0]) * (self.tile[1] / self.item[1])
+    }
+
+    fn complaint<T: Element>(&self) -> Option<String> {
+        let ([tm, tn, tk], [im, jn]) = (self.tile, self.item);
+        let width = |n: usize| n.is_power_of_two() && n * T::REALS <= 4;
+        if [tm, tn, tk, im, jn, self.band].contains(&0) {
+            return Some("a size is 0".to_owned());
+        }
+        if !width(self.vector) || !width(self.load) {
+            return Some(format!("accesses of at most {} elements, a power of two", 4 / T::REALS));
+        }
+        if tm % im != 0 || tn % jn != 0 {
+            return Some("a tile must consist of whole work-items".to_owned());
+        }
+        if im % self.vector != 0 || jn % self.vector != 0 {
+            return Some("a work-item must have whole vectors".to_owned());
+        }
+        if [tm, tn].iter().any(|lines| !(lines + self.pad).is_multiple_of(self.vector)) {
+            return Some("lines in local memory must consist of whole vectors".to_owned());
+        }
+        let share = self.load * self.work_items();
+        if (tm * tk) % share != 0 || (tn * tk) % share != 0 || [tm, tn, tk].iter().any(|n| n % self.load != 0)
+        {
+            return Some("each work-item must load an equal share of a piece".to_owned());
+        }
+        None
+    }
+}
+
+impl Panels {
+    fn complaint(&self) -> Option<String> {
+        let ([pm, pn], [bm, bn, bk]) = (self.panel, self.block);
+        if [pm, pn, bm, bn, bk].contains(&0) {
+            return Some("a size is 0".to_owned());
+        }
+        if ![2, 4, 8, 16].contains(&self.lanes) || pm % self.lanes != 0 {
+            return Some("a panel must consist of whole vectors of 2, 4, 8 or 16".to_owned());
+        }
+        (bm % pm != 0 || bn % pn != 0).then(|| "a block must consist of whole panels".to_owned())
+    }
+}
+
+impl Mma {
+    const fn new(tile: [usize; 3], warp: [usize; 2], stages: usize, instruction: usize, band: usize) -> Self {
+        Self { tile, warp, stages, instruction, band, max_registers: None }
+    }
+
+    const fn limited(self, registers: u32) -> Self {
+        Self { max_registers: Some(registers), ..self }
+    }
+
+    /// Work-items of a group.
+    pub fn work_items(&self) -> usize {
+        32 * (self.tile[0] / self.warp[0]) * (self.tile[1] / self.warp[1])
+    }
+
+    fn complaint<T: Element>(&self) -> Option<String> {
+        let ([tm, tn, tk], [wm, wn]) = (self.tile, self.warp);
+        let instructions: &[usize] = if size_of::<T::Real>() == 8 { &[4, 8, 16] } else { &[4, 8] };
+        if !instructions.contains(&self.instruction) {
+            return Some(format!("the instruction has {instructions:?} terms"));
+        }
+        if [wm, wn, self.band].contains(&0) || self.stages < 2 {
+            return Some("a size is 0, or there are fewer than two stages".to_owned());
+        }
+        if wm % 16 != 0
+            || wn % 8 != 0
+            || tm % wm != 0
+            || tn % wn != 0
+            || tk % 8 != 0
+            || tk % self.instruction != 0
+        {
+            return Some("a tile must consist of whole warps, a warp of whole instructions".to_owned());
+        }
+        let share = self.work_items() * (16 / size_of::<T>());
+        ((tm * tk) % share != 0 || (tn * tk) % share != 0)
+            .then(|| "each work-item must copy an equal share of a piece".to_owned())
+    }
+}
+
+impl GemmTuning {
+    /// The variant that is used for large matrices unless another is asked for.
+    ///
+    /// On processors: panels that fill the vector registers of AVX-512. On GPUs: tiles in registers; where NVIDIA's assembly may be used, the
+    /// matrix units for double precision, and for single precision if [`Arithmetic::ThreeTf32`] is asked for.
+    pub fn shipped<T: Element>(device: &Device, arithmetic: Arithmetic) -> Self {
+        let double = T::Real::PRECISION == Precision::Double;
+        if device.info().kind == DeviceKind::Cpu {
+            return GemmTuning::Panels(Panels::shipped::<T>());
+        }
+        if device.supports_inline_ptx() && (double || arithmetic == Arithmetic::ThreeTf32) {
+            return GemmTuning::Mma(Mma::shipped::<T>());
+        }
+        GemmTuning::Registers(Registers::shipped::<T>())
+    }
+
+    /// The variant for products with so few tiles that a GPU would not be busy.
+    pub(super) fn small<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
+        let groups = |tile: [usize; 3]| m.div_ceil(tile[0]) * n.div_ceil(tile[1]);
+        match self {
+            GemmTuning::Registers(registers) if groups(registers.tile) < units => {
+                let load = if T::IS_COMPLEX { 1 } else { 2 };
+                GemmTuning::Registers(Registers::new([32, 32, 16], [4, 4], load, load))
+            }
+            GemmTuning::Mma(mma) if groups(mma.tile) < units => {
+                GemmTuning::Mma(Mma::new([32, 32, 16], [16, 16], 4, mma.instruction.min(8), 8))
+            }
+            other => other,
+        }
+    }
+
+    /// Variants that a search tries for this element type, the shipped ones included, those of NVIDIA's
+    /// assembly only where it may be used.
+    pub fn variants<T: Element>(device: &Device, arithmetic: Arithmetic) -> Vec<Self> {
+        let double = T::Real::PRECISION == Precision::Double;
+        if device.info().kind == DeviceKind::Cpu {
+            return Panels::variants::<T>().into_iter().map(GemmTuning::Panels).collect();
+        }
+        let mut all: Vec<Self> = Vec::new();
+        if arithmetic == Arithmetic::Ieee {
+            all.extend(Registers::variants::<T>().into_iter().map(GemmTuning::Registers));
+        }
+        if device.supports_inline_ptx() && (double || arithmetic == Arithmetic::ThreeTf32) {
+            all.extend(Mma::variants::<T>().into_iter().map(GemmTuning::Mma));
+        }
+        all
+    }
+
+    /// Why this variant cannot be, if it cannot.
+    pub(super) fn complaint<T: Element>(&self) -> Option<String> {
+        match self {
+            GemmTuning::Global | GemmTuning::Local => None,
+            GemmTuning::Registers(registers) => registers.complaint::<T>(),
+            GemmTuning::Panels(panels) => panels.complaint(),
+            GemmTuning::Mma(mma) => mma.complaint::<T>(),
+        }
+    }
+
+    /// The arithmetic of this kernel for elements of type `T`.
+    pub fn arithmetic<T: Element>(&self) -> Arithmetic {
+        match self {
+            GemmTuning::Mma(_) if T::Real::PRECISION == Precision::Single => Arithmetic::ThreeTf32,
+            _ => Arithmetic::Ieee,
+        }
+    }
+}
+
+impl Registers {
+    fn shipped<T: Element>() -> Self {
+        Self::variants::<T>()[0]
+    }
+
+    fn variants<T: Element>() -> Vec<Self> {
+        match (T::Real::PRECISION, T::IS_COMPLEX) {
+            (Precision::Single, false) => vec![
+                Self::new([128, 128, 16], [8, 8], 4, 4),
+                Self::new([128, 128, 16], [8, 8], 4, 4).limited(128),
+                Self::new([128, 128, 8], [8, 8], 4, 4),
+                Self::new([128, 128, 8], [8, 8], 4, 4).limited(128),
+                Self::new([128, 256, 8], [8, 16], 4, 4),
+                Self::new([256, 128, 8], [16, 8], 4, 4),
+                Self::new([64, 128, 16], [8, 8], 4, 4),
+            ],
+            (Precision::Double, false) => vec![
+                Self::new([64, 128, 8], [8, 8], 2, 2),
+                Self::new([128, 128, 8], [8, 8], 2, 2),
+                Self::new([64, 64, 16], [8, 4], 2, 2),
+                Self::new([64, 64, 8], [8, 8], 2, 2),
+                Self::new([128, 64, 16], [8, 4], 2, 2),
+            ],
+            (Precision::Single, true) => vec![
+                Self::new([64, 128, 8], [8, 8], 2, 2),
+                Self::new([128, 128, 8], [8, 8], 2, 2),
+                Self::new([64, 64, 16], [8, 4], 2, 2),
+                Self::new([64, 64, 8], [8, 8], 2, 2),
+                Self::new([128, 64, 16], [8, 4], 2, 2),
+            ],
+            (Precision::Double, true) => vec![
+                Self::new([64, 64, 8], [8, 4], 1, 1),
+                Self::new([64, 64, 8], [4, 4], 1, 1),
+                Self::new([64, 32, 8], [4, 4], 1, 1),
+                Self::new([64, 64, 16], [4, 4], 1, 1),
+                Self::new([32, 64, 8], [4, 8], 1, 1),
+            ],
+        }
+    }
+}
+
+impl Panels {
+    fn shipped<T: Element>() -> Self {
+        Self::variants::<T>()[0]
+    }
+
+    /// Sums for 24 to 28 of the 32 vector registers of AVX-512.
+    fn variants<T: Element>() -> Vec<Self> {
+        let lanes = 64 / size_of::<T::Real>();
+        if T::IS_COMPLEX {
+            vec![
+                Self { panel: [2 * lanes, 6], block: [8 * lanes, 192, 256], lanes },
+                Self { panel: [lanes, 12], block: [16 * lanes, 192, 256], lanes },
+                Self { panel: [lanes, 8], block: [16 * lanes, 192, 256], lanes },
+            ]
+        } else {
+            vec![
+                Self { panel: [3 * lanes, 8], block: [12 * lanes, 256, 256], lanes },
+                Self { panel: [2 * lanes, 12], block: [16 * lanes, 192, 256], lanes },
+                Self { panel: [2 * lanes, 14], block: [16 * lanes, 224, 256], lanes },
+                Self { panel: [3 * lanes, 8], block: [24 * lanes, 256, 256], lanes },
+            ]
+        }
+    }
+}
+
+impl Mma {
+    fn shipped<T: Element>() -> Self {
+        Self::variants::<T>()[0]
+    }
+
+    fn variants<T: Element>() -> Vec<Self> {
+        match (T::Real::PRECISION, T::IS_COMPLEX) {
+            (Precision::Double, false) => vec![
+                Self::new([128, 128, 16], [32, 64], 4, 16, 8),
+                Self::new([128, 128, 16], [64, 32], 4, 16, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 4, 8),
+                Self::new([128, 128, 16], [64, 32], 3, 8, 16),
+                Self::new([64, 128, 16], [32, 64], 3, 8, 8),
+                Self::new([128, 64, 16], [64, 32], 3, 16, 8),
+                Self::new([128, 64, 16], [32, 32], 3, 16, 8),
+                Self::new([128, 256, 8], [64, 64], 4, 8, 8),
+            ],
+            (Precision::Double, true) => vec![
+                Self::new([64, 64, 16], [32, 32], 3, 16, 8),
+                Self::new([64, 64, 16], [32, 32], 3, 8, 8),
+                Self::new([128, 64, 8], [32, 32], 4, 8, 8),
+                Self::new([64, 128, 8], [32, 32], 4, 8, 8),
+                Self::new([64, 64, 8], [32, 32], 4, 4, 8),
+                Self::new([128, 64, 16], [32, 32], 3, 4, 8),
+                Self::new([64, 64, 8], [32, 16], 4, 8, 8),
+            ],
+            (Precision::Single, false) => vec![
+                Self::new([128, 128, 16], [64, 32], 4, 8, 8),
+                Self::new([128, 128, 16], [64, 32], 3, 8, 8).limited(128),
+                Self::new([128, 128, 16], [64, 64], 4, 8, 8),
+                Self::new([128, 128, 32], [64, 32], 3, 8, 8),
+                Self::new([128, 256, 16], [64, 64], 4, 8, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
+            ],
+            (Precision::Single, true) => vec![
+                Self::new([64, 64, 16], [32, 32], 4, 8, 8),
+                Self::new([128, 64, 16], [32, 32], 3, 8, 8),
+                Self::new([128, 64, 16], [64, 16], 3, 8, 8),
+            ],
+        }
+    }
+}
+
+impl fmt::Display for GemmTuning {
+    /// For example `registers 128x128x16, item 8x8`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GemmTuning::Global => f.write_str("global memory"),
+            GemmTuning::Local => f.write_str("local tiles 16x16"),
+            GemmTuning::Registers(r) => {
+                let ([tm, tn, tk], [im, jn]) = (r.tile, r.item);
+                write!(f, "registers {tm}x{tn}x{tk}, item {im}x{jn}, band {}", r.band)?;
+                limit(f, r.max_registers)
+            }
+            GemmTuning::Panels(p) => {
+                let ([pm, pn], [bm, bn, bk]) = (p.panel, p.block);
+                write!(f, "panels {pm}x{pn}, block {bm}x{bn}x{bk}")
+            }
+            GemmTuning::Mma(w) => {
+                let ([tm, tn, tk], [wm, wn]) = (w.tile, w.warp);
+                write!(
+                    f,
+                    "mma k{} {tm}x{tn}x{tk}, warp {wm}x{wn}, stages {}, band {}",
+                    w.instruction, w.stages, w.band
+                )?;
+                limit(f, w.max_registers)
+            }
+        }
+    }
+}
+
+fn limit(f: &mut fmt::Formatter<'_>, max_registers: Option<u32>) -> fmt::Result {
+    max_registers.map_or(Ok(()), |count| write!(f, ", registers<={count}"))
+}

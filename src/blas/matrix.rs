@@ -1,0 +1,372 @@
+//! Matrices in device buffers.
+//!
+//! A view is a part of a buffer with a shape. Making one checks that every element lies in the buffer; what is
+//! written is borrowed exclusively. So the operations never run out of a buffer, and an output never shares
+//! elements with another operand.
+
+use super::error::{BlasError, BlasResult};
+use crate::device::{BufferView, BufferViewMut, Device};
+use bytemuck::Pod;
+
+/// Which elements of a matrix are neighbours in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Those of a column, as in Fortran.
+    ColumnMajor,
+    /// Those of a row, as in C.
+    RowMajor,
+}
+
+impl Order {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Order::ColumnMajor => "column-major",
+            Order::RowMajor => "row-major",
+        }
+    }
+}
+
+/// How an operand enters a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Op {
+    /// As it is.
+    N,
+    /// Transposed.
+    T,
+    /// Transposed and complex conjugate; for real elements the same as [`Op::T`].
+    C,
+}
+
+impl Op {
+    /// All three.
+    pub const ALL: [Self; 3] = [Op::N, Op::T, Op::C];
+
+    /// Rows and columns of op(X), for X of this shape.
+    pub fn shape(self, rows: usize, columns: usize) -> (usize, usize) {
+        if self == Op::N { (rows, columns) } else { (columns, rows) }
+    }
+}
+
+/// Shape of a matrix, and where its elements are in a buffer: element (i, j) is number
+/// `offset + i + j·leading_dimension` if it is column-major, `offset + i·leading_dimension + j` if row-major.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatrixLayout {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Which elements are neighbours.
+    pub order: Order,
+    /// Elements from one column (column-major) or row (row-major) to the next.
+    pub leading_dimension: usize,
+    /// Number of the first element.
+    pub offset: usize,
+}
+
+impl MatrixLayout {
+    /// Columns one after another, from the start of the buffer.
+    pub fn column_major(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, order: Order::ColumnMajor, leading_dimension: rows.max(1), offset: 0 }
+    }
+
+    /// Rows one after another, from the start of the buffer.
+    pub fn row_major(rows: usize, columns: usize) -> Self {
+        Self { rows, columns, order: Order::RowMajor, leading_dimension: columns.max(1), offset: 0 }
+    }
+
+    /// Lines one after another in either order, from the start of the buffer.
+    pub fn dense(order: Order, rows: usize, columns: usize) -> Self {
+        match order {
+            Order::ColumnMajor => Self::column_major(rows, columns),
+            Order::RowMajor => Self::row_major(rows, columns),
+        }
+    }
+
+    /// With another distance between columns or rows, in elements.
+    pub fn leading_dimension(self, leading_dimension: usize) -> Self {
+        Self { leading_dimension, ..self }
+    }
+
+    /// Starting at another element.
+    pub fn offset(self, offset: usize) -> Self {
+        Self { offset, ..self }
+    }
+
+    /// The same elements as the transposed matrix.
+    pub fn transposed(self) -> Self {
+        let order = match self.order {
+            Order::ColumnMajor => Order::RowMajor,
+            Order::RowMajor => Order::ColumnMajor,
+        };
+        Self { rows: self.columns, columns: self.rows, order, ..self }
+    }
+
+    /// Number of element (i, j) in the buffer.
+    pub fn index(&self, i: usize, j: usize) -> usize {
+        match self.order {
+            Order::ColumnMajor => self.offset + i + j * self.leading_dimension,
+            Order::RowMajor => self.offset + i * self.leading_dimension + j,
+        }
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0
+    }
+
+    /// Number of lines, and elements in each.
+    fn lines(&self) -> (usize, usize) {
+        match self.order {
+            Order::ColumnMajor => (self.columns, self.rows),
+            Order::RowMajor => (self.rows, self.columns),
+        }
+    }
+
+    /// Elements from the first to one past the last; `None` if that overflows.
+    fn span(&self) -> Option<usize> {
+        if self.is_empty() {
+            return Some(0);
+        }
+        let (lines, length) = self.lines();
+        (lines - 1).checked_mul(self.leading_dimension)?.checked_add(length)
+    }
+
+    /// Checks the layout against a buffer of `len` elements.
+    fn check(&self, len: usize) -> BlasResult<()> {
+        let (_, length) = self.lines();
+        if self.leading_dimension < length.max(1) {
+            return Err(BlasError::LeadingDimension {
+                rows: self.rows,
+                columns: self.columns,
+                order: self.order.name(),
+                line: if self.order == Order::ColumnMajor { "column" } else { "row" },
+                wanted: length.max(1),
+                found: self.leading_dimension,
+            });
+        }
+        let wanted = self.span().and_then(|span| span.checked_add(self.offset)).unwrap_or(usize::MAX);
+        if wanted > len {
+            return Err(BlasError::BufferTooShort {
+                rows: self.rows,
+                columns: self.columns,
+                leading_dimension: self.leading_dimension,
+                offset: self.offset,
+                wanted,
+                found: len,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A matrix that is read, or several of one shape, at equal distances in one buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct MatRef<'a, T> {
+    buffer: BufferView<'a, T>,
+    layout: MatrixLayout,
+    count: usize,
+    stride: usize,
+}
+
+impl<'a, T: Pod> MatRef<'a, T> {
+    /// The matrix of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    ///
+    /// # Errors
+    /// [`BlasError::LeadingDimension`]; [`BlasError::BufferTooShort`].
+    pub fn new(buffer: impl Into<BufferView<'a, T>>, layout: MatrixLayout) -> BlasResult<Self> {
+        let buffer = buffer.into();
+        layout.check(buffer.len())?;
+        Ok(Self { buffer, layout, count: 1, stride: 0 })
+    }
+
+    /// `count` matrices of this layout, `stride` elements from one to the next. They may overlap, and with a stride of
+    /// 0 they are all the same one.
+    ///
+    /// # Errors
+    /// As [`MatRef::new`]; [`BlasError::BatchTooLong`].
+    pub fn batch(
+        buffer: impl Into<BufferView<'a, T>>,
+        layout: MatrixLayout,
+        count: usize,
+        stride: usize,
+    ) -> BlasResult<Self> {
+        let single = Self::new(buffer, layout)?;
+        check_batch(&layout, single.buffer.len(), count, stride)?;
+        Ok(Self { count, stride, ..single })
+    }
+
+    /// Shape and place of the first matrix.
+    pub fn layout(&self) -> &MatrixLayout {
+        &self.layout
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.layout.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.layout.columns
+    }
+
+    /// Number of matrices.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Elements from one matrix to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &'a Device {
+        self.buffer.device()
+    }
+
+    /// The buffer from the first matrix on.
+    pub(super) fn elements(&self) -> BufferView<'a, T> {
+        self.buffer
+    }
+}
+
+/// A matrix that is written, or several of one shape, at equal distances in one buffer, without common elements.
+#[derive(Debug)]
+pub struct MatMut<'a, T> {
+    buffer: BufferViewMut<'a, T>,
+    layout: MatrixLayout,
+    count: usize,
+    stride: usize,
+}
+
+impl<'a, T: Pod> MatMut<'a, T> {
+    /// The matrix of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    ///
+    /// # Errors
+    /// [`BlasError::LeadingDimension`]; [`BlasError::BufferTooShort`].
+    pub fn new(buffer: impl Into<BufferViewMut<'a, T>>, layout: MatrixLayout) -> BlasResult<Self> {
+        let buffer = buffer.into();
+        layout.check(buffer.len())?;
+        Ok(Self { buffer, layout, count: 1, stride: 0 })
+    }
+
+    /// `count` matrices of this layout, `stride` elements from one to the next.
+    ///
+    /// # Errors
+    /// As [`MatMut::new`]; [`BlasError::BatchTooLong`]; [`BlasError::BatchOverlaps`].
+    pub fn batch(
+        buffer: impl Into<BufferViewMut<'a, T>>,
+        layout: MatrixLayout,
+        count: usize,
+        stride: usize,
+    ) -> BlasResult<Self> {
+        let single = Self::new(buffer, layout)?;
+        check_batch(&layout, single.buffer.len(), count, stride)?;
+        let span = layout.span().unwrap_or(usize::MAX);
+        if count > 1 && stride < span {
+            return Err(BlasError::BatchOverlaps { count, wanted: span, found: stride });
+        }
+        Ok(Self { count, stride, ..single })
+    }
+
+    /// Shape and place of the first matrix.
+    pub fn layout(&self) -> &MatrixLayout {
+        &self.layout
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.layout.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.layout.columns
+    }
+
+    /// Number of matrices.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Elements from one matrix to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &'a Device {
+        self.buffer.device()
+    }
+
+    /// The same matrices, to write, while `self` waits.
+    pub fn reborrow(&mut self) -> MatMut<'_, T> {
+        MatMut { buffer: self.buffer.reborrow(), layout: self.layout, count: self.count, stride: self.stride }
+    }
+
+    /// The same matrices, to read.
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        MatRef { buffer: self.buffer.as_view(), layout: self.layout, count: self.count, stride: self.stride }
+    }
+
+    /// The buffer from the first matrix on, to write.
+    pub(super) fn elements_mut(&mut self) -> BufferViewMut<'_, T> {
+        self.buffer.reborrow()
+    }
+
+    /// The same elements as transposed matrices.
+    pub(super) fn transposed(self) -> Self {
+        Self { layout: self.layout.transposed(), ..self }
+    }
+}
+
+fn check_batch(layout: &MatrixLayout, len: usize, count: usize, stride: usize) -> BlasResult<()> {
+    let wanted = || {
+        let last = count.saturating_sub(1).checked_mul(stride)?;
+        last.checked_add(layout.offset)?.checked_add(layout.span()?)
+    };
+    let wanted = if count == 0 { 0 } else { wanted().unwrap_or(usize::MAX) };
+    if wanted > len { Err(BlasError::BatchTooLong { count, stride, wanted, found: len }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_checked_against_its_buffer() {
+        let layout = MatrixLayout::column_major(3, 4).leading_dimension(5).offset(2);
+        assert_eq!(layout.index(2, 3), 19);
+        assert_eq!(layout.check(20), Ok(()));
+        assert!(matches!(layout.check(19), Err(BlasError::BufferTooShort { wanted: 20, found: 19, .. })));
+        assert_eq!(layout.transposed().index(3, 2), 19);
+        assert_eq!(layout.transposed().check(20), Ok(()));
+        let narrow = MatrixLayout::row_major(3, 4).leading_dimension(3);
+        assert!(matches!(narrow.check(99), Err(BlasError::LeadingDimension { wanted: 4, found: 3, .. })));
+        let huge = MatrixLayout::column_major(2, usize::MAX).leading_dimension(usize::MAX);
+        assert!(matches!(huge.check(99), Err(BlasError::BufferTooShort { wanted: usize::MAX, .. })));
+    }
+
+    #[test]
+    fn matrices_without_elements_need_none() {
+        for (rows, columns) in [(0, 0), (0, 7), (7, 0)] {
+            assert_eq!(MatrixLayout::column_major(rows, columns).check(0), Ok(()));
+            assert_eq!(MatrixLayout::row_major(rows, columns).check(0), Ok(()));
+        }
+        assert!(MatrixLayout::column_major(0, 0).offset(1).check(0).is_err());
+    }
+
+    #[test]
+    fn a_batch_ends_in_its_buffer() {
+        let layout = MatrixLayout::column_major(2, 2);
+        assert_eq!(check_batch(&layout, 14, 3, 5), Ok(()));
+        assert!(matches!(
+            check_batch(&layout, 13, 3, 5),
+            Err(BlasError::BatchTooLong { wanted: 14, found: 13, .. })
+        ));
+        assert!(check_batch(&layout, 13, usize::MAX, 5).is_err());
+        assert_eq!(check_batch(&layout, 0, 0, 5), Ok(()));
+    }
+}

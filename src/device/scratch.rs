@@ -1,0 +1,84 @@
+//! Memory that an operation needs between its kernels and nobody afterwards: packed operands, for example.
+
+use super::argument::Argument;
+use super::error::Result;
+use super::handle::{Device, lock};
+use super::memory::Memory;
+use bytemuck::Pod;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Mutex;
+
+/// The scratch memory of a device that no operation is being enqueued with.
+///
+/// It holds no [`Device`], so that the device can keep it.
+#[derive(Default)]
+pub(super) struct ScratchPool(Mutex<Vec<(Memory, usize)>>);
+
+/// Memory for at least `len` elements of type `T` with undefined contents, taken from its device; dropping it gives it
+/// back.
+///
+/// Commands of a device run in order, so the memory can serve the next operation as soon as the last command that
+/// uses it has been enqueued.
+pub struct Scratch<T> {
+    device: Device,
+    /// `None` only while being dropped.
+    memory: Option<(Memory, usize)>,
+    element: PhantomData<T>,
+}
+
+impl Device {
+    /// Scratch memory for `len` elements. Nothing is allocated if enough is free.
+    ///
+    /// # Errors
+    /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge),
+    /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
+    pub fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>> {
+        let wanted = len.saturating_mul(size_of::<T>());
+        let mut free = lock(&self.scratch_pool().0);
+        let fitting = free.iter().position(|(_, bytes)| *bytes >= wanted);
+        let memory = match fitting {
+            Some(position) => free.swap_remove(position),
+            None => {
+                // What is too small now would be too small again.
+                free.pop();
+                drop(free);
+                (Memory::allocate(self.core(), len, size_of::<T>())?, wanted)
+            }
+        };
+        Ok(Scratch { device: self.clone(), memory: Some(memory), element: PhantomData })
+    }
+}
+
+impl<T: Pod> Scratch<T> {
+    /// For kernels that write it: a whole buffer.
+    pub fn output(&mut self) -> Argument<'_> {
+        Argument::memory::<T>(self.memory())
+    }
+
+    /// For kernels that read it: a whole buffer.
+    pub fn input(&self) -> Argument<'_> {
+        Argument::memory::<T>(self.memory())
+    }
+}
+
+impl<T> Scratch<T> {
+    fn memory(&self) -> &Memory {
+        &self.memory.as_ref().expect("the memory is there until `self` is dropped").0
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            lock(&self.device.scratch_pool().0).push(memory);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Scratch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.memory.as_ref().map_or(0, |(_, bytes)| *bytes);
+        write!(f, "Scratch({bytes} bytes on {})", self.device.label())
+    }
+}

@@ -1,0 +1,298 @@
+//! Products of matrices on every device here, against products in higher precision.
+//!
+//! Every matrix lies in a larger buffer: around C nothing may change, and around A and B there are NaNs, which any
+//! sum that reads them would show. With `LATTICE_CL_TEST_SMALL=1` the matrices are tiny, for runs under a simulator.
+
+mod common;
+#[path = "common/products.rs"]
+mod products;
+
+use common::{devices, small};
+use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with};
+use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op, Order, gemm};
+use lattice_cl::device::{Buffer, Device, DeviceKind};
+use lattice_cl::host::Philox;
+use lattice_cl::scalar::{Element, Precision, Real};
+use num_complex::Complex;
+use products::{Case, Wide, check};
+
+/// Which index of op(A) and op(B) runs along neighbouring elements, and what is conjugated.
+#[derive(Clone, Copy)]
+struct Form {
+    transposed: [bool; 2],
+    conjugate: [bool; 2],
+}
+
+impl Form {
+    const COUNT: usize = 16;
+
+    fn new(number: usize) -> Self {
+        let bit = |place: usize| number >> place & 1 != 0;
+        Self { transposed: [bit(0), bit(1)], conjugate: [bit(2), bit(3)] }
+    }
+}
+
+/// In which forms a kernel is tried.
+#[derive(Clone, Copy)]
+enum Forms {
+    /// All: the kernel looks at its arguments.
+    All,
+    /// The kernel is compiled for the form: all on a GPU, one for each element type on a processor, which compiles slowly.
+    Compiled,
+    /// One of them.
+    One(usize),
+}
+
+impl Forms {
+    fn list<T: Element>(self, device: &Device) -> Vec<Form> {
+        let double = T::Real::PRECISION == Precision::Double;
+        let all = if T::IS_COMPLEX { Form::COUNT } else { 4 };
+        match self {
+            Forms::Compiled if device.info().kind == DeviceKind::Cpu => {
+                vec![Form::new(match (T::IS_COMPLEX, double) {
+                    (false, false) => 0,
+                    (false, true) => 3,
+                    (true, false) => 1 + 8,
+                    (true, true) => 2 + 4,
+                })]
+            }
+            Forms::One(number) => vec![Form::new(number % all)],
+            Forms::All | Forms::Compiled => (0..Form::COUNT).map(Form::new).collect(),
+        }
+    }
+}
+
+/// Numbers that look random.
+struct Draw(Philox);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0.next_u32() as usize % n
+    }
+
+    fn of<V: Copy>(&mut self, list: &[V]) -> V {
+        list[self.below(list.len())]
+    }
+}
+
+/// A case of this form with sizes, leading dimensions, offsets, scalars and order of C drawn at random.
+fn case_of(draw: &mut Draw, form: Form) -> Case {
+    let sizes: &[usize] =
+        if small() { &[0, 1, 2, 3, 7, 17, 33] } else { &[0, 1, 2, 3, 7, 31, 33, 64, 65, 127, 129, 257] };
+    let [m, n, k] = std::array::from_fn(|_| draw.of(sizes));
+    let c_order = draw.of(&[Order::ColumnMajor, Order::RowMajor]);
+    // A row-major C is computed as its transposed: the factors change places.
+    let swapped = c_order == Order::RowMajor;
+    let factor = |draw: &mut Draw, slot: usize| {
+        let op = if form.conjugate[slot] { Op::C } else { draw.of(&[Op::N, Op::T]) };
+        let transposed = form.transposed[slot] != swapped;
+        let order = if (op != Op::N) != transposed { Order::RowMajor } else { Order::ColumnMajor };
+        (op, order)
+    };
+    let (first, second) = (factor(draw, 0), factor(draw, 1));
+    let ((op_a, a_order), (op_b, b_order)) = if swapped { (second, first) } else { (first, second) };
+    let place = |draw: &mut Draw| [draw.of(&[0, 1, 3, 4, 8]), draw.of(&[0, 0, 1, 4, 6])];
+    let scalars = [(1.0, 0.0), (0.0, 0.0), (-0.75, 0.5), (2.0, 0.0)];
+    let scalar = |draw: &mut Draw| {
+        let (re, im) = draw.of(&scalars);
+        Complex::new(re, im)
+    };
+    // α = 0 is rare, β = 0 is not.
+    let mut alpha = scalar(draw);
+    if draw.below(4) != 0 && alpha == Complex::default() {
+        alpha = 1.5.into();
+    }
+    Case {
+        extents: [m, n, k],
+        ops: [op_a, op_b],
+        orders: [a_order, b_order, c_order],
+        places: [place(draw), place(draw), place(draw)],
+        alpha,
+        beta: scalar(draw),
+        count: draw.of(&[1, 1, 1, 2, 3]),
+    }
+}
+
+fn kernel_agrees<T: Wide>(device: &Device, tuning: GemmTuning, forms: Forms) {
+    let params = GemmParams { arithmetic: tuning.arithmetic::<T>(), tuning: Some(tuning) };
+    let forms = forms.list::<T>(device);
+    let mut draw = Draw(Philox::new(7, 1, 0));
+    let count = if small() { 6 } else { 36 };
+    for number in 0..count {
+        check::<T>(device, &params, &case_of(&mut draw, forms[number % forms.len()]));
+    }
+}
+
+fn on_every_device<T: Wide>(tuning: GemmTuning, forms: Forms) {
+    for device in devices() {
+        kernel_agrees::<T>(&device, tuning, forms);
+    }
+}
+
+macro_rules! kernels_of {
+    ($element:ty, $name:ident, $load:expr, $depth:expr, $panel:expr, $lanes:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn textbook() {
+                on_every_device::<$element>(GemmTuning::Global, Forms::All);
+                on_every_device::<$element>(GemmTuning::Local, Forms::All);
+            }
+
+            #[test]
+            fn registers() {
+                let variant = Registers {
+                    tile: [32, 64, $depth],
+                    item: [4, 4],
+                    vector: $load,
+                    load: $load,
+                    pad: $load,
+                    band: 2,
+                    max_registers: None,
+                };
+                on_every_device::<$element>(GemmTuning::Registers(variant), Forms::Compiled);
+            }
+
+            #[test]
+            fn panels() {
+                let variant =
+                    Panels { panel: $panel, block: [2 * $panel[0], 2 * $panel[1], 40], lanes: $lanes };
+                on_every_device::<$element>(GemmTuning::Panels(variant), Forms::All);
+            }
+
+            #[test]
+            fn matrix_units() {
+                let variant = Mma {
+                    tile: [32, 32, $depth],
+                    warp: [16, 16],
+                    stages: 2 + usize::from($load > 1),
+                    instruction: 8,
+                    band: 3,
+                    max_registers: None,
+                };
+                on_every_device::<$element>(GemmTuning::Mma(variant), Forms::Compiled);
+            }
+        }
+    };
+}
+
+kernels_of!(f32, single_real, 4, 16, [32, 4], 16);
+kernels_of!(f64, double_real, 2, 8, [16, 4], 8);
+kernels_of!(Complex<f32>, single_complex, 2, 8, [16, 4], 16);
+kernels_of!(Complex<f64>, double_complex, 1, 8, [16, 4], 8);
+
+/// The variants that a search would try; on a processor, which compiles slowly, the shipped one.
+#[test]
+fn shipped_variants_agree() {
+    fn all<T: Wide>() {
+        for device in devices() {
+            for arithmetic in [Arithmetic::Ieee, Arithmetic::ThreeTf32] {
+                let mut variants = GemmTuning::variants::<T>(&device, arithmetic);
+                variants.retain(|variant| variant.arithmetic::<T>() == arithmetic);
+                if device.info().kind == DeviceKind::Cpu {
+                    variants.truncate(1);
+                }
+                for (number, &tuning) in variants.iter().enumerate() {
+                    kernel_agrees::<T>(&device, tuning, Forms::One(number));
+                }
+            }
+        }
+    }
+    // The simulator has too little local memory for them.
+    if small() {
+        return;
+    }
+    all::<f32>();
+    all::<f64>();
+    all::<Complex<f32>>();
+    all::<Complex<f64>>();
+}
+
+#[test]
+fn chained_products_need_no_waiting() {
+    for device in devices() {
+        let layout = MatrixLayout::column_major(3, 3);
+        let rotation = Buffer::from_slice(&device, &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]).unwrap();
+        let mut from = Buffer::from_slice(&device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]).unwrap();
+        let mut last = None;
+        for _ in 0..3 {
+            let mut to = Buffer::<f64>::zeroed(&device, 9).unwrap();
+            let (a, b) = (MatRef::new(&rotation, layout).unwrap(), MatRef::new(&from, layout).unwrap());
+            last = Some(gemm(Op::N, Op::N, 1.0, a, b, 0.0, MatMut::new(&mut to, layout).unwrap()).unwrap());
+            // The operand is dropped while the product may still be waiting to run.
+            from = to;
+        }
+        last.unwrap().wait().unwrap();
+        assert_eq!(from.to_vec().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    }
+}
+
+#[test]
+fn wrong_calls_say_what_is_wrong() {
+    let Some(device) = devices().into_iter().next() else { unreachable!("there is a device") };
+    let other = devices().swap_remove(0);
+    let buffer = Buffer::<f64>::zeroed(&device, 64).unwrap();
+    let foreign = Buffer::<f64>::zeroed(&other, 64).unwrap();
+    let mut result = Buffer::<f64>::zeroed(&device, 64).unwrap();
+    let dense = MatrixLayout::column_major;
+    let view = |rows, columns| MatRef::new(&buffer, dense(rows, columns)).unwrap();
+    let mut product = |op_a, op_b, a: MatRef<'_, f64>, b: MatRef<'_, f64>, params: GemmParams| {
+        let c = MatMut::new(&mut result, dense(4, 5)).unwrap();
+        gemm_with(&params, op_a, op_b, 1.0, a, b, 0.0, c).unwrap_err().to_string()
+    };
+    let plain = GemmParams::default();
+    let with = |tuning| GemmParams { tuning: Some(tuning), ..plain };
+    let registers = Registers {
+        tile: [32, 32, 8],
+        item: [5, 4],
+        vector: 1,
+        load: 1,
+        pad: 1,
+        band: 1,
+        max_registers: None,
+    };
+    let batch = MatRef::batch(&buffer, dense(4, 3), 2, 12).unwrap();
+    let messages = [
+        product(Op::N, Op::N, view(3, 3), view(3, 5), plain),
+        product(Op::T, Op::N, view(4, 3), view(3, 5), plain),
+        product(Op::N, Op::C, view(4, 3), view(4, 3), plain),
+        product(Op::N, Op::N, view(4, 3), view(6, 5), plain),
+        product(Op::N, Op::N, batch, view(3, 5), plain),
+        product(Op::N, Op::N, view(4, 3), MatRef::new(&foreign, dense(3, 5)).unwrap(), plain),
+        product(Op::N, Op::N, view(4, 3), view(3, 5), with(GemmTuning::Registers(registers))),
+        MatRef::new(&buffer, dense(9, 8)).unwrap_err().to_string(),
+        MatRef::new(&buffer, dense(4, 4).leading_dimension(3)).unwrap_err().to_string(),
+        MatRef::batch(&buffer, dense(4, 4), 5, 16).unwrap_err().to_string(),
+        MatMut::batch(&mut Buffer::<f64>::zeroed(&device, 64).unwrap(), dense(4, 4), 2, 15)
+            .unwrap_err()
+            .to_string(),
+    ];
+    let expected = [
+        "gemm: A must have 4 rows (as C has), 3 found",
+        "gemm: Aᵀ must have 4 rows (as C has), 3 found",
+        "gemm: Bᴴ must have 5 columns (as C has), 4 found",
+        "gemm: B must have 3 rows (as A, so transposed, has columns), 6 found",
+        "gemm: C is a batch of 1 matrices, A one of 2; they must be equally many",
+        "gemm: B is on device",
+        "kernel variant registers 32x32x8, item 5x4, band 1 cannot be used: a tile must consist of whole work-items",
+        "a 9×8 matrix with leading dimension 9 and offset 0 ends at element 72, but the buffer has 64 elements",
+        "leading dimension of a column-major 4×4 matrix: at least 4 wanted, 3 found",
+        "5 matrices, 16 elements apart, end at element 80, but the buffer has 64 elements",
+        "the 2 matrices of a batch that is written overlap: the stride must be at least 16 elements, 15 found",
+    ];
+    for (message, expected) in messages.iter().zip(expected) {
+        assert!(message.starts_with(expected), "{message}\nwanted: {expected}");
+    }
+
+    let single = Buffer::<f32>::zeroed(&device, 64).unwrap();
+    let mut result = Buffer::<f32>::zeroed(&device, 64).unwrap();
+    let a = MatRef::new(&single, dense(4, 4)).unwrap();
+    let mma =
+        Mma { tile: [32, 32, 16], warp: [16, 16], stages: 3, instruction: 8, band: 3, max_registers: None };
+    let params = GemmParams { tuning: Some(GemmTuning::Mma(mma)), ..plain };
+    let error =
+        gemm_with(&params, Op::N, Op::N, 1.0, a, a, 0.0, MatMut::new(&mut result, dense(4, 4)).unwrap());
+    let error = error.unwrap_err();
+    assert!(matches!(&error, BlasError::Variant { reason, .. } if reason.contains("ThreeTf32")), "{error}");
+}
