@@ -1,7 +1,7 @@
 // Conversion of a field from one precision, and the layout that goes with it, to another: see src/lattice/layout.rs.
 //
 // GROUPS GROUP           groups of complex numbers at a site, and complex numbers in each
-// FROM TO                types of the stored numbers: double, float or short (half precision)
+// FROM TO                types of the stored numbers: double, float or ushort (half precision)
 // FROM_UNITS TO_UNITS    1 where each site has a unit of its own
 // FROM_SX … FROM_ST      extents of a sub-lattice          FROM_NX … FROM_NT    sub-lattices in x, y, z, t
 // FROM_PACK              most complex numbers in a vector, with one lane; the same for TO
@@ -60,7 +60,10 @@ static inline size_t unit_offset(const layout l, const place p)
     return (size_t)2 * COMPONENTS * blocks_of(l) * lanes_of(l) + 2 * ((size_t)p.block * lanes_of(l) + p.lane);
 }
 
-#define IS_SHORT(type) (sizeof(type) == 2)
+#define IS_FIXED(type) (sizeof(type) == 2)
+
+// Fixed-point numbers are raised by this.
+#define RAISED 32768.0
 
 // One work-item for each site of the target, which has one or both parities.
 __kernel void convert_field(__global const FROM *restrict from, __global TO *restrict to, const uint parities)
@@ -78,13 +81,14 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
     to += parity * half_field(a);
 
     const double from_unit =
-        FROM_UNITS ? *(__global const float *)(from + unit_offset(b, source)) : IS_SHORT(FROM) ? 1.0f / LARGEST : 1.0f;
-    double to_unit = IS_SHORT(TO) ? 1.0f / LARGEST : 1.0f;
+        FROM_UNITS ? *(__global const float *)(from + unit_offset(b, source)) : IS_FIXED(FROM) ? 1.0f / LARGEST : 1.0f;
+    const double from_raised = IS_FIXED(FROM) ? RAISED : 0.0;
+    double to_unit = IS_FIXED(TO) ? 1.0f / LARGEST : 1.0f;
     if (TO_UNITS) {
         double largest = 0.0;
         for (int c = 0; c < COMPONENTS; ++c) {
             const size_t re = offset_of(b, source, c);
-            const double size = fmax(fabs((double)from[re]), fabs((double)from[re + imaginary_step(b)]));
+            const double size = fmax(fabs(from[re] - from_raised), fabs(from[re + imaginary_step(b)] - from_raised));
             largest = c == 0 ? size : fmax(largest, size);
         }
         const float unit = (float)(largest * from_unit) / LARGEST;
@@ -92,11 +96,12 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
         to_unit = unit;
     }
     // Fixed-point numbers are rounded to the nearest; where the unit is zero so are they.
-    const double factor = IS_SHORT(TO) ? (to_unit > 0.0 ? from_unit / to_unit : 0.0) : from_unit;
+    const double factor = IS_FIXED(TO) ? (to_unit > 0.0 ? from_unit / to_unit : 0.0) : from_unit;
     for (int c = 0; c < COMPONENTS; ++c) {
         const size_t re_from = offset_of(b, source, c), re_to = offset_of(a, target, c);
-        const double re = factor * (double)from[re_from], im = factor * (double)from[re_from + imaginary_step(b)];
-        to[re_to] = IS_SHORT(TO) ? (TO)round(re) : (TO)re;
-        to[re_to + imaginary_step(a)] = IS_SHORT(TO) ? (TO)round(im) : (TO)im;
+        const double re = factor * (from[re_from] - from_raised);
+        const double im = factor * (from[re_from + imaginary_step(b)] - from_raised);
+        to[re_to] = IS_FIXED(TO) ? (TO)(clamp(round(re), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)re;
+        to[re_to + imaginary_step(a)] = IS_FIXED(TO) ? (TO)(clamp(round(im), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)im;
     }
 }

@@ -1,12 +1,12 @@
 // The numbers of a field: where they are, and how they are loaded and stored. See src/lattice/layout.rs and src/scalar.rs.
 //
-// STORED STORED_BITS    type of the numbers in memory: double, float, or short for half precision
+// STORED STORED_BITS    type of the numbers in memory: double, float, or ushort for half precision
 // PACK                  most complex numbers in a vector, with one lane: as many as have 16 bytes
 // BLOCKS                blocks of LANES sites in each parity
 // STREAM_LINKS STREAM_OUTPUT    1 to load links, or store results, past the caches where the device has such accesses
 //
 // One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [block][component][re, im][lane] with several.
-// In half precision numbers are integers that count a unit; each parity of a spinor field ends with the units of its sites.
+// In half precision numbers are integers that count a unit, raised by 2¹⁵; each parity of a spinor field ends with the units of its sites.
 
 #define stored STORED
 #define SPINOR_COMPONENTS 12
@@ -16,6 +16,15 @@
 #define UNIT_NUMBERS 2
 #else
 #define UNIT_NUMBERS 0
+#endif
+
+// What numbers are raised by as they are loaded: sums and differences need to take it off only half of the time.
+#if STORED_BITS != 16
+#define RAISED ((real)0)
+#elif LANES == 1 && defined(INLINE_PTX)
+#define RAISED ((real)8421376)
+#else
+#define RAISED ((real)32768)
 #endif
 
 // Stored numbers in one parity of a field of spinors.
@@ -122,22 +131,20 @@ static inline vcomplex unpack(const uint word)
 {
     vcomplex z;
 #ifdef INLINE_PTX
-    // Behind the bytes of an exponent, a number plus 2¹⁵ is the float 2²³ + 2¹⁵ + number: one permutation of bytes and one sum take less than
-    // a conversion.
-    const uint raised = word ^ 0x80008000u;
+    // Behind the bytes of an exponent, a 16-bit number is the float 2²³ + number: a permutation of bytes takes less than a conversion.
     uint low, high;
-    __asm__("prmt.b32 %0, %1, %2, 0x7410;" : "=r"(low) : "r"(raised), "r"(0x4B000000u));
-    __asm__("prmt.b32 %0, %1, %2, 0x7432;" : "=r"(high) : "r"(raised), "r"(0x4B000000u));
-    COMPLEX(z, as_float(low) - 8421376.0f, as_float(high) - 8421376.0f)
+    __asm__("prmt.b32 %0, %1, %2, 0x7410;" : "=r"(low) : "r"(word), "r"(0x4B000000u));
+    __asm__("prmt.b32 %0, %1, %2, 0x7432;" : "=r"(high) : "r"(word), "r"(0x4B000000u));
+    COMPLEX(z, as_float(low), as_float(high))
 #else
-    const short2 numbers = as_short2(word);
+    const ushort2 numbers = as_ushort2(word);
     COMPLEX(z, numbers.x, numbers.y)
 #endif
     return z;
 }
 #endif
 
-// `width` complex numbers, in their unit.
+// `width` complex numbers, in their unit and raised.
 static inline void load_vector(__global const stored *address, const int width, const int streamed, vcomplex *z)
 {
 #if STORED_BITS == 64
@@ -184,7 +191,7 @@ static inline void load_vector(__global const stored *address, const int width, 
 #if STORED_BITS == 16
 #define TO_REAL(v) JOIN(convert_, vreal_name)(v)
 #define vreal_name JOIN(REAL, LANES)
-#define TO_STORED(v) JOIN(JOIN(convert_short, LANES), _rte)(v)
+#define TO_STORED(v) JOIN(JOIN(convert_ushort, LANES), _rte)((v) + RAISED)
 #else
 #define TO_REAL(v) (v)
 #define TO_STORED(v) (v)
@@ -213,7 +220,7 @@ static inline vreal load_unit(__global const stored *half_field, const size_t bl
 }
 #endif
 
-// The spinors of a block, in their unit if they have one.
+// The spinors of a block, in their unit if they have one, and raised.
 static inline spinor load_stored_spinor(__global const stored *half_field, const size_t block)
 {
     spinor psi;
@@ -228,8 +235,8 @@ static inline spinor load_spinor(__global const stored *half_field, const size_t
     const vreal unit = load_unit(half_field, block);
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        psi.s[c].re *= unit;
-        psi.s[c].im *= unit;
+        psi.s[c].re = (psi.s[c].re - RAISED) * unit;
+        psi.s[c].im = (psi.s[c].im - RAISED) * unit;
     }
 #endif
     return psi;
@@ -274,8 +281,10 @@ static inline void store_spinor(__global stored *half_field, const size_t block,
 #elif STORED_BITS == 32
         const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
 #else
-        const short8 v = convert_short8_rte(
+        const short8 integers = convert_short8_rte(
             (float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im));
+        // Raised by 2¹⁵.
+        const short8 v = integers ^ (short)-0x8000;
 #endif
         store_16(address, STREAM_OUTPUT, as_uint4(v));
     }

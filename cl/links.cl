@@ -108,6 +108,11 @@ static inline matrix load_link(__global const stored *half_links, const size_t b
 {
     matrix u;
     LOAD_GROUP(u.e, half_links, 4, STORED_COMPLEX, mu, block, STREAM_LINKS)
+#pragma unroll
+    for (int k = 0; k < STORED_COMPLEX; ++k) {
+        u.e[k].re -= RAISED;
+        u.e[k].im -= RAISED;
+    }
 #if RECONSTRUCT == 12
     complete(&u);
 #elif RECONSTRUCT == 8

@@ -42,7 +42,28 @@ typedef struct {
 #endif
 } half_spinor;
 
-// The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis.
+// a + s b, and a + s i b, for a sign s and numbers that are both raised; the result is not. Differences lose it by themselves.
+static inline vcomplex lower_signed(const vcomplex a, const int s, const vcomplex b)
+{
+    vcomplex lowered = a;
+    if (s > 0) {
+        lowered.re -= 2 * RAISED;
+        lowered.im -= 2 * RAISED;
+    }
+    return add_signed(lowered, s, b);
+}
+
+static inline vcomplex lower_signed_i(const vcomplex a, const int s, const vcomplex b)
+{
+    vcomplex lowered = a;
+    if (s > 0)
+        lowered.im -= 2 * RAISED;
+    else
+        lowered.re -= 2 * RAISED;
+    return add_signed_i(lowered, s, b);
+}
+
+// The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis, for a raised ψ.
 static inline half_spinor project(const int mu, const int sign, const spinor psi)
 {
     half_spinor upper;
@@ -50,17 +71,17 @@ static inline half_spinor project(const int mu, const int sign, const spinor psi
     for (int c = 0; c < 3; ++c) {
         const vcomplex s0 = psi.s[c], s1 = psi.s[3 + c], s2 = psi.s[6 + c], s3 = psi.s[9 + c];
         if (mu == 0) {
-            upper.h[c] = add_signed_i(s0, sign, s3);
-            upper.h[3 + c] = add_signed_i(s1, sign, s2);
+            upper.h[c] = lower_signed_i(s0, sign, s3);
+            upper.h[3 + c] = lower_signed_i(s1, sign, s2);
         } else if (mu == 1) {
-            upper.h[c] = add_signed(s0, -sign, s3);
-            upper.h[3 + c] = add_signed(s1, sign, s2);
+            upper.h[c] = lower_signed(s0, -sign, s3);
+            upper.h[3 + c] = lower_signed(s1, sign, s2);
         } else if (mu == 2) {
-            upper.h[c] = add_signed_i(s0, sign, s2);
-            upper.h[3 + c] = add_signed_i(s1, -sign, s3);
+            upper.h[c] = lower_signed_i(s0, sign, s2);
+            upper.h[3 + c] = lower_signed_i(s1, -sign, s3);
         } else {
-            upper.h[c] = add_signed(s0, sign, s2);
-            upper.h[3 + c] = add_signed(s1, sign, s3);
+            upper.h[c] = lower_signed(s0, sign, s2);
+            upper.h[3 + c] = lower_signed(s1, sign, s3);
         }
     }
     return upper;

@@ -127,7 +127,7 @@ impl StoragePrecision {
     /// The type of one stored number in OpenCL C.
     pub fn opencl_name(self) -> &'static str {
         match self {
-            Self::Half => "short",
+            Self::Half => "ushort",
             Self::Single => "float",
             Self::Double => "double",
         }
@@ -197,14 +197,18 @@ stored_as_it_is!(f64, StoragePrecision::Double);
 
 /// Half precision: 16-bit fixed point in memory, `f32` in all arithmetic.
 ///
-/// A number is an integer from −32767 to 32767 times a unit. Elements of links, at most 1 in size, have the unit
-/// 1/32767; the numbers of a spinor share one that is stored beside them, the largest of them divided by 32767 ([`Half::unit`]).
+/// A number is an integer from −32767 to 32767 times a unit; in memory it is raised by 32768, which makes it unsigned. Elements of links,
+/// at most 1 in size, have the unit 1/32767; the numbers of a spinor share one that is stored beside them, the largest of them divided
+/// by 32767 ([`Half::unit`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half;
 
 impl Half {
     /// The largest integer that is stored.
     pub const LARGEST: f32 = 32767.0;
+
+    /// What integers are raised by.
+    const RAISED: i32 = 1 << 15;
 
     /// The unit in which the largest of `values` is [`Half::LARGEST`]. It is NaN if all of them are.
     pub fn unit(values: impl Iterator<Item = f32>) -> f32 {
@@ -214,18 +218,19 @@ impl Half {
 
 impl Storage for Half {
     type Real = f32;
-    type Stored = i16;
+    type Stored = u16;
     const STORAGE: StoragePrecision = StoragePrecision::Half;
 
     #[inline]
-    fn store(value: f32, unit: f32) -> i16 {
+    fn store(value: f32, unit: f32) -> u16 {
         // The conversion saturates, and a zero unit, that of a spinor of zeros, gives zero.
-        if unit > 0.0 { (value / unit).round() as i16 } else { 0 }
+        let integer = if unit > 0.0 { (value / unit).round() as i16 } else { 0 };
+        (i32::from(integer) + Self::RAISED) as u16
     }
 
     #[inline]
-    fn load(stored: i16, unit: f32) -> f32 {
-        f32::from(stored) * unit
+    fn load(stored: u16, unit: f32) -> f32 {
+        (i32::from(stored) - Self::RAISED) as f32 * unit
     }
 }
 
