@@ -58,17 +58,33 @@ fn by_full_operator(
     half(&out, dims, parity)
 }
 
-/// A form with every option each way: parity, dagger, γ5, shift, sources. Few, because each is a kernel to compile.
+/// Parity, dagger, γ5, shift, sources.
 type Case = (usize, bool, bool, bool, usize);
 
-const CASES: [Case; 2] = [(0, false, false, false, 1), (1, true, true, true, 3)];
+const SOURCES: [usize; 6] = [1, 2, 4, 8, 12, 16];
+
+/// Every option each way. Each is a kernel to compile, so only two of them unless `LATTICE_CL_TEST_ALL=1` asks for every combination;
+/// the number of sources goes round with `turn`.
+fn cases(turn: usize) -> Vec<Case> {
+    if std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1") {
+        let options = SOURCES.iter().flat_map(|&sources| [(false, sources), (true, sources)]);
+        let options = options.flat_map(|(dagger, sources)| [(0, dagger, sources), (1, dagger, sources)]);
+        return options
+            .map(|(parity, dagger, sources)| {
+                (parity, dagger, sources % 4 == 0, dagger ^ (sources > 2), sources)
+            })
+            .collect();
+    }
+    let sources = |k: usize| SOURCES[k % SOURCES.len()];
+    vec![(0, false, false, false, sources(turn)), (1, true, true, true, sources(turn + 3))]
+}
 
 fn check<T: Storage>(
     team: &Team,
     name: &str,
     configuration: &GaugeConfiguration,
     reconstructions: &[Reconstruction],
-    cases: &[Case],
+    cases: impl Fn(usize) -> Vec<Case>,
 ) {
     let bound = match T::STORAGE {
         StoragePrecision::Double => 1e-14,
@@ -80,9 +96,9 @@ fn check<T: Storage>(
     let cast = |fields: &[Vec<Spinor>], parity| -> Vec<host::Spinor<T::Real>> {
         fields.iter().flat_map(|field| half(field, dims, parity)).map(|spinor| spinor.cast()).collect()
     };
-    for &reconstruction in reconstructions {
+    for (turn, &reconstruction) in reconstructions.iter().enumerate() {
         let links = lattice.gauge_in::<T>(configuration, boundary(), reconstruction).unwrap();
-        for &(parity, dagger, gamma5, shift, sources) in cases {
+        for (parity, dagger, gamma5, shift, sources) in cases(turn) {
             let fields = |seed: u64| -> Vec<Vec<Spinor>> {
                 (0..sources as u64).map(|source| spinor_field(dims, seed + source)).collect()
             };
@@ -123,9 +139,9 @@ fn every_storage_and_parity_on_every_team() {
                 (1, 2..) => continue,
                 _ => [&[Reconstruction::Twelve], &[Reconstruction::None], &[Reconstruction::Eight]],
             };
-            check::<f64>(&team, &name, &configuration, double, &CASES);
-            check::<f32>(&team, &name, &configuration, single, &CASES);
-            check::<Half>(&team, &name, &configuration, half, &CASES);
+            check::<f64>(&team, &name, &configuration, double, cases);
+            check::<f32>(&team, &name, &configuration, single, |turn| cases(turn + 1));
+            check::<Half>(&team, &name, &configuration, half, |turn| cases(turn + 2));
         }
     }
 }
@@ -144,10 +160,120 @@ fn links_with_vanishing_elements() {
     for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 1) {
         for configuration in [&GaugeConfiguration::unit(dims), &diagonal] {
             let fewer = &Reconstruction::ALL[1..];
-            check::<f64>(&team, &name, configuration, fewer, &CASES[..1]);
-            check::<f32>(&team, &name, configuration, fewer, &CASES[..1]);
-            check::<Half>(&team, &name, configuration, fewer, &CASES[..1]);
+            let bare = |_| vec![(0, false, false, false, 1)];
+            check::<f64>(&team, &name, configuration, fewer, bare);
+            check::<f32>(&team, &name, configuration, fewer, bare);
+            check::<Half>(&team, &name, configuration, fewer, bare);
         }
+    }
+}
+
+/// ‖a − b‖ / ‖b‖ of the hop with links in precision `T` that were converted on the device from double.
+fn error_with_converted_links<T: Storage>(team: &Team, reconstruction: Reconstruction) -> f64 {
+    let dims = lattices()[0];
+    let (configuration, psi) = (hot(dims, 6), spinor_field(dims, 7));
+    let lattice = Lattice::new(team, dims).unwrap();
+    let links = lattice.gauge_in::<f64>(&configuration, boundary(), reconstruction).unwrap();
+    let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+    let hop = HopEvenOdd::new(&links.cast::<T>().unwrap(), 0, form, HopOptions::default()).unwrap();
+    let source: lattice_cl::lattice::ParityField<f64> =
+        lattice.parity_from_host(1, &half(&psi, dims, 1)).unwrap();
+    let mut out = hop.target().unwrap();
+    hop.apply(&source.cast().unwrap(), None, &mut out).unwrap();
+    let found = out.cast::<f64>().unwrap().to_host().unwrap();
+    distance(&found, &by_full_operator(&configuration, form, 0, &psi, None))
+}
+
+#[test]
+fn fields_are_converted_on_the_devices() {
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
+        for reconstruction in [Reconstruction::Twelve, Reconstruction::Eight] {
+            let single = error_with_converted_links::<f32>(&team, reconstruction);
+            let half = error_with_converted_links::<Half>(&team, reconstruction);
+            assert!(single < 1e-6, "{name} {reconstruction}: {single:e}");
+            // The host has no fixed point: its fields of half precision are in single.
+            let least = if team.is_host() { 0.0 } else { 1e-6 };
+            assert!((least..1e-3).contains(&half), "{name} {reconstruction}: {half:e}");
+        }
+    }
+}
+
+#[test]
+fn a_spinor_of_half_precision_is_rounded_by_its_unit() {
+    let dims = lattices()[0];
+    // Spinors of very different sizes, and one of zeros.
+    let mut psi = spinor_field(dims, 8);
+    for (site, spinor) in psi.iter_mut().enumerate() {
+        let scale = 10f64.powi(site as i32 % 20 - 10);
+        *spinor = if site == 5 { Spinor::default() } else { Spinor::from_fn(|s, c| spinor.0[s][c] * scale) };
+    }
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() == 1) {
+        let lattice = Lattice::new(&team, dims).unwrap();
+        let double = lattice.spinor_from_host::<f64>(&psi).unwrap();
+        let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
+        let converted = double.cast::<Half>().unwrap().to_host().unwrap();
+        let uploaded = lattice.spinor_from_host::<Half>(&single).unwrap().to_host().unwrap();
+        for (site, exact) in psi.iter().enumerate() {
+            let numbers = |spinor: &Spinor| -> Vec<f64> {
+                spinor.0.as_flattened().iter().flat_map(|z| [z.re, z.im]).collect()
+            };
+            let unit = numbers(exact).iter().fold(0.0, |largest: f64, x| largest.max(x.abs())) / 32767.0;
+            for found in [&converted[site], &uploaded[site]] {
+                for (found, exact) in numbers(&found.cast()).iter().zip(numbers(exact)) {
+                    assert!((found - exact).abs() <= 0.51 * unit, "{name} site {site}: {found} {exact}");
+                }
+            }
+        }
+    }
+}
+
+fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
+    let dims = lattices()[0];
+    let configuration = hot(dims, 9);
+    let lattice = Lattice::new(team, dims).unwrap();
+    let links = lattice.gauge_in::<T>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+    let field = |seed, parity| {
+        let spinors: Vec<host::Spinor<T::Real>> =
+            half(&spinor_field(dims, seed), dims, parity).iter().map(Spinor::cast).collect();
+        lattice.parity_from_host::<T>(parity, &spinors).unwrap()
+    };
+    let form = WilsonForm { shift: 1.0, coefficient: -0.12, dagger: true, gamma5: true };
+    let options = HopOptions { shift: true, product: true, ..Default::default() };
+    let hop = HopEvenOdd::new(&links, 0, form, options).unwrap();
+    let (psi, shifted, against) = (field(1, 1), field(2, 0), field(3, 0));
+    let mut out = hop.target().unwrap();
+    let sums = hop.apply_with_product(&psi, Some(&shifted), &mut out, &against).unwrap();
+    let (out, against) = (out.to_host().unwrap(), against.to_host().unwrap());
+    let product = host::spinor_fields::dot(&against, &out);
+    let norm2 = host::spinor_fields::norm2(&out);
+    let scale = (norm2 * host::spinor_fields::norm2(&against)).sqrt();
+    assert!((sums.product - product).norm() < bound * scale, "{name}: {} {product}", sums.product);
+    assert!((sums.norm2 - norm2).abs() < bound * norm2, "{name}: {} {norm2}", sums.norm2);
+}
+
+#[test]
+fn products_are_made_while_the_result_is_stored() {
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
+        check_products::<f64>(&team, &name, 1e-13);
+        check_products::<f32>(&team, &name, 1e-6);
+        // What is summed up has not been rounded to half precision yet.
+        check_products::<Half>(&team, &name, 1e-4);
+    }
+}
+
+#[test]
+fn links_with_elements_above_one_are_refused_in_half_precision() {
+    let dims = lattices()[0];
+    let mut configuration = hot(dims, 4);
+    configuration.set_link(3, 2, configuration.link(3, 2).scale(1.5));
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 1) {
+        let lattice = Lattice::new(&team, dims).unwrap();
+        let refused = lattice.gauge::<Half>(&configuration, boundary());
+        let largest =
+            configuration.link(3, 2).0.as_flattened().iter().any(|z| z.re.abs().max(z.im.abs()) > 1.0);
+        assert_eq!(matches!(refused, Err(LatticeError::LinkTooLarge { .. })), largest, "{name}");
+        assert!(largest, "the test needs such an element");
+        assert!(lattice.gauge::<f32>(&configuration, boundary()).is_ok(), "{name}");
     }
 }
 

@@ -85,21 +85,22 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The variant that is used where none is asked for and none was found by a search, for one or several fields on `sites` sites.
+    /// The variant that is used where none is asked for and none was found by a search, on `sites` sites.
     ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 on both 32⁴ and 16³×32
-    /// (`bench/runs/2026-11-20-h200/stencil`): a hop in double needs all registers, unless the links are rebuilt from 8 reals, which takes more
-    /// work-items to hide, and it gains from leaving the first-level cache to the spinors. Several fields make the neighbours' spinors
-    /// what is loaded most, and they stay in the cache if the lattice is worked off in tiles. Elsewhere: a warp or two in a group on
-    /// GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the caches, when links and spinors
-    /// do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
-    pub fn shipped(
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-21-h200/search`). A hop in double needs all
+    /// registers, and gains from leaving the first-level cache to the spinors. The full operator uses each link twice and several fields make
+    /// the neighbours' spinors what is loaded most: both stay in the cache if the lattice is worked off in tiles.
+    ///
+    /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
+    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
+    pub(super) fn shipped(
         device: &Device,
         precision: StoragePrecision,
         reconstruction: Reconstruction,
-        sources: usize,
+        task: Task,
         sites: usize,
     ) -> Self {
+        let sources = task.sources;
         let plain = Self {
             work_group: (64 / sources).max(8),
             sources_per_item: 1,
@@ -113,38 +114,30 @@ impl Tuning {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
             let beyond_caches = sites * reals * precision.bytes() > CACHED_BYTES;
             let prefetch = if beyond_caches { 2 } else { 0 };
-            return Self {
-                work_group: 4,
-                sources_per_item: sources,
-                stream_output: beyond_caches,
-                prefetch,
-                ..plain
-            };
+            return Self { work_group: 4, stream_output: beyond_caches, prefetch, ..plain };
         }
         if !device.supports_register_limit() {
             return plain;
         }
-        if sources > 1 {
-            let in_double = precision == StoragePrecision::Double;
-            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
-            return Self {
-                work_group: (128 * sources_per_item / sources).max(16),
-                sources_per_item,
-                max_registers: Some(if in_double { 255 } else { 168 }),
-                tile_z: if in_double { 4 } else { 8 },
-                ..plain
-            };
-        }
+        let in_double = precision == StoragePrecision::Double;
+        let registers = |count| Self { max_registers: Some(count), ..plain };
         match (precision, reconstruction) {
-            (StoragePrecision::Half | StoragePrecision::Single, _) => {
-                Self { work_group: (128 / sources).max(16), max_registers: Some(128), ..plain }
+            _ if sources > 1 => {
+                let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
+                let work_group = (128 * sources_per_item / sources).max(16);
+                let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
+                Self { work_group, sources_per_item, tile_z, ..registers(limit) }
             }
-            (StoragePrecision::Double, reconstruction) => Self {
-                max_registers: Some(if reconstruction == Reconstruction::Eight { 128 } else { 255 }),
-                stream_links: true,
-                stream_output: true,
-                ..plain
-            },
+            _ if task.region == Region::Full => {
+                let (work_group, limit) = if in_double { (128, 255) } else { (64, 168) };
+                Self { work_group, stream_output: true, tile_z: 8, ..registers(limit) }
+            }
+            (StoragePrecision::Double, _) => {
+                Self { stream_links: true, stream_output: true, ..registers(255) }
+            }
+            (StoragePrecision::Single, Reconstruction::None) => registers(255),
+            (StoragePrecision::Single, Reconstruction::Eight) => Self { work_group: 128, ..registers(128) },
+            _ => registers(168),
         }
     }
 }

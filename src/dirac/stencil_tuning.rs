@@ -132,8 +132,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
 
     fn shipped(&self) -> Tuning {
         let sites = self.slab.layout(self.links.lattice().dims(), T::STORAGE).volume();
-        let (device, sources) = (&self.slab.device, self.task.sources);
-        Tuning::shipped(device, T::STORAGE, self.links.reconstruction(), sources, sites)
+        Tuning::shipped(&self.slab.device, T::STORAGE, self.links.reconstruction(), self.task, sites)
     }
 
     fn steps(&self) -> Vec<Step<'_, Tuning>> {
