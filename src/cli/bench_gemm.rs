@@ -5,13 +5,9 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
 use crate::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
-use crate::device::{
-    ArithmeticRate, Buffer, Device, DeviceKind, Profiling, arithmetic_rate, triad_bandwidth,
-};
+use crate::device::{ArithmeticRate, Buffer, Device, Profiling, arithmetic_rate, triad_bandwidth};
 use crate::scalar::{Element, Precision, Real};
 use comfy_table::{CellAlignment, Table, presets};
-use faer::traits::ComplexField;
-use faer::{Accum, Mat, Par};
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
@@ -197,8 +193,16 @@ fn number<T: Element>(matrix: u64, index: usize) -> T {
     T::from_complex(Complex::new(re, next()))
 }
 
+/// What the host's library can multiply too, where it is compiled in.
+#[cfg(feature = "faer")]
+trait HostElement: Element + faer::traits::ComplexField {}
+#[cfg(feature = "faer")]
+impl<T: Element + faer::traits::ComplexField> HostElement for T {}
+#[cfg(not(feature = "faer"))]
+use crate::scalar::Element as HostElement;
+
 impl Case<'_> {
-    fn measure<T: Element + ComplexField>(
+    fn measure<T: HostElement>(
         &self,
         element: &'static str,
         ceiling: Option<Ceiling>,
@@ -223,7 +227,8 @@ impl Case<'_> {
                 Err(failure) => return Err(failure),
             }
         }
-        if self.device.info().kind == DeviceKind::Cpu && self.arguments.variant.is_empty() {
+        #[cfg(feature = "faer")]
+        if self.device.info().kind == crate::device::DeviceKind::Cpu && self.arguments.variant.is_empty() {
             rows.push(self.library::<T>(element, ceiling));
         }
         Ok(())
@@ -317,7 +322,9 @@ impl Case<'_> {
     }
 
     /// The host's own library on the same processor.
-    fn library<T: Element + ComplexField>(&self, element: &'static str, ceiling: Option<Ceiling>) -> Row {
+    #[cfg(feature = "faer")]
+    fn library<T: HostElement>(&self, element: &'static str, ceiling: Option<Ceiling>) -> Row {
+        use faer::{Accum, Mat, Par};
         let n = self.n;
         let [a, b] = [1, 2].map(|matrix| Mat::<T>::from_fn(n, n, |i, j| number(matrix, i + j * n)));
         let mut c = Mat::<T>::zeros(n, n);

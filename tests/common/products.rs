@@ -1,8 +1,6 @@
 //! Products of matrices in higher precision, and the check of one product.
 
 use super::common::unit_roundoff;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, gemm_with};
 use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, Order};
 use lattice_cl::device::{Buffer, Device};
@@ -34,13 +32,10 @@ pub trait Wide: Element {
     fn product(m: usize, n: usize, k: usize, a: &[C64], b: &[C64]) -> Vec<C64>;
 }
 
-/// Factors in single precision: in double, by faer.
+/// Factors in single precision: in double.
 fn in_double(m: usize, n: usize, k: usize, a: &[C64], b: &[C64]) -> Vec<C64> {
-    let a = Mat::from_fn(m, k, |i, p| a[i + p * m]);
-    let b = Mat::from_fn(k, n, |p, j| b[p + j * k]);
-    let mut c = Mat::<C64>::zeros(m, n);
-    matmul(&mut c, Accum::Replace, &a, &b, Complex::new(1.0, 0.0), Par::Seq);
-    (0..m * n).map(|index| c[(index % m, index / m)]).collect()
+    let element = |index: usize| (0..k).map(|p| a[index % m + p * m] * b[p + index / m * k]).sum();
+    (0..m * n).into_par_iter().map(element).collect()
 }
 
 /// Factors in double precision: every product and sum as a pair of doubles (T. J. Dekker, Numer. Math. 18, 224 (1971)).
