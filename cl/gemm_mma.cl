@@ -2,7 +2,9 @@
 // products of TF32 parts.
 //
 // A work-group computes a TILE_M x TILE_N tile of C, each warp WARP_M x WARP_N of it. Pieces of the factors, TILE_K
-// deep, are copied asynchronously into a ring of STAGES places in local memory; one barrier a piece.
+// deep, are copied asynchronously into a ring of STAGES places in local memory; one barrier a piece. The fragments of a
+// step, MMA_K deep, are read while those of the step before are multiplied, also across the barrier: TILE_K is two steps
+// at least. The copies of a piece follow its first step, so that the matrix units have work meanwhile.
 //
 // Local memory keeps the order of global memory: lines of TILE_M (TILE_N) elements if these are neighbours there, of
 // TILE_K if those are. PAD is 32 bytes in the first case and four elements in the second: the 32 lanes of a fragment
@@ -11,6 +13,8 @@
 // Fragments, by the PTX manual ("Matrix Fragments for mma.m16n8k4", k8 and k16 with .f64, and .tf32), with
 // g = lane / 4 and t = lane % 4: element 2j + h of A is (row g + 8h, column 4j + t), element j of B is (row 4j + t, column
 // g), element 2h + e of C is (row g + 8h, column 2t + e).
+//
+// Instructions that add to the same sums follow each other as far apart as a row of fragments allows.
 //
 // Complex products are four real ones. 3xTF32: x is split into big + small, each rounded to the 11 bits of TF32, and
 // a b is taken as small big + big small + big big. Left out are small small and what small lost to rounding, each below
@@ -83,10 +87,12 @@ static inline uint local_address(__local const void *p) { return (uint)(size_t)p
 #endif
 
 // Starts to copy a piece of `lines` lines of `length` elements, of which those up to lines_left and length_left exist.
-static inline void copy_piece(__local element *to, __global const element *from, ulong leading, long lines_left,
-                              long length_left, int lines, int length, int pitch, int aligned, int item) {
+// Tiles at the edge come here, and factors that are not aligned: loops that are not unrolled leave the registers to the
+// others.
+static inline void copy_part(__local element *to, __global const element *from, ulong leading, long lines_left,
+                             long length_left, int lines, int length, int pitch, int aligned, int item) {
     if (aligned) {
-#pragma unroll
+#pragma unroll 1
         for (int q = 0; q < lines * length / COPY / WORK_ITEMS; q++) {
             const int number = q * WORK_ITEMS + item;
             const int line = number / (length / COPY);
@@ -96,7 +102,7 @@ static inline void copy_piece(__local element *to, __global const element *from,
             COPY_SEVERAL(to + line * pitch + start, source, (uint)rest * ELEMENT_BYTES);
         }
     } else {
-#pragma unroll 4
+#pragma unroll 1
         for (int q = 0; q < lines * length / WORK_ITEMS; q++) {
             const int number = q * WORK_ITEMS + item;
             const int line = number / length;
@@ -105,6 +111,18 @@ static inline void copy_piece(__local element *to, __global const element *from,
             __global const element *source = exists ? from + line * leading + start : from;
             COPY_ONE(to + line * pitch + start, source, exists ? (uint)ELEMENT_BYTES : 0u);
         }
+    }
+}
+
+// The same for a piece that is there as a whole and aligned: a work-item copies at one place of every so many lines,
+// `from` and `to` are at its first one.
+static inline void copy_whole(__local element *to, __global const element *from, ulong leading, int lines, int length,
+                              int pitch) {
+    const int distance = WORK_ITEMS / (length / COPY);
+#pragma unroll
+    for (int q = 0; q < lines / distance; q++) {
+        COPY_SEVERAL(to + q * distance * pitch, from, (uint)(COPY * ELEMENT_BYTES));
+        from += distance * leading;
     }
 }
 
@@ -218,13 +236,14 @@ static inline void take(real *fragment, int distance, element x, int conjugate) 
 #endif
 }
 
-// The products of one pair of fragments, small ones first.
-static inline void mma_parts(real *c, const real *a, const real *b, __local real *scratch, int item) {
-#if PARTS == 2
-    mma(c, a + A_FRAGMENT, b, scratch, item);
-    mma(c, a, b + B_FRAGMENT, scratch, item);
-#endif
-    mma(c, a, b, scratch, item);
+// One row of fragments of C: to all its sums, real (0) or imaginary (1), is added the product of one part of A with one of B.
+static inline void add_products(real sum[MMAS_N][REALS][4], int which, const real *a,
+                                real b[MMAS_N][REALS * PARTS * B_FRAGMENT], int part, __local real *scratch,
+                                int item) {
+#pragma unroll
+    for (int j = 0; j < MMAS_N; j++) {
+        mma(sum[j][which], a, b[j] + part * B_FRAGMENT, scratch, item);
+    }
 }
 
 __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(GEMM_PARAMETERS) {
@@ -264,41 +283,67 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
         }
     }
 
-    // Copies that fall behind the end of the factors bring zeros to places that nobody reads.
+    // Where this work-item copies, if pieces are whole.
+    const int a_line = item / (A_LENGTH / COPY);
+    const int a_start = item % (A_LENGTH / COPY) * COPY;
+    const int b_line = item / (B_LENGTH / COPY);
+    const int b_start = item % (B_LENGTH / COPY) * COPY;
+    const int whole = a_aligned && b_aligned && rows >= TILE_M && columns >= TILE_N;
+
     long to_copy = k;
     int copy_stage = 0;
 #define COPY_NEXT_PIECE                                                                                         \
-    if (to_copy > 0) {                                                                                          \
+    {                                                                                                           \
         __local element *place = ring + copy_stage * (A_PIECE + B_PIECE);                                       \
-        copy_piece(place, a_next, a_leading, A_TRANSPOSED ? rows : to_copy, A_TRANSPOSED ? to_copy : rows,      \
-                   A_LINES, A_LENGTH, A_PITCH, a_aligned, item);                                                \
-        copy_piece(place + A_PIECE, b_next, b_leading, B_TRANSPOSED ? to_copy : columns,                        \
-                   B_TRANSPOSED ? columns : to_copy, B_LINES, B_LENGTH, B_PITCH, b_aligned, item);              \
+        if (whole && to_copy >= TILE_K) {                                                                       \
+            copy_whole(place + a_line * A_PITCH + a_start, a_next + a_line * a_leading + a_start, a_leading,    \
+                       A_LINES, A_LENGTH, A_PITCH);                                                             \
+            copy_whole(place + A_PIECE + b_line * B_PITCH + b_start, b_next + b_line * b_leading + b_start,     \
+                       b_leading, B_LINES, B_LENGTH, B_PITCH);                                                  \
+        } else if (to_copy > 0) {                                                                               \
+            copy_part(place, a_next, a_leading, A_TRANSPOSED ? rows : to_copy, A_TRANSPOSED ? to_copy : rows,   \
+                      A_LINES, A_LENGTH, A_PITCH, a_aligned, item);                                             \
+            copy_part(place + A_PIECE, b_next, b_leading, B_TRANSPOSED ? to_copy : columns,                     \
+                      B_TRANSPOSED ? columns : to_copy, B_LINES, B_LENGTH, B_PITCH, b_aligned, item);           \
+        }                                                                                                       \
         a_next += a_step;                                                                                       \
         b_next += b_step;                                                                                       \
         to_copy -= TILE_K;                                                                                      \
-    }                                                                                                           \
-    CLOSE_COPIES;                                                                                               \
-    copy_stage = copy_stage + 1 == STAGES ? 0 : copy_stage + 1;
+        CLOSE_COPIES;                                                                                           \
+        copy_stage = copy_stage + 1 == STAGES ? 0 : copy_stage + 1;                                             \
+    }
 
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; stage++) {
         COPY_NEXT_PIECE
     }
 
+    const int a_place = (warp_row + g) * A_ROW_STEP + t * A_INNER_STEP;
+    const int b_place = A_PIECE + (warp_column + g) * B_COLUMN_STEP + t * B_INNER_STEP;
+    __local const element *piece = ring;
     int stage = 0;
-    for (long rest = k; rest > 0; rest -= TILE_K) {
-        // All but the youngest STAGES - 2 copies are here, everybody's; and everybody is done with the piece
-        // before, whose place the next copy takes.
-        WAIT_FOR_COPIES(STAGES - 2);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        COPY_NEXT_PIECE
+    element a_next_fragments[MMAS_M][A_FRAGMENT];
+    element b_next_fragments[MMAS_N][B_FRAGMENT];
+#define READ_FRAGMENTS(p)                                                                                       \
+    _Pragma("unroll") for (int i = 0; i < MMAS_M; i++) {                                                        \
+        _Pragma("unroll") for (int e = 0; e < A_FRAGMENT; e++) {                                                \
+            const int distance = (16 * i + e % 2 * 8) * A_ROW_STEP + ((p) + e / 2 * 4) * A_INNER_STEP;          \
+            a_next_fragments[i][e] = piece[a_place + distance];                                                 \
+        }                                                                                                       \
+    }                                                                                                           \
+    _Pragma("unroll") for (int j = 0; j < MMAS_N; j++) {                                                        \
+        _Pragma("unroll") for (int e = 0; e < B_FRAGMENT; e++) {                                                \
+            const int distance = 8 * j * B_COLUMN_STEP + ((p) + e * 4) * B_INNER_STEP;                          \
+            b_next_fragments[j][e] = piece[b_place + distance];                                                 \
+        }                                                                                                       \
+    }
 
-        __local const element *a_piece = ring + stage * (A_PIECE + B_PIECE);
-        __local const element *b_piece = a_piece + A_PIECE;
-        stage = stage + 1 == STAGES ? 0 : stage + 1;
-        const int a_place = (warp_row + g) * A_ROW_STEP + t * A_INNER_STEP;
-        const int b_place = (warp_column + g) * B_COLUMN_STEP + t * B_INNER_STEP;
+    // The oldest piece is here, everybody's.
+    WAIT_FOR_COPIES(STAGES - 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    READ_FRAGMENTS(0)
+
+    for (long rest = k; rest > 0; rest -= TILE_K) {
 #pragma unroll
         for (int p = 0; p < TILE_K; p += MMA_K) {
             real a_fragments[MMAS_M][REALS * PARTS * A_FRAGMENT];
@@ -307,38 +352,55 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
             for (int i = 0; i < MMAS_M; i++) {
 #pragma unroll
                 for (int e = 0; e < A_FRAGMENT; e++) {
-                    const int place = (16 * i + e % 2 * 8) * A_ROW_STEP + (p + e / 2 * 4) * A_INNER_STEP;
-                    take(&a_fragments[i][e], A_FRAGMENT, a_piece[a_place + place], A_CONJUGATE);
+                    take(&a_fragments[i][e], A_FRAGMENT, a_next_fragments[i][e], A_CONJUGATE);
                 }
             }
 #pragma unroll
             for (int j = 0; j < MMAS_N; j++) {
 #pragma unroll
                 for (int e = 0; e < B_FRAGMENT; e++) {
-                    const int place = 8 * j * B_COLUMN_STEP + (p + e * 4) * B_INNER_STEP;
-                    take(&b_fragments[j][e], B_FRAGMENT, b_piece[b_place + place], B_CONJUGATE);
+                    take(&b_fragments[j][e], B_FRAGMENT, b_next_fragments[j][e], B_CONJUGATE);
                 }
             }
+
+            if (p + MMA_K < TILE_K) {
+                READ_FRAGMENTS(p + MMA_K)
+            } else {
+                // The next piece is here, everybody's; and everybody has read all of this one, whose place the next
+                // copy takes. After the last piece, what is read here is not used.
+                WAIT_FOR_COPIES(STAGES - 2);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                stage = stage + 1 == STAGES ? 0 : stage + 1;
+                piece = ring + stage * (A_PIECE + B_PIECE);
+                READ_FRAGMENTS(0)
+            }
+
+            // Products of real parts, which have the numbers 0 to PARTS - 1, and of imaginary parts, the rest.
+#define ADD_PRODUCTS(which, a_part, b_part)                                                                     \
+    add_products(sum[i], which, a_fragments[i] + (a_part) * A_FRAGMENT, b_fragments, b_part, MMA_SCRATCH_OF_WARP, item);
+#if PARTS == 2
+#define ADD_ALL_PARTS(which, a_part, b_part)                                                                    \
+    ADD_PRODUCTS(which, (a_part) + 1, b_part)                                                                   \
+    ADD_PRODUCTS(which, a_part, (b_part) + 1)                                                                   \
+    ADD_PRODUCTS(which, a_part, b_part)
+#else
+#define ADD_ALL_PARTS(which, a_part, b_part) ADD_PRODUCTS(which, a_part, b_part)
+#endif
 #pragma unroll
             for (int i = 0; i < MMAS_M; i++) {
-#pragma unroll
-                for (int j = 0; j < MMAS_N; j++) {
-                    const real *a_real = a_fragments[i];
-                    const real *b_real = b_fragments[j];
-                    mma_parts(sum[i][j][0], a_real, b_real, MMA_SCRATCH_OF_WARP, item);
+                ADD_ALL_PARTS(0, 0, 0)
 #if IS_COMPLEX
-                    const real *a_imaginary = a_real + PARTS * A_FRAGMENT;
-                    const real *b_imaginary = b_real + PARTS * B_FRAGMENT;
-                    real a_negative[PARTS * A_FRAGMENT];
+                ADD_ALL_PARTS(1, PARTS, 0)
+                ADD_ALL_PARTS(1, 0, PARTS)
 #pragma unroll
-                    for (int e = 0; e < PARTS * A_FRAGMENT; e++) {
-                        a_negative[e] = -a_imaginary[e];
-                    }
-                    mma_parts(sum[i][j][1], a_real, b_imaginary, MMA_SCRATCH_OF_WARP, item);
-                    mma_parts(sum[i][j][0], a_negative, b_imaginary, MMA_SCRATCH_OF_WARP, item);
-                    mma_parts(sum[i][j][1], a_imaginary, b_real, MMA_SCRATCH_OF_WARP, item);
-#endif
+                for (int e = PARTS * A_FRAGMENT; e < 2 * PARTS * A_FRAGMENT; e++) {
+                    a_fragments[i][e] = -a_fragments[i][e];
                 }
+                ADD_ALL_PARTS(0, PARTS, PARTS)
+#endif
+            }
+            if (p == 0) {
+                COPY_NEXT_PIECE
             }
         }
     }

@@ -2,8 +2,8 @@
 // registers.
 //
 // The factors pass through local memory in pieces of TILE_K, each twice there: while one piece is multiplied, the
-// next is on its way from global memory into registers, and is stored to the other half when the multiplication
-// is done. One barrier a piece.
+// next is on its way from global memory into registers, and is stored to the other half before the last term. One
+// barrier a piece. What a term needs is read from local memory while the term before is multiplied, also across the barrier.
 //
 // In local memory both pieces lie as [p][row of the tile], so that a work-item reads VECTOR rows at a time. Its
 // rows are ITEM_M / VECTOR such vectors, spread over the tile at equal distances: neighbouring work-items then
@@ -54,7 +54,7 @@
 #endif
 
 // LOAD elements of a line, of which `valid` exist; the others are zero.
-static inline void load_line(element *to, __global const element *from, long valid, int aligned) {
+static inline void load_line(element *to, __global const element *from, int valid, int aligned) {
     if (aligned && valid >= LOAD) {
         const wide_load v = *(__global const wide_load *)from;
         UNPACK_LOAD(to, v);
@@ -67,17 +67,27 @@ static inline void load_line(element *to, __global const element *from, long val
 }
 
 // This work-item's share of a piece of a factor, `rows` x `inner` elements of which exist from `from` on. Neighbouring
-// elements run along the rows (along p if transposed).
-#define LOAD_PIECE(to, from, leading, rows, inner, TILE, LOADS, TRANSPOSED)                                     \
-    _Pragma("unroll") for (int q = 0; q < LOADS; q++) {                                                         \
-        const int number = q * WORK_ITEMS + item;                                                               \
+// elements run along the rows (along p if transposed). A work-item loads at one place of every so many lines; `first` is
+// that place in the first of them.
+#define LOAD_PIECE(to, from, first, leading, rows, inner, TILE, LOADS, TRANSPOSED)                              \
+    {                                                                                                           \
         const int length = TRANSPOSED ? TILE_K : TILE;                                                          \
-        const int line = number / (length / LOAD);                                                              \
-        const int start = number % (length / LOAD) * LOAD;                                                      \
-        const long lines_there = TRANSPOSED ? (rows) : (inner);                                                 \
-        const long length_there = TRANSPOSED ? (inner) : (rows);                                                \
-        load_line(&to[q * LOAD], (from) + line * (leading) + start,                                             \
-                  line < lines_there ? length_there - start : 0, leading##_aligned);                            \
+        const int distance = WORK_ITEMS / (length / LOAD);                                                      \
+        __global const element *source = (from) + (first);                                                      \
+        if (whole && (inner) >= TILE_K) {                                                                       \
+            _Pragma("unroll") for (int q = 0; q < LOADS; q++) {                                                 \
+                const wide_load v = *(__global const wide_load *)(source + q * distance * (leading));           \
+                UNPACK_LOAD(&to[q * LOAD], v);                                                                  \
+            }                                                                                                   \
+        } else {                                                                                                \
+            const int inner_there = (int)min((long)(inner), (long)TILE_K);                                      \
+            const int lines_there = (TRANSPOSED ? (rows) : inner_there) - item / (length / LOAD);               \
+            const int valid = (TRANSPOSED ? inner_there : (rows)) - item % (length / LOAD) * LOAD;              \
+            _Pragma("unroll") for (int q = 0; q < LOADS; q++) {                                                 \
+                load_line(&to[q * LOAD], source, q * distance < lines_there ? valid : 0, leading##_aligned);    \
+                source += distance * (leading);                                                                 \
+            }                                                                                                   \
+        }                                                                                                       \
     }
 
 #define STORE_PIECE(to, from, TILE, PITCH, LOADS, TRANSPOSED, conjugate)                                        \
@@ -112,8 +122,8 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     const ulong2 tile = tile_of_group(get_group_id(0), tile_rows, tile_columns);
     const ulong row = tile.s0 * TILE_M;
     const ulong column = tile.s1 * TILE_N;
-    const long rows = m - row;
-    const long columns = n - column;
+    const int rows = (int)min(m - row, (ulong)TILE_M);
+    const int columns = (int)min(n - column, (ulong)TILE_N);
 
     __global const element *a_next = A_OF_BATCH + row * (A_TRANSPOSED ? a_leading : 1);
     __global const element *b_next = B_OF_BATCH + column * (B_TRANSPOSED ? 1 : b_leading);
@@ -122,6 +132,11 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     // Lines start at aligned addresses if the first one does and the distance keeps it.
     const int a_leading_aligned = (a_offset | a_leading | a_stride) % LOAD == 0;
     const int b_leading_aligned = (b_offset | b_leading | b_stride) % LOAD == 0;
+    const int whole = a_leading_aligned && b_leading_aligned && rows >= TILE_M && columns >= TILE_N;
+    const int a_length = A_TRANSPOSED ? TILE_K : TILE_M;
+    const int b_length = B_TRANSPOSED ? TILE_N : TILE_K;
+    const ulong a_first = item / (a_length / LOAD) * a_leading + item % (a_length / LOAD) * LOAD;
+    const ulong b_first = item / (b_length / LOAD) * b_leading + item % (b_length / LOAD) * LOAD;
 
     element a_share[A_LOADS * LOAD];
     element b_share[B_LOADS * LOAD];
@@ -135,11 +150,26 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     }
 
     // B is kept as its transposed: the piece of B is "not transposed" if its columns are neighbours.
-    LOAD_PIECE(a_share, a_next, a_leading, rows, (long)k, TILE_M, A_LOADS, A_TRANSPOSED)
-    LOAD_PIECE(b_share, b_next, b_leading, columns, (long)k, TILE_N, B_LOADS, !B_TRANSPOSED)
+    LOAD_PIECE(a_share, a_next, a_first, a_leading, rows, (long)k, TILE_M, A_LOADS, A_TRANSPOSED)
+    LOAD_PIECE(b_share, b_next, b_first, b_leading, columns, (long)k, TILE_N, B_LOADS, !B_TRANSPOSED)
     STORE_PIECE(a_pieces, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED, a_conjugate)
     STORE_PIECE(b_pieces, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED, b_conjugate)
     barrier(CLK_LOCAL_MEM_FENCE);
+
+    __local const element *a_now = a_pieces + item_row * VECTOR;
+    __local const element *b_now = b_pieces + item_column * VECTOR;
+    element a_next_rows[ITEM_M];
+    element b_next_columns[ITEM_N];
+#define READ_TERM(p)                                                                                            \
+    _Pragma("unroll") for (int q = 0; q < ITEM_M / VECTOR; q++) {                                               \
+        const wide_local v = *(__local const wide_local *)(a_now + (p) * A_PITCH + q * ITEMS_M * VECTOR);       \
+        UNPACK_LOCAL(&a_next_rows[q * VECTOR], v);                                                              \
+    }                                                                                                           \
+    _Pragma("unroll") for (int q = 0; q < ITEM_N / VECTOR; q++) {                                               \
+        const wide_local v = *(__local const wide_local *)(b_now + (p) * B_PITCH + q * ITEMS_N * VECTOR);       \
+        UNPACK_LOCAL(&b_next_columns[q * VECTOR], v);                                                           \
+    }
+    READ_TERM(0)
 
     int half_now = 0;
     for (long rest = k; rest > 0; rest -= TILE_K) {
@@ -147,25 +177,35 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
         if (more) {
             a_next += a_step;
             b_next += b_step;
-            LOAD_PIECE(a_share, a_next, a_leading, rows, rest - TILE_K, TILE_M, A_LOADS, A_TRANSPOSED)
-            LOAD_PIECE(b_share, b_next, b_leading, columns, rest - TILE_K, TILE_N, B_LOADS, !B_TRANSPOSED)
+            LOAD_PIECE(a_share, a_next, a_first, a_leading, rows, rest - TILE_K, TILE_M, A_LOADS, A_TRANSPOSED)
+            LOAD_PIECE(b_share, b_next, b_first, b_leading, columns, rest - TILE_K, TILE_N, B_LOADS, !B_TRANSPOSED)
         }
 
-        __local const element *a_now = a_pieces + half_now * A_PIECE + item_row * VECTOR;
-        __local const element *b_now = b_pieces + half_now * B_PIECE + item_column * VECTOR;
 #pragma unroll
         for (int p = 0; p < TILE_K; p++) {
             element a_rows[ITEM_M];
             element b_columns[ITEM_N];
 #pragma unroll
-            for (int q = 0; q < ITEM_M / VECTOR; q++) {
-                const wide_local v = *(__local const wide_local *)(a_now + p * A_PITCH + q * ITEMS_M * VECTOR);
-                UNPACK_LOCAL(&a_rows[q * VECTOR], v);
+            for (int i = 0; i < ITEM_M; i++) {
+                a_rows[i] = a_next_rows[i];
             }
 #pragma unroll
-            for (int q = 0; q < ITEM_N / VECTOR; q++) {
-                const wide_local v = *(__local const wide_local *)(b_now + p * B_PITCH + q * ITEMS_N * VECTOR);
-                UNPACK_LOCAL(&b_columns[q * VECTOR], v);
+            for (int j = 0; j < ITEM_N; j++) {
+                b_columns[j] = b_next_columns[j];
+            }
+            if (p + 1 < TILE_K) {
+                READ_TERM(p + 1)
+            } else if (more) {
+                // Nobody reads the other half any more: the last barrier came after its last term was read.
+                half_now ^= 1;
+                STORE_PIECE(a_pieces + half_now * A_PIECE, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED,
+                            a_conjugate)
+                STORE_PIECE(b_pieces + half_now * B_PIECE, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED,
+                            b_conjugate)
+                barrier(CLK_LOCAL_MEM_FENCE);
+                a_now = a_pieces + half_now * A_PIECE + item_row * VECTOR;
+                b_now = b_pieces + half_now * B_PIECE + item_column * VECTOR;
+                READ_TERM(0)
             }
 #pragma unroll
             for (int j = 0; j < ITEM_N; j++) {
@@ -175,14 +215,6 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
                 }
             }
         }
-
-        half_now ^= 1;
-        if (more) {
-            STORE_PIECE(a_pieces + half_now * A_PIECE, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED, a_conjugate)
-            STORE_PIECE(b_pieces + half_now * B_PIECE, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED,
-                        b_conjugate)
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
 
     __global element *c_tile = C_OF_BATCH + row + column * c_leading;

@@ -167,7 +167,7 @@ macro_rules! kernels_of {
                     tile: [32, 32, $depth],
                     warp: [16, 16],
                     stages: 2 + usize::from($load > 1),
-                    instruction: 8,
+                    instruction: $depth / 2,
                     band: 3,
                     max_registers: None,
                 };
