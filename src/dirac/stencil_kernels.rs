@@ -132,6 +132,10 @@ impl Tuning {
                 let (work_group, limit) = if in_double { (128, 255) } else { (64, 168) };
                 Self { work_group, stream_output: true, tile_z: 8, ..registers(limit) }
             }
+            // One wave of work-items: as many as possible at once, and what they share close together.
+            (StoragePrecision::Single, _) if sites <= ONE_WAVE => {
+                Self { work_group: 128, stream_output: true, tile_z: 4, ..registers(96) }
+            }
             (StoragePrecision::Double, _) => {
                 Self { stream_links: true, stream_output: true, ..registers(255) }
             }
@@ -141,6 +145,9 @@ impl Tuning {
         }
     }
 }
+
+/// Sites up to which a GPU of today computes those of one parity all at once.
+const ONE_WAVE: usize = 1 << 17;
 
 /// Bytes of links and spinors from which on they do not stay in the last-level cache of a CPU.
 const CACHED_BYTES: usize = 32 << 20;
