@@ -1,5 +1,6 @@
 //! Conjugate Gradient.
 
+use crate::best::Best;
 use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
 use crate::{LinearOperator, VectorOf, VectorSpace};
@@ -63,7 +64,7 @@ pub fn conjugate_gradient<A: LinearOperator>(
     space.copy(&r, &mut p)?;
     let mut ap = space.zero_vector()?;
     let mut curvature = Curvature::default();
-    let mut best = Best { x: space.zero_vector()?, r_norm2: f64::INFINITY };
+    let mut best = Best::none(space)?;
     best.offer(space, &x, r_norm2_seen.re)?;
     loop {
         let p_ap = a.apply_dot(&p, &mut ap)?;
@@ -91,29 +92,6 @@ pub fn conjugate_gradient<A: LinearOperator>(
         space.xpby(&r, &beta, &mut p)?;
         progress.work += direction;
         r_norm2 = new_norm2;
-    }
-}
-
-/// The residual of this method may grow: the iterate with the smallest one so far, to within a factor of two, so that few
-/// copies are made.
-struct Best<V> {
-    x: V,
-    r_norm2: f64,
-}
-
-impl<V> Best<V> {
-    /// Takes note of an iterate.
-    fn offer<S: VectorSpace<Vector = V>>(&mut self, space: &S, x: &V, r_norm2: f64) -> Result<(), S::Error> {
-        if r_norm2 < 0.25 * self.r_norm2 {
-            space.copy(x, &mut self.x)?;
-            self.r_norm2 = r_norm2;
-        }
-        Ok(())
-    }
-
-    /// The better of this and the last iterate.
-    fn or(self, last: V, last_r_norm2: f64) -> V {
-        if last_r_norm2 <= self.r_norm2 { last } else { self.x }
     }
 }
 

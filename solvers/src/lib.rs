@@ -7,12 +7,15 @@
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
+//! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
 //!
 //! Each takes `Params` with documented defaults and returns the solution with a [`SolverInfo`], or a
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
 //! after the *true* residual was computed from its definition and found below the tolerance.
 #![forbid(unsafe_code)]
 
+mod best;
+mod bicgstab;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
@@ -20,6 +23,7 @@ mod operator;
 mod outcome;
 mod space;
 
+pub use bicgstab::{BicgstabParams, bicgstab};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Stopping, TrueResidual};

@@ -284,3 +284,58 @@ fn parameters_are_checked() {
         assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
     }
 }
+
+#[test]
+fn bicgstab_solves_a_matrix_that_is_not_hermitian() {
+    let a = Dense::general(N, 41);
+    let b = Random(42).vector(N);
+    let exact = a.solve(&b);
+    let (x, info) = bicgstab(&a, &b, None, &BicgstabParams::default(), None).unwrap();
+    assert!(distance(&x, &exact) < 1e-8);
+    assert!(info.residual.true_residual <= 1e-10);
+    assert_eq!(info.history.len(), info.iterations + 1);
+    // Two applications an iteration, and one for the true residual.
+    assert_eq!(info.applications, 2 * info.iterations + 1);
+    let near: Vec<_> = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
+    let (_, warm) = bicgstab(&a, &b, Some(&near), &BicgstabParams::default(), None).unwrap();
+    assert!(warm.iterations < info.iterations);
+}
+
+#[test]
+fn bicgstab_starts_again_after_a_breakdown() {
+    // (b, Ab) is zero: b cannot be its own shadow.
+    let reflection = Dense::from_fn(2, |i, j| Complex64::from([[1.0, 0.0], [0.0, -1.0]][i][j]));
+    let b = vec![Complex64::from(1.0); 2];
+    let (x, _) = bicgstab(&reflection, &b, None, &BicgstabParams::default(), None).unwrap();
+    assert!(distance(&x, &reflection.solve(&b)) < 1e-10);
+
+    // The first residual is orthogonal to the second.
+    let entries = [[1.0, 2.0, 0.0], [-2.0, 1.0, 1.0], [0.0, 0.0, 3.0]];
+    let a = Dense::from_fn(3, |i, j| Complex64::from(entries[i][j]));
+    let b = vec![Complex64::from(1.0), Complex64::default(), Complex64::default()];
+    let (x, _) = bicgstab(&a, &b, None, &BicgstabParams::default(), None).unwrap();
+    assert!(distance(&x, &a.solve(&b)) < 1e-9);
+}
+
+#[test]
+fn bicgstab_gives_up_where_no_shadow_residual_helps() {
+    // A zero matrix allows no step, a rotation by a right angle, where (r, Ar) is zero for every real r, none that helps.
+    let zero = Dense::from_fn(2, |_, _| Complex64::default());
+    let rotation = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
+    for a in [zero, rotation] {
+        let b = vec![Complex64::from(1.0), Complex64::from(0.5)];
+        let Err(SolverError::NotConverged { failure, best, info }) =
+            bicgstab(&a, &b, None, &BicgstabParams::default(), None)
+        else {
+            panic!("solved a system that this method cannot solve");
+        };
+        assert!(matches!(failure, Failure::Breakdown { .. }), "{failure}");
+        assert!(info.iterations <= 3 && distance(&best, &[Complex64::default(); 2]) == 0.0);
+    }
+
+    let mut poisoned = Dense::general(N, 44);
+    poisoned.rows[3][5].re = f64::NAN;
+    let outcome = bicgstab(&poisoned, &Random(45).vector(N), None, &BicgstabParams::default(), None);
+    let Err(SolverError::NotConverged { failure, .. }) = outcome else { panic!("solved with NaN") };
+    assert!(matches!(failure, Failure::NotFinite { .. }), "{failure}");
+}
