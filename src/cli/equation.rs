@@ -6,7 +6,8 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Profiling, Team};
 use crate::dirac::{
-    CgParams, Coupling, CrParams, InvertError, Kappa, Mass, System, Wilson, WilsonError, cg, cr,
+    BicgstabParams, CgParams, Coupling, CrParams, InvertError, Kappa, Mass, Preconditioning, System, Wilson,
+    WilsonError, bicgstab, cg, cr,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
@@ -63,9 +64,13 @@ pub struct Method {
     /// The method
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b); cg has normal only
-    #[arg(long, default_value = "normal")]
-    pub system: System,
+    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, for bicgstab direct;
+    /// cg has normal only, bicgstab direct only]
+    #[arg(long)]
+    system: Option<System>,
+    /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites)
+    #[arg(long, default_value = "none")]
+    pub preconditioning: Preconditioning,
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
     #[arg(long, allow_negative_numbers = true)]
     tol: Option<f64>,
@@ -85,6 +90,8 @@ pub enum Solver {
     Cr,
     /// Conjugate Gradient on M†M
     Cg,
+    /// BiCGStab on M
+    Bicgstab,
 }
 
 impl std::fmt::Display for Solver {
@@ -92,6 +99,7 @@ impl std::fmt::Display for Solver {
         f.write_str(match self {
             Solver::Cr => "cr",
             Solver::Cg => "cg",
+            Solver::Bicgstab => "bicgstab",
         })
     }
 }
@@ -287,6 +295,14 @@ impl Method {
         self.precision.into()
     }
 
+    /// Which system is iterated.
+    pub fn system(&self) -> System {
+        self.system.unwrap_or(match self.solver {
+            Solver::Cr | Solver::Cg => System::Normal,
+            Solver::Bicgstab => System::Direct,
+        })
+    }
+
     /// The wanted relative residual.
     pub fn tolerance(&self) -> f64 {
         self.tol.unwrap_or(match self.precision {
@@ -302,10 +318,14 @@ impl Method {
                 "--tol {tolerance} is not allowed: it must be a positive finite number"
             )));
         }
-        if self.solver == Solver::Cg && self.system != System::Normal {
+        let system = self.system();
+        if self.solver == Solver::Bicgstab && system != System::Direct {
+            let message = format!("bicgstab solves M x = b itself, not the {system} system");
+            return Err(Failure::usage(message).hint("leave out --system, or choose --solver cr"));
+        }
+        if self.solver == Solver::Cg && system != System::Normal {
             return Err(Failure::usage(format!(
-                "cg does not solve the {} system, which is not positive",
-                self.system
+                "cg does not solve the {system} system, which is not positive"
             ))
             .hint("choose --system normal, or --solver cr"));
         }
@@ -315,9 +335,17 @@ impl Method {
     /// Solves M x = b.
     pub fn solve(&self, wilson: &Wilson<f64>, b: &SpinorField<f64>) -> Result<Solved, Failure> {
         let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision());
+        let preconditioning = self.preconditioning;
         let outcome = match self.solver {
-            Solver::Cr => cr(wilson, b, &CrParams { tol, max_iterations, system: self.system, precision }),
-            Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision }),
+            Solver::Cr => cr(
+                wilson,
+                b,
+                &CrParams { tol, max_iterations, system: self.system(), precision, preconditioning },
+            ),
+            Solver::Bicgstab => {
+                bicgstab(wilson, b, &BicgstabParams { tol, max_iterations, precision, preconditioning })
+            }
+            Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision, preconditioning }),
         };
         match outcome {
             Ok((x, info)) => Ok(Solved { x, info, failure: None }),
@@ -347,7 +375,12 @@ impl Method {
                 "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
             }
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
-                if self.system != System::Normal =>
+                if self.solver == Solver::Bicgstab =>
+            {
+                "try --solver cg; beyond the critical kappa no method converges well"
+            }
+            SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
+                if self.system() != System::Normal =>
             {
                 "try --system normal; beyond the critical kappa no method converges well"
             }

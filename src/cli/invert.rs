@@ -37,6 +37,7 @@ struct Outcome {
     schema_version: u32,
     solver: Solver,
     system: String,
+    preconditioning: String,
     kappa: f64,
     mass: f64,
     normalisation: &'static str,
@@ -89,7 +90,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let outcome = Outcome {
         schema_version: 1,
         solver: method.solver,
-        system: method.system.to_string(),
+        system: method.system().to_string(),
+        preconditioning: method.preconditioning.to_string(),
         kappa: problem.coupling.kappa(),
         mass: problem.coupling.mass(),
         normalisation: equation.normalisation(),

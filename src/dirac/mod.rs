@@ -1,6 +1,7 @@
 //! Dirac operators on lattice fields, and solving with them.
 
 mod even_odd;
+mod schur_complement;
 mod solve;
 mod stencil;
 mod stencil_kernels;
@@ -9,7 +10,10 @@ mod systems;
 mod wilson;
 
 pub use even_odd::{HopEvenOdd, HopOptions};
-pub use solve::{CgParams, CrParams, InvertError, cg, cr, cr_from};
+pub use schur_complement::SchurComplement;
+pub use solve::{
+    BicgstabParams, CgParams, CrParams, InvertError, Preconditioning, bicgstab, cg, cr, cr_from,
+};
 pub use stencil::Products;
 pub use stencil_kernels::Tuning;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};

@@ -1,10 +1,10 @@
 //! The three linear systems that have the solution of M x = b.
 
+use super::schur_complement::SchurComplement;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
-use crate::lattice::{SpinorField, SpinorSpace};
 use crate::scalar::Storage;
-use lattice_solvers::{LinearOperator, VectorSpace, Work};
+use lattice_solvers::{ErrorOf, LinearOperator, VectorOf, VectorSpace, Work};
 use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
@@ -42,43 +42,65 @@ impl FromStr for System {
     }
 }
 
+/// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
+pub(super) trait DiracOperator: LinearOperator + Sized {
+    /// M†
+    fn adjoint(&self) -> Result<Self, DeviceError>;
+
+    /// γ5 M, which is Hermitian.
+    fn times_gamma5(&self) -> Result<Self, DeviceError>;
+
+    /// γ5 alone.
+    fn gamma5(&self) -> Result<Self, DeviceError>;
+}
+
 /// M†M.
-pub struct Normal<T: Storage> {
-    operator: Wilson<T>,
-    adjoint: Wilson<T>,
+pub struct Normal<A: LinearOperator> {
+    operator: A,
+    adjoint: A,
     /// M ψ. Made once, so that an application allocates nothing.
-    between: RefCell<SpinorField<T>>,
+    between: RefCell<VectorOf<A>>,
 }
 
 impl<T: Storage> Wilson<T> {
     /// M†M, which is Hermitian and positive.
-    pub fn normal(&self) -> Result<Normal<T>, DeviceError> {
+    pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
         Normal::new(self)
     }
 }
 
-impl<T: Storage> Normal<T> {
-    fn new(operator: &Wilson<T>) -> Result<Self, DeviceError> {
+impl<T: Storage> SchurComplement<T> {
+    /// M̂†M̂, which is Hermitian and positive.
+    pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
+        Normal::new(self)
+    }
+}
+
+impl<A: LinearOperator> Normal<A> {
+    pub(super) fn new(operator: &A) -> Result<Self, DeviceError>
+    where
+        A: DiracOperator<Space: VectorSpace<Error = DeviceError>>,
+    {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
-        let between = RefCell::new(operator.spinor_space().zero_vector()?);
+        let between = RefCell::new(operator.space().zero_vector()?);
         Ok(Self { operator, adjoint, between })
     }
 
     /// The factor M†.
-    pub fn adjoint(&self) -> &Wilson<T> {
+    pub fn adjoint(&self) -> &A {
         &self.adjoint
     }
 }
 
-impl<T: Storage> LinearOperator for Normal<T> {
-    type Space = SpinorSpace<T>;
+impl<A: LinearOperator> LinearOperator for Normal<A> {
+    type Space = A::Space;
 
-    fn space(&self) -> &SpinorSpace<T> {
-        self.operator.spinor_space()
+    fn space(&self) -> &A::Space {
+        self.operator.space()
     }
 
-    fn apply(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<(), DeviceError> {
+    fn apply(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
         let mut between = self.between.borrow_mut();
         self.operator.apply(psi, &mut between)?;
         self.adjoint.apply(&between, out)

@@ -1,7 +1,9 @@
 //! The Wilson operator.
 
+use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::stencil::{Fields, Stencil};
 use super::stencil_kernels::{Region, Task, Tuning};
+use super::systems::DiracOperator;
 use crate::device::{DeviceError, Event};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
@@ -211,9 +213,17 @@ impl<T: Storage> Wilson<T> {
         self.with_form(WilsonForm { gamma5: !form.gamma5, ..form })
     }
 
-    /// γ5 alone.
-    pub(super) fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
+    /// Its Schur complement on the even sites, for one source.
+    ///
+    /// # Errors
+    /// When the kernels cannot be built.
+    pub fn schur_complement(&self) -> Result<SchurComplement<T>, LatticeError> {
+        SchurComplement::new(self.stencil.links(), self.stencil.task().form)
+    }
+
+    /// The way of M x = b to the system of its Schur complement, and back.
+    pub(super) fn even_odd_parts(&self, b: &SpinorField<T>) -> Result<EvenOddParts<T>, DeviceError> {
+        EvenOddParts::new(self.stencil.links(), self.stencil.task().form, b)
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
@@ -230,6 +240,20 @@ impl<T: Storage> Wilson<T> {
             stencil: Stencil::new(&links, self.stencil.task(), None)?,
             coupling: self.coupling,
         })
+    }
+}
+
+impl<T: Storage> DiracOperator for Wilson<T> {
+    fn adjoint(&self) -> Result<Self, DeviceError> {
+        self.adjoint()
+    }
+
+    fn times_gamma5(&self) -> Result<Self, DeviceError> {
+        self.times_gamma5()
+    }
+
+    fn gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
     }
 }
 

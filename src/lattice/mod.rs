@@ -19,8 +19,8 @@ pub(crate) use halo::{Halo, Packing};
 pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
 pub(crate) use slab::Slab;
-pub use space::SpinorSpace;
 pub(crate) use space::field_key;
+pub use space::{ParitySpace, SpinorSpace};
 pub use spinor_field::SpinorField;
 pub(crate) use spinors::{Sites, SpinorStorage, Spinors};
 
@@ -179,7 +179,12 @@ impl Lattice {
 
     /// The space of spinor fields on this lattice.
     pub fn spinor_space<T: Storage>(&self) -> Result<SpinorSpace<T>, LatticeError> {
-        Ok(SpinorSpace::new(self)?)
+        Ok(SpinorSpace::new(self, Sites::All)?)
+    }
+
+    /// The space of spinor fields on the sites of `parity` (0 even, 1 odd).
+    pub fn parity_space<T: Storage>(&self, parity: usize) -> Result<ParitySpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self, Sites::Parity(parity))?)
     }
 
     /// A spinor field equal to zero.

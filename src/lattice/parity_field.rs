@@ -1,7 +1,7 @@
 //! Half of a fermion field: the sites of one parity.
 
 use super::Lattice;
-use super::spinors::{Sites, Spinors};
+use super::spinors::{Field, Sites, Spinors};
 use crate::device::DeviceError;
 use crate::host::Spinor;
 use crate::scalar::Storage;
@@ -10,13 +10,12 @@ use std::fmt;
 /// One Dirac spinor with colour for each even, or each odd site of a lattice, on its devices; or several such fields, that the
 /// hop is applied to at once.
 pub struct ParityField<T: Storage> {
-    parity: usize,
     pub(crate) spinors: Spinors<T>,
 }
 
 impl<T: Storage> ParityField<T> {
     pub(crate) fn zero(lattice: &Lattice, parity: usize, sources: usize) -> Result<Self, DeviceError> {
-        Ok(Self { parity, spinors: Spinors::zero(lattice, Sites::Parity(parity), sources)? })
+        Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), sources)? })
     }
 
     pub(super) fn from_host(
@@ -25,7 +24,7 @@ impl<T: Storage> ParityField<T> {
         sources: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<Self, DeviceError> {
-        Ok(Self { parity, spinors: Spinors::from_host(lattice, Sites::Parity(parity), sources, spinors)? })
+        Ok(Self { spinors: Spinors::from_host(lattice, Sites::Parity(parity), sources, spinors)? })
     }
 
     /// The lattice it lives on.
@@ -35,7 +34,7 @@ impl<T: Storage> ParityField<T> {
 
     /// 0 for the even sites, 1 for the odd ones.
     pub fn parity(&self) -> usize {
-        self.parity
+        self.spinors.sites().parities()[0]
     }
 
     /// How many fields these are.
@@ -51,13 +50,27 @@ impl<T: Storage> ParityField<T> {
 
     /// The same field in another precision.
     pub fn cast<R: Storage>(&self) -> Result<ParityField<R>, DeviceError> {
-        Ok(ParityField { parity: self.parity, spinors: self.spinors.cast()? })
+        Ok(ParityField { spinors: self.spinors.cast()? })
+    }
+}
+
+impl<T: Storage> Field<T> for ParityField<T> {
+    fn wrap(spinors: Spinors<T>) -> Self {
+        Self { spinors }
+    }
+
+    fn spinors(&self) -> &Spinors<T> {
+        &self.spinors
+    }
+
+    fn spinors_mut(&mut self) -> &mut Spinors<T> {
+        &mut self.spinors
     }
 }
 
 impl<T: Storage> fmt::Debug for ParityField<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (dims, sources) = (self.lattice().dims(), self.sources());
-        write!(f, "ParityField({dims} parity {} {} × {sources})", self.parity, T::STORAGE)
+        write!(f, "ParityField({dims} parity {} {} × {sources})", self.parity(), T::STORAGE)
     }
 }

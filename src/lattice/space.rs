@@ -1,6 +1,7 @@
 //! The vector space of spinor fields: what a Krylov solver needs of them.
 
-use super::{Lattice, Layout, SpinorField, SpinorStorage};
+use super::spinors::{Field, Sites, SpinorStorage, Spinors};
+use super::{Lattice, Layout, ParityField, SpinorField};
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter,
     REDUCTION_SOURCE, Range, Reduction,
@@ -9,6 +10,7 @@ use crate::host;
 use crate::scalar::{Real, Storage};
 use lattice_solvers::VectorSpace;
 use num_complex::Complex64;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 const SPINOR: KernelFamily = KernelFamily::new(
@@ -21,21 +23,34 @@ const SPINOR: KernelFamily = KernelFamily::new(
     ],
 );
 
-/// The complex vector space of spinor fields on a lattice, with the inner product summed over all sites.
+/// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
+/// sites.
 ///
 /// Scalars are plain numbers: each reduction is read back when its kernel is done. Cheap to clone.
-#[derive(Clone)]
-pub struct SpinorSpace<T: Storage> {
+pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
+    sites: Sites,
     /// One set for each slab; none on the host.
     kernels: Arc<[SlabKernels]>,
-    precision: std::marker::PhantomData<T>,
+    vectors: PhantomData<fn() -> (T, F)>,
+}
+
+/// The space of spinor fields on the sites of one parity.
+pub type ParitySpace<T> = SpinorSpace<T, ParityField<T>>;
+
+impl<T: Storage, F> Clone for SpinorSpace<T, F> {
+    fn clone(&self) -> Self {
+        Self {
+            lattice: self.lattice.clone(),
+            sites: self.sites,
+            kernels: self.kernels.clone(),
+            vectors: PhantomData,
+        }
+    }
 }
 
 struct SlabKernels {
     device: Device,
-    /// Parities that a field has.
-    parities: u32,
     range: Range,
     groups: usize,
     axpy: Kernel,
@@ -46,8 +61,9 @@ struct SlabKernels {
     redirect: Kernel,
 }
 
-impl<T: Storage> SpinorSpace<T> {
-    pub(super) fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
+impl<T: Storage, F> SpinorSpace<T, F> {
+    /// The vectors of type `F` live on `sites`.
+    pub(super) fn new(lattice: &Lattice, sites: Sites) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
         let kernels = lattice
             .slabs()
@@ -55,14 +71,20 @@ impl<T: Storage> SpinorSpace<T> {
             .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE)));
         Ok(Self {
             lattice: lattice.clone(),
+            sites,
             kernels: kernels.collect::<Result<_, _>>()?,
-            precision: std::marker::PhantomData,
+            vectors: PhantomData,
         })
     }
 
     /// The lattice that the fields live on.
     pub fn lattice(&self) -> &Lattice {
         &self.lattice
+    }
+
+    /// The first argument of every kernel.
+    fn parities(&self) -> Argument<'static> {
+        Argument::value(self.sites.parities().len() as u32)
     }
 
     /// Runs a kernel that makes sums on each slab, and adds the slabs' sums in their order.
@@ -111,7 +133,6 @@ impl SlabKernels {
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
         let (a, b) = (Some(["a_re", "a_im"]), Some(["b_re", "b_im"]));
         Ok(Self {
-            parities: 2,
             range: Range::groups(groups, local),
             groups,
             axpy: kernel("axpy", a, &[input("x"), output("y")], false)?,
@@ -140,59 +161,64 @@ fn scalar<T: Storage>(z: &Complex64) -> [Argument<'static>; 2] {
     [Argument::value(T::Real::from_f64(z.re)), Argument::value(T::Real::from_f64(z.im))]
 }
 
-/// The data of fields on this lattice; they panic on fields of another, whose buffers have other sizes.
-impl<T: Storage> SpinorSpace<T> {
-    fn on_devices<'a>(&self, field: &'a SpinorField<T>) -> &'a [Buffer<T::Stored>] {
-        self.lattice.expect_same(field.lattice());
-        match &field.spinors.storage {
+/// The data of fields of this space; they panic on others, whose buffers have other sizes.
+impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
+    fn expect_own(&self, spinors: &Spinors<T>) {
+        self.lattice.expect_same(spinors.lattice());
+        assert_eq!((spinors.sites(), spinors.sources()), (self.sites, 1), "sites and number of fields");
+    }
+
+    fn on_devices<'a>(&self, field: &'a F) -> &'a [Buffer<T::Stored>] {
+        self.expect_own(field.spinors());
+        match &field.spinors().storage {
             SpinorStorage::Devices(buffers) => buffers,
             SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
         }
     }
 
-    fn on_devices_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [Buffer<T::Stored>] {
-        self.lattice.expect_same(field.lattice());
-        match &mut field.spinors.storage {
+    fn on_devices_mut<'a>(&self, field: &'a mut F) -> &'a mut [Buffer<T::Stored>] {
+        self.expect_own(field.spinors());
+        match &mut field.spinors_mut().storage {
             SpinorStorage::Devices(buffers) => buffers,
             SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
         }
     }
 
-    fn on_host<'a>(&self, field: &'a SpinorField<T>) -> &'a [host::Spinor<T::Real>] {
-        self.lattice.expect_same(field.lattice());
-        match &field.spinors.storage {
+    fn on_host<'a>(&self, field: &'a F) -> &'a [host::Spinor<T::Real>] {
+        self.expect_own(field.spinors());
+        match &field.spinors().storage {
             SpinorStorage::Host(spinors) => spinors,
             SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
         }
     }
 
-    fn on_host_mut<'a>(&self, field: &'a mut SpinorField<T>) -> &'a mut [host::Spinor<T::Real>] {
-        self.lattice.expect_same(field.lattice());
-        match &mut field.spinors.storage {
+    fn on_host_mut<'a>(&self, field: &'a mut F) -> &'a mut [host::Spinor<T::Real>] {
+        self.expect_own(field.spinors());
+        match &mut field.spinors_mut().storage {
             SpinorStorage::Host(spinors) => spinors,
             SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
         }
     }
 }
 
-impl<T: Storage> VectorSpace for SpinorSpace<T> {
-    type Vector = SpinorField<T>;
+impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
+    type Vector = F;
     type Scalar = Complex64;
     type Error = DeviceError;
 
     fn dimension(&self) -> usize {
-        host::Spinor::<T::Real>::COMPONENTS * self.lattice.dims().volume()
+        host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
     }
 
     fn component_bytes(&self) -> usize {
         2 * T::STORAGE.bytes()
     }
 
-    fn zero_vector(&self) -> Result<SpinorField<T>, DeviceError> {
-        SpinorField::zero(&self.lattice, 1)
+    fn zero_vector(&self) -> Result<F, DeviceError> {
+        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, 1)?))
     }
 
-    fn copy(&self, from: &SpinorField<T>, to: &mut SpinorField<T>) -> Result<(), DeviceError> {
+    fn copy(&self, from: &F, to: &mut F) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
             self.on_host_mut(to).copy_from_slice(self.on_host(from));
             return Ok(());
@@ -203,7 +229,7 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
             .try_for_each(|(from, to)| to.copy_from(from))
     }
 
-    fn axpy(&self, a: &Complex64, x: &SpinorField<T>, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
+    fn axpy(&self, a: &Complex64, x: &F, y: &mut F) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
             host::spinor_fields::axpy(*a, self.on_host(x), self.on_host_mut(y));
             return Ok(());
@@ -211,13 +237,13 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
         let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(a);
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let parities = Argument::value(kernels.parities);
+            let parities = self.parities();
             kernels.axpy.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
 
-    fn xpby(&self, x: &SpinorField<T>, b: &Complex64, y: &mut SpinorField<T>) -> Result<(), DeviceError> {
+    fn xpby(&self, x: &F, b: &Complex64, y: &mut F) -> Result<(), DeviceError> {
         if self.lattice.team().is_host() {
             host::spinor_fields::xpby(self.on_host(x), *b, self.on_host_mut(y));
             return Ok(());
@@ -225,35 +251,32 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
         let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
         let [re, im] = scalar::<T>(b);
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let parities = Argument::value(kernels.parities);
+            let parities = self.parities();
             kernels.xpby.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
         }
         Ok(())
     }
 
-    fn dot(&self, x: &SpinorField<T>, y: &SpinorField<T>) -> Result<Complex64, DeviceError> {
+    fn dot(&self, x: &F, y: &F) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
             return Ok(host::spinor_fields::dot(self.on_host(x), self.on_host(y)));
         }
         let (x, y) = (self.on_devices(x), self.on_devices(y));
         self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let arguments = [Argument::value(kernels.parities), (&x[k]).into(), (&y[k]).into(), s, t, u];
+            let arguments = [self.parities(), (&x[k]).into(), (&y[k]).into(), s, t, u];
             kernels.dot.launch(kernels.range, &arguments).map(drop)
         })
     }
 
-    fn norm2(&self, x: &SpinorField<T>) -> Result<Complex64, DeviceError> {
+    fn norm2(&self, x: &F) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
             return Ok(host::spinor_fields::norm2(self.on_host(x)).into());
         }
         let x = self.on_devices(x);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            kernels
-                .norm2
-                .launch(kernels.range, &[Argument::value(kernels.parities), (&x[k]).into(), s, t, u])
-                .map(drop)
+            kernels.norm2.launch(kernels.range, &[self.parities(), (&x[k]).into(), s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }
@@ -278,14 +301,7 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
         Ok(scalars.map(|scalar| *scalar))
     }
 
-    fn advance(
-        &self,
-        a: &Complex64,
-        p: &SpinorField<T>,
-        x: &mut SpinorField<T>,
-        q: &SpinorField<T>,
-        r: &mut SpinorField<T>,
-    ) -> Result<Complex64, DeviceError> {
+    fn advance(&self, a: &Complex64, p: &F, x: &mut F, q: &F, r: &mut F) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
             let norm2 = host::spinor_fields::advance(
                 *a,
@@ -301,21 +317,14 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(a);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let parities = Argument::value(kernels.parities);
+            let parities = self.parities();
             let (p, x, q, r) = ((&p[k]).into(), (&mut x[k]).into(), (&q[k]).into(), (&mut r[k]).into());
             kernels.advance.launch(kernels.range, &[parities, re, im, p, x, q, r, s, t, u]).map(drop)
         })?;
         Ok(sum.re.into())
     }
 
-    fn redirect(
-        &self,
-        b: &Complex64,
-        r: &SpinorField<T>,
-        p: &mut SpinorField<T>,
-        s: &SpinorField<T>,
-        q: &mut SpinorField<T>,
-    ) -> Result<Complex64, DeviceError> {
+    fn redirect(&self, b: &Complex64, r: &F, p: &mut F, s: &F, q: &mut F) -> Result<Complex64, DeviceError> {
         if self.lattice.team().is_host() {
             let norm2 = host::spinor_fields::redirect(
                 *b,
@@ -331,7 +340,7 @@ impl<T: Storage> VectorSpace for SpinorSpace<T> {
         let [re, im] = scalar::<T>(b);
         let sum = self.reduce(|k, kernels, reduction| {
             let [s, t, u] = reduction.arguments();
-            let parities = Argument::value(kernels.parities);
+            let parities = self.parities();
             let (r, p, image, q) =
                 ((&r[k]).into(), (&mut p[k]).into(), (&image[k]).into(), (&mut q[k]).into());
             kernels.redirect.launch(kernels.range, &[parities, re, im, r, p, image, q, s, t, u]).map(drop)

@@ -1,7 +1,7 @@
 //! A fermion field where the operators need it.
 
-use super::Lattice;
-use super::spinors::{Sites, Spinors};
+use super::spinors::{Field, Sites, Spinors};
+use super::{Lattice, ParityField};
 use crate::device::DeviceError;
 use crate::host::Spinor;
 use crate::scalar::Storage;
@@ -43,9 +43,39 @@ impl<T: Storage> SpinorField<T> {
         self.spinors.to_host()
     }
 
+    /// parity = the part of this field on the sites of `parity`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices, or are not equally many.
+    pub fn copy_parity_to(&self, parity: &mut ParityField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_parity_to(&mut parity.spinors)
+    }
+
+    /// The part of this field on the sites of `parity` becomes `parity`; the other sites stay as they are.
+    ///
+    /// # Panics
+    /// As [`copy_parity_to`](Self::copy_parity_to).
+    pub fn copy_parity_from(&mut self, parity: &ParityField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_parity_from(&parity.spinors)
+    }
+
     /// The same field in another precision.
     pub fn cast<R: Storage>(&self) -> Result<SpinorField<R>, DeviceError> {
         Ok(SpinorField { spinors: self.spinors.cast()? })
+    }
+}
+
+impl<T: Storage> Field<T> for SpinorField<T> {
+    fn wrap(spinors: Spinors<T>) -> Self {
+        Self { spinors }
+    }
+
+    fn spinors(&self) -> &Spinors<T> {
+        &self.spinors
+    }
+
+    fn spinors_mut(&mut self) -> &mut Spinors<T> {
+        &mut self.spinors
     }
 }
 

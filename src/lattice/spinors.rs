@@ -1,22 +1,24 @@
 //! Spinors on some of the sites of a lattice, one field or several: what the public types of fields are made of.
 
 use super::layout::Shape;
+use super::slab::Slab;
 use super::{Lattice, transfer};
 use crate::device::{Buffer, DeviceError};
-use crate::host::Spinor;
-use crate::scalar::Storage;
+use crate::host::{Dims, Spinor};
+use crate::scalar::{Storage, StoragePrecision};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The sites that a field lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sites {
+pub enum Sites {
     All,
     /// Those of one parity, 0 for even ones.
     Parity(usize),
 }
 
 impl Sites {
-    fn parities(self) -> &'static [usize] {
+    pub fn parities(self) -> &'static [usize] {
         match self {
             Sites::All => &[0, 1],
             Sites::Parity(0) => &[0],
@@ -31,7 +33,7 @@ impl Sites {
 }
 
 /// One field, or several side by side, on the same sites of a lattice.
-pub(crate) struct Spinors<T: Storage> {
+pub struct Spinors<T: Storage> {
     lattice: Lattice,
     sites: Sites,
     /// How many fields these are.
@@ -39,11 +41,20 @@ pub(crate) struct Spinors<T: Storage> {
     pub storage: SpinorStorage<T>,
 }
 
-pub(crate) enum SpinorStorage<T: Storage> {
+pub enum SpinorStorage<T: Storage> {
     /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
     /// One buffer for each slab of the lattice, in it one field after the other.
     Devices(Vec<Buffer<T::Stored>>),
+}
+
+/// A public type of field, as a [`SpinorSpace`](super::SpinorSpace) makes its vectors of it.
+pub trait Field<T: Storage> {
+    fn wrap(spinors: Spinors<T>) -> Self;
+
+    fn spinors(&self) -> &Spinors<T>;
+
+    fn spinors_mut(&mut self) -> &mut Spinors<T>;
 }
 
 impl<T: Storage> Spinors<T> {
@@ -137,6 +148,64 @@ impl<T: Storage> Spinors<T> {
         Ok(spinors)
     }
 
+    /// to = the part of these fields, which are on all sites, on the sites of `to`. Nothing passes through the host.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices, or there are not as many of one as of the other.
+    pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
+        let pieces = to.pieces_of(self);
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
+                let sites = sites_of(&self.lattice, pieces.parity, self.sources);
+                own.par_iter_mut().zip(sites).for_each(|(own, site)| *own = all[site]);
+            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
+                for (k, slab) in self.lattice.slabs().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(slab) {
+                        own[k].slice_mut(in_own)?.copy_from(all[k].slice(in_all)?)?;
+                    }
+                }
+            }
+            _ => unreachable!("fields of one lattice are in one place"),
+        }
+        Ok(())
+    }
+
+    /// The reverse: the part of these fields, which are on all sites, on the sites of `from` becomes `from`.
+    ///
+    /// # Panics
+    /// As [`copy_parity_to`](Self::copy_parity_to).
+    pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
+        let pieces = from.pieces_of(self);
+        match (&mut self.storage, &from.storage) {
+            (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
+                let sites: Vec<usize> = sites_of(&self.lattice, pieces.parity, self.sources).collect();
+                sites.into_iter().zip(own).for_each(|(site, own)| all[site] = *own);
+            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
+                for (k, slab) in self.lattice.slabs().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(slab) {
+                        all[k].slice_mut(in_all)?.copy_from(own[k].slice(in_own)?)?;
+                    }
+                }
+            }
+            _ => unreachable!("fields of one lattice are in one place"),
+        }
+        Ok(())
+    }
+
+    /// Where these fields of one parity lie in `all`.
+    fn pieces_of(&self, all: &Self) -> Pieces {
+        self.lattice.expect_same(&all.lattice);
+        assert_eq!(self.sources, all.sources, "number of fields");
+        match (self.sites, all.sites) {
+            (Sites::Parity(parity), Sites::All) => {
+                Pieces { parity, sources: self.sources, dims: self.lattice.dims(), precision: T::STORAGE }
+            }
+            (own, all) => panic!("{own:?} is no parity of {all:?}"),
+        }
+    }
+
     /// The same fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Spinors<R>, DeviceError> {
         let storage = match &self.storage {
@@ -154,4 +223,33 @@ impl<T: Storage> Spinors<T> {
         };
         Ok(Spinors { lattice: self.lattice.clone(), sites: self.sites, sources: self.sources, storage })
     }
+}
+
+/// One parity of some fields in a device's memory.
+struct Pieces {
+    parity: usize,
+    sources: usize,
+    dims: Dims,
+    precision: StoragePrecision,
+}
+
+impl Pieces {
+    /// For each field where it lies in a buffer of all sites, and where in one of its own parity.
+    fn ranges(&self, slab: &Slab) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let size = slab.layout(self.dims, self.precision).half_field(Shape::SPINOR);
+        let range = move |k: usize| k * size..(k + 1) * size;
+        let parity = self.parity;
+        (0..self.sources).map(move |source| (range(2 * source + parity), range(source)))
+    }
+}
+
+/// The sites of a parity in each of some fields that lie one after the other.
+fn sites_of(lattice: &Lattice, parity: usize, sources: usize) -> impl IndexedParallelIterator<Item = usize> {
+    let dims = lattice.dims();
+    let half = dims.volume() / 2;
+    (0..sources * half).into_par_iter().map(move |k| {
+        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+        let first = 2 * (k % half);
+        k / half * dims.volume() + first + (dims.parity(first) + parity) % 2
+    })
 }

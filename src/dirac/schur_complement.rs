@@ -1,0 +1,143 @@
+//! Even-odd preconditioning: the Schur complement of the Wilson operator, and the way there and back.
+
+use super::even_odd::{HopEvenOdd, HopOptions};
+use super::systems::DiracOperator;
+use crate::device::DeviceError;
+use crate::host::WilsonForm;
+use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
+use crate::scalar::Storage;
+use lattice_solvers::{LinearOperator, Work};
+use std::cell::RefCell;
+
+/// The parity that the Schur complement acts on.
+const EVEN: usize = 0;
+const ODD: usize = 1;
+
+/// M̂ = s − (c²/s) H_eo H_oe on the even sites, for the Wilson operator M = s + c H with its hops H_eo to the even and H_oe to the odd sites.
+///
+/// In κ form 1 − κ² H_eo H_oe; in mass form that divided by 2κ. M x = b is M̂ x_e = b_e − (c/s) H_eo b_o together with
+/// x_o = (b_o − c H_oe x_e) / s (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). Like M it satisfies M̂† = γ5 M̂ γ5.
+pub struct SchurComplement<T: Storage> {
+    space: ParitySpace<T>,
+    links: GaugeField<T>,
+    form: WilsonForm,
+    to_odd: HopEvenOdd<T>,
+    to_even: HopEvenOdd<T>,
+    /// H_oe ψ. Made once, so that an application allocates nothing.
+    between: RefCell<ParityField<T>>,
+}
+
+impl<T: Storage> SchurComplement<T> {
+    /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
+    pub(super) fn new(links: &GaugeField<T>, form: WilsonForm) -> Result<Self, LatticeError> {
+        let space = links.lattice().parity_space(EVEN)?;
+        Ok(Self::on(space, links, form)?)
+    }
+
+    fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
+        let WilsonForm { shift, coefficient, .. } = form;
+        let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
+        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions::default())?;
+        let shifted = HopOptions { shift: true, ..Default::default() };
+        let outer = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
+        let to_even = HopEvenOdd::new(links, EVEN, outer, shifted)?;
+        let between = RefCell::new(to_odd.target()?);
+        Ok(Self { space, links: links.clone(), form, to_odd, to_even, between })
+    }
+
+    fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
+        Self::on(self.space.clone(), &self.links, form)
+    }
+
+    /// The lattice it acts on.
+    pub fn lattice(&self) -> &Lattice {
+        self.links.lattice()
+    }
+}
+
+impl<T: Storage> DiracOperator for SchurComplement<T> {
+    fn adjoint(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { dagger: !self.form.dagger, ..self.form })
+    }
+
+    fn times_gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { gamma5: !self.form.gamma5, ..self.form })
+    }
+
+    fn gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
+    }
+}
+
+impl<T: Storage> LinearOperator for SchurComplement<T> {
+    type Space = ParitySpace<T>;
+
+    fn space(&self) -> &ParitySpace<T> {
+        &self.space
+    }
+
+    fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
+        let mut between = self.between.borrow_mut();
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even.apply(&between, Some(psi), out)
+    }
+
+    fn work(&self) -> Work {
+        let mut work = self.to_odd.work();
+        work += self.to_even.work();
+        work
+    }
+}
+
+/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth.
+pub(super) struct EvenOddParts<T: Storage> {
+    /// b_e − (c/s) H_eo b_o
+    prepare: HopEvenOdd<T>,
+    /// (b_o − c H_oe x_e) / s
+    reconstruct: HopEvenOdd<T>,
+    odd_source: ParityField<T>,
+    even_source: ParityField<T>,
+}
+
+impl<T: Storage> EvenOddParts<T> {
+    /// For the equation M x = b with M = s + c H of this form.
+    pub(super) fn new(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        b: &SpinorField<T>,
+    ) -> Result<Self, DeviceError> {
+        let WilsonForm { shift, coefficient, .. } = form;
+        let shifted = HopOptions { shift: true, ..Default::default() };
+        let ratio = -coefficient / shift;
+        let hop = |parity, shift| {
+            HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
+        };
+        let (prepare, reconstruct) = (hop(EVEN, 1.0)?, hop(ODD, 1.0 / shift)?);
+        let (mut even_source, mut odd_source) = (prepare.target()?, reconstruct.target()?);
+        b.copy_parity_to(&mut even_source)?;
+        b.copy_parity_to(&mut odd_source)?;
+        Ok(Self { prepare, reconstruct, odd_source, even_source })
+    }
+
+    /// b_e − (c/s) H_eo b_o
+    pub fn source(&self) -> Result<ParityField<T>, DeviceError> {
+        let mut source = self.prepare.target()?;
+        self.prepare.apply(&self.odd_source, Some(&self.even_source), &mut source)?;
+        Ok(source)
+    }
+
+    /// The part of a field on the even sites.
+    pub fn even_part(&self, field: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
+        let mut even = self.prepare.target()?;
+        field.copy_parity_to(&mut even)?;
+        Ok(even)
+    }
+
+    /// x on all sites, of its part on the even ones.
+    pub fn solution(&self, even: &ParityField<T>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        let mut odd = self.reconstruct.target()?;
+        self.reconstruct.apply(even, Some(&self.odd_source), &mut odd)?;
+        x.copy_parity_from(even)?;
+        x.copy_parity_from(&odd)
+    }
+}

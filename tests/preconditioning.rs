@@ -1,0 +1,170 @@
+//! Even-odd preconditioning: the Schur complement by its definition, and the same solutions as without it.
+
+mod common;
+
+use lattice_cl::device::Team;
+use lattice_cl::dirac::{
+    BicgstabParams, CgParams, Coupling, CrParams, Kappa, Mass, Preconditioning, System, Wilson, bicgstab, cg,
+    cr, cr_from,
+};
+use lattice_cl::host::{Boundary, Spinor, random};
+use lattice_cl::lattice::Lattice;
+use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use lattice_solvers::{LinearOperator, VectorSpace};
+
+const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
+
+fn dims() -> Dims {
+    Dims::new([4, 2, 6, 4]).unwrap()
+}
+
+fn wilson(team: &Team, configuration: &GaugeConfiguration, coupling: Coupling) -> Wilson<f64> {
+    let lattice = Lattice::new(team, configuration.dims()).unwrap();
+    let links = lattice.gauge::<f64>(configuration, Boundary::antiperiodic_t()).unwrap();
+    Wilson::new(&links, coupling).unwrap()
+}
+
+/// ‖a − b‖ / ‖b‖
+fn distance(a: &[Spinor<f64>], b: &[Spinor<f64>]) -> f64 {
+    let difference = a.iter().zip(b).map(|(a, b)| Spinor::<f64>::from_fn(|s, c| a.0[s][c] - b.0[s][c]));
+    let norm2 = |spinors: &mut dyn Iterator<Item = Spinor<f64>>| spinors.map(|s| s.norm2()).sum::<f64>();
+    (norm2(&mut difference.into_iter()) / norm2(&mut b.iter().copied())).sqrt()
+}
+
+fn half(field: &[Spinor<f64>], parity: usize) -> Vec<Spinor<f64>> {
+    (0..field.len()).filter(|&site| dims().parity(site) == parity).map(|site| field[site]).collect()
+}
+
+#[test]
+fn parities_are_taken_out_of_a_field_and_put_back() {
+    let values = [random::spinor_field(dims(), 1), random::spinor_field(dims(), 2)].concat();
+    for (name, team) in common::teams() {
+        let lattice = Lattice::new(&team, dims()).unwrap();
+        let field = lattice.spinors_from_host::<f64>(2, &values).unwrap();
+        let mut joined = lattice.spinors::<f64>(2).unwrap();
+        for parity in [1, 0] {
+            let mut part = lattice.parities::<f64>(parity, 2).unwrap();
+            field.copy_parity_to(&mut part).unwrap();
+            let expected: Vec<_> =
+                values.chunks(dims().volume()).flat_map(|field| half(field, parity)).collect();
+            assert_eq!(part.to_host().unwrap(), expected, "{name}");
+            joined.copy_parity_from(&part).unwrap();
+        }
+        assert_eq!(joined.to_host().unwrap(), values, "{name}");
+    }
+}
+
+/// M applied to x with x_o = −(c/s) H_oe x_e is zero on the odd sites, and M̂ x_e on the even ones.
+#[test]
+fn the_schur_complement_is_what_is_left_of_the_operator() {
+    let configuration = random::hot(dims(), 3);
+    let even = half(&random::spinor_field(dims(), 4), 0);
+    let other = half(&random::spinor_field(dims(), 5), 0);
+    for (name, team) in common::teams() {
+        for coupling in COUPLINGS {
+            let wilson = wilson(&team, &configuration, coupling);
+            let lattice = wilson.lattice();
+            let schur = wilson.schur_complement().unwrap();
+            let space = schur.space();
+            let x = lattice.parity_from_host(0, &even).unwrap();
+            let mut image = space.zero_vector().unwrap();
+            schur.apply(&x, &mut image).unwrap();
+
+            let mut full = lattice.spinor().unwrap();
+            let mut full_image = lattice.spinor().unwrap();
+            full.copy_parity_from(&x).unwrap();
+            wilson.apply(&full, &mut full_image).unwrap();
+            // On the odd sites this is c H_oe x_e: divided by −s it is x_o.
+            let shift = if let Coupling::Mass(Mass(mass)) = coupling { 4.0 + mass } else { 1.0 };
+            let odd: Vec<_> = half(&full_image.to_host().unwrap(), 1)
+                .iter()
+                .map(|spinor| Spinor::from_fn(|s, c| -spinor.0[s][c] / shift))
+                .collect();
+            full.copy_parity_from(&lattice.parity_from_host(1, &odd).unwrap()).unwrap();
+            wilson.apply(&full, &mut full_image).unwrap();
+            let found = full_image.to_host().unwrap();
+            let on_odd: f64 = half(&found, 1).iter().map(Spinor::norm2).sum();
+            assert!(on_odd < 1e-24, "{name}: {on_odd:e}");
+            let image_on_host = image.to_host().unwrap();
+            assert!(distance(&image_on_host, &half(&found, 0)) < 1e-14, "{name}");
+
+            // ⟨y|M̂x⟩ = ⟨M̂†y|x⟩, and ⟨x|M̂†M̂x⟩ = ‖M̂x‖².
+            let normal = schur.normal().unwrap();
+            let y = lattice.parity_from_host(0, &other).unwrap();
+            let mut adjoint_image = space.zero_vector().unwrap();
+            normal.adjoint().apply(&y, &mut adjoint_image).unwrap();
+            let (left, right) = (space.dot(&y, &image).unwrap(), space.dot(&adjoint_image, &x).unwrap());
+            assert!((left - right).norm() < 1e-13 * left.norm().max(1.0), "{name}: {left} {right}");
+            let norm2 = space.norm2(&image).unwrap().re;
+            let product = normal.apply_dot(&x, &mut adjoint_image).unwrap();
+            assert!((product - norm2).norm() < 1e-13 * norm2, "{name}: {product} {norm2}");
+        }
+    }
+}
+
+#[test]
+fn every_method_finds_the_same_solution_with_and_without_it() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    // The host and one device: what several devices do is in the tests of the operators.
+    for (name, team) in common::teams().into_iter().take(2) {
+        for coupling in COUPLINGS {
+            let wilson = wilson(&team, &configuration, coupling);
+            let lattice = wilson.lattice();
+            let source = lattice.spinor_from_host(&random::spinor_field(dims(), 7)).unwrap();
+            let (expected, _) = cr(&wilson, &source, &CrParams { tol: 1e-13, ..Default::default() }).unwrap();
+            let expected = expected.to_host().unwrap();
+            for (precision, tol) in [(Precision::Double, 1e-11), (Precision::Single, 1e-4)] {
+                let solve = |preconditioning| {
+                    let [normal, hermitian, direct] = [System::Normal, System::Hermitian, System::Direct]
+                        .map(|system| CrParams {
+                            tol,
+                            system,
+                            precision,
+                            preconditioning,
+                            ..Default::default()
+                        })
+                        .map(|params| cr(&wilson, &source, &params).unwrap());
+                    let params = CgParams { tol, precision, preconditioning, ..Default::default() };
+                    let cg = cg(&wilson, &source, &params).unwrap();
+                    let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
+                    let bicgstab = bicgstab(&wilson, &source, &params).unwrap();
+                    [normal, hermitian, direct, cg, bicgstab]
+                };
+                let plain = solve(Preconditioning::None);
+                let preconditioned = solve(Preconditioning::EvenOdd);
+                for (k, ((x, info), (_, plain))) in preconditioned.iter().zip(&plain).enumerate() {
+                    let what = format!("{name}, {coupling:?}, {precision}, method {k}");
+                    assert!(
+                        info.iterations < plain.iterations,
+                        "{what}: {} {}",
+                        info.iterations,
+                        plain.iterations
+                    );
+                    assert!(info.residual.true_residual <= tol, "{what}");
+                    let error = distance(&x.to_host().unwrap(), &expected);
+                    assert!(error < 20.0 * tol, "{what}: {error:e}");
+                }
+            }
+            let params = CrParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            let guess = lattice.spinor_from_host(&expected).unwrap();
+            let (_, done) = cr_from(&wilson, &source, &guess, &params).unwrap();
+            assert_eq!(done.iterations, 0, "{name}");
+        }
+    }
+}
+
+/// On unit links the second residual of BiCGStab is orthogonal to a point source: its textbook form breaks down exactly.
+#[test]
+fn bicgstab_solves_the_free_field_with_a_point_source() {
+    let configuration = GaugeConfiguration::unit(Dims::new([4, 4, 4, 8]).unwrap());
+    // The host and one device: what several devices do is in the tests of the operators.
+    for (name, team) in common::teams().into_iter().take(2) {
+        let wilson = wilson(&team, &configuration, Kappa(0.12).into());
+        let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
+        for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
+            let params = BicgstabParams { preconditioning, ..Default::default() };
+            let (_, info) = bicgstab(&wilson, &source, &params).unwrap();
+            assert!(info.residual.true_residual <= params.tol, "{name}");
+        }
+    }
+}
