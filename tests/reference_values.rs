@@ -5,7 +5,7 @@ mod common;
 use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{CgParams, CrParams, Kappa, System, Wilson, cg, cr};
+use lattice_cl::dirac::{BicgstabParams, CgParams, CrParams, Kappa, System, Wilson, bicgstab, cg, cr};
 use lattice_cl::host::{Boundary, Spinor};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::lattice::Lattice;
@@ -166,6 +166,8 @@ fn solution_at_the_origin_and_iteration_counts() {
             }
             let (_, info) = cg(&wilson, &source, &CgParams::default()).unwrap();
             check("cgnr", &info);
+            let (_, info) = bicgstab(&wilson, &source, &BicgstabParams::default()).unwrap();
+            check("bicgstab", &info);
         }
     }
 }
