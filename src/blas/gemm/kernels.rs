@@ -70,7 +70,7 @@ impl<T: Element> Kernels<T> {
         &self,
         device: &Device,
         tuning: GemmTuning,
-        mut problem: Problem<'_, '_, T>,
+        problem: Problem<'_, T>,
     ) -> Result<Completion> {
         let form = match tuning {
             GemmTuning::Registers(_) | GemmTuning::Mma(_) => Form {
@@ -93,17 +93,17 @@ impl<T: Element> Kernels<T> {
             (Built::Textbook { global, local, .. }, _) => {
                 let kernel = if tuning == GemmTuning::Global { global } else { local };
                 let transposed = [problem.a.transposed, problem.b.transposed].map(u32::from);
-                let mut arguments = problem.arguments()?;
+                let mut arguments = problem.arguments();
                 arguments.extend(transposed.map(Argument::value));
                 Ok(Completion::of(vec![kernel.launch(plane(m, n, count), &arguments)?]))
             }
             (Built::Single(kernel), GemmTuning::Registers(variant)) => {
                 let range = tiles(variant.tile, variant.work_items());
-                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
             }
             (Built::Single(kernel), GemmTuning::Mma(variant)) => {
                 let range = tiles(variant.tile, variant.work_items());
-                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
             }
             (Built::Panels { pack_a, pack_b, multiply }, GemmTuning::Panels(variant)) => {
                 multiply_panels(device, variant, [pack_a, pack_b, multiply], problem)
@@ -113,7 +113,7 @@ impl<T: Element> Kernels<T> {
     }
 
     /// Starts C = β C.
-    pub fn scale(&self, device: &Device, mut problem: Problem<'_, '_, T>) -> Result<Completion> {
+    pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
         let form = Form { transposed: [false; 2], conjugate: [false; 2] };
         let kernels = self.get(device, GemmTuning::Local, form)?;
         let Built::Textbook { scale, .. } = &*kernels else {
@@ -123,7 +123,7 @@ impl<T: Element> Kernels<T> {
         let mut arguments: Vec<Argument<'_>> =
             [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
         arguments.push(Argument::value(problem.beta));
-        arguments.extend(problem.c_arguments()?);
+        arguments.extend(problem.c_arguments());
         Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
     }
 }
@@ -229,7 +229,7 @@ fn multiply_panels<T: Element>(
     device: &Device,
     variant: Panels,
     [pack_a, pack_b, multiply]: [&Kernel; 3],
-    mut problem: Problem<'_, '_, T>,
+    problem: Problem<'_, T>,
 ) -> Result<Completion> {
     let Problem { m, n, k, count, alpha, beta, .. } = problem;
     let [panel_m, panel_n] = variant.panel;
@@ -258,7 +258,7 @@ fn multiply_panels<T: Element>(
     }
     let [rows, columns, _] = variant.block;
     let range = Range::new([m.div_ceil(rows), n.div_ceil(columns), count], [1, 1, 1]);
-    let [c, leading, stride] = problem.c_arguments()?;
+    let [c, leading, stride] = problem.c_arguments();
     let arguments = [
         Argument::value(m as u64),
         Argument::value(n as u64),
