@@ -11,7 +11,7 @@ pub use error::{BlasError, BlasResult};
 pub use gemm::gemm;
 
 pub use level1::{
-    Sum, axpby, axpy, axpy_norm2, copy, cr_direction, cr_step, dot_norm2, dotc, dotu, norm2, nrm2, scal,
+    Sum, asum, axpby, axpy, axpy_norm2, copy, cr_direction, cr_step, dot_norm2, dotc, dotu, iamax, norm2, nrm2, scal,
     swap, xpby,
 };
 pub use matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
