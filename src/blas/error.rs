@@ -216,6 +216,33 @@ pub enum BlasError {
         reason: String,
     },
 
+    /// Something that there must be once for each device of a team.
+    #[error("the team has {wanted} devices, but the call has shares, rates, kernels or matrices for {found}")]
+    TeamSize {
+        /// Devices of the team.
+        wanted: usize,
+        /// For how many there is something.
+        found: usize,
+    },
+
+    /// A device of a team failed in the middle of a product.
+    #[error(
+        "the product is not finished: {device}, number {member} of the team, failed; {written} of {elements} elements of C are written, the \
+         others are as they were: {source}"
+    )]
+    Unfinished {
+        /// The device that failed.
+        device: String,
+        /// Its place in the team, from 0.
+        member: usize,
+        /// Elements of C that are written.
+        written: usize,
+        /// All elements of C.
+        elements: usize,
+        /// What happened.
+        source: Box<BlasError>,
+    },
+
     /// The device failed, or does not take the kernels.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -133,7 +133,7 @@ impl MatrixLayout {
     }
 
     /// Number of lines, and elements in each.
-    fn lines(&self) -> (usize, usize) {
+    pub(super) fn lines(&self) -> (usize, usize) {
         match self.order {
             Order::ColumnMajor => (self.columns, self.rows),
             Order::RowMajor => (self.rows, self.columns),
@@ -150,7 +150,7 @@ impl MatrixLayout {
     }
 
     /// Checks the layout against a buffer of `len` elements.
-    fn check(&self, len: usize) -> BlasResult<()> {
+    pub(super) fn check(&self, len: usize) -> BlasResult<()> {
         let (_, length) = self.lines();
         if self.leading_dimension < length.max(1) {
             return Err(BlasError::LeadingDimension {

@@ -7,6 +7,7 @@ pub mod level1;
 pub mod level2;
 pub mod level3;
 mod matrix;
+pub mod split;
 mod vector;
 
 pub use completion::Completion;

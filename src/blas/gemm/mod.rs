@@ -45,7 +45,7 @@ use num_complex::Complex;
 pub(super) use problem::Problem;
 
 /// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct GemmParams {
     /// How accurate products in single precision are.
     pub arithmetic: Arithmetic,
