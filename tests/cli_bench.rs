@@ -81,6 +81,33 @@ fn products_of_matrices_are_checked_and_timed() {
 }
 
 #[test]
+fn products_are_timed_on_each_device_and_on_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench gemm --device 0.0 --device 0.0 --sizes 192 --precision d --launches 2 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let kinds: Vec<_> =
+        rows.iter().map(|row| (row["member"].as_u64(), row["resident"].as_bool().unwrap())).collect();
+    let members = [Some(0), Some(1), None];
+    assert_eq!(
+        kinds,
+        members.into_iter().flat_map(|member| [(member, false), (member, true)]).collect::<Vec<_>>()
+    );
+    for row in rows {
+        let seconds = row["milliseconds"].as_f64().unwrap() * 1e-3;
+        assert!(
+            common::relative(row["gflops"].as_f64().unwrap(), 2.0 * 192.0_f64.powi(3) / seconds / 1e9) < 1e-9
+        );
+        assert!(row["share_of_error_bound"].as_f64().unwrap() < 1.0);
+        if row["resident"] == false {
+            let rows: u64 =
+                row["shares"].as_array().unwrap().iter().map(|share| share["rows"].as_u64().unwrap()).sum();
+            assert_eq!(rows, 192);
+        }
+    }
+}
+
+#[test]
 fn the_host_is_no_device_to_bench() {
     let folder = tempfile::tempdir().unwrap();
     let output = output("bench stencil --device host --dims 4x4x4x4", folder.path());
