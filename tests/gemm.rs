@@ -213,6 +213,40 @@ fn shipped_variants_agree() {
     all::<Complex<f64>>();
 }
 
+/// Products that a device does in another way than by tiles: with vectors, and with sums in parts.
+#[test]
+fn skinny_products_agree() {
+    fn all<T: Wide>() {
+        let extents: &[[usize; 3]] = if small() {
+            &[[1, 5, 7], [5, 1, 7], [1, 1, 7]]
+        } else {
+            &[
+                [1, 65, 129],
+                [65, 1, 129],
+                [1, 1, 700],
+                [1, 33, 0],
+                [3, 31, 1030],
+                [33, 2, 2003],
+                [31, 31, 515],
+            ]
+        };
+        for device in devices() {
+            let mut draw = Draw(Philox::new(11, 1, 0));
+            for number in 0..4 * extents.len() {
+                let mut case = case_of(&mut draw, Form::new(draw_form(number)));
+                (case.extents, case.count) = (extents[number % extents.len()], 1);
+                check::<T>(&device, &GemmParams::default(), &case);
+            }
+        }
+    }
+    /// Forms that come round after all extents have.
+    fn draw_form(number: usize) -> usize {
+        (5 * number + number / 7) % Form::COUNT
+    }
+    all::<f64>();
+    all::<Complex<f32>>();
+}
+
 #[test]
 fn the_variant_that_was_kept_is_used_where_it_can_be() {
     let folder = tempfile::tempdir().unwrap();

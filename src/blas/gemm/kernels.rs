@@ -1,9 +1,9 @@
 //! The kernels of the product on one device: built on first use, kept by the device.
 
-use super::problem::{Problem, a_parameters, b_parameters, c_parameters, parameters};
+use super::problem::{Problem, Target, a_parameters, b_parameters, c_parameters, parameters};
 use super::tuning::{GemmTuning, Mma, Panels, Registers};
 use crate::blas::completion::Completion;
-use crate::device::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use crate::device::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use crate::scalar::Element;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -35,7 +35,7 @@ struct Form {
 /// The kernels of one variant.
 #[derive(Debug)]
 enum Built {
-    Textbook { global: Kernel, local: Kernel, scale: Kernel },
+    Textbook { global: Kernel, local: Kernel, scale: Kernel, add_parts: Kernel },
     Single(Kernel),
     Panels { pack_a: Kernel, pack_b: Kernel, multiply: Kernel },
 }
@@ -128,6 +128,28 @@ impl<T: Element> Kernels<T> {
     }
 }
 
+impl<T: Element> Kernels<T> {
+    /// Starts C = α (sum of the parts) + β C, with m, n and the number of parts.
+    pub fn add_parts(
+        &self,
+        device: &Device,
+        [m, n, parts]: [usize; 3],
+        partials: Argument<'_>,
+        [alpha, beta]: [T; 2],
+        c: Target<'_>,
+    ) -> Result<Event> {
+        let form = Form { transposed: [false; 2], conjugate: [false; 2] };
+        let kernels = self.get(device, GemmTuning::Local, form)?;
+        let Built::Textbook { add_parts, .. } = &*kernels else {
+            unreachable!("kernels are kept under the variant that they were built for")
+        };
+        let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
+        arguments.extend([partials, Argument::value(alpha), Argument::value(beta)]);
+        arguments.extend(c.arguments());
+        add_parts.launch(plane(m, n, 1), &arguments)
+    }
+}
+
 /// A work-item for each element of C, in square groups.
 fn plane(m: usize, n: usize, count: usize) -> Range {
     let [x, y] = [m, n].map(|extent| extent.div_ceil(TEXTBOOK_TILE) * TEXTBOOK_TILE);
@@ -141,10 +163,15 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
     let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
     scale.push(Parameter::value::<T>("beta"));
     scale.extend(c_parameters::<T>());
+    let mut add_parts = ["m", "n", "parts"].map(Parameter::value::<u64>).to_vec();
+    add_parts.push(Parameter::input::<T>("partials"));
+    add_parts.extend(["alpha", "beta"].map(Parameter::value::<T>));
+    add_parts.extend(c_parameters::<T>());
     Ok(Built::Textbook {
         global: program.kernel("gemm_global", &product)?,
         local: program.kernel("gemm_local", &product)?,
         scale: program.kernel("scale", &scale)?,
+        add_parts: program.kernel("add_parts", &add_parts)?,
     })
 }
 

@@ -24,11 +24,14 @@
 //! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
 //!
 //! # Kernels
+//! A product with one row or one column is done by [`gemv`](super::gemv); where C has too few tiles to keep the device busy, sums are cut into
+//! parts that are added afterwards. Everything else is done by the kernels of tiles.
 //! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
 //! products of this class, as the [`TuningMode`](crate::device::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
 
 mod kernels;
 mod problem;
+mod skinny;
 mod tunable;
 mod tuning;
 
@@ -90,8 +93,21 @@ pub fn gemm_with<T: Element>(
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     let device = c.device().clone();
-    let problem = Problem::new("gemm", [op_a, op_b], alpha.into(), a, b, beta.into(), c)?;
-    start(&device, params, problem)
+    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.into(), beta.into(), c);
+    let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
+    let (is_empty, single) = (problem.is_empty(), problem.count == 1);
+    if params.tuning.is_some() || is_empty || !single {
+        return start(&device, params, problem);
+    }
+    let tuning = choose(&device, params, &problem)?;
+    let cut = skinny::cut(&device, tuning, &problem);
+    if let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)? {
+        return Ok(started);
+    }
+    if let Some(terms) = cut {
+        return skinny::multiply(&device, tuning, terms, ops, [alpha, beta], a, b, c);
+    }
+    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
 }
 
 /// Starts a product whose operands fit together.
@@ -105,7 +121,7 @@ pub(super) fn start<T: Element>(
         return Ok(Completion::nothing());
     }
     let kernels = Kernels::<T>::of(device)?;
-    if problem.k == 0 || problem.alpha == T::default() {
+    if problem.is_empty() {
         return Ok(kernels.scale(device, problem)?);
     }
     match kernels.multiply(device, tuning, problem) {

@@ -65,6 +65,12 @@ impl<'a> Target<'a> {
         let (_, from_first) = c.into_elements().split_at(layout.offset)?;
         Ok(Self { elements: from_first.into(), leading_dimension: layout.leading_dimension, stride })
     }
+
+    /// Elements, leading dimension and stride.
+    pub fn arguments(&self) -> [Argument<'a>; 3] {
+        let Self { elements, leading_dimension, stride } = *self;
+        [elements, Argument::value(leading_dimension as u64), Argument::value(stride as u64)]
+    }
 }
 
 impl<'a, T: Element> Problem<'a, T> {
@@ -140,10 +146,14 @@ impl<'a, T: Element> Problem<'a, T> {
         })
     }
 
+    /// Whether there is nothing to multiply: C = β C.
+    pub fn is_empty(&self) -> bool {
+        self.k == 0 || self.alpha == T::default()
+    }
+
     /// The elements of C, with its leading dimension and stride.
     pub fn c_arguments(&self) -> [Argument<'a>; 3] {
-        let Target { elements, leading_dimension, stride } = self.c;
-        [elements, Argument::value(leading_dimension as u64), Argument::value(stride as u64)]
+        self.c.arguments()
     }
 
     /// The arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
