@@ -66,7 +66,8 @@ fn assert_close<T: Arithmetic>(what: &str, terms: usize, scale: f64, found: &[C6
 
 fn one_product<T: Arithmetic>(team: &Team, name: &str, number: usize, [m, n, k]: [usize; 3]) {
     let ops = [Op::ALL[number % 3], Op::ALL[(number / 3) % 3]];
-    let order = |bit: usize| if (number >> bit) % 2 == 0 { Order::RowMajor } else { Order::ColumnMajor };
+    let order =
+        |bit: usize| if (number >> bit).is_multiple_of(2) { Order::RowMajor } else { Order::ColumnMajor };
     let layout = |order, (rows, columns), gap| {
         let dense = MatrixLayout::dense(order, rows, columns);
         dense.leading_dimension(dense.leading_dimension + gap).offset(2 * gap)

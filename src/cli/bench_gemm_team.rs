@@ -117,7 +117,7 @@ impl Bench<'_> {
                 let mut times = if resident {
                     self.resident(&team, [&a, &b], &mut c)?
                 } else {
-                    self.from_host_memory(&team, [&a, &b], &mut c)?
+                    self.through_host_memory(&team, [&a, &b], &mut c)?
                 };
                 let column = |j: usize, to: &mut [T]| {
                     to.copy_from_slice(&c[j * n..(j + 1) * n]);
@@ -164,7 +164,7 @@ impl Bench<'_> {
         Ok(times)
     }
 
-    fn from_host_memory<T: HostArithmetic>(
+    fn through_host_memory<T: HostArithmetic>(
         &self,
         team: &Team,
         [a, b]: [&[T]; 2],
