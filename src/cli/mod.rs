@@ -5,6 +5,7 @@
 
 pub mod arguments;
 pub mod bench_gemm;
+pub mod bench_gemm_team;
 pub mod bench_stencil;
 pub mod convert;
 pub mod devices;

@@ -13,6 +13,7 @@ mod gauge_observables;
 pub mod gemm;
 mod heat_bath;
 pub mod level1;
+pub mod level2;
 mod link_field;
 mod matrix3;
 pub mod philox;

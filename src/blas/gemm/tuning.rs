@@ -239,6 +239,18 @@ impl GemmTuning {
         all
     }
 
+    /// The same kernel with other orders of its tiles.
+    pub(super) fn bands(&self) -> Vec<Self> {
+        let bands = [2, 4, 8, 16, 32].into_iter();
+        match *self {
+            GemmTuning::Registers(registers) => {
+                bands.map(|band| GemmTuning::Registers(Registers { band, ..registers })).collect()
+            }
+            GemmTuning::Mma(mma) => bands.map(|band| GemmTuning::Mma(Mma { band, ..mma })).collect(),
+            GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => Vec::new(),
+        }
+    }
+
     /// Why this variant cannot be, if it cannot.
     pub(super) fn complaint<T: Element>(&self) -> Option<String> {
         match self {
