@@ -113,7 +113,7 @@ fn choose<T: Element>(
     let Some(tuning) = params.tuning else {
         let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
         let shipped = GemmTuning::shipped::<T>(device, params.arithmetic);
-        return Ok(shipped.small::<T>(problem.m.saturating_mul(problem.count), problem.n, units));
+        return Ok(shipped.for_size::<T>(problem.m.saturating_mul(problem.count), problem.n, units));
     };
     let arithmetic = tuning.arithmetic::<T>();
     let complaint = tuning.complaint::<T>().or_else(|| {

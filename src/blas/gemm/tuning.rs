@@ -207,8 +207,9 @@ impl GemmTuning {
         GemmTuning::Registers(Registers::shipped::<T>())
     }
 
-    /// The variant for products with so few tiles that a GPU would not be busy.
-    pub(super) fn small<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
+    /// The variant for products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that it works
+    /// only a short time.
+    pub(super) fn for_size<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
         let groups = |tile: [usize; 3]| m.div_ceil(tile[0]) * n.div_ceil(tile[1]);
         match self {
             GemmTuning::Registers(registers) if groups(registers.tile) < units => {
@@ -217,6 +218,21 @@ impl GemmTuning {
             }
             GemmTuning::Mma(mma) if groups(mma.tile) < units => {
                 GemmTuning::Mma(Mma::new([32, 32, 16], [16, 16], 4, mma.instruction.min(8), 8))
+            }
+            GemmTuning::Mma(mma)
+                if groups(mma.tile) < 4 * units
+                    && T::Real::PRECISION == Precision::Double
+                    && !T::IS_COMPLEX =>
+            {
+                GemmTuning::Mma(Mma::medium_double())
+            }
+            GemmTuning::Registers(_)
+                if groups([128, 128, 0]) < 4 * units
+                    && groups([128, 128, 0]) >= units
+                    && T::Real::PRECISION == Precision::Single
+                    && !T::IS_COMPLEX =>
+            {
+                GemmTuning::Registers(Registers::new([128, 128, 16], [16, 8], 4, 4))
             }
             other => other,
         }
@@ -263,37 +279,32 @@ impl Registers {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 when the kernel did not yet read ahead.
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Single, false) => vec![
-                Self::new([128, 128, 8], [8, 8], 4, 4),
-                Self::new([128, 128, 8], [8, 8], 4, 4).limited(128),
-                Self::new([128, 128, 16], [8, 8], 4, 4),
-                Self::new([128, 128, 16], [8, 8], 4, 4).limited(128),
+                Self::new([128, 64, 16], [8, 8], 4, 4).limited(168),
+                Self::new([128, 128, 16], [16, 8], 4, 4),
+                Self::new([128, 256, 8], [8, 16], 4, 4),
                 Self::new([256, 128, 8], [16, 8], 4, 4),
-                Self::new([256, 128, 16], [8, 8], 4, 4).limited(128),
                 Self::new([64, 128, 8], [8, 8], 4, 4).limited(168),
+                Self::new([128, 128, 16], [8, 8], 4, 4),
             ],
             (Precision::Double, false) => vec![
-                Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
-                Self::new([128, 64, 8], [8, 8], 2, 2),
+                Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
-                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
             ],
             (Precision::Single, true) => vec![
+                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
+                Self::new([128, 128, 16], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 128, 8], [8, 8], 2, 2),
-                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
-                Self::new([128, 128, 8], [8, 4], 2, 2).limited(128),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
             ],
             (Precision::Double, true) => vec![
-                Self::new([64, 64, 8], [8, 4], 1, 1),
-                Self::new([64, 64, 8], [4, 8], 1, 1),
-                Self::new([64, 32, 8], [4, 4], 1, 1).limited(128),
                 Self::new([64, 64, 16], [4, 4], 1, 1).limited(128),
+                Self::new([64, 32, 8], [4, 4], 1, 1).limited(128),
                 Self::new([64, 64, 8], [4, 4], 1, 1).limited(128),
             ],
         }
@@ -330,45 +341,43 @@ impl Mma {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 when the kernel did not yet read ahead; in double
-    /// m16n8k16 was 1 % faster, but a piece of 16 terms is now too short for it.
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Double, false) => vec![
                 Self::new([128, 128, 16], [64, 32], 3, 8, 16),
-                Self::new([128, 128, 16], [64, 32], 4, 8, 8),
-                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
-                Self::new([128, 128, 16], [64, 32], 4, 4, 8),
-                Self::new([128, 128, 16], [32, 64], 4, 4, 8),
-                Self::new([64, 128, 16], [32, 64], 4, 4, 8),
-                Self::new([64, 128, 16], [32, 64], 4, 8, 8),
-                Self::new([128, 64, 16], [64, 32], 4, 4, 8),
                 Self::new([128, 64, 16], [64, 32], 4, 8, 8),
+                Self::new([128, 128, 16], [64, 32], 4, 4, 8),
+                Self::new([128, 128, 32], [32, 64], 3, 8, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 4, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
+                Self::medium_double(),
             ],
             (Precision::Double, true) => vec![
                 Self::new([64, 64, 8], [32, 32], 4, 4, 8),
+                Self::new([64, 64, 8], [32, 32], 4, 4, 16),
                 Self::new([64, 64, 16], [32, 32], 3, 4, 8),
+                Self::new([64, 64, 8], [16, 32], 4, 4, 8).limited(168),
                 Self::new([128, 64, 8], [32, 32], 4, 4, 8),
-                Self::new([64, 128, 8], [32, 32], 4, 4, 8),
-                Self::new([128, 64, 16], [32, 32], 3, 4, 8),
-                Self::new([64, 64, 8], [32, 16], 4, 4, 8).limited(168),
             ],
             (Precision::Single, false) => vec![
-                Self::new([128, 128, 16], [64, 64], 4, 8, 8),
-                Self::new([128, 256, 16], [64, 64], 4, 8, 8),
                 Self::new([128, 128, 32], [64, 64], 3, 8, 8),
-                Self::new([128, 128, 16], [64, 32], 4, 8, 8).limited(128),
+                Self::new([128, 128, 16], [64, 64], 4, 8, 8),
+                Self::new([256, 128, 16], [64, 64], 4, 8, 8),
+                Self::new([128, 256, 16], [64, 64], 4, 8, 8),
                 Self::new([128, 128, 32], [64, 32], 3, 8, 8).limited(128),
-                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
             ],
             (Precision::Single, true) => vec![
                 Self::new([128, 64, 16], [32, 32], 3, 8, 8),
                 Self::new([64, 64, 16], [32, 32], 4, 8, 8),
                 Self::new([128, 128, 16], [64, 32], 3, 4, 8),
-                Self::new([128, 128, 16], [32, 64], 3, 4, 8),
-                Self::new([128, 64, 16], [64, 32], 4, 4, 8),
             ],
         }
+    }
+
+    /// The fastest in double at n = 2048, by 4 %: short pieces start sooner.
+    const fn medium_double() -> Self {
+        Self::new([128, 128, 8], [64, 32], 6, 4, 8)
     }
 }
 
