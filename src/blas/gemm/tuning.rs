@@ -80,6 +80,12 @@ pub struct Mma {
     pub instruction: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
+    /// Whether the operands of the next step are read between the products of this one, or before them.
+    #[serde(default)]
+    pub spread: bool,
+    /// Bytes that the second-level cache fetches around a copy: 0 (what is copied), 128 or 256.
+    #[serde(default)]
+    pub prefetch: usize,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     #[serde(default)]
     pub max_registers: Option<u32>,
@@ -148,7 +154,7 @@ impl Panels {
 
 impl Mma {
     const fn new(tile: [usize; 3], warp: [usize; 2], stages: usize, instruction: usize, band: usize) -> Self {
-        Self { tile, warp, stages, instruction, band, max_registers: None }
+        Self { tile, warp, stages, instruction, band, spread: false, prefetch: 0, max_registers: None }
     }
 
     const fn limited(self, registers: u32) -> Self {
@@ -181,7 +187,13 @@ impl Mma {
         if tk < 2 * self.instruction {
             return Some("a piece must have the terms of two instructions".to_owned());
         }
+        if ![0, 128, 256].contains(&self.prefetch) {
+            return Some(format!("a prefetch of 0, 128 or 256 bytes, not {}", self.prefetch));
+        }
         let copy = 16 / size_of::<T>();
+        if copy > 1 && wn % 16 != 0 {
+            return Some("a warp must have pairs of instructions along a row".to_owned());
+        }
         let pieces = [(tm, tk), (tk, tm), (tn, tk), (tk, tn)];
         let unequal = |(lines, length)| !shared(self.work_items(), lines, length, copy);
         pieces
@@ -403,6 +415,12 @@ impl fmt::Display for GemmTuning {
                     "mma k{} {tm}x{tn}x{tk}, warp {wm}x{wn}, stages {}, band {}",
                     w.instruction, w.stages, w.band
                 )?;
+                if w.spread {
+                    f.write_str(", spread")?;
+                }
+                if w.prefetch != 0 {
+                    write!(f, ", prefetch {}", w.prefetch)?;
+                }
                 limit(f, w.max_registers)
             }
         }
