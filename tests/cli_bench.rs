@@ -30,8 +30,9 @@ fn every_storage_is_checked_and_timed() {
     let rows = found["rows"].as_array().unwrap();
     let kinds: Vec<(&str, u64)> =
         rows.iter().map(|row| (row["precision"].as_str().unwrap(), row["links"].as_u64().unwrap())).collect();
-    let expected =
-        ["double", "single", "half"].into_iter().flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
+    let expected = ["double", "single", "half"]
+        .into_iter()
+        .flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
     assert_eq!(kinds, expected.collect::<Vec<_>>());
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap();

@@ -173,6 +173,8 @@ macro_rules! kernels_of {
                     stages: 2 + usize::from($load > 1),
                     instruction: $depth / 2,
                     band: 3,
+                    spread: $load == 2,
+                    prefetch: 128,
                     max_registers: None,
                 };
                 on_every_device::<$element>(GemmTuning::Mma(variant), Forms::Compiled);
@@ -363,8 +365,16 @@ fn wrong_calls_say_what_is_wrong() {
     let single = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let mut result = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let a = MatRef::new(&single, dense(4, 4)).unwrap();
-    let mma =
-        Mma { tile: [32, 32, 16], warp: [16, 16], stages: 3, instruction: 8, band: 3, max_registers: None };
+    let mma = Mma {
+        tile: [32, 32, 16],
+        warp: [16, 16],
+        stages: 3,
+        instruction: 8,
+        band: 3,
+        spread: false,
+        prefetch: 0,
+        max_registers: None,
+    };
     let params = GemmParams { tuning: Some(GemmTuning::Mma(mma)), ..plain };
     let error =
         gemm_with(&params, Op::N, Op::N, 1.0, a, a, 0.0, MatMut::new(&mut result, dense(4, 4)).unwrap());

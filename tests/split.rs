@@ -170,6 +170,8 @@ fn a_device_that_fails_is_named_and_nobody_takes_c_for_finished() {
             instruction: 8,
             band: 3,
             max_registers: None,
+            prefetch: 0,
+            spread: false,
         };
         let params = SplitParams {
             tunings: vec![None, Some(GemmTuning::Mma(refused))],

@@ -190,14 +190,17 @@ fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Res
 }
 
 fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
-    let Mma { tile, warp, stages, instruction, band, max_registers } = variant;
+    let Mma { tile, warp, stages, instruction, band, spread, prefetch, max_registers } = variant;
     let key = tiled::<T>(MMA, tile, band, form)
         .define("A_CONJUGATE", u8::from(form.conjugate[0]))
         .define("B_CONJUGATE", u8::from(form.conjugate[1]))
         .define("WARP_M", warp[0])
         .define("WARP_N", warp[1])
         .define("STAGES", stages)
-        .define("MMA_K", instruction);
+        .define("MMA_K", instruction)
+        .define("SPREAD", u8::from(spread))
+        .define("PREFETCH", prefetch)
+        .define("PAIR_REALS", 2 * T::REALS);
     let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
 }

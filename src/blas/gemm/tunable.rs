@@ -102,7 +102,7 @@ fn shipped<T: Element>(
     count: usize,
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-    GemmTuning::shipped::<T>(device, arithmetic).small::<T>(m.saturating_mul(count), n, units)
+    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(m.saturating_mul(count), n, units)
 }
 
 /// What a search found for products of one class.
