@@ -133,23 +133,22 @@ fn teams_of_every_size_multiply_matrices_of_every_shape() {
 }
 
 #[test]
-fn shares_follow_a_device_that_is_slower() {
+fn shares_follow_the_rates() {
     for device in devices() {
         let team = Team::select_with(vec![Selector::Index(device.index()); 2], &untuned()).unwrap();
         let n = if small() { 64 } else { 640 };
         let layout = MatrixLayout::column_major(n, n);
         let (a, mut c) = (matrix::<f64>(&layout, 0.3), vec![0.0; n * n]);
-        let mut planned = |tunings| {
-            let params = SplitParams { tunings, ..SplitParams::default() };
+        let mut planned = |rates: [f64; 2]| {
+            let params = SplitParams { rates: Some(rates.to_vec()), ..SplitParams::default() };
             let (a, c) = (HostRef::new(&a, layout).unwrap(), HostMut::new(&mut c, layout).unwrap());
             let report = split::gemm(&team, &params, Op::N, Op::N, 1.0, a, a, 0.0, c).unwrap();
             assert_eq!(report.shares.iter().map(|share| share.rows).sum::<usize>(), n);
             [0, 1].map(|member| report.shares[member].planned_rows)
         };
-        // The textbook's kernel is slower than the shipped one everywhere.
-        let [fast, slow] = planned(vec![None, Some(GemmTuning::Global)]);
+        let [fast, slow] = planned([3.0, 1.0]);
         assert!(fast > slow, "{fast} {slow}");
-        let [slow, fast] = planned(vec![Some(GemmTuning::Global)]);
+        let [slow, fast] = planned([1.0, 3.0]);
         assert!(fast > slow, "{fast} {slow}");
     }
 }
