@@ -11,6 +11,7 @@ use super::kernel_key::{KernelFamily, KernelKey};
 use super::reduction::{REDUCTION_SOURCE, Reduction};
 use crate::host::{PeriodicNumbers, Stream};
 use crate::scalar::Precision;
+use std::time::Duration;
 
 const STREAMS: KernelFamily =
     KernelFamily::new("streams", &[REDUCTION_SOURCE, include_str!("../../cl/streams.cl")]);
@@ -148,21 +149,19 @@ pub struct StreamKernels {
 /// A stream under way.
 #[derive(Debug)]
 pub struct StreamLaunch {
-    /// The kernel.
-    pub event: Event,
+    event: Event,
     sum: Option<Reduction>,
 }
 
 impl StreamLaunch {
-    /// Waits, and reads the sum of a stream that makes one.
+    /// Waits, and gives the sum of a stream that makes one, and how long the kernel ran, as
+    /// [`Event::duration`] says.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
-    pub fn wait(self) -> Result<Option<f64>> {
-        match self.sum {
-            Some(sum) => Ok(Some(sum.read()?[0])),
-            None => self.event.wait().map(|()| None),
-        }
+    pub fn wait(self) -> Result<(Option<f64>, Option<Duration>)> {
+        let sum = self.sum.map(Reduction::read).transpose()?.map(|sums| sums[0]);
+        Ok((sum, self.event.duration()?))
     }
 }
 
