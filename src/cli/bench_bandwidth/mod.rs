@@ -12,7 +12,7 @@ use super::Common;
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::Report;
-use crate::device::{DeviceInfo, DeviceKind, Profiling, triad_bandwidth};
+use crate::device::{Device, DeviceInfo, DeviceKind, Profiling, triad_bandwidth};
 use result::{MeasuredDevice, Outcome};
 use serde::Serialize;
 use session::Session;
@@ -71,7 +71,8 @@ impl Arguments {
     /// Bytes of an array, ascending.
     fn sizes(&self, info: &DeviceInfo) -> Vec<u64> {
         // Of three arrays in a quarter of the memory, in whole MiB.
-        let largest = info.memory_bytes.min(4 * info.max_allocation_bytes) / 12 >> 20 << 20;
+        let mib = 1 << 20;
+        let largest = info.memory_bytes.min(4 * info.max_allocation_bytes) / (12 * mib) * mib;
         let mut sizes = if !self.sizes.is_empty() {
             self.sizes.clone()
         } else if self.quick {
@@ -122,7 +123,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             "--csv and --json are two forms of one result; give one of them".to_owned(),
         ));
     }
-    if arguments.seconds.is_some_and(|seconds| !(seconds > 0.0)) {
+    if arguments.seconds.is_some_and(|seconds| seconds.is_nan() || seconds <= 0.0) {
         return Err(Failure::usage("--seconds must be a positive number".to_owned()));
     }
     let interrupt = Interrupt::listen()?;
@@ -153,11 +154,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     Ok(if interrupted { Status::Failed } else { Status::Fine })
 }
 
-fn measure(
-    session: &mut Session<'_>,
-    devices: &[crate::device::Device],
-    quiet: &[crate::device::Device],
-) -> Result<(), Failure> {
+fn measure(session: &mut Session<'_>, devices: &[Device], quiet: &[Device]) -> Result<(), Failure> {
     for (number, (device, quiet)) in devices.iter().zip(quiet).enumerate() {
         let sizes = session.arguments.sizes(device.info());
         if session.arguments.wants(Part::Streams) {

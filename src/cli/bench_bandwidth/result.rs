@@ -56,7 +56,7 @@ pub struct Row {
     in_cache: bool,
     event_seconds: Option<Spread>,
     wall_seconds: Spread,
-    /// By the median of the device's clock, or where there is none of the wall's.
+    /// By the median of the device's clock; for transfers, and where there is none, of the wall's.
     gb_s: Option<f64>,
     wall_gb_s: Option<f64>,
     share_of_peak: Option<f64>,
@@ -87,6 +87,8 @@ impl Row {
         let Subject { device, part, kernel, variant, array_bytes, moved_bytes, in_cache } = subject;
         let wall_seconds = Spread::of(&samples.wall)?;
         let event_seconds = Spread::of(&samples.event);
+        // Not every way to transfer has an event, and all are to be compared.
+        let by = event_seconds.as_ref().filter(|_| part != Part::Transfers).unwrap_or(&wall_seconds);
         let rate = |spread: &Spread| (moved_bytes > 0).then(|| moved_bytes as f64 / spread.median / 1e9);
         Some(Self {
             device,
@@ -96,7 +98,7 @@ impl Row {
             array_bytes,
             moved_bytes,
             in_cache,
-            gb_s: rate(event_seconds.as_ref().unwrap_or(&wall_seconds)),
+            gb_s: rate(by),
             wall_gb_s: rate(&wall_seconds),
             event_seconds,
             wall_seconds,
@@ -149,7 +151,7 @@ impl<'a> Outcome<'a> {
             let together = self.rows.iter().filter(|row| row.device.is_none() || row.part == Part::Together);
             text += &format!("All devices at once\n{}\n\n", self.table_of(together, true));
         }
-        text += "Medians; ± is half the distance of the quartiles. GB/s by the device's clock, where it has one, else by the \
+        text += "Medians; ± is half the distance of the quartiles. GB/s by the device's clock, of transfers by the \
                  wall's;\nsize is of one array or transfer, * stays in the cache.";
         text
     }
@@ -270,8 +272,10 @@ mod tests {
             in_cache: false,
         };
         let both = Samples { event: vec![1.0, 1.0], wall: vec![2.0, 2.0] };
-        let row = Row::new(subject.clone(), both).unwrap();
+        let row = Row::new(subject.clone(), both.clone()).unwrap();
         assert_eq!((row.gb_s, row.wall_gb_s), (Some(2.0), Some(1.0)));
+        let transfer = Subject { part: Part::Transfers, ..subject.clone() };
+        assert_eq!(Row::new(transfer, both).unwrap().gb_s, Some(1.0));
         let wall = Samples { event: vec![], wall: vec![4.0] };
         let row = Row::new(subject.clone(), wall).unwrap();
         assert_eq!((row.gb_s, row.wall_gb_s), (Some(0.5), Some(0.5)));
