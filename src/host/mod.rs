@@ -21,6 +21,7 @@ pub mod random;
 mod reconstruction;
 mod spinor;
 pub mod spinor_fields;
+pub mod streams;
 mod su2;
 mod wilson;
 
@@ -35,4 +36,5 @@ pub use matrix3::Matrix3;
 pub use philox::Philox;
 pub use reconstruction::Reconstruction;
 pub use spinor::Spinor;
+pub use streams::{PeriodicNumbers, Stream};
 pub use wilson::{WilsonForm, hop, hop_even_odd, wilson};
