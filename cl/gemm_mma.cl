@@ -7,12 +7,20 @@
 // at least. The copies of a piece follow its first step, so that the matrix units have work meanwhile.
 //
 // Local memory keeps the order of global memory: lines of TILE_M (TILE_N) elements if these are neighbours there, of
-// TILE_K if those are. PAD is 32 bytes in the first case and four elements in the second: the 32 lanes of a fragment
-// then touch all banks evenly.
+// TILE_K if those are.
 //
 // Fragments, by the PTX manual ("Matrix Fragments for mma.m16n8k4", k8 and k16 with .f64, and .tf32), with
 // g = lane / 4 and t = lane % 4: element 2j + h of A is (row g + 8h, column 4j + t), element j of B is (row 4j + t, column
 // g), element 2h + e of C is (row g + 8h, column 2t + e).
+//
+// Which row of the tile is called which is free, and so is the order of terms, if it is the same for A and B. Elements of at most 8
+// bytes are therefore named in pairs (PAIR), so that one access brings two neighbours: row g + 8h of A is row 2g + h of 16,
+// column g of the instructions 2i and 2i + 1 is column 2g (+ 1) of 16, and term 4j + t is term 2t + j of 8 (PAIR_TERMS, with
+// MMA_K = 8 and 16). Elements of 16 bytes keep the manual's places.
+//
+// The lanes that are served together touch all banks evenly, because lines are longer by so much (TILE_M, TILE_N and TILE_K are
+// multiples of 8): lines of TILE_M by 16 bytes with PAIR_TERMS, else by 32; lines of TILE_K by four elements, by two if they
+// are of 8 bytes and terms are not paired.
 //
 // Instructions that add to the same sums follow each other as far apart as a row of fragments allows.
 //
@@ -22,6 +30,8 @@
 //
 // Without INLINE_PTX the instructions are done by their definition, through local memory and with plain copies: slow, but it lets
 // every device test the addressing.
+//
+// SPREAD: 1 if the fragments of the next step are read between the rows of products, 0 if before all of them.
 //
 // A_TRANSPOSED, B_TRANSPOSED: see gemm.cl. A_CONJUGATE, B_CONJUGATE: 1 for the complex conjugate (the arguments of this
 // name are not looked at). COPY: elements of one 16-byte copy.
@@ -38,8 +48,19 @@
 #define B_LENGTH (B_TRANSPOSED ? TILE_N : TILE_K)
 #define A_LINES (A_TRANSPOSED ? TILE_M : TILE_K)
 #define B_LINES (B_TRANSPOSED ? TILE_K : TILE_N)
-#define A_PITCH (A_LENGTH + (A_TRANSPOSED ? 4 : 32 / ELEMENT_BYTES))
-#define B_PITCH (B_LENGTH + (B_TRANSPOSED ? 32 / ELEMENT_BYTES : 4))
+#define PAIR (ELEMENT_BYTES < 16)
+#define PAIR_TERMS (PAIR && MMA_K > 4)
+#define ROWS_PAD ((PAIR_TERMS ? 16 : 32) / ELEMENT_BYTES)
+#define TERMS_PAD (ELEMENT_BYTES == 8 && !PAIR_TERMS ? 2 : 4)
+#define A_PITCH (A_LENGTH + (A_TRANSPOSED ? TERMS_PAD : ROWS_PAD))
+#define B_PITCH (B_LENGTH + (B_TRANSPOSED ? ROWS_PAD : TERMS_PAD))
+
+// Rows of element h of A and columns of instruction j, of lane group g; terms of element j, of t.
+#define ROW_STEP (PAIR ? 2 : 1)
+#define ROW_OF(h) ((h) * (PAIR ? 1 : 8))
+#define COLUMN_OF(j) (PAIR ? (j) / 2 * 16 + (j) % 2 : 8 * (j))
+#define TERM_STEP (PAIR_TERMS ? 2 : 1)
+#define TERM_OF(j) (PAIR_TERMS ? (j) / 2 * 8 + (j) % 2 : 4 * (j))
 #define A_PIECE (A_LINES * A_PITCH)
 #define B_PIECE (B_LINES * B_PITCH)
 
@@ -57,9 +78,18 @@
 
 static inline uint local_address(__local const void *p) { return (uint)(size_t)p; }
 
-// Starts to copy `count` of WIDTH elements; the rest is set to zero.
+// With PREFETCH, the second-level cache fetches so many bytes around what is copied.
+#if PREFETCH == 0
+#define L2_AHEAD ""
+#elif PREFETCH == 128
+#define L2_AHEAD ".L2::128B"
+#else
+#define L2_AHEAD ".L2::256B"
+#endif
+
+// Starts to copy `bytes` of WIDTH_BYTES bytes; the rest is set to zero.
 #define COPY_ASYNC(WIDTH_BYTES, MODE, to, from, bytes)                                                          \
-    __asm__ volatile("cp.async." MODE ".shared.global [%0], [%1], " #WIDTH_BYTES ", %2;" ::"r"(local_address(to)), \
+    __asm__ volatile("cp.async." MODE ".shared.global" L2_AHEAD " [%0], [%1], " #WIDTH_BYTES ", %2;" ::"r"(local_address(to)), \
                      "l"((ulong)(from)), "r"(bytes)                                                             \
                      : "memory")
 #if REAL_BITS == 32 && !IS_COMPLEX
@@ -318,25 +348,52 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
         COPY_NEXT_PIECE
     }
 
-    const int a_place = (warp_row + g) * A_ROW_STEP + t * A_INNER_STEP;
-    const int b_place = A_PIECE + (warp_column + g) * B_COLUMN_STEP + t * B_INNER_STEP;
+    const int a_place = (warp_row + ROW_STEP * g) * A_ROW_STEP + TERM_STEP * t * A_INNER_STEP;
+    const int b_place = A_PIECE + (warp_column + ROW_STEP * g) * B_COLUMN_STEP + TERM_STEP * t * B_INNER_STEP;
     __local const element *piece = ring;
     int stage = 0;
     element a_next_fragments[MMAS_M][A_FRAGMENT];
     element b_next_fragments[MMAS_N][B_FRAGMENT];
-#define READ_FRAGMENTS(p)                                                                                       \
-    _Pragma("unroll") for (int i = 0; i < MMAS_M; i++) {                                                        \
-        _Pragma("unroll") for (int e = 0; e < A_FRAGMENT; e++) {                                                \
-            const int distance = (16 * i + e % 2 * 8) * A_ROW_STEP + ((p) + e / 2 * 4) * A_INNER_STEP;          \
+#if PAIR
+#define pair JOIN(REAL, PAIR_REALS)
+    // What lies next to each other is read at once: two rows if rows are neighbours, else two terms if these are paired.
+#define READ_A(i, p)                                                                                            \
+    _Pragma("unroll") for (int e = 0; e < A_FRAGMENT; e++) {                                                    \
+        const int distance = (16 * (i) + ROW_OF(e % 2)) * A_ROW_STEP + ((p) + TERM_OF(e / 2)) * A_INNER_STEP;   \
+        if (A_TRANSPOSED && !PAIR_TERMS) {                                                                      \
             a_next_fragments[i][e] = piece[a_place + distance];                                                 \
-        }                                                                                                       \
-    }                                                                                                           \
-    _Pragma("unroll") for (int j = 0; j < MMAS_N; j++) {                                                        \
-        _Pragma("unroll") for (int e = 0; e < B_FRAGMENT; e++) {                                                \
-            const int distance = 8 * j * B_COLUMN_STEP + ((p) + e * 4) * B_INNER_STEP;                          \
-            b_next_fragments[j][e] = piece[b_place + distance];                                                 \
+        } else if ((A_TRANSPOSED ? e / 2 : e) % 2 == 0) {                                                       \
+            const pair v = *(__local const pair *)(piece + a_place + distance);                                 \
+            a_next_fragments[i][e] = v.lo;                                                                      \
+            a_next_fragments[i][e + (A_TRANSPOSED ? 2 : 1)] = v.hi;                                             \
         }                                                                                                       \
     }
+#define READ_B(j, p)                                                                                            \
+    _Pragma("unroll") for (int e = 0; e < B_FRAGMENT; e++) {                                                    \
+        const int distance = COLUMN_OF(j) * B_COLUMN_STEP + ((p) + TERM_OF(e)) * B_INNER_STEP;                  \
+        if (!B_TRANSPOSED && !PAIR_TERMS) {                                                                     \
+            b_next_fragments[j][e] = piece[b_place + distance];                                                 \
+        } else if ((B_TRANSPOSED ? (j) : e) % 2 == 0) {                                                         \
+            const pair v = *(__local const pair *)(piece + b_place + distance);                                 \
+            b_next_fragments[j][e] = v.lo;                                                                      \
+            b_next_fragments[(j) + (B_TRANSPOSED ? 1 : 0)][e + (B_TRANSPOSED ? 0 : 1)] = v.hi;                  \
+        }                                                                                                       \
+    }
+#else
+#define READ_A(i, p)                                                                                            \
+    _Pragma("unroll") for (int e = 0; e < A_FRAGMENT; e++) {                                                    \
+        const int distance = (16 * (i) + ROW_OF(e % 2)) * A_ROW_STEP + ((p) + TERM_OF(e / 2)) * A_INNER_STEP;   \
+        a_next_fragments[i][e] = piece[a_place + distance];                                                     \
+    }
+#define READ_B(j, p)                                                                                            \
+    _Pragma("unroll") for (int e = 0; e < B_FRAGMENT; e++) {                                                    \
+        const int distance = COLUMN_OF(j) * B_COLUMN_STEP + ((p) + TERM_OF(e)) * B_INNER_STEP;                  \
+        b_next_fragments[j][e] = piece[b_place + distance];                                                     \
+    }
+#endif
+#define READ_FRAGMENTS(p)                                                                                       \
+    _Pragma("unroll") for (int i = 0; i < MMAS_M; i++) { READ_A(i, p) }                                         \
+    _Pragma("unroll") for (int j = 0; j < MMAS_N; j++) { READ_B(j, p) }
 
     // The oldest piece is here, everybody's.
     WAIT_FOR_COPIES(STAGES - 2);
@@ -363,16 +420,17 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
                 }
             }
 
-            if (p + MMA_K < TILE_K) {
-                READ_FRAGMENTS(p + MMA_K)
-            } else {
+            const int next = p + MMA_K < TILE_K ? p + MMA_K : 0;
+            if (next == 0) {
                 // The next piece is here, everybody's; and everybody has read all of this one, whose place the next
                 // copy takes. After the last piece, what is read here is not used.
                 WAIT_FOR_COPIES(STAGES - 2);
                 barrier(CLK_LOCAL_MEM_FENCE);
                 stage = stage + 1 == STAGES ? 0 : stage + 1;
                 piece = ring + stage * (A_PIECE + B_PIECE);
-                READ_FRAGMENTS(0)
+            }
+            if (!SPREAD) {
+                READ_FRAGMENTS(next)
             }
 
             // Products of real parts, which have the numbers 0 to PARTS - 1, and of imaginary parts, the rest.
@@ -388,6 +446,16 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
 #endif
 #pragma unroll
             for (int i = 0; i < MMAS_M; i++) {
+                if (SPREAD) {
+                    // Before each row of products its share of what the next step needs.
+                    READ_A(i, next)
+#pragma unroll
+                    for (int j = 0; j < MMAS_N; j++) {
+                        if (j * MMAS_M / MMAS_N == i) {
+                            READ_B(j, next)
+                        }
+                    }
+                }
                 ADD_ALL_PARTS(0, 0, 0)
 #if IS_COMPLEX
                 ADD_ALL_PARTS(1, PARTS, 0)
@@ -412,8 +480,8 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
         for (int j = 0; j < MMAS_N; j++) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const int tile_row = warp_row + 16 * i + g + e / 2 * 8;
-                const int tile_column = warp_column + 8 * j + 2 * t + e % 2;
+                const int tile_row = warp_row + 16 * i + ROW_STEP * g + ROW_OF(e / 2);
+                const int tile_column = warp_column + COLUMN_OF(j) + ROW_STEP * (2 * t + e % 2);
                 if (tile_row < rows && tile_column < columns) {
 #if IS_COMPLEX
                     const element result = (element)(sum[i][j][0][e], sum[i][j][1][e]);

@@ -1,5 +1,6 @@
 // The two products of the textbooks, one work-item for each element of C. They are here to be read and to be
-// compared with; TILE is the edge of the square work-group. And the product with nothing, C = beta C.
+// compared with; TILE is the edge of the square work-group. And the product with nothing, C = beta C,
+// and the sum of products that were computed in parts.
 
 static inline element element_of_a(__global const element *a, ulong leading, uint transposed, uint conjugate, ulong i,
                                    ulong p) {
@@ -62,5 +63,19 @@ __kernel void scale(ulong m, ulong n, element beta, __global element *c, ulong c
     const ulong j = get_global_id(1);
     if (i < m && j < n) {
         update(C_OF_BATCH + i + j * c_leading, (element)0, (element)0, beta);
+    }
+}
+
+// C = alpha (sum of the parts) + beta C, for parts that are whole matrices, one after another and without gaps.
+__kernel void add_parts(ulong m, ulong n, ulong parts, __global const element *partials, element alpha, element beta,
+                        __global element *c, ulong c_offset, ulong c_leading, ulong c_stride) {
+    const ulong i = get_global_id(0);
+    const ulong j = get_global_id(1);
+    if (i < m && j < n) {
+        element sum = 0;
+        for (ulong part = 0; part < parts; part++) {
+            sum += partials[(part * n + j) * m + i];
+        }
+        update(C_OF_BATCH + i + j * c_leading, alpha, sum, beta);
     }
 }

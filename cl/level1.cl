@@ -1,167 +1,7 @@
 // Vector operations on contiguous elements, real or complex: y = f(x, y), and sums over them.
 //
-// Besides the common definitions the host gives LOCAL_SIZE, the work-group size. A vector is worked off in packs of
-// LANES REALs, one vreal each, (re, im) side by side: 8 or 16 on processors; elsewhere one element, that is 1 for
-// real ones and 2 for complex ones. Each work-group has one stretch of packs, its items take them in turns; the
-// elements that fill no whole pack are the last group's.
-//
-// An operand is two parameters: the buffer, and the number of the first element. They do not overlap unless all
-// are read only. Sums are in double, in the order that reduction.cl fixes.
-
-#if IS_COMPLEX
-#define element JOIN(REAL, 2)
-#define PACK (LANES / 2)
-#else
-#define element REAL
-#define PACK LANES
-#endif
-
-#define IN(x) __global const element *restrict x, ulong x##_offset
-#define OUT(x) __global element *restrict x, ulong x##_offset
-
-#define pack vreal
-
-#if LANES == 1
-#define dpack double
-#define to_double(x) ((double)(x))
-#define load_whole(p, i) ((p)[i])
-#define store_whole(v, p, i) ((p)[i] = (v))
-#else
-#define dpack JOIN(double, LANES)
-#define to_double JOIN(convert_double, LANES)
-#if PACK == 1
-// One element is one pack: the pointer's own type says how it is aligned.
-#define load_whole(p, i) ((p)[i])
-#define store_whole(v, p, i) ((p)[i] = (v))
-#else
-#define load_whole(p, i) JOIN(vload, LANES)(i, (__global const real *)(p))
-#define store_whole(v, p, i) JOIN(vstore, LANES)(v, i, (__global real *)(p))
-#endif
-#endif
-
-#define REALS (IS_COMPLEX + 1)
-
-// The first n elements of pack i; the rest is zero, which adds nothing to a sum.
-static inline pack load_part(__global const element *p, size_t i, uint n) {
-    real parts[LANES];
-    for (uint j = 0; j < LANES; j++) {
-        parts[j] = j < n * REALS ? ((__global const real *)(p + i * PACK))[j] : (real)0;
-    }
-#if LANES == 1
-    return parts[0];
-#else
-    return JOIN(vload, LANES)(0, parts);
-#endif
-}
-
-static inline void store_part(pack v, __global element *p, size_t i, uint n) {
-    real parts[LANES];
-#if LANES == 1
-    parts[0] = v;
-#else
-    JOIN(vstore, LANES)(v, 0, parts);
-#endif
-    for (uint j = 0; j < n * REALS; j++) {
-        ((__global real *)(p + i * PACK))[j] = parts[j];
-    }
-}
-
-// Runs `body` for every pack of this work-item: `i` is the pack's number, `n` the elements in it. In the loop n is
-// a constant, so the choice between whole and part is made by the compiler. (No commas in `body` outside
-// parentheses: OpenCL C has no variadic macros.)
-#define FOR_EACH_PACK(body)                                                                                     \
-    {                                                                                                           \
-        const size_t packs = count / PACK;                                                                      \
-        const size_t stretch = (packs + get_num_groups(0) - 1) / get_num_groups(0);                             \
-        const size_t begin = get_group_id(0) * stretch;                                                         \
-        const size_t end = min(begin + stretch, packs);                                                         \
-        for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                                    \
-            const uint n = PACK;                                                                                \
-            body                                                                                                \
-        }                                                                                                       \
-        if (PACK > 1 && get_global_id(0) == get_global_size(0) - 1 && packs * PACK < count) {                   \
-            const size_t i = packs;                                                                             \
-            const uint n = (uint)(count - packs * PACK);                                                        \
-            body                                                                                                \
-        }                                                                                                       \
-    }
-
-#define LOAD(x) (n == PACK ? load_whole(x + x##_offset, i) : load_part(x + x##_offset, i, n))
-
-#define STORE(v, x)                                                                                             \
-    if (n == PACK) {                                                                                            \
-        store_whole(v, x + x##_offset, i);                                                                      \
-    } else {                                                                                                    \
-        store_part(v, x + x##_offset, i, n);                                                                    \
-    }
-
-#if IS_COMPLEX
-
-// (re, im) becomes (im, re), in every element of a pack.
-#if LANES == 2
-#define swap_parts(x) ((x).s10)
-#define signs ((pack)(-1, 1))
-#elif LANES == 8
-#define swap_parts(x) ((x).s10325476)
-#define signs ((pack)(-1, 1, -1, 1, -1, 1, -1, 1))
-#else
-#define swap_parts(x) ((x).s1032547698badcfe)
-#define signs ((pack)(-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1))
-#endif
-
-// a x, for every element of a pack: a.re (re, im) + a.im (-im, re).
-static inline pack times(element a, pack x) { return a.s0 * x + (a.s1 * signs) * swap_parts(x); }
-
-#else
-
-static inline pack times(element a, pack x) { return a * x; }
-
-#endif
-
-#if LANES == 1
-
-static inline double fold_all(dpack x) { return x; }
-
-#else
-
-// Adds a pack's even places and its odd ones; for complex elements, the real parts and the imaginary parts.
-static inline double2 fold(dpack x) {
-#if LANES == 2
-    return x;
-#elif LANES == 8
-    const double4 half_sum = x.lo + x.hi;
-    return half_sum.lo + half_sum.hi;
-#else
-    const double8 half_sum = x.lo + x.hi;
-    const double4 quarter_sum = half_sum.lo + half_sum.hi;
-    return quarter_sum.lo + quarter_sum.hi;
-#endif
-}
-
-// The two places are added by `dot`: the shuffle that x + y may become makes Oclgrind crash.
-static inline double fold_all(dpack x) { return dot(fold(x), (double2)(1.0, 1.0)); }
-
-#endif
-
-// The sum of x y or conj(x) y, kept per lane until the end: for complex elements `straight` collects re re and
-// im im, `crossed` re im and im re.
-#if IS_COMPLEX
-#define DOT_SUMS                                                                                                \
-    dpack straight = 0.0;                                                                                       \
-    dpack crossed = 0.0
-#define DOT_ADD(x, y)                                                                                           \
-    straight += to_double(x) * to_double(y);                                                                    \
-    crossed += to_double(x) * to_double(swap_parts(y))
-static inline double2 dot_fold(dpack straight, dpack crossed, uint conjugate) {
-    const double sign = conjugate ? 1.0 : -1.0;
-    return (double2)(dot(fold(straight), (double2)(1.0, sign)), dot(fold(crossed), (double2)(1.0, -sign)));
-}
-#define DOT_RESULT(conjugate) dot_fold(straight, crossed, conjugate)
-#else
-#define DOT_SUMS dpack straight = 0.0
-#define DOT_ADD(x, y) straight += to_double(x) * to_double(y)
-#define DOT_RESULT(conjugate) ((double2)(fold_all(straight), 0.0))
-#endif
+// Besides the common definitions the host gives LOCAL_SIZE, the work-group size. Each work-group has one stretch of packs, its items take
+// them in turns; the elements that fill no whole pack are the last group's. Sums are in double, in the order that reduction.cl fixes.
 
 #define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 
@@ -209,6 +49,33 @@ KERNEL norm2(IN(x), ulong count, REDUCTION_PARAMETERS) {
     dpack squares = 0.0;
     FOR_EACH_PACK(const dpack a = to_double(LOAD(x)); squares += a * a;)
     REDUCE(1, fold_all(squares), 0.0, 0.0);
+}
+
+// sum |re x| + |im x|
+KERNEL asum(IN(x), ulong count, REDUCTION_PARAMETERS) {
+    REDUCTION_LOCAL;
+    dpack sizes = 0.0;
+    FOR_EACH_PACK(sizes += fabs(to_double(LOAD(x)));)
+    REDUCE(1, fold_all(sizes), 0.0, 0.0);
+}
+
+// The first of the elements with the largest |re x| + |im x|: its size, and its number counted from 1. NaNs are passed over.
+KERNEL iamax(IN(x), ulong count, REDUCTION_PARAMETERS) {
+    REDUCTION_LOCAL;
+    double largest = -1.0;
+    ulong place = 0;
+    FOR_EACH_PACK(for (uint j = 0; j < n; j++) {
+        __global const real *parts = (__global const real *)(x + x_offset + i * PACK + j);
+        double size = fabs((double)parts[0]);
+        for (uint r = 1; r < REALS; r++) {
+            size += fabs((double)parts[r]);
+        }
+        if (size > largest) {
+            largest = size;
+            place = i * PACK + j + 1;
+        }
+    })
+    REDUCE_LARGEST(largest, place);
 }
 
 // sum conj(x) y and sum |x|^2

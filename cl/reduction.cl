@@ -109,3 +109,65 @@ static inline void reduce(int count, double a, double b, double c, __local doubl
         }
     }
 }
+
+// The largest of the work-items' values, and the smallest of the numbers that came with it, in place of sums: into
+// reduction_result[0] and [1]. A number 0 is no candidate.
+#define REDUCE_LARGEST(value, number)                                                                           \
+    reduce_largest(value, number, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,  \
+                   reduction_result)
+
+static inline void keep_larger(double value, double number, double *best, double *best_number) {
+    if (number > 0.0 && (*best_number == 0.0 || value > *best || (value == *best && number < *best_number))) {
+        *best = value;
+        *best_number = number;
+    }
+}
+
+// The best of a work-group's candidates, to item 0; scratch holds values, then numbers.
+static inline void largest_of_group(uint item, __local const double *scratch, double *best, double *best_number) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    *best = 0.0;
+    *best_number = 0.0;
+    if (item == 0) {
+        for (uint other = 0; other < LOCAL_SIZE; other++) {
+            keep_larger(scratch[other], scratch[LOCAL_SIZE + other], best, best_number);
+        }
+    }
+}
+
+static inline void reduce_largest(double value, ulong number, __local double *scratch, __local uint *is_last,
+                                  volatile __global uint *partials, volatile __global uint *counter,
+                                  __global double *result) {
+    const uint item = get_local_id(0);
+    const uint groups = get_num_groups(0);
+    double best;
+    double best_number;
+    scratch[item] = value;
+    scratch[LOCAL_SIZE + item] = (double)number;
+    largest_of_group(item, scratch, &best, &best_number);
+    if (item == 0) {
+        volatile __global uint *words = partials + 2 * REDUCTION_VALUES * get_group_id(0);
+        const uint before = reduce_publish(words, best) | reduce_publish(words + 2, best_number);
+        device_fence();
+        *is_last = atomic_add(counter, 1u + before) == groups - 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (*is_last) {
+        device_fence();
+        best = 0.0;
+        best_number = 0.0;
+        for (uint group = item; group < groups; group += LOCAL_SIZE) {
+            volatile __global uint *words = partials + 2 * REDUCTION_VALUES * group;
+            const double other = reduce_collect(words);
+            keep_larger(other, reduce_collect(words + 2), &best, &best_number);
+        }
+        scratch[item] = best;
+        scratch[LOCAL_SIZE + item] = best_number;
+        largest_of_group(item, scratch, &best, &best_number);
+        if (item == 0) {
+            result[0] = best;
+            result[1] = best_number;
+            atomic_xchg(counter, 0u);
+        }
+    }
+}

@@ -15,7 +15,7 @@ trap 'rm -f "$log"' EXIT
 # Functions that return structures are inlined by the optimiser with intrinsics that Oclgrind does not know.
 options=-cl-opt-disable
 
-for test in device kernels_level1 gemm wilson_properties even_odd; do
+for test in device kernels_level1 kernels_bandwidth matrix_operations gemm wilson_properties even_odd; do
     echo "check: $test under Oclgrind" >&2
     binary=$(cargo test --quiet --test "$test" --no-run --message-format=json |
         sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)

@@ -30,18 +30,23 @@ fn every_storage_is_checked_and_timed() {
     let rows = found["rows"].as_array().unwrap();
     let kinds: Vec<(&str, u64)> =
         rows.iter().map(|row| (row["precision"].as_str().unwrap(), row["links"].as_u64().unwrap())).collect();
-    let expected =
-        ["double", "single"].into_iter().flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
+    let expected = ["double", "single", "half"]
+        .into_iter()
+        .flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
     assert_eq!(kinds, expected.collect::<Vec<_>>());
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap();
-        let bound = if row["precision"] == "double" { 1e-14 } else { 1e-6 };
+        let (bound, bytes, unit) = match row["precision"].as_str().unwrap() {
+            "double" => (1e-14, 8.0, 0.0),
+            "single" => (1e-6, 4.0, 0.0),
+            // A unit for each of the two spinors.
+            _ => (1e-3, 2.0, 4.0),
+        };
         assert!(number("deviation") < bound && number("deviation") > 0.0, "{row}");
         // 1320 flops for each of the 256 even sites, 8 links and 48 reals of traffic.
         let seconds = row["microseconds"]["median"].as_f64().unwrap() * 1e-6;
         assert!(common::relative(number("gflops"), 1320.0 * 256.0 / seconds / 1e9) < 1e-9);
-        let reals = 8.0 * number("links") + 48.0;
-        let bytes = reals * if row["precision"] == "double" { 8.0 } else { 4.0 } * 256.0;
+        let bytes = (bytes * (8.0 * number("links") + 48.0) + 2.0 * unit) * 256.0;
         assert!(common::relative(number("bandwidth_gb_s"), bytes / seconds / 1e9) < 1e-9);
     }
     assert!(found["triad_gb_s"].as_f64().unwrap() > 0.0);
@@ -78,6 +83,33 @@ fn products_of_matrices_are_checked_and_timed() {
     );
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("whole panels"));
+}
+
+#[test]
+fn products_are_timed_on_each_device_and_on_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench gemm --device 0.0 --device 0.0 --sizes 192 --precision d --launches 2 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let kinds: Vec<_> =
+        rows.iter().map(|row| (row["member"].as_u64(), row["resident"].as_bool().unwrap())).collect();
+    let members = [Some(0), Some(1), None];
+    assert_eq!(
+        kinds,
+        members.into_iter().flat_map(|member| [(member, false), (member, true)]).collect::<Vec<_>>()
+    );
+    for row in rows {
+        let seconds = row["milliseconds"].as_f64().unwrap() * 1e-3;
+        assert!(
+            common::relative(row["gflops"].as_f64().unwrap(), 2.0 * 192.0_f64.powi(3) / seconds / 1e9) < 1e-9
+        );
+        assert!(row["share_of_error_bound"].as_f64().unwrap() < 1.0);
+        if row["resident"] == false {
+            let rows: u64 =
+                row["shares"].as_array().unwrap().iter().map(|share| share["rows"].as_u64().unwrap()).sum();
+            assert_eq!(rows, 192);
+        }
+    }
 }
 
 #[test]

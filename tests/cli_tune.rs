@@ -55,7 +55,10 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     let rows = found["rows"].as_array().unwrap();
     let regions = ["full", "parity", "parity+shift"];
     for (row, region) in rows.iter().zip(regions) {
-        assert_eq!(row["options"], format!("region={region} precision=single links=12"));
+        assert_eq!(
+            row["options"],
+            format!("region={region} precision=single links=12 sources=1 product=false")
+        );
         let number = |key: &str| row[key].as_f64().unwrap();
         assert!(number("microseconds") > 0.0 && number("microseconds") <= number("shipped_microseconds"));
         assert!(number("gain") == 1.0 || number("gain") > 1.01, "{row}");
@@ -91,6 +94,24 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     assert_eq!(place.json("tune --device 0.0 --clear")["removed"], 3);
     assert_eq!(place.json("tune --device 0.0 --clear")["removed"], 0);
     assert_eq!(place.json("tune --list")["entries"], serde_json::json!([]));
+}
+
+#[test]
+fn products_of_matrices_are_tuned_by_classes_of_their_extents() {
+    let place = Place::new();
+    let line =
+        "tune gemm --device 0.0 --sizes 40,33x64x20 --precision single --elements real --forms nt --budget 1";
+    let found = place.json(line);
+    let rows = found["rows"].as_array().unwrap();
+    let extents: Vec<_> = rows.iter().map(|row| row["extents"].as_str().unwrap()).collect();
+    assert_eq!(extents, ["m<=2^6 n<=2^6 k<=2^6", "m<=2^6 n<=2^6 k<=2^5"]);
+    for row in rows {
+        assert_eq!(row["options"], "element=s arithmetic=ieee form=nt");
+        assert_eq!(row["variant"] == row["shipped"], row["gain"] == 1.0, "{row}");
+    }
+    let kept = place.json("tune --list");
+    assert_eq!(kept["entries"][0]["variant"], rows[0]["variant"]);
+    place.assert_refused("tune gemm --sizes 8x8", 2, "8192x32x8192");
 }
 
 #[test]

@@ -7,14 +7,18 @@ mod common;
 #[path = "common/products.rs"]
 mod products;
 
-use common::{devices, small};
-use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with};
+use common::{devices, opened, small};
+use lattice_cl::blas::gemm::{
+    Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with, tune_gemm,
+};
 use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op, Order, gemm};
-use lattice_cl::device::{Buffer, Device, DeviceKind};
+use lattice_cl::device::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode};
 use lattice_cl::host::Philox;
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use products::{Case, Wide, check};
+use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Which index of op(A) and op(B) runs along neighbouring elements, and what is conjugated.
 #[derive(Clone, Copy)]
@@ -169,6 +173,8 @@ macro_rules! kernels_of {
                     stages: 2 + usize::from($load > 1),
                     instruction: $depth / 2,
                     band: 3,
+                    spread: $load == 2,
+                    prefetch: 128,
                     max_registers: None,
                 };
                 on_every_device::<$element>(GemmTuning::Mma(variant), Forms::Compiled);
@@ -207,6 +213,77 @@ fn shipped_variants_agree() {
     all::<f64>();
     all::<Complex<f32>>();
     all::<Complex<f64>>();
+}
+
+/// Products that a device does in another way than by tiles: with vectors, and with sums in parts.
+#[test]
+fn skinny_products_agree() {
+    fn all<T: Wide>() {
+        let extents: &[[usize; 3]] = if small() {
+            &[[1, 5, 7], [5, 1, 7], [1, 1, 7]]
+        } else {
+            &[
+                [1, 65, 129],
+                [65, 1, 129],
+                [1, 1, 700],
+                [1, 33, 0],
+                [3, 31, 1030],
+                [33, 2, 2003],
+                [31, 31, 515],
+            ]
+        };
+        for device in devices() {
+            let mut draw = Draw(Philox::new(11, 1, 0));
+            for number in 0..4 * extents.len() {
+                let mut case = case_of(&mut draw, Form::new(draw_form(number)));
+                (case.extents, case.count) = (extents[number % extents.len()], 1);
+                check::<T>(&device, &GemmParams::default(), &case);
+            }
+        }
+    }
+    /// Forms that come round after all extents have.
+    fn draw_form(number: usize) -> usize {
+        (5 * number + number / 7) % Form::COUNT
+    }
+    all::<f64>();
+    all::<Complex<f32>>();
+}
+
+#[test]
+fn the_variant_that_was_kept_is_used_where_it_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = DeviceOptions {
+        cache: CacheMode::Directory(folder.path().to_owned()),
+        tuning: TuningMode::Cached,
+        ..DeviceOptions::default()
+    };
+    let chosen = |size| -> Vec<GemmTuning> {
+        let devices = opened(&options).into_iter();
+        let chosen =
+            devices.map(|d| GemmTuning::chosen::<f32>(&d, Arithmetic::Ieee, [Op::N, Op::T], [size, 20, 9]));
+        chosen.collect()
+    };
+    let shipped = chosen(20);
+    for device in opened(&options) {
+        tune_gemm::<f32>(&device, Arithmetic::Ieee, [Op::N, Op::T], [20; 3], Duration::ZERO).unwrap();
+    }
+    assert_eq!(chosen(20), shipped, "there was no time for a search");
+    let file = folder.path().join("tuning.json");
+    let edit = |change: &dyn Fn(&mut Value)| {
+        let mut kept: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        kept["entries"].as_array_mut().unwrap().iter_mut().for_each(|entry| change(&mut entry["variant"]));
+        std::fs::write(&file, kept.to_string()).unwrap();
+    };
+    edit(&|variant| *variant = json!({ "kernel": "local" }));
+    assert_eq!(chosen(20), vec![GemmTuning::Local; shipped.len()]);
+    assert_ne!(chosen(33), vec![GemmTuning::Local; shipped.len()], "another class");
+    // One that is less accurate, and one that cannot be.
+    let mma = json!({ "kernel": "mma", "tile": [32, 32, 16], "warp": [16, 16], "stages": 3, "instruction": 8, "band": 3 });
+    let panels = json!({ "kernel": "panels", "panel": [32, 4], "block": [33, 4, 8], "lanes": 16 });
+    for wrong in [mma, panels] {
+        edit(&|variant| *variant = wrong.clone());
+        assert_eq!(chosen(20), shipped);
+    }
 }
 
 #[test]
@@ -288,8 +365,16 @@ fn wrong_calls_say_what_is_wrong() {
     let single = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let mut result = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let a = MatRef::new(&single, dense(4, 4)).unwrap();
-    let mma =
-        Mma { tile: [32, 32, 16], warp: [16, 16], stages: 3, instruction: 8, band: 3, max_registers: None };
+    let mma = Mma {
+        tile: [32, 32, 16],
+        warp: [16, 16],
+        stages: 3,
+        instruction: 8,
+        band: 3,
+        spread: false,
+        prefetch: 0,
+        max_registers: None,
+    };
     let params = GemmParams { tuning: Some(GemmTuning::Mma(mma)), ..plain };
     let error =
         gemm_with(&params, Op::N, Op::N, 1.0, a, a, 0.0, MatMut::new(&mut result, dense(4, 4)).unwrap());

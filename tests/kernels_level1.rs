@@ -150,6 +150,9 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
     assert_sum("norm2", len, norm2, twin::norm2(hx));
     assert_eq!(blas::nrm2(x.view()).unwrap().wait().unwrap(), norm2.sqrt(), "nrm2");
+    let asum = blas::asum(x.view()).unwrap().wait().unwrap();
+    assert_sum("asum", len, asum, twin::asum(hx));
+    assert_eq!(blas::iamax(x.view()).unwrap().wait().unwrap(), twin::iamax(hx), "iamax");
     let (dot, norm2) = blas::dot_norm2(x.view(), z.view()).unwrap().wait().unwrap();
     assert_sum("dot_norm2: dot", len, dot, twin::dotc(hx, hz));
     assert_sum("dot_norm2: norm2", len, norm2, twin::norm2(hx));
@@ -223,6 +226,25 @@ fn a_sum_has_the_same_bits_every_time() {
             for _ in 1..20 {
                 assert_eq!(bits(), first, "{len} elements on {}", device.label());
             }
+        }
+    }
+}
+
+#[test]
+fn the_largest_is_the_first_of_equals_wherever_it_is() {
+    for device in devices() {
+        for &len in lengths().iter().filter(|&&len| len > 0) {
+            for place in [0, len / 3, len - 1] {
+                let mut x = vec![Complex::new(0.5_f32, -1.0); len];
+                x[place] = Complex::new(-2.0, 1.0);
+                x[len - 1] = Complex::new(1.0, 2.0);
+                x[0] = if place == 0 { x[0] } else { Complex::new(f32::NAN, 0.0) };
+                let x = Buffer::from_slice(&device, &x).unwrap();
+                let found = blas::iamax(&x).unwrap().wait().unwrap();
+                assert_eq!(found, Some(place), "of {len} on {}", device.label());
+            }
+            let nothing = Buffer::from_slice(&device, &vec![f64::NAN; len]).unwrap();
+            assert_eq!(blas::iamax(&nothing).unwrap().wait().unwrap(), None);
         }
     }
 }

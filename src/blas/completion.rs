@@ -23,6 +23,11 @@ impl Completion {
         Self { events: Vec::new() }
     }
 
+    /// The commands, for an operation that these are a part of.
+    pub(super) fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+
     /// Waits until the operation is done.
     ///
     /// # Errors

@@ -50,6 +50,55 @@ pub enum BlasError {
         found: usize,
     },
 
+    /// A part of a matrix that reaches past its end.
+    #[error("{extent} {start}..{end} do not lie in a matrix with {found} {extent}")]
+    OutOfMatrix {
+        /// `rows` or `columns`.
+        extent: &'static str,
+        /// First of the part.
+        start: usize,
+        /// One past the last.
+        end: usize,
+        /// How many the matrix has.
+        found: usize,
+    },
+
+    /// A vector without a distance between its elements.
+    #[error(
+        "a vector of {len} elements has stride 0; it is the distance in elements from one to the next, at least 1"
+    )]
+    NoStride {
+        /// Elements of the vector.
+        len: usize,
+    },
+
+    /// The vector does not fit into its buffer.
+    #[error(
+        "a vector of {elements} elements with stride {stride} and offset {offset} ends at element {wanted}, but the buffer has \
+         {found} elements; give a larger buffer or a shorter vector"
+    )]
+    VectorTooLong {
+        /// Elements of the vector.
+        elements: usize,
+        /// Elements of the buffer from one to the next.
+        stride: usize,
+        /// First element.
+        offset: usize,
+        /// Elements that the vector reaches to; `usize::MAX` if that overflows.
+        wanted: usize,
+        /// Elements in the buffer.
+        found: usize,
+    },
+
+    /// A batch was given to an operation that works on one matrix.
+    #[error("{operation} works on one matrix, a batch of {found} was given")]
+    SingleMatrix {
+        /// The operation.
+        operation: &'static str,
+        /// Matrices given.
+        found: usize,
+    },
+
     /// The matrices of a batch do not all fit into their buffer.
     #[error(
         "{count} matrices, {stride} elements apart, end at element {wanted}, but the buffer has {found} elements; give a \
@@ -125,6 +174,17 @@ pub enum BlasError {
         columns: usize,
     },
 
+    /// A way for the operand to enter that the operation does not have.
+    #[error("{operation}: op must be {wanted}, {found:?} found")]
+    WrongOp {
+        /// The operation.
+        operation: &'static str,
+        /// What was given.
+        found: Op,
+        /// What there is.
+        wanted: &'static str,
+    },
+
     /// An operand is on another device than C.
     #[error(
         "{operation}: {operand} is on device {found}, the result on device {wanted}; all must be on one device"
@@ -140,6 +200,13 @@ pub enum BlasError {
         found: String,
     },
 
+    /// A product without terms or without a result has no fastest kernel.
+    #[error("m, n and k are {extents:?}: a product to be tuned has none that is 0")]
+    NothingToTune {
+        /// m, n and k.
+        extents: [usize; 3],
+    },
+
     /// A kernel variant that this device, element type or shape cannot have.
     #[error("kernel variant {variant} cannot be used: {reason}")]
     Variant {
@@ -147,6 +214,33 @@ pub enum BlasError {
         variant: String,
         /// What is wrong with it.
         reason: String,
+    },
+
+    /// Something that there must be once for each device of a team.
+    #[error("the team has {wanted} devices, but the call has shares, rates, kernels or matrices for {found}")]
+    TeamSize {
+        /// Devices of the team.
+        wanted: usize,
+        /// For how many there is something.
+        found: usize,
+    },
+
+    /// A device of a team failed in the middle of a product.
+    #[error(
+        "the product is not finished: {device}, number {member} of the team, failed; {written} of {elements} elements of C are written, the \
+         others are as they were: {source}"
+    )]
+    Unfinished {
+        /// The device that failed.
+        device: String,
+        /// Its place in the team, from 0.
+        member: usize,
+        /// Elements of C that are written.
+        written: usize,
+        /// All elements of C.
+        elements: usize,
+        /// What happened.
+        source: Box<BlasError>,
     },
 
     /// The device failed, or does not take the kernels.

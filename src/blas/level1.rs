@@ -5,7 +5,8 @@
 //! `Complex<f64>`. Scalars are given in double and converted to the element type; for real elements their
 //! imaginary part is dropped. (x, y) = Σ conj(xᵢ) yᵢ.
 //!
-//! Everything is started and not waited for; what follows on the device runs after it. A sum is accumulated in
+//! Everything is started and not waited for; what follows on the device runs after it. What is written comes with a [`Completion`],
+//! what is summed with a [`Sum`]. A sum is accumulated in
 //! double, in an order that depends on nothing but the length and the device, so it has the same bits every
 //! time. Start the sums of all devices of a team before waiting for the first: [`Sum::wait`].
 //!
@@ -15,6 +16,7 @@
 //! [`DeviceError::Build`](crate::device::DeviceError::Build) if a driver does not take the kernels, and
 //! [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device fails.
 
+use super::completion::Completion;
 use crate::device::{
     Argument, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily, KernelKey,
     Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device, check_length,
@@ -25,8 +27,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-const LEVEL1: KernelFamily =
-    KernelFamily::new("level1", &[REDUCTION_SOURCE, include_str!("../../cl/level1.cl")]);
+const LEVEL1: KernelFamily = KernelFamily::new(
+    "level1",
+    &[REDUCTION_SOURCE, include_str!("../../cl/packs.cl"), include_str!("../../cl/level1.cl")],
+);
 
 /// How the operations are cut into work-groups on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +77,8 @@ struct Kernels<T> {
     axpby: Kernel,
     dot: Kernel,
     norm2: Kernel,
+    asum: Kernel,
+    iamax: Kernel,
     dot_norm2: Kernel,
     axpy_norm2: Kernel,
     cr_step: Kernel,
@@ -109,6 +115,8 @@ impl<T: Element> Kernels<T> {
             axpby: update("axpby", &[scalar("alpha"), input("x"), scalar("beta"), output("y")])?,
             dot: reduce("inner_product", &[Parameter::value::<u32>("conjugate"), input("x"), input("y")])?,
             norm2: reduce("norm2", &[input("x")])?,
+            asum: reduce("asum", &[input("x")])?,
+            iamax: reduce("iamax", &[input("x")])?,
             dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
             axpy_norm2: reduce("axpy_norm2", &[scalar("alpha"), input("x"), output("y")])?,
             cr_step: reduce(
@@ -124,12 +132,13 @@ impl<T: Element> Kernels<T> {
     }
 
     /// Starts a kernel that only writes vectors of `len` elements.
-    fn update(&self, kernel: &Kernel, len: usize, operands: &[Argument<'_>]) -> Result<()> {
-        if len > 0 {
-            let range = Range::groups(self.shape.groups(len), self.shape.local);
-            kernel.launch(range, Arguments::new(operands).and(Argument::value(len as u64)).as_slice())?;
+    fn update(&self, kernel: &Kernel, len: usize, operands: &[Argument<'_>]) -> Result<Completion> {
+        if len == 0 {
+            return Ok(Completion::nothing());
         }
-        Ok(())
+        let range = Range::groups(self.shape.groups(len), self.shape.local);
+        let arguments = Arguments::new(operands).and(Argument::value(len as u64));
+        Ok(Completion::of(vec![kernel.launch(range, arguments.as_slice())?]))
     }
 
     /// Starts a kernel that sums over vectors of `len` elements.
@@ -176,7 +185,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A sum under way on a device.
+/// A sum under way on a device, or what else is made of all elements.
 #[must_use = "the sum is read by `wait`"]
 pub struct Sum<R> {
     /// `None` for the sum of nothing.
@@ -224,7 +233,7 @@ fn check<T: Element>(
 pub fn copy<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("copy: x", device, len, x)?;
@@ -236,7 +245,7 @@ pub fn copy<'a, 'b, T: Element>(
 pub fn swap<'a, 'b, T: Element>(
     x: impl Into<BufferViewMut<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("swap: x", device, len, x.as_view())?;
@@ -248,7 +257,7 @@ pub fn swap<'a, 'b, T: Element>(
 pub fn scal<'a, T: Element>(
     alpha: impl Into<Complex<f64>>,
     x: impl Into<BufferViewMut<'a, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let x = x.into();
     let len = x.len();
     let kernels = Kernels::<T>::of(x.device())?;
@@ -260,7 +269,7 @@ pub fn axpy<'a, 'b, T: Element>(
     alpha: impl Into<Complex<f64>>,
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("axpy: x", device, len, x)?;
@@ -274,7 +283,7 @@ pub fn axpby<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     beta: impl Into<Complex<f64>>,
     y: impl Into<BufferViewMut<'b, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let (x, y, beta) = (x.into(), y.into(), beta.into());
     let (device, len) = (y.device(), y.len());
     check("axpby: x", device, len, x)?;
@@ -291,7 +300,7 @@ pub fn xpby<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     beta: impl Into<Complex<f64>>,
     y: impl Into<BufferViewMut<'b, T>>,
-) -> Result<()> {
+) -> Result<Completion> {
     let (x, y, beta) = (x.into(), y.into(), beta.into());
     let (device, len) = (y.device(), y.len());
     check("xpby: x", device, len, x)?;
@@ -343,6 +352,22 @@ fn norm2_as<T: Element>(
 ) -> Result<Sum<f64>> {
     let kernels = Kernels::<T>::of(x.device())?;
     kernels.reduce(x.device(), &kernels.norm2, x.len(), &[x.into()], result)
+}
+
+/// Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values as the BLAS has it.
+pub fn asum<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    let x = x.into();
+    let kernels = Kernels::<T>::of(x.device())?;
+    kernels.reduce(x.device(), &kernels.asum, x.len(), &[x.into()], real_sum)
+}
+
+/// The number, from 0, of the first element with the largest |Re xᵢ| + |Im xᵢ|. NaNs are passed over; `None` if nothing else is there.
+pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Option<usize>>> {
+    let x = x.into();
+    let kernels = Kernels::<T>::of(x.device())?;
+    // The kernel counts from 1.
+    let result = |[_, number, _]: [f64; REDUCTION_VALUES]| (number as usize).checked_sub(1);
+    kernels.reduce(x.device(), &kernels.iamax, x.len(), &[x.into()], result)
 }
 
 /// (x, y) and ‖x‖², in one pass.

@@ -7,6 +7,7 @@
 use super::error::{BlasError, BlasResult};
 use crate::device::{BufferView, BufferViewMut, Device};
 use bytemuck::Pod;
+use std::ops::Range;
 
 /// Which elements of a matrix are neighbours in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -110,13 +111,29 @@ impl MatrixLayout {
         }
     }
 
+    /// The part with these rows and columns, at its place in the same buffer.
+    ///
+    /// # Errors
+    /// [`BlasError::OutOfMatrix`] if it has not all of them.
+    pub fn submatrix(&self, rows: Range<usize>, columns: Range<usize>) -> BlasResult<Self> {
+        for (extent, range, found) in [("rows", &rows, self.rows), ("columns", &columns, self.columns)] {
+            if range.start > range.end || range.end > found {
+                return Err(BlasError::OutOfMatrix { extent, start: range.start, end: range.end, found });
+            }
+        }
+        // Without elements there may be none to start at.
+        let empty = rows.is_empty() || columns.is_empty();
+        let offset = if empty { self.offset } else { self.index(rows.start, columns.start) };
+        Ok(Self { rows: rows.len(), columns: columns.len(), offset, ..*self })
+    }
+
     /// True if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0
     }
 
     /// Number of lines, and elements in each.
-    fn lines(&self) -> (usize, usize) {
+    pub(super) fn lines(&self) -> (usize, usize) {
         match self.order {
             Order::ColumnMajor => (self.columns, self.rows),
             Order::RowMajor => (self.rows, self.columns),
@@ -133,7 +150,7 @@ impl MatrixLayout {
     }
 
     /// Checks the layout against a buffer of `len` elements.
-    fn check(&self, len: usize) -> BlasResult<()> {
+    pub(super) fn check(&self, len: usize) -> BlasResult<()> {
         let (_, length) = self.lines();
         if self.leading_dimension < length.max(1) {
             return Err(BlasError::LeadingDimension {
@@ -226,7 +243,15 @@ impl<'a, T: Pod> MatRef<'a, T> {
         self.buffer.device()
     }
 
-    /// The buffer from the first matrix on.
+    /// These rows and columns of every matrix.
+    ///
+    /// # Errors
+    /// [`BlasError::OutOfMatrix`].
+    pub fn submatrix(&self, rows: Range<usize>, columns: Range<usize>) -> BlasResult<Self> {
+        Ok(Self { layout: self.layout.submatrix(rows, columns)?, ..*self })
+    }
+
+    /// The whole buffer.
     pub(super) fn elements(&self) -> BufferView<'a, T> {
         self.buffer
     }
@@ -301,6 +326,15 @@ impl<'a, T: Pod> MatMut<'a, T> {
         self.buffer.device()
     }
 
+    /// These rows and columns of every matrix, to write.
+    ///
+    /// # Errors
+    /// [`BlasError::OutOfMatrix`].
+    pub fn submatrix_mut(&mut self, rows: Range<usize>, columns: Range<usize>) -> BlasResult<MatMut<'_, T>> {
+        let layout = self.layout.submatrix(rows, columns)?;
+        Ok(MatMut { layout, ..self.reborrow() })
+    }
+
     /// The same matrices, to write, while `self` waits.
     pub fn reborrow(&mut self) -> MatMut<'_, T> {
         MatMut { buffer: self.buffer.reborrow(), layout: self.layout, count: self.count, stride: self.stride }
@@ -311,14 +345,9 @@ impl<'a, T: Pod> MatMut<'a, T> {
         MatRef { buffer: self.buffer.as_view(), layout: self.layout, count: self.count, stride: self.stride }
     }
 
-    /// The buffer from the first matrix on, to write.
-    pub(super) fn elements_mut(&mut self) -> BufferViewMut<'_, T> {
-        self.buffer.reborrow()
-    }
-
-    /// The same elements as transposed matrices.
-    pub(super) fn transposed(self) -> Self {
-        Self { layout: self.layout.transposed(), ..self }
+    /// The whole buffer, to write.
+    pub(super) fn into_elements(self) -> BufferViewMut<'a, T> {
+        self.buffer
     }
 }
 
@@ -347,6 +376,19 @@ mod tests {
         assert!(matches!(narrow.check(99), Err(BlasError::LeadingDimension { wanted: 4, found: 3, .. })));
         let huge = MatrixLayout::column_major(2, usize::MAX).leading_dimension(usize::MAX);
         assert!(matches!(huge.check(99), Err(BlasError::BufferTooShort { wanted: usize::MAX, .. })));
+    }
+
+    #[test]
+    fn a_part_of_a_matrix_lies_where_its_elements_are() {
+        for layout in
+            [MatrixLayout::column_major(5, 4), MatrixLayout::row_major(5, 4).leading_dimension(7).offset(3)]
+        {
+            let part = layout.submatrix(1..3, 2..4).unwrap();
+            assert_eq!((part.rows, part.columns, part.index(1, 0)), (2, 2, layout.index(2, 2)));
+            assert!(layout.submatrix(5..5, 0..4).unwrap().is_empty());
+            let error = layout.submatrix(0..5, 3..5).unwrap_err();
+            assert_eq!(error.to_string(), "columns 3..5 do not lie in a matrix with 4 columns");
+        }
     }
 
     #[test]

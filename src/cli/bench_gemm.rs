@@ -20,26 +20,26 @@ pub struct Arguments {
     /// Rows and columns of the square matrices
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values = ["512", "1024"])]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
-    sizes: Vec<u32>,
+    pub sizes: Vec<u32>,
     /// Element types: s, d, c and z are single, double, single complex and double complex
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_values = ["s", "d", "c", "z"])]
     #[arg(value_parser = ["s", "d", "c", "z"])]
-    precision: Vec<String>,
+    pub precision: Vec<String>,
     /// How the factors enter, op(A) and op(B): n as they are, t transposed, c conjugate transposed
     #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_values = ["nn"], value_parser = parse_ops)]
-    ops: Vec<[Op; 2]>,
+    pub ops: Vec<[Op; 2]>,
     /// Kernels: the shipped one, the textbook's too, or every variant that a search would try
     #[arg(long, value_enum, default_value_t)]
     kernels: Kernels,
     /// Kernel variants as JSON, in place of --kernels; as --json prints them
     #[arg(long, value_name = "JSON", value_parser = parse_tuning)]
-    variant: Vec<GemmTuning>,
+    pub variant: Vec<GemmTuning>,
     /// Single precision also as three products of TF32 parts, where the device has them
     #[arg(long)]
     three_tf32: bool,
     /// Timed launches of each kernel
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    launches: u32,
+    pub launches: u32,
 }
 
 /// Which kernels are measured.
@@ -123,7 +123,7 @@ struct Milliseconds {
 const CHECKED_COLUMNS: usize = 8;
 
 /// Longest that one kernel is timed, unless two launches take longer.
-const LONGEST: Duration = Duration::from_secs(2);
+pub(super) const LONGEST: Duration = Duration::from_secs(2);
 
 /// Checks and times the kernels on one device.
 ///
@@ -132,9 +132,10 @@ const LONGEST: Duration = Duration::from_secs(2);
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let team = common.team(Profiling::On, report)?;
     let [device] = team.devices() else {
-        return Err(Failure::usage(
-            "bench gemm measures one OpenCL device; name it with --device".to_owned(),
-        ));
+        if !team.is_host() {
+            return super::bench_gemm_team::run(arguments, &team, report);
+        }
+        return Err(Failure::usage("bench gemm measures OpenCL devices; name them with --device".to_owned()));
     };
     let wanted = |letters: [&str; 2]| arguments.precision.iter().any(|p| letters.contains(&p.as_str()));
     let ceiling = |rate: ArithmeticRate| Ceiling {
@@ -171,16 +172,16 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 }
 
 /// Products of one size in one form.
-struct Case<'a> {
-    device: &'a Device,
-    n: usize,
-    ops: [Op; 2],
-    arguments: &'a Arguments,
-    report: &'a Report,
+pub(super) struct Case<'a> {
+    pub device: &'a Device,
+    pub n: usize,
+    pub ops: [Op; 2],
+    pub arguments: &'a Arguments,
+    pub report: &'a Report,
 }
 
 /// Element number `index` of a matrix of numbers between -1 and 1 without any pattern.
-fn number<T: Element>(matrix: u64, index: usize) -> T {
+pub(super) fn number<T: Element>(matrix: u64, index: usize) -> T {
     let mut bits = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (matrix << 56);
     let mut next = || {
         // The finaliser of MurmurHash3 (A. Appleby).
@@ -261,7 +262,7 @@ impl Case<'_> {
     }
 
     /// Some columns of op(A) op(B) in double: their numbers and elements.
-    fn expected<T: Element>(&self) -> Vec<(usize, Vec<Complex<f64>>)> {
+    pub fn expected<T: Element>(&self) -> Vec<(usize, Vec<Complex<f64>>)> {
         let n = self.n;
         let element = |matrix, op: Op, i: usize, j: usize| {
             let (i, j) = if op == Op::N { (i, j) } else { (j, i) };
@@ -302,7 +303,8 @@ impl Case<'_> {
             gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(&mut *c, layout)?)
         };
         multiply()?.wait()?;
-        let share = self.share_of_bound::<T>(params.arithmetic, c, expected)?;
+        let read = |j: usize, to: &mut [T]| Ok(c.slice(j * n..(j + 1) * n)?.read(to)?);
+        let share = self.share_of_bound::<T>(params.arithmetic, read, expected)?;
         if share.is_nan() || share > 1.0 {
             let error = anyhow::anyhow!(
                 "{element}gemm {n} by {tuning} has {share:.1e} times the error that is allowed: not timed"
@@ -378,17 +380,18 @@ impl Case<'_> {
 
     /// The error on the checked columns as a share of u·√(k+2)·‖A‖·‖B‖, complex 2√2 times that, for these columns of B and twice, as the
     /// reference is in double too.
-    fn share_of_bound<T: Element>(
+    /// `read` gives a column of C.
+    pub fn share_of_bound<T: Element>(
         &self,
         arithmetic: Arithmetic,
-        c: &Buffer<T>,
+        read: impl Fn(usize, &mut [T]) -> Result<(), Failure>,
         expected: &[(usize, Vec<Complex<f64>>)],
     ) -> Result<f64, Failure> {
         let n = self.n;
         let mut squares = 0.0;
         let mut column = vec![T::default(); n];
         for (j, expected) in expected {
-            c.slice(j * n..(j + 1) * n)?.read(&mut column)?;
+            read(*j, &mut column)?;
             squares += column.iter().zip(expected).map(|(c, e)| (c.to_complex() - e).norm_sqr()).sum::<f64>();
         }
         // Numbers even between -1 and 1 have a mean square of 1/3.

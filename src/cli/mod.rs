@@ -4,7 +4,9 @@
 //! error. [`failure`] says which exit status stands for what.
 
 pub mod arguments;
+pub mod bench_bandwidth;
 pub mod bench_gemm;
+pub mod bench_gemm_team;
 pub mod bench_stencil;
 pub mod convert;
 pub mod devices;
@@ -12,9 +14,11 @@ pub mod equation;
 pub mod failure;
 pub mod generate;
 pub mod info;
+pub mod interrupt;
 pub mod invert;
 pub mod report;
 pub mod spectrum;
+pub mod statistics;
 pub mod tune;
 
 use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team, TuningMode};
@@ -122,6 +126,8 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Bench {
+    /// Memory: streams, access patterns, transfers to and from the host, and what a launch costs
+    Bandwidth(bench_bandwidth::Arguments),
     /// Products of matrices, C = A B, in every precision
     Gemm(Box<bench_gemm::Arguments>),
     /// The hop of the Wilson operator from parity to parity, in every storage
@@ -131,6 +137,7 @@ enum Bench {
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
+            Command::Bench(Bench::Bandwidth(arguments)) => bench_bandwidth::run(&arguments, common, report),
             Command::Bench(Bench::Gemm(arguments)) => bench_gemm::run(&arguments, common, report),
             Command::Bench(Bench::Stencil(arguments)) => bench_stencil::run(&arguments, common, report),
             Command::Devices => devices::run(common, report),

@@ -3,6 +3,8 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
+use crate::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
+use crate::blas::{BlasError, Op};
 use crate::device::{Device, Profiling, Team};
 use crate::dirac::{Tuned, tune_stencil};
 use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, random};
@@ -10,6 +12,7 @@ use crate::lattice::Lattice;
 use crate::scalar::{Half, Storage, StoragePrecision};
 use crate::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
 use comfy_table::{CellAlignment, Table, presets};
+use num_complex::Complex;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,16 +26,28 @@ pub struct Arguments {
     /// The kernels to tune
     #[arg(value_enum, value_name = "KERNELS", default_value = "stencil")]
     family: Family,
-    /// Extents in x, y, z, t of what one device holds; several times for several lattices
+    /// Stencil: extents in x, y, z, t of what one device holds; several times for several lattices
     #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half or all
+    /// Precisions: double, single, half or all; gemm has no half
     #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
     precision: String,
-    /// Reals stored for each link: 18, 12, 8 or all
+    /// Gemm: m, n and k of the products, N for NxNxN; one product stands for all up to the next powers of two
+    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["1024"], value_parser = parse_sizes)]
+    sizes: Vec<Sizes>,
+    /// Gemm: which factors are transposed, in column-major order: nn, nt, tn, tt
+    #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_values = ["nn"], value_parser = ["nn", "nt", "tn", "tt"])]
+    forms: Vec<String>,
+    /// Gemm: elements are real, complex or all
+    #[arg(long, default_value = "all", value_parser = ["all", "real", "complex"])]
+    elements: String,
+    /// Gemm: single precision as three products of TF32 parts, too
+    #[arg(long)]
+    three_tf32: bool,
+    /// Stencil: reals stored for each link: 18, 12, 8 or all
     #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
     links: String,
-    /// Right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
+    /// Stencil: right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
     /// Most seconds for one kernel
@@ -51,6 +66,22 @@ pub struct Arguments {
 enum Family {
     /// The Wilson operator and its hop from parity to parity
     Stencil,
+    /// Products of matrices
+    Gemm,
+}
+
+/// m, n and k of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sizes([usize; 3]);
+
+fn parse_sizes(text: &str) -> Result<Sizes, String> {
+    let numbers: Option<Vec<usize>> =
+        text.split('x').map(|word| word.parse().ok().filter(|n| (1..=65536).contains(n))).collect();
+    match numbers.as_deref() {
+        Some(&[n]) => Ok(Sizes([n; 3])),
+        Some(&[m, n, k]) => Ok(Sizes([m, n, k])),
+        _ => Err("one or three numbers from 1 to 65536 are wanted: 1024 or 8192x32x8192".to_owned()),
+    }
 }
 
 /// What was found, what is kept, or how much was removed.
@@ -82,6 +113,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut rows = Vec::new();
     match arguments.family {
         Family::Stencil => tune_lattices(arguments, &team, report, &mut rows)?,
+        Family::Gemm => tune_products(arguments, device, report, &mut rows)?,
     }
     let info = device.info();
     let outcome = Outcome {
@@ -195,6 +227,47 @@ fn tune_links<T: Storage>(
 ) -> Result<Vec<Tuned>, Failure> {
     let links = lattice.gauge_in::<T>(configuration, Boundary::antiperiodic_t(), reconstruction)?;
     Ok(tune_stencil(&links, sources, budget)?)
+}
+
+/// The products in every element type, arithmetic and form that is asked for.
+fn tune_products(
+    arguments: &Arguments,
+    device: &Device,
+    report: &Report,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    type Tune =
+        fn(&Device, Arithmetic, [Op; 2], [usize; 3], Duration) -> Result<TunedGemm, RenewError<BlasError>>;
+    let budget = Duration::from_secs(arguments.budget);
+    let elements: [(&str, &str, Tune); 4] = [
+        ("single", "real", tune_gemm::<f32>),
+        ("double", "real", tune_gemm::<f64>),
+        ("single", "complex", tune_gemm::<Complex<f32>>),
+        ("double", "complex", tune_gemm::<Complex<f64>>),
+    ];
+    let wanted = |asked: &str, found: &str| asked == "all" || asked == found;
+    for (precision, kind, tune) in elements {
+        if !wanted(&arguments.precision, precision) || !wanted(&arguments.elements, kind) {
+            continue;
+        }
+        let mut arithmetics = vec![Arithmetic::Ieee];
+        if arguments.three_tf32 && precision == "single" {
+            arithmetics.push(Arithmetic::ThreeTf32);
+        }
+        for &Sizes(extents) in &arguments.sizes {
+            let [m, n, k] = extents;
+            report.note(format_args!("{precision} {kind} elements, {m}x{n}x{k}"));
+            for form in &arguments.forms {
+                let op = |place| if form.as_bytes()[place] == b't' { Op::T } else { Op::N };
+                for &arithmetic in &arithmetics {
+                    let TunedGemm { key, shipped, found } =
+                        tune(device, arithmetic, [op(0), op(1)], extents, budget)?;
+                    rows.push(Row::new(&key, &shipped, &found));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn table(outcome: &Outcome) -> String {

@@ -21,8 +21,8 @@ pub struct Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Memory whose contents nobody has set.
-    fn uninitialised(device: &Device, len: usize) -> Result<Self> {
+    /// Memory whose contents nobody has set: for those who write all of it next.
+    pub(crate) fn uninitialised(device: &Device, len: usize) -> Result<Self> {
         let memory = Memory::allocate(device.core(), len, size_of::<T>())?;
         Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }

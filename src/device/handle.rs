@@ -4,6 +4,7 @@ use super::binary_cache::BinaryCache;
 use super::cache_mode::CacheMode;
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
+use super::event::{Event, wait_list};
 use super::info::DeviceInfo;
 use super::kernel_key::KernelKey;
 use super::probe;
@@ -198,6 +199,22 @@ impl Device {
     /// [`DeviceError::OpenCl`] if the driver fails.
     pub fn flush(&self) -> Result<()> {
         self.core().flush()
+    }
+
+    /// Holds everything that is enqueued on the compute queue from now on until `events` are done: transfers on the copy queue, for
+    /// example.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if the driver fails.
+    pub fn compute_after(&self, events: &[&Event]) -> Result<()> {
+        let core = self.core();
+        let list = wait_list(core, events)?;
+        if list.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the events are of this context, and alive during the call, which retains them.
+        let barrier = unsafe { core.compute.enqueue_barrier_with_wait_list(&list) };
+        barrier.map(drop).map_err(core.failed("clEnqueueBarrierWithWaitList"))
     }
 
     /// Whether kernels may hold NVIDIA's assembly (PTX). Probed by building a small program, once.

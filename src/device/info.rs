@@ -53,6 +53,8 @@ pub struct DeviceInfo {
     pub memory_bytes: u64,
     /// Largest single allocation that the driver promises, in bytes.
     pub max_allocation_bytes: u64,
+    /// Cache of global memory, in bytes: the last level by the driver's word, 0 where it has none.
+    pub cache_bytes: u64,
     /// Local memory of a work-group by the driver's word, in bytes.
     pub local_memory_bytes: u64,
     /// Compute units: streaming multiprocessors of a GPU, threads of a CPU.
@@ -98,6 +100,7 @@ impl DeviceInfo {
             fp64,
             memory_bytes: device.global_mem_size()?,
             max_allocation_bytes: device.max_mem_alloc_size()?,
+            cache_bytes: device.global_mem_cache_size().unwrap_or(0),
             local_memory_bytes: device.local_mem_size()?,
             compute_units: device.max_compute_units()? as usize,
             clock_mhz: device.max_clock_frequency().unwrap_or(0),

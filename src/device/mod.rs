@@ -19,6 +19,7 @@
 #![allow(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod access;
 mod argument;
 mod arithmetic;
 mod bandwidth;
@@ -32,6 +33,7 @@ mod handle;
 mod info;
 mod kernel;
 mod kernel_key;
+mod mapped;
 mod memory;
 mod pending;
 mod pinned;
@@ -40,9 +42,11 @@ mod program;
 mod reduction;
 mod scratch;
 mod selector;
+mod streams;
 mod team;
 mod tuning_options;
 
+pub use access::{AccessKernels, GatherList};
 pub use argument::{Argument, Parameter};
 pub use arithmetic::{ArithmeticRate, arithmetic_rate};
 pub use bandwidth::triad_bandwidth;
@@ -61,6 +65,7 @@ pub use program::Program;
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 pub use scratch::Scratch;
 pub use selector::Selector;
+pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
 pub use team::Team;
 pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};
 

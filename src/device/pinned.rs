@@ -3,11 +3,11 @@
 use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
 use super::error::{DeviceError, Result};
 use super::event::Event;
-use super::handle::Device;
+use super::handle::{Core, Device};
 use super::memory::Blocking;
 use super::pending::Pending;
 use bytemuck::Pod;
-use opencl3::command_queue::enqueue_map_buffer;
+use opencl3::command_queue::{CommandQueue, enqueue_map_buffer};
 use opencl3::error_codes::CL_MAP_FAILURE;
 use opencl3::memory::{
     Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
@@ -103,10 +103,25 @@ impl<T: Pod> PinnedBuffer<T> {
     ) -> Result<Pending<Self>> {
         let destination = destination.into();
         check_length("pinned write", destination.len(), self.len)?;
+        self.write_start_to(destination, wait)
+    }
+
+    /// As [`PinnedBuffer::write_to`], with only as many of the first elements as the destination has.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if it has more; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn write_start_to<'b>(
+        self,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let destination = destination.into();
+        let elements =
+            self.as_slice().get(..destination.len()).ok_or_else(|| self.too_short(destination.len()))?;
         check_device(&self.device, destination.device())?;
         let device = self.device.clone();
         let (core, offset) = (device.core(), destination.offset() * size_of::<T>());
-        let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(self.as_slice()));
+        let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(elements));
         // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
         let event = unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }?;
         let pending = Pending::new(self, event);
@@ -119,21 +134,58 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
     pub fn read_from<'b>(
-        mut self,
+        self,
         source: impl Into<BufferView<'b, T>>,
         wait: &[&Event],
     ) -> Result<Pending<Self>> {
         let source = source.into();
         check_length("pinned read", source.len(), self.len)?;
+        self.read_start_from(source, wait)
+    }
+
+    /// As [`PinnedBuffer::read_from`], in order with the kernels on the compute queue, and so beside transfers on the copy
+    /// queue.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::read_from`].
+    pub fn read_from_in_order<'b>(self, source: impl Into<BufferView<'b, T>>) -> Result<Pending<Self>> {
+        let source = source.into();
+        check_length("pinned read", source.len(), self.len)?;
+        self.read_on(|core| &core.compute, source, &[])
+    }
+
+    /// As [`PinnedBuffer::read_from`], into the first elements; the others stay as they are.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the source is longer; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn read_start_from<'b>(
+        self,
+        source: impl Into<BufferView<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        self.read_on(|core| &core.copy, source.into(), wait)
+    }
+
+    fn read_on(
+        mut self,
+        queue: impl Fn(&Core) -> &CommandQueue,
+        source: BufferView<'_, T>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
         check_device(&self.device, source.device())?;
         let device = self.device.clone();
         let (core, offset) = (device.core(), source.offset() * size_of::<T>());
-        let bytes = bytemuck::cast_slice_mut(self.as_mut_slice());
+        let too_short = self.too_short(source.len());
+        let bytes = bytemuck::cast_slice_mut(self.as_mut_slice().get_mut(..source.len()).ok_or(too_short)?);
         // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
-        let event = unsafe { source.memory().read(&core.copy, Blocking::No, offset, bytes, wait) }?;
+        let event = unsafe { source.memory().read(queue(core), Blocking::No, offset, bytes, wait) }?;
         let pending = Pending::new(self, event);
         device.flush()?;
         Ok(pending)
+    }
+
+    fn too_short(&self, len: usize) -> DeviceError {
+        DeviceError::OutOfRange { offset: 0, len, buffer: self.len }
     }
 }
 

@@ -112,6 +112,7 @@ mod tests {
                 fp64: true,
                 memory_bytes: 1,
                 max_allocation_bytes: 1,
+                cache_bytes: 1,
                 local_memory_bytes: 1,
                 compute_units: 1,
                 clock_mhz: 1,

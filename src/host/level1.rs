@@ -85,6 +85,17 @@ pub fn nrm2<T: Arithmetic>(x: &[T]) -> f64 {
     norm2(x).sqrt()
 }
 
+/// Σ |Re xᵢ| + |Im xᵢ|
+pub fn asum<T: Arithmetic>(x: &[T]) -> f64 {
+    ordered_sum(x.par_chunks(PIECE).map(|x| x.iter().map(|x| x.to_complex().l1_norm()).sum()))
+}
+
+/// The number of the first element with the largest |Re xᵢ| + |Im xᵢ|. NaNs are passed over; `None` if nothing else is there.
+pub fn iamax<T: Arithmetic>(x: &[T]) -> Option<usize> {
+    let sizes = x.iter().map(|x| x.to_complex().l1_norm()).enumerate().filter(|(_, size)| !size.is_nan());
+    sizes.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(number, _)| number)
+}
+
 /// (x, y) and ‖x‖²
 pub fn dot_norm2<T: Arithmetic>(x: &[T], y: &[T]) -> (Complex<f64>, f64) {
     (dotc(x, y), norm2(x))
@@ -174,6 +185,8 @@ mod tests {
             assert!((dotc(&x, &x) - norm2(&x)).norm() < tolerance);
             assert!((nrm2(&x).powi(2) - norm2(&x)).abs() < tolerance);
             assert_eq!(dot_norm2(&x, &y), (dotc(&x, &y), norm2(&x)));
+            let sizes: f64 = x.iter().map(|z| z.re.abs() + z.im.abs()).sum();
+            assert!((asum(&x) - sizes).abs() < tolerance);
         }
     }
 
@@ -192,6 +205,16 @@ mod tests {
         let x = vec![0.1_f32; 1 << 20];
         let exact = f64::from(0.1_f32).powi(2) * x.len() as f64;
         assert!((norm2(&x) / exact - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_largest_is_the_first_of_equals_and_no_nan() {
+        let nan = f64::NAN;
+        assert_eq!(iamax::<f64>(&[]), None);
+        assert_eq!(iamax(&[nan, nan]), None);
+        assert_eq!(iamax(&[nan, 0.0]), Some(1));
+        assert_eq!(iamax(&[1.0, -3.0, 3.0, nan, 2.0]), Some(1));
+        assert_eq!(iamax(&[Complex::new(2.0, 2.0), Complex::new(0.0, -3.0)]), Some(0));
     }
 
     #[test]

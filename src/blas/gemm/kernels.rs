@@ -1,9 +1,9 @@
 //! The kernels of the product on one device: built on first use, kept by the device.
 
-use super::problem::{Problem, a_parameters, b_parameters, c_parameters, parameters};
+use super::problem::{Problem, Target, a_parameters, b_parameters, c_parameters, parameters};
 use super::tuning::{GemmTuning, Mma, Panels, Registers};
 use crate::blas::completion::Completion;
-use crate::device::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use crate::device::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use crate::scalar::Element;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -35,7 +35,7 @@ struct Form {
 /// The kernels of one variant.
 #[derive(Debug)]
 enum Built {
-    Textbook { global: Kernel, local: Kernel, scale: Kernel },
+    Textbook { global: Kernel, local: Kernel, scale: Kernel, add_parts: Kernel },
     Single(Kernel),
     Panels { pack_a: Kernel, pack_b: Kernel, multiply: Kernel },
 }
@@ -70,7 +70,7 @@ impl<T: Element> Kernels<T> {
         &self,
         device: &Device,
         tuning: GemmTuning,
-        mut problem: Problem<'_, '_, T>,
+        problem: Problem<'_, T>,
     ) -> Result<Completion> {
         let form = match tuning {
             GemmTuning::Registers(_) | GemmTuning::Mma(_) => Form {
@@ -93,17 +93,17 @@ impl<T: Element> Kernels<T> {
             (Built::Textbook { global, local, .. }, _) => {
                 let kernel = if tuning == GemmTuning::Global { global } else { local };
                 let transposed = [problem.a.transposed, problem.b.transposed].map(u32::from);
-                let mut arguments = problem.arguments()?;
+                let mut arguments = problem.arguments();
                 arguments.extend(transposed.map(Argument::value));
                 Ok(Completion::of(vec![kernel.launch(plane(m, n, count), &arguments)?]))
             }
             (Built::Single(kernel), GemmTuning::Registers(variant)) => {
                 let range = tiles(variant.tile, variant.work_items());
-                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
             }
             (Built::Single(kernel), GemmTuning::Mma(variant)) => {
                 let range = tiles(variant.tile, variant.work_items());
-                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments()?)?]))
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
             }
             (Built::Panels { pack_a, pack_b, multiply }, GemmTuning::Panels(variant)) => {
                 multiply_panels(device, variant, [pack_a, pack_b, multiply], problem)
@@ -113,7 +113,7 @@ impl<T: Element> Kernels<T> {
     }
 
     /// Starts C = β C.
-    pub fn scale(&self, device: &Device, mut problem: Problem<'_, '_, T>) -> Result<Completion> {
+    pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
         let form = Form { transposed: [false; 2], conjugate: [false; 2] };
         let kernels = self.get(device, GemmTuning::Local, form)?;
         let Built::Textbook { scale, .. } = &*kernels else {
@@ -123,8 +123,30 @@ impl<T: Element> Kernels<T> {
         let mut arguments: Vec<Argument<'_>> =
             [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
         arguments.push(Argument::value(problem.beta));
-        arguments.extend(problem.c_arguments()?);
+        arguments.extend(problem.c_arguments());
         Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
+    }
+}
+
+impl<T: Element> Kernels<T> {
+    /// Starts C = α (sum of the parts) + β C, with m, n and the number of parts.
+    pub fn add_parts(
+        &self,
+        device: &Device,
+        [m, n, parts]: [usize; 3],
+        partials: Argument<'_>,
+        [alpha, beta]: [T; 2],
+        c: Target<'_>,
+    ) -> Result<Event> {
+        let form = Form { transposed: [false; 2], conjugate: [false; 2] };
+        let kernels = self.get(device, GemmTuning::Local, form)?;
+        let Built::Textbook { add_parts, .. } = &*kernels else {
+            unreachable!("kernels are kept under the variant that they were built for")
+        };
+        let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
+        arguments.extend([partials, Argument::value(alpha), Argument::value(beta)]);
+        arguments.extend(c.arguments());
+        add_parts.launch(plane(m, n, 1), &arguments)
     }
 }
 
@@ -141,10 +163,15 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
     let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
     scale.push(Parameter::value::<T>("beta"));
     scale.extend(c_parameters::<T>());
+    let mut add_parts = ["m", "n", "parts"].map(Parameter::value::<u64>).to_vec();
+    add_parts.push(Parameter::input::<T>("partials"));
+    add_parts.extend(["alpha", "beta"].map(Parameter::value::<T>));
+    add_parts.extend(c_parameters::<T>());
     Ok(Built::Textbook {
         global: program.kernel("gemm_global", &product)?,
         local: program.kernel("gemm_local", &product)?,
         scale: program.kernel("scale", &scale)?,
+        add_parts: program.kernel("add_parts", &add_parts)?,
     })
 }
 
@@ -163,14 +190,17 @@ fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Res
 }
 
 fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
-    let Mma { tile, warp, stages, instruction, band, max_registers } = variant;
+    let Mma { tile, warp, stages, instruction, band, spread, prefetch, max_registers } = variant;
     let key = tiled::<T>(MMA, tile, band, form)
         .define("A_CONJUGATE", u8::from(form.conjugate[0]))
         .define("B_CONJUGATE", u8::from(form.conjugate[1]))
         .define("WARP_M", warp[0])
         .define("WARP_N", warp[1])
         .define("STAGES", stages)
-        .define("MMA_K", instruction);
+        .define("MMA_K", instruction)
+        .define("SPREAD", u8::from(spread))
+        .define("PREFETCH", prefetch)
+        .define("PAIR_REALS", 2 * T::REALS);
     let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
 }
@@ -229,7 +259,7 @@ fn multiply_panels<T: Element>(
     device: &Device,
     variant: Panels,
     [pack_a, pack_b, multiply]: [&Kernel; 3],
-    mut problem: Problem<'_, '_, T>,
+    problem: Problem<'_, T>,
 ) -> Result<Completion> {
     let Problem { m, n, k, count, alpha, beta, .. } = problem;
     let [panel_m, panel_n] = variant.panel;
@@ -258,7 +288,7 @@ fn multiply_panels<T: Element>(
     }
     let [rows, columns, _] = variant.block;
     let range = Range::new([m.div_ceil(rows), n.div_ceil(columns), count], [1, 1, 1]);
-    let [c, leading, stride] = problem.c_arguments()?;
+    let [c, leading, stride] = problem.c_arguments();
     let arguments = [
         Argument::value(m as u64),
         Argument::value(n as u64),

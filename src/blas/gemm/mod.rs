@@ -24,29 +24,35 @@
 //! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
 //!
 //! # Kernels
-//! [`GemmTuning`] names them; [`gemm_with`] takes one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
+//! A product with one row or one column is done by [`gemv`](super::gemv); where C has too few tiles to keep the device busy, sums are cut into
+//! parts that are added afterwards. Everything else is done by the kernels of tiles.
+//! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
+//! products of this class, as the [`TuningMode`](crate::device::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
 
 mod kernels;
 mod problem;
+mod skinny;
+mod tunable;
 mod tuning;
 
+pub use tunable::{TunedGemm, tune_gemm};
 pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::matrix::{MatMut, MatRef, Op};
-use crate::device::{Device, DeviceError, DeviceKind};
+use crate::device::{Device, DeviceError};
 use crate::scalar::Element;
 use kernels::Kernels;
 use num_complex::Complex;
-use problem::Problem;
+pub(super) use problem::Problem;
 
 /// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct GemmParams {
     /// How accurate products in single precision are.
     pub arithmetic: Arithmetic,
-    /// The kernel; `None` for the one that suits device, element type and shape.
+    /// The kernel; `None` for the one that was found fastest for device, element type and shape, or is shipped for them.
     pub tuning: Option<GemmTuning>,
 }
 
@@ -87,16 +93,38 @@ pub fn gemm_with<T: Element>(
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     let device = c.device().clone();
-    let problem = Problem::new("gemm", [op_a, op_b], alpha.into(), a, b, beta.into(), c)?;
+    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.into(), beta.into(), c);
+    let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
+    let (is_empty, single) = (problem.is_empty(), problem.count == 1);
+    if params.tuning.is_some() || is_empty || !single {
+        return start(&device, params, problem);
+    }
     let tuning = choose(&device, params, &problem)?;
+    let cut = skinny::cut(&device, tuning, &problem);
+    if let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)? {
+        return Ok(started);
+    }
+    if let Some(terms) = cut {
+        return skinny::multiply(&device, tuning, terms, ops, [alpha, beta], a, b, c);
+    }
+    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+}
+
+/// Starts a product whose operands fit together.
+pub(super) fn start<T: Element>(
+    device: &Device,
+    params: &GemmParams,
+    problem: Problem<'_, T>,
+) -> BlasResult<Completion> {
+    let tuning = choose(device, params, &problem)?;
     if problem.m == 0 || problem.n == 0 || problem.count == 0 {
         return Ok(Completion::nothing());
     }
-    let kernels = Kernels::<T>::of(&device)?;
-    if problem.k == 0 || problem.alpha == T::default() {
-        return Ok(kernels.scale(&device, problem)?);
+    let kernels = Kernels::<T>::of(device)?;
+    if problem.is_empty() {
+        return Ok(kernels.scale(device, problem)?);
     }
-    match kernels.multiply(&device, tuning, problem) {
+    match kernels.multiply(device, tuning, problem) {
         Err(DeviceError::InvalidRange { reason, .. }) => {
             Err(BlasError::Variant { variant: tuning.to_string(), reason: reason.to_owned() })
         }
@@ -108,12 +136,12 @@ pub fn gemm_with<T: Element>(
 fn choose<T: Element>(
     device: &Device,
     params: &GemmParams,
-    problem: &Problem<'_, '_, T>,
+    problem: &Problem<'_, T>,
 ) -> BlasResult<GemmTuning> {
     let Some(tuning) = params.tuning else {
-        let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-        let shipped = GemmTuning::shipped::<T>(device, params.arithmetic);
-        return Ok(shipped.small::<T>(problem.m.saturating_mul(problem.count), problem.n, units));
+        let Problem { m, n, k, count, a, b, .. } = *problem;
+        let transposed = [a.transposed, b.transposed];
+        return Ok(tunable::chosen::<T>(device, params.arithmetic, transposed, [m, n, k], count));
     };
     let arithmetic = tuning.arithmetic::<T>();
     let complaint = tuning.complaint::<T>().or_else(|| {

@@ -2,15 +2,15 @@
 
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::matrix::{MatMut, MatRef, Op, Order};
-use crate::device::{Argument, BufferView, BufferViewMut, Parameter, Result};
+use crate::device::{Argument, Parameter, Result};
 use crate::scalar::Element;
 use num_complex::Complex;
 
 /// A factor as a kernel reads it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Factor<'a, T> {
+#[derive(Clone, Copy)]
+pub(in crate::blas) struct Factor<'a> {
     /// From the first element on.
-    pub elements: BufferView<'a, T>,
+    pub elements: Argument<'a>,
     pub leading_dimension: usize,
     pub stride: usize,
     /// Neighbouring elements run along the second index of op(X).
@@ -18,25 +18,34 @@ pub(super) struct Factor<'a, T> {
     pub conjugate: bool,
 }
 
+/// The result as a kernel writes it.
+#[derive(Clone, Copy)]
+pub(in crate::blas) struct Target<'a> {
+    /// From the first element on.
+    pub elements: Argument<'a>,
+    pub leading_dimension: usize,
+    pub stride: usize,
+}
+
 /// C = α op(A) op(B) + β C with C column-major: a row-major C is computed as Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
-#[derive(Debug)]
-pub(super) struct Problem<'a, 'c, T> {
+#[derive(Clone, Copy)]
+pub(in crate::blas) struct Problem<'a, T> {
     pub m: usize,
     pub n: usize,
     pub k: usize,
     pub count: usize,
     pub alpha: T,
     pub beta: T,
-    pub a: Factor<'a, T>,
-    pub b: Factor<'a, T>,
-    pub c: MatMut<'c, T>,
+    pub a: Factor<'a>,
+    pub b: Factor<'a>,
+    pub c: Target<'a>,
 }
 
-impl<'a, T: Element> Factor<'a, T> {
-    fn new(op: Op, x: MatRef<'a, T>) -> Result<Self> {
+impl<'a> Factor<'a> {
+    fn new<T: Element>(op: Op, x: MatRef<'a, T>) -> Result<Self> {
         let layout = x.layout();
         Ok(Self {
-            elements: x.elements().slice(layout.offset..)?,
+            elements: x.elements().slice(layout.offset..)?.into(),
             leading_dimension: layout.leading_dimension,
             stride: x.stride(),
             transposed: (op != Op::N) != (layout.order == Order::RowMajor),
@@ -50,36 +59,71 @@ impl<'a, T: Element> Factor<'a, T> {
     }
 }
 
-impl<'a, 'c, T: Element> Problem<'a, 'c, T> {
+impl<'a> Target<'a> {
+    fn new<T: Element>(c: MatMut<'a, T>) -> Result<Self> {
+        let (layout, stride) = (*c.layout(), c.stride());
+        let (_, from_first) = c.into_elements().split_at(layout.offset)?;
+        Ok(Self { elements: from_first.into(), leading_dimension: layout.leading_dimension, stride })
+    }
+
+    /// Elements, leading dimension and stride.
+    pub fn arguments(&self) -> [Argument<'a>; 3] {
+        let Self { elements, leading_dimension, stride } = *self;
+        [elements, Argument::value(leading_dimension as u64), Argument::value(stride as u64)]
+    }
+}
+
+impl<'a, T: Element> Problem<'a, T> {
     /// Checks that the operands fit together.
     pub fn new(
         operation: &'static str,
+        ops: [Op; 2],
+        alpha: Complex<f64>,
+        a: MatRef<'a, T>,
+        b: MatRef<'a, T>,
+        beta: Complex<f64>,
+        c: MatMut<'a, T>,
+    ) -> BlasResult<Self> {
+        Self::named(operation, ["A", "B"], ops, alpha, a, b, beta, c)
+    }
+
+    /// As [`Problem::new`], with names for the factors in complaints.
+    #[allow(clippy::too_many_arguments)]
+    pub fn named(
+        operation: &'static str,
+        names: [&'static str; 2],
         [op_a, op_b]: [Op; 2],
         alpha: Complex<f64>,
         a: MatRef<'a, T>,
         b: MatRef<'a, T>,
         beta: Complex<f64>,
-        c: MatMut<'c, T>,
+        c: MatMut<'a, T>,
     ) -> BlasResult<Self> {
         let (m, n) = (c.rows(), c.columns());
         let (a_rows, k) = op_a.shape(a.rows(), a.columns());
         let (b_rows, b_columns) = op_b.shape(b.rows(), b.columns());
-        let [a_name, b_name] = [operand_name("A", op_a), operand_name("B", op_b)];
+        let [a_name, b_name] = [operand_name(names[0], op_a), operand_name(names[1], op_b)];
         for (operand, extent, wanted, found, reason) in [
             (a_name.clone(), "rows", m, a_rows, "as C has"),
             (b_name.clone(), "columns", n, b_columns, "as C has"),
-            (b_name, "rows", k, b_rows, "as A, so transposed, has columns"),
+            (
+                b_name,
+                "rows",
+                k,
+                b_rows,
+                if names[0] == "A" { "as A, so transposed, has columns" } else { "as B has columns" },
+            ),
         ] {
             if wanted != found {
                 return Err(BlasError::Shape { operation, operand, extent, wanted, found, reason });
             }
         }
-        for (operand, found) in [("A", a.count()), ("B", b.count())] {
+        for (operand, found) in [(names[0], a.count()), (names[1], b.count())] {
             if found != c.count() {
                 return Err(BlasError::BatchCount { operation, operand, wanted: c.count(), found });
             }
         }
-        for (operand, device) in [("A", a.device()), ("B", b.device())] {
+        for (operand, device) in [(names[0], a.device()), (names[1], b.device())] {
             if device != c.device() {
                 return Err(BlasError::OtherDevice {
                     operation,
@@ -91,31 +135,30 @@ impl<'a, 'c, T: Element> Problem<'a, 'c, T> {
         }
         let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
         let (a, b) = (Factor::new(op_a, a)?, Factor::new(op_b, b)?);
-        let count = c.count();
-        Ok(match c.layout().order {
+        let (count, order) = (c.count(), c.layout().order);
+        let c = Target::new(c)?;
+        Ok(match order {
             Order::ColumnMajor => Self { m, n, k, count, alpha, beta, a, b, c },
             Order::RowMajor => {
                 let (a, b) = (b.transpose(), a.transpose());
-                Self { m: n, n: m, k, count, alpha, beta, a, b, c: c.transposed() }
+                Self { m: n, n: m, k, count, alpha, beta, a, b, c }
             }
         })
     }
 
+    /// Whether there is nothing to multiply: C = β C.
+    pub fn is_empty(&self) -> bool {
+        self.k == 0 || self.alpha == T::default()
+    }
+
     /// The elements of C, with its leading dimension and stride.
-    pub fn c_arguments(&mut self) -> Result<[Argument<'_>; 3]> {
-        let (layout, stride) = (*self.c.layout(), self.c.stride());
-        let all = self.c.elements_mut();
-        let (_, from_first): (BufferViewMut<'_, T>, _) = all.split_at(layout.offset)?;
-        Ok([
-            from_first.into(),
-            Argument::value(layout.leading_dimension as u64),
-            Argument::value(stride as u64),
-        ])
+    pub fn c_arguments(&self) -> [Argument<'a>; 3] {
+        self.c.arguments()
     }
 
     /// The arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
-    pub fn arguments(&mut self) -> Result<Vec<Argument<'_>>> {
-        let mut list: Vec<Argument<'_>> =
+    pub fn arguments(&self) -> Vec<Argument<'a>> {
+        let mut list: Vec<Argument<'a>> =
             [self.m, self.n, self.k].map(|n| Argument::value(n as u64)).to_vec();
         list.push(Argument::value(self.alpha));
         for factor in [self.a, self.b] {
@@ -123,19 +166,15 @@ impl<'a, 'c, T: Element> Problem<'a, 'c, T> {
             list.push(Argument::value(u32::from(factor.conjugate)));
         }
         list.push(Argument::value(self.beta));
-        list.extend(self.c_arguments()?);
-        Ok(list)
+        list.extend(self.c_arguments());
+        list
     }
 }
 
-impl<'a, T: Element> Factor<'a, T> {
+impl<'a> Factor<'a> {
     /// Elements, leading dimension and stride.
     pub fn arguments(&self) -> [Argument<'a>; 3] {
-        [
-            self.elements.into(),
-            Argument::value(self.leading_dimension as u64),
-            Argument::value(self.stride as u64),
-        ]
+        [self.elements, Argument::value(self.leading_dimension as u64), Argument::value(self.stride as u64)]
     }
 }
 

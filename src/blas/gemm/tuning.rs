@@ -80,6 +80,12 @@ pub struct Mma {
     pub instruction: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
+    /// Whether the operands of the next step are read between the products of this one, or before them.
+    #[serde(default)]
+    pub spread: bool,
+    /// Bytes that the second-level cache fetches around a copy: 0 (what is copied), 128 or 256.
+    #[serde(default)]
+    pub prefetch: usize,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     #[serde(default)]
     pub max_registers: Option<u32>,
@@ -148,7 +154,7 @@ impl Panels {
 
 impl Mma {
     const fn new(tile: [usize; 3], warp: [usize; 2], stages: usize, instruction: usize, band: usize) -> Self {
-        Self { tile, warp, stages, instruction, band, max_registers: None }
+        Self { tile, warp, stages, instruction, band, spread: false, prefetch: 0, max_registers: None }
     }
 
     const fn limited(self, registers: u32) -> Self {
@@ -181,7 +187,13 @@ impl Mma {
         if tk < 2 * self.instruction {
             return Some("a piece must have the terms of two instructions".to_owned());
         }
+        if ![0, 128, 256].contains(&self.prefetch) {
+            return Some(format!("a prefetch of 0, 128 or 256 bytes, not {}", self.prefetch));
+        }
         let copy = 16 / size_of::<T>();
+        if copy > 1 && wn % 16 != 0 {
+            return Some("a warp must have pairs of instructions along a row".to_owned());
+        }
         let pieces = [(tm, tk), (tk, tm), (tn, tk), (tk, tn)];
         let unequal = |(lines, length)| !shared(self.work_items(), lines, length, copy);
         pieces
@@ -207,8 +219,9 @@ impl GemmTuning {
         GemmTuning::Registers(Registers::shipped::<T>())
     }
 
-    /// The variant for products with so few tiles that a GPU would not be busy.
-    pub(super) fn small<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
+    /// The variant for products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that it works
+    /// only a short time.
+    pub(super) fn for_size<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
         let groups = |tile: [usize; 3]| m.div_ceil(tile[0]) * n.div_ceil(tile[1]);
         match self {
             GemmTuning::Registers(registers) if groups(registers.tile) < units => {
@@ -217,6 +230,14 @@ impl GemmTuning {
             }
             GemmTuning::Mma(mma) if groups(mma.tile) < units => {
                 GemmTuning::Mma(Mma::new([32, 32, 16], [16, 16], 4, mma.instruction.min(8), 8))
+            }
+            GemmTuning::Registers(_)
+                if groups([128, 128, 0]) < 4 * units
+                    && groups([128, 128, 0]) >= units
+                    && T::Real::PRECISION == Precision::Single
+                    && !T::IS_COMPLEX =>
+            {
+                GemmTuning::Registers(Registers::new([128, 128, 16], [16, 8], 4, 4))
             }
             other => other,
         }
@@ -237,6 +258,18 @@ impl GemmTuning {
             all.extend(Mma::variants::<T>().into_iter().map(GemmTuning::Mma));
         }
         all
+    }
+
+    /// The same kernel with other orders of its tiles.
+    pub(super) fn bands(&self) -> Vec<Self> {
+        let bands = [2, 4, 8, 16, 32].into_iter();
+        match *self {
+            GemmTuning::Registers(registers) => {
+                bands.map(|band| GemmTuning::Registers(Registers { band, ..registers })).collect()
+            }
+            GemmTuning::Mma(mma) => bands.map(|band| GemmTuning::Mma(Mma { band, ..mma })).collect(),
+            GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => Vec::new(),
+        }
     }
 
     /// Why this variant cannot be, if it cannot.
@@ -263,37 +296,32 @@ impl Registers {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 when the kernel did not yet read ahead.
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Single, false) => vec![
-                Self::new([128, 128, 8], [8, 8], 4, 4),
-                Self::new([128, 128, 8], [8, 8], 4, 4).limited(128),
-                Self::new([128, 128, 16], [8, 8], 4, 4),
-                Self::new([128, 128, 16], [8, 8], 4, 4).limited(128),
+                Self::new([128, 64, 16], [8, 8], 4, 4).limited(168),
+                Self::new([128, 128, 16], [16, 8], 4, 4),
+                Self::new([128, 256, 8], [8, 16], 4, 4),
                 Self::new([256, 128, 8], [16, 8], 4, 4),
-                Self::new([256, 128, 16], [8, 8], 4, 4).limited(128),
                 Self::new([64, 128, 8], [8, 8], 4, 4).limited(168),
+                Self::new([128, 128, 16], [8, 8], 4, 4),
             ],
             (Precision::Double, false) => vec![
-                Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
-                Self::new([128, 64, 8], [8, 8], 2, 2),
+                Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
-                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
             ],
             (Precision::Single, true) => vec![
+                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
+                Self::new([128, 128, 16], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 128, 8], [8, 8], 2, 2),
-                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
-                Self::new([128, 128, 8], [8, 4], 2, 2).limited(128),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
             ],
             (Precision::Double, true) => vec![
-                Self::new([64, 64, 8], [8, 4], 1, 1),
-                Self::new([64, 64, 8], [4, 8], 1, 1),
-                Self::new([64, 32, 8], [4, 4], 1, 1).limited(128),
                 Self::new([64, 64, 16], [4, 4], 1, 1).limited(128),
+                Self::new([64, 32, 8], [4, 4], 1, 1).limited(128),
                 Self::new([64, 64, 8], [4, 4], 1, 1).limited(128),
             ],
         }
@@ -330,43 +358,36 @@ impl Mma {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 when the kernel did not yet read ahead; in double
-    /// m16n8k16 was 1 % faster, but a piece of 16 terms is now too short for it.
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Double, false) => vec![
                 Self::new([128, 128, 16], [64, 32], 3, 8, 16),
-                Self::new([128, 128, 16], [64, 32], 4, 8, 8),
-                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
-                Self::new([128, 128, 16], [64, 32], 4, 4, 8),
-                Self::new([128, 128, 16], [32, 64], 4, 4, 8),
-                Self::new([64, 128, 16], [32, 64], 4, 4, 8),
-                Self::new([64, 128, 16], [32, 64], 4, 8, 8),
-                Self::new([128, 64, 16], [64, 32], 4, 4, 8),
                 Self::new([128, 64, 16], [64, 32], 4, 8, 8),
+                Self::new([128, 128, 16], [64, 32], 4, 4, 8),
+                Self::new([128, 128, 32], [32, 64], 3, 8, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 4, 8),
+                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
+                Self::new([128, 128, 8], [64, 32], 6, 4, 8),
             ],
             (Precision::Double, true) => vec![
                 Self::new([64, 64, 8], [32, 32], 4, 4, 8),
+                Self::new([64, 64, 8], [32, 32], 4, 4, 16),
                 Self::new([64, 64, 16], [32, 32], 3, 4, 8),
+                Self::new([64, 64, 8], [16, 32], 4, 4, 8).limited(168),
                 Self::new([128, 64, 8], [32, 32], 4, 4, 8),
-                Self::new([64, 128, 8], [32, 32], 4, 4, 8),
-                Self::new([128, 64, 16], [32, 32], 3, 4, 8),
-                Self::new([64, 64, 8], [32, 16], 4, 4, 8).limited(168),
             ],
             (Precision::Single, false) => vec![
-                Self::new([128, 128, 16], [64, 64], 4, 8, 8),
-                Self::new([128, 256, 16], [64, 64], 4, 8, 8),
                 Self::new([128, 128, 32], [64, 64], 3, 8, 8),
-                Self::new([128, 128, 16], [64, 32], 4, 8, 8).limited(128),
+                Self::new([128, 128, 16], [64, 64], 4, 8, 8),
+                Self::new([256, 128, 16], [64, 64], 4, 8, 8),
+                Self::new([128, 256, 16], [64, 64], 4, 8, 8),
                 Self::new([128, 128, 32], [64, 32], 3, 8, 8).limited(128),
-                Self::new([128, 128, 16], [32, 64], 4, 8, 8),
             ],
             (Precision::Single, true) => vec![
                 Self::new([128, 64, 16], [32, 32], 3, 8, 8),
                 Self::new([64, 64, 16], [32, 32], 4, 8, 8),
                 Self::new([128, 128, 16], [64, 32], 3, 4, 8),
-                Self::new([128, 128, 16], [32, 64], 3, 4, 8),
-                Self::new([128, 64, 16], [64, 32], 4, 4, 8),
             ],
         }
     }
@@ -394,6 +415,12 @@ impl fmt::Display for GemmTuning {
                     "mma k{} {tm}x{tn}x{tk}, warp {wm}x{wn}, stages {}, band {}",
                     w.instruction, w.stages, w.band
                 )?;
+                if w.spread {
+                    f.write_str(", spread")?;
+                }
+                if w.prefetch != 0 {
+                    write!(f, ", prefetch {}", w.prefetch)?;
+                }
                 limit(f, w.max_registers)
             }
         }

@@ -1,0 +1,265 @@
+//! Products of matrices on all devices of a team.
+//!
+//! Two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of C. [`gemm_resident`] multiplies matrices that
+//! lie on the devices already, rows of A and C on each ([`RowShards`]), B on all ([`Copies`]).
+//!
+//! ```
+//! use lattice_cl::blas::split::{self, HostMut, HostRef, SplitParams};
+//! use lattice_cl::blas::{MatrixLayout, Op};
+//! use lattice_cl::device::{Selector, Team};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let team = Team::select(Selector::Auto)?; // several selectors: several devices
+//! let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]; // rows (1 2 3), (4 5 6)
+//! let mut c = [0.0; 4];
+//! let a = HostRef::new(&a, MatrixLayout::row_major(2, 3))?;
+//! let to = HostMut::new(&mut c, MatrixLayout::row_major(2, 2))?;
+//! let report = split::gemm(&team, &SplitParams::default(), Op::N, Op::T, 1.0, a, a, 0.0, to)?;
+//! assert_eq!(c, [14.0, 32.0, 32.0, 77.0]);
+//! assert_eq!(report.shares.iter().map(|share| share.rows).sum::<usize>(), if team.is_host() { 0 } else { 2 });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How the work is split
+//! Each device starts with a share of the rows of C in proportion to its rate, which is measured once for each element type on matrices
+//! small enough to take milliseconds. A device whose share would not be worth its transfers gets none. Rows are worked off in pieces, large ones first; who is done
+//! takes over the end of the share that would take longest.
+//!
+//! B goes to each device in panels of columns, and stays there if it fits. Copies go through pinned buffers on the copy queue, so that the next
+//! panel or piece arrives, and the last result leaves, while the device computes. α op(A) op(B) is computed on the devices, and
+//! βC added where C is: on the host.
+//!
+//! Devices without double precision are in no team, so in no product either.
+
+mod host_matrix;
+mod rate;
+mod resident;
+mod schedule;
+mod transfer;
+mod worker;
+
+pub use host_matrix::{HostMut, HostRef};
+pub use rate::rate;
+pub use resident::{Copies, RowShards, gemm_resident};
+
+use super::error::{BlasError, BlasResult, operand_name};
+use super::gemm::{Arithmetic as Accuracy, GemmParams, GemmTuning};
+use super::level2::check_extent;
+use super::matrix::Op;
+use crate::device::Team;
+use crate::host;
+use crate::host::level1::Arithmetic;
+use num_complex::Complex;
+use schedule::Schedule;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use worker::{Job, Piece, Worker};
+
+/// How a product is split.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SplitParams {
+    /// How accurate products in single precision are.
+    pub arithmetic: Accuracy,
+    /// The kernel of each device, in the order of the team; `None`, as beyond the end of the list, for the one that suits it.
+    pub tunings: Vec<Option<GemmTuning>>,
+    /// The rate of each device, in any unit; `None` to measure them.
+    pub rates: Option<Vec<f64>>,
+    /// Columns of B that are sent to a device at a time; `None` for what suits the matrices.
+    pub panel: Option<usize>,
+}
+
+impl SplitParams {
+    fn of_member(&self, member: usize) -> GemmParams {
+        let tuning = self.tunings.get(member).copied().flatten();
+        GemmParams { arithmetic: self.arithmetic, tuning }
+    }
+}
+
+/// What one device did.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Share {
+    /// The device.
+    pub device: String,
+    /// Its rate, measured before, in flops per second, or as it was given.
+    pub rate: f64,
+    /// Rows of C that it was given at first.
+    pub planned_rows: usize,
+    /// Rows of C that it computed.
+    pub rows: usize,
+    /// How long its kernels ran; `None` unless the device was opened with [`Profiling::On`](crate::device::Profiling::On).
+    pub busy: Option<Duration>,
+    /// From the start of the product until the device had nothing left to do.
+    pub done: Duration,
+}
+
+/// How a product was computed.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SplitReport {
+    /// What each device did; nobody for the host alone.
+    pub shares: Vec<Share>,
+    /// From the call to the last element of C, transfers and all.
+    pub wall: Duration,
+}
+
+impl SplitReport {
+    /// The time of the kernels on the device where they took longest: the product without transfers.
+    pub fn slowest(&self) -> Option<Duration> {
+        self.shares
+            .iter()
+            .map(|share| share.busy)
+            .try_fold(Duration::ZERO, |longest, busy| Some(longest.max(busy?)))
+    }
+
+    /// Mean time until a device was done as a share of the longest, over the devices that took part: 1 is even.
+    pub fn balance(&self) -> f64 {
+        let times = self.shares.iter().filter(|share| share.rows > 0).map(|share| share.done.as_secs_f64());
+        let (sum, longest, count) = times
+            .fold((0.0, 0.0_f64, 0.0), |(sum, longest, n), time| (sum + time, longest.max(time), n + 1.0));
+        if longest > 0.0 { sum / count / longest } else { 1.0 }
+    }
+}
+
+/// How many rows of C each device would be given for C = op(A) op(B) with these m, n and k: for [`RowShards::upload`].
+///
+/// # Errors
+/// [`BlasError::TeamSize`]; [`BlasError::Device`] when a rate cannot be measured.
+pub fn shares<T: Arithmetic>(
+    team: &Team,
+    params: &SplitParams,
+    extents: [usize; 3],
+) -> BlasResult<Vec<usize>> {
+    Ok(plan::<T>(team, params, extents)?.1)
+}
+
+/// The devices' rates, and how many rows each is given.
+fn plan<T: Arithmetic>(
+    team: &Team,
+    params: &SplitParams,
+    [m, n, k]: [usize; 3],
+) -> BlasResult<(Vec<f64>, Vec<usize>)> {
+    let wanted = team.len();
+    if params.tunings.len() > wanted {
+        return Err(BlasError::TeamSize { wanted, found: params.tunings.len() });
+    }
+    if let Some(rates) = &params.rates {
+        if rates.len() != wanted {
+            return Err(BlasError::TeamSize { wanted, found: rates.len() });
+        }
+        // They may be in any unit: all that counts is how they compare.
+        return Ok((rates.clone(), schedule::shares(m, f64::INFINITY, rates)));
+    }
+    let members = team.devices().iter().enumerate();
+    let rates = members.map(|(member, device)| rate::<T>(device, &params.of_member(member)));
+    let rates = rates.collect::<BlasResult<Vec<f64>>>()?;
+    let flops_per_row = rate::flops_of_term::<T>() * n as f64 * k as f64;
+    let planned = schedule::shares(m, flops_per_row, &rates);
+    Ok((rates, planned))
+}
+
+/// Computes C = α op(A) op(B) + β C on all devices of a team, or on the host for the team of none, and waits for it.
+///
+/// Contract, elements and shapes are those of [`blas::gemm`](crate::blas::gemm()).
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::TeamSize`]: nothing is written then. [`BlasError::Unfinished`] when a device fails: it says which
+/// one, and how much of C is written. [`BlasError::Device`] when one fails before.
+#[allow(clippy::too_many_arguments)]
+pub fn gemm<T: Arithmetic>(
+    team: &Team,
+    params: &SplitParams,
+    op_a: Op,
+    op_b: Op,
+    alpha: impl Into<Complex<f64>>,
+    a: HostRef<'_, T>,
+    b: HostRef<'_, T>,
+    beta: impl Into<Complex<f64>>,
+    mut c: HostMut<'_, T>,
+) -> BlasResult<SplitReport> {
+    let start = Instant::now();
+    let (m, n) = (c.layout().rows, c.layout().columns);
+    let (a_rows, k) = op_a.shape(a.layout().rows, a.layout().columns);
+    let (b_rows, b_columns) = op_b.shape(b.layout().rows, b.layout().columns);
+    let [a_name, b_name] = [operand_name("A", op_a), operand_name("B", op_b)];
+    check_extent("gemm", &a_name, "rows", m, a_rows, "as C has")?;
+    check_extent("gemm", &b_name, "columns", n, b_columns, "as C has")?;
+    check_extent("gemm", &b_name, "rows", k, b_rows, "as A, so transposed, has columns")?;
+    let (alpha, beta) = (T::from_complex(alpha.into()), T::from_complex(beta.into()));
+    let empty = m == 0 || n == 0 || k == 0 || alpha == T::default();
+    if empty || team.is_host() {
+        if empty {
+            c.scale(beta);
+        } else {
+            on_the_host([op_a, op_b], alpha, a, b, beta, &mut c);
+        }
+        return Ok(SplitReport { shares: Vec::new(), wall: start.elapsed() });
+    }
+
+    let (rates, planned) = plan::<T>(team, params, [m, n, k])?;
+    let schedule = Schedule::new(&planned, &rates);
+    let job = Job::new([op_a, op_b], alpha, a, b, c.layout().order, params.panel);
+
+    let mut written = 0;
+    let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
+    let results: Vec<BlasResult<Share>> = std::thread::scope(|scope| {
+        let mut backs = Vec::new();
+        let mut threads = Vec::new();
+        for (member, device) in team.devices().iter().enumerate() {
+            let (back, returned) = mpsc::channel();
+            backs.push(back);
+            let worker =
+                Worker { member, device, params: params.of_member(member), job: &job, schedule: &schedule };
+            let (pieces, share) = (pieces_in.clone(), (rates[member], planned[member]));
+            threads.push(scope.spawn(move || worker.run(start, share, pieces, returned)));
+        }
+        drop(pieces_in);
+        for Piece { member, rows, columns, first, elements, pinned } in pieces {
+            if let Ok(part) = c.layout().submatrix(rows, columns) {
+                c.update_lines(&part, first, &pinned.as_slice()[..elements], beta);
+                written += elements;
+            }
+            // Nobody takes it once the device has failed.
+            let _ = backs[member].send(pinned);
+        }
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut shares = Vec::with_capacity(results.len());
+    for (member, result) in results.into_iter().enumerate() {
+        match result {
+            Ok(share) => shares.push(share),
+            Err(source) => {
+                let device = team.devices()[member].label().to_owned();
+                let source = Box::new(source);
+                return Err(BlasError::Unfinished { device, member, written, elements: m * n, source });
+            }
+        }
+    }
+    Ok(SplitReport { shares, wall: start.elapsed() })
+}
+
+/// The same by the definition.
+fn on_the_host<T: Arithmetic>(
+    ops: [Op; 2],
+    alpha: T,
+    a: HostRef<'_, T>,
+    b: HostRef<'_, T>,
+    beta: T,
+    c: &mut HostMut<'_, T>,
+) {
+    let layout = *c.layout();
+    let (_, k) = ops[0].shape(a.layout().rows, a.layout().columns);
+    let mut product = vec![T::default(); layout.rows * layout.columns];
+    let (a, b) = (a.element_of(ops[0]), b.element_of(ops[1]));
+    host::gemm::gemm(k, alpha.to_complex(), a, b, 0.0.into(), &mut product, layout.rows);
+    let element = |i: usize, j: usize| product[i + j * layout.rows];
+    let (lines, length) = layout.lines();
+    let by_column = layout.order == super::matrix::Order::ColumnMajor;
+    for line in 0..lines {
+        let sums: Vec<T> =
+            (0..length).map(|at| if by_column { element(at, line) } else { element(line, at) }).collect();
+        c.update_lines(&layout, line, &sums, beta);
+    }
+}

@@ -1,0 +1,74 @@
+//! How fast a device multiplies matrices: what shares are made by.
+
+use crate::blas::error::BlasResult;
+use crate::blas::gemm::{GemmParams, gemm_with};
+use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
+use crate::device::{Buffer, Device};
+use crate::scalar::Element;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A product that takes so long says enough.
+const LONG_ENOUGH: Duration = Duration::from_millis(10);
+
+/// Edges of the matrices that are tried.
+const EDGES: [usize; 6] = [128, 256, 512, 1024, 2048, 4096];
+
+/// The rates that were measured on one device for elements of type `T`.
+struct Rates<T> {
+    known: Mutex<HashMap<GemmParams, f64>>,
+    element: PhantomData<T>,
+}
+
+/// Multiplications and additions in a term of a product of this type.
+pub fn flops_of_term<T: Element>() -> f64 {
+    if T::IS_COMPLEX { 8.0 } else { 2.0 }
+}
+
+/// Floating-point operations per second of products with these parameters, measured on first use: on larger and larger matrices until
+/// one takes 10 ms.
+pub fn rate<T: Element>(device: &Device, params: &GemmParams) -> BlasResult<f64> {
+    let rates: Result<_, Infallible> =
+        device.attached(|_| Ok(Rates::<T> { known: Mutex::default(), element: PhantomData }));
+    let rates = match rates {
+        Ok(rates) => rates,
+        Err(impossible) => match impossible {},
+    };
+    let known = || rates.known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(rate) = known().get(params) {
+        return Ok(*rate);
+    }
+    let mut rate = 0.0;
+    for edge in EDGES {
+        let mut matrices = [(); 3].map(|()| Buffer::<T>::zeroed(device, edge * edge));
+        if edge > EDGES[0] && matrices.iter().any(Result::is_err) {
+            break;
+        }
+        let layout = MatrixLayout::column_major(edge, edge);
+        let [a, b, c] = &mut matrices;
+        let [a, b, c] = [a, b, c].map(|matrix| matrix.as_mut().map_err(|error| error.clone()));
+        let (a, b, c) = (a?, b?, c?);
+        for buffer in [&mut *a, &mut *b] {
+            buffer.fill(T::from_complex(0.5.into()))?;
+        }
+        let mut product = || -> BlasResult<Duration> {
+            let start = Instant::now();
+            let (a, b) = (MatRef::new(&*a, layout)?, MatRef::new(&*b, layout)?);
+            gemm_with(params, Op::N, Op::N, 1.0, a, b, 0.0, MatMut::new(&mut *c, layout)?)?;
+            device.finish()?;
+            Ok(start.elapsed())
+        };
+        // The first one may have to be compiled.
+        product()?;
+        let time = product()?;
+        rate = flops_of_term::<T>() * (edge as f64).powi(3) / time.as_secs_f64();
+        if time >= LONG_ENOUGH {
+            break;
+        }
+    }
+    known().insert(*params, rate);
+    Ok(rate)
+}

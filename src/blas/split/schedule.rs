@@ -1,0 +1,169 @@
+//! Who computes which rows: shares by rate, and the tail taken over by whoever is done first.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows of C that are handed out together at least, but for the last of a share.
+pub const LEAST_ROWS: usize = 64;
+
+/// Rows of C that are handed out together at most: enough that the upload of B hides behind the work on them.
+const MOST_ROWS: usize = 4096;
+
+/// A share of the work is not worth its transfers if it takes less than this, in seconds.
+const LEAST_SECONDS: f64 = 2e-3;
+
+/// How many of `rows` rows each device takes, by its rate in flops per second, for a product with so many flops a row.
+///
+/// Devices for which less than [`LEAST_ROWS`] would be left, or too little work to be worth it, take none: the slowest leave first. The
+/// fastest always stays.
+pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rates.len()).collect();
+    order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
+    let worth = |members: &[usize]| {
+        let total: f64 = members.iter().map(|&member| rates[member]).sum();
+        let slowest = members.last().map_or(0.0, |&member| rates[member]);
+        rows as f64 * slowest / total >= LEAST_ROWS as f64
+            && rows as f64 * flops_per_row / total >= LEAST_SECONDS
+    };
+    while order.len() > 1 && !worth(&order) {
+        order.pop();
+    }
+    let total: f64 = order.iter().map(|&member| rates[member]).sum();
+    let mut shares = vec![0; rates.len()];
+    let mut left = rows;
+    for &member in order.iter().skip(1) {
+        let share = (rows as f64 * rates[member] / total) as usize;
+        shares[member] = share.min(left);
+        left -= shares[member];
+    }
+    if let Some(&fastest) = order.first() {
+        shares[fastest] = left;
+    }
+    shares
+}
+
+/// The rows that are still to be handed out.
+pub struct Schedule {
+    rates: Vec<f64>,
+    /// Which devices take part: those that had a share.
+    members: Vec<bool>,
+    left: Mutex<Vec<Range<usize>>>,
+}
+
+impl Schedule {
+    /// Consecutive ranges of these lengths. Who has none at first never gets any.
+    pub fn new(shares: &[usize], rates: &[f64]) -> Self {
+        let mut start = 0;
+        let ranges = shares.iter().map(|&share| {
+            start += share;
+            start - share..start
+        });
+        let left = Mutex::new(ranges.collect());
+        Self { left, rates: rates.to_vec(), members: shares.iter().map(|&share| share > 0).collect() }
+    }
+
+    /// The next rows for a device; `None` when nothing is left that it would finish before those who have it.
+    pub fn next(&self, member: usize) -> Option<Range<usize>> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if left[member].is_empty() {
+            if !self.members[member] {
+                return None;
+            }
+            let stolen = self.steal(member, &mut left)?;
+            left[member] = stolen;
+        }
+        let own = &mut left[member];
+        // Large pieces first, small ones towards the end, where others may be waiting.
+        let rows = (own.len() / 4).next_multiple_of(LEAST_ROWS).clamp(LEAST_ROWS, MOST_ROWS).min(own.len());
+        let rows = if own.len() - rows < LEAST_ROWS { own.len().min(MOST_ROWS) } else { rows };
+        let piece = own.start..own.start + rows;
+        own.start += rows;
+        Some(piece)
+    }
+
+    /// Hands out nothing more: a device has failed.
+    pub fn abandon(&self) {
+        self.left
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter_mut()
+            .for_each(|range| range.start = range.end);
+    }
+
+    /// The end of the range that would take longest, so much that both are done at the same time.
+    fn steal(&self, member: usize, left: &mut [Range<usize>]) -> Option<Range<usize>> {
+        let time = |other: usize| left[other].len() as f64 / self.rates[other];
+        let victim = (0..left.len()).max_by(|&a, &b| time(a).total_cmp(&time(b)))?;
+        let (own, others) = (self.rates[member], self.rates[victim]);
+        let rows = (left[victim].len() as f64 * own / (own + others)) as usize / LEAST_ROWS * LEAST_ROWS;
+        if rows == 0 {
+            return None;
+        }
+        let end = left[victim].end;
+        left[victim].end -= rows;
+        Some(end - rows..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOPS: f64 = 1e9;
+
+    #[test]
+    fn shares_follow_the_rates() {
+        assert_eq!(shares(1000, FLOPS, &[3e12, 1e12]), [750, 250]);
+        assert_eq!(shares(1000, FLOPS, &[1e12]), [1000]);
+        assert_eq!(shares(0, FLOPS, &[1e12, 1e12]), [0, 0]);
+        assert_eq!(
+            shares(1000, FLOPS, &[1e12, 50e12]),
+            [0, 1000],
+            "a device for which 20 rows would be left"
+        );
+        assert_eq!(shares(999, FLOPS, &[1e12, 1e12, 1e12]).iter().sum::<usize>(), 999);
+        assert_eq!(shares(1000, 1e6, &[1e12, 2e12]), [0, 1000], "a millisecond in all");
+    }
+
+    /// Works a schedule off with devices of these true rates, in simulated time: when each was done, and its rows.
+    fn simulate(shares: &[usize], believed: &[f64], real: &[f64]) -> (Vec<f64>, Vec<usize>) {
+        let schedule = Schedule::new(shares, believed);
+        let total: usize = shares.iter().sum();
+        let (mut now, mut rows, mut seen) = (vec![0.0; real.len()], vec![0; real.len()], vec![0; total]);
+        let mut active: Vec<usize> = (0..real.len()).collect();
+        while let Some(&member) = active.iter().min_by(|&&a, &&b| f64::total_cmp(&now[a], &now[b])) {
+            match schedule.next(member) {
+                Some(piece) => {
+                    now[member] += piece.len() as f64 / real[member];
+                    rows[member] += piece.len();
+                    piece.for_each(|row| seen[row] += 1);
+                }
+                None => active.retain(|&other| other != member),
+            }
+        }
+        assert!(seen.iter().all(|&times| times == 1), "every row once");
+        (now, rows)
+    }
+
+    #[test]
+    fn every_row_is_handed_out_once_and_the_end_is_even() {
+        for shares in [vec![5000, 5000], vec![10_000, 0, 0], vec![1, 63, 64], vec![0, 0], vec![4097]] {
+            let rates = vec![1.0; shares.len()];
+            let total: usize = shares.iter().sum();
+            let (times, _) = simulate(&shares, &rates, &rates);
+            let longest = times.iter().copied().fold(0.0, f64::max);
+            assert!(
+                longest <= total as f64 / shares.len() as f64 + 2.0 * MOST_ROWS.min(total) as f64,
+                "{times:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_slower_than_believed_is_relieved() {
+        let (times, rows) = simulate(&[8192, 8192], &[1.0, 1.0], &[1.0, 0.25]);
+        assert!(rows[0] > 10_000, "{rows:?}");
+        // Alone the slow device would take 32768 for its share.
+        assert!(times[1] < 20_000.0, "{times:?}");
+    }
+}

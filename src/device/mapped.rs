@@ -1,0 +1,91 @@
+//! Transfers by mapping a buffer into the memory of the host: the third way, beside pageable and pinned memory.
+
+use super::buffer::{Buffer, check_length};
+use super::error::{DeviceError, Result};
+use super::event::Event;
+use super::memory::Memory;
+use bytemuck::Pod;
+use opencl3::command_queue::enqueue_map_buffer;
+use opencl3::error_codes::CL_MAP_FAILURE;
+use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION};
+use opencl3::types::{CL_BLOCKING, cl_map_flags};
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+
+/// The first bytes of a buffer, mapped into the memory of the host.
+struct Mapping<'a> {
+    memory: &'a Memory,
+    address: NonNull<c_void>,
+}
+
+impl<'a> Mapping<'a> {
+    fn new(memory: &'a Memory, bytes: usize, flags: cl_map_flags) -> Result<Self> {
+        let core = memory.core();
+        let mut address = ptr::null_mut();
+        // SAFETY: callers map what their buffer has; blocking, so that on success `address` is valid for `bytes` bytes until
+        // it is unmapped.
+        let event = unsafe {
+            let queue = core.compute.get();
+            enqueue_map_buffer(
+                queue,
+                memory.raw(),
+                CL_BLOCKING,
+                flags,
+                0,
+                bytes,
+                &mut address,
+                0,
+                ptr::null(),
+            )
+        };
+        drop(Event::new(event.map_err(core.failed_with("clEnqueueMapBuffer"))?, core));
+        let address = NonNull::new(address)
+            .ok_or_else(|| -> DeviceError { core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE) })?;
+        Ok(Self { memory, address })
+    }
+
+    /// Unmaps, and waits until the device has what was written.
+    fn unmap(self) -> Result<()> {
+        let core = self.memory.core();
+        // SAFETY: the address came from mapping this buffer and is unmapped once, as this takes `self`; the callers keep no
+        // pointer into it.
+        let event =
+            unsafe { core.compute.enqueue_unmap_mem_object(self.memory.raw(), self.address.as_ptr(), &[]) };
+        event.map_err(core.failed("clEnqueueUnmapMemObject"))?.wait().map_err(core.failed("clWaitForEvents"))
+    }
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Overwrites the whole buffer through a mapping, and waits.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OpenCl`].
+    pub fn write_mapped(&mut self, data: &[T]) -> Result<()> {
+        check_length("mapped write", self.len(), data.len())?;
+        let bytes: &[u8] = bytemuck::cast_slice(data);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mapping = Mapping::new(self.memory(), bytes.len(), CL_MAP_WRITE_INVALIDATE_REGION)?;
+        // SAFETY: as many bytes are mapped for writing, where no Rust reference points; what was there before is not read.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), mapping.address.as_ptr().cast(), bytes.len()) };
+        mapping.unmap()
+    }
+
+    /// Reads the whole buffer through a mapping, and waits.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OpenCl`].
+    pub fn read_mapped(&self, data: &mut [T]) -> Result<()> {
+        check_length("mapped read", self.len(), data.len())?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mapping = Mapping::new(self.memory(), bytes.len(), CL_MAP_READ)?;
+        // SAFETY: as many bytes are mapped for reading; kernels that write the buffer are done, as the map waited its turn in
+        // the queue, and none can be enqueued before the unmapping below.
+        unsafe { ptr::copy_nonoverlapping(mapping.address.as_ptr().cast(), bytes.as_mut_ptr(), bytes.len()) };
+        mapping.unmap()
+    }
+}

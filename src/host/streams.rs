@@ -1,0 +1,174 @@
+//! The twins of the bandwidth kernels (`cl/streams.cl`, `cl/access.cl`), and the numbers that these run on.
+
+use super::philox::Philox;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// One way to go through memory in a row; a, b and c are arrays of doubles, s is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Σ b
+    Read,
+    /// a = s
+    Write,
+    /// a = b
+    Copy,
+    /// a = s b
+    Scale,
+    /// a = b + c
+    Add,
+    /// a = b + s c
+    Triad,
+    /// Σ b c
+    Dot,
+}
+
+impl Stream {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Dot];
+
+    /// The number s of all kernels that have one: of few bits in no base, so that rounding shows.
+    pub const FACTOR: f64 = 0.3;
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Scale => "scale",
+            Self::Add => "add",
+            Self::Triad => "triad",
+            Self::Dot => "dot",
+        }
+    }
+
+    /// Arrays that it goes through.
+    pub fn arrays(self) -> usize {
+        match self {
+            Self::Read | Self::Write => 1,
+            Self::Copy | Self::Scale | Self::Dot => 2,
+            Self::Add | Self::Triad => 3,
+        }
+    }
+
+    /// True if the result is one number, the sum of [`Stream::value`] over the arrays, and false if it is the array a.
+    pub fn is_sum(self) -> bool {
+        matches!(self, Self::Read | Self::Dot)
+    }
+
+    /// An element of a, or a term of the sum.
+    pub fn value(self, b: f64, c: f64) -> f64 {
+        match self {
+            Self::Write => Self::FACTOR,
+            Self::Read | Self::Copy => b,
+            Self::Scale => Self::FACTOR * b,
+            Self::Add => b + c,
+            Self::Triad => b + Self::FACTOR * c,
+            Self::Dot => b * c,
+        }
+    }
+
+    /// How far a device's element may be from [`Stream::value`]: not at all, but that the triad may or may not round its
+    /// product.
+    pub fn tolerance(self, c: f64) -> f64 {
+        if self == Self::Triad { 2.0 * f64::EPSILON * (1.0 + (Self::FACTOR * c).abs()) } else { 0.0 }
+    }
+
+    /// The sum over `len` elements from number `start` on, and the sum of the magnitudes of its terms.
+    pub fn sum(self, b: &PeriodicNumbers, c: &PeriodicNumbers, start: usize, len: usize) -> (f64, f64) {
+        assert_eq!(b.period(), c.period(), "the terms have the period of the numbers");
+        let over = |len: usize| -> (f64, f64) {
+            let terms = (start..start + len).map(|i| self.value(b.at(i), c.at(i)));
+            let (mut sum, mut lost, mut magnitudes) = (0.0_f64, 0.0, 0.0);
+            // Compensated (Neumaier, 1974): better than what it is compared with.
+            for term in terms {
+                let next = sum + term;
+                lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
+                sum = next;
+                magnitudes += term.abs();
+            }
+            (sum + lost, magnitudes)
+        };
+        let (periods, rest) = (len / b.period(), over(len % b.period()));
+        let whole = if periods > 0 { over(b.period()) } else { (0.0, 0.0) };
+        (periods as f64 * whole.0 + rest.0, periods as f64 * whole.1 + rest.1)
+    }
+}
+
+/// Random numbers between −1 and 1, repeated without end: as good as random for memory, and any of them is known
+/// without keeping all.
+#[derive(Clone, Debug)]
+pub struct PeriodicNumbers(Vec<f64>);
+
+impl PeriodicNumbers {
+    /// The period of the numbers that measurements use: a prime, so that no two stretches of equal parts agree.
+    pub const PERIOD: usize = 1_048_573;
+
+    /// The numbers of one stream of a seed. Streams are independent.
+    pub fn new(stream: u32, period: usize) -> Self {
+        let number = |i| 2.0 * Philox::new(0x00ba_d5ea, stream, i as u64).uniform() - 1.0;
+        Self((0..period).into_par_iter().map(number).collect())
+    }
+
+    /// Number `i`.
+    pub fn at(&self, i: usize) -> f64 {
+        self.0[i % self.0.len()]
+    }
+
+    /// After how many numbers they repeat.
+    pub fn period(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One period.
+    pub fn as_slice(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+/// `count` numbers of a place in an array of `len` elements each, even and independent: a list for random access.
+pub fn random_places(count: usize, len: u32) -> Vec<u32> {
+    let place = |i| (Philox::new(0x00ba_d5ea, 7, i as u64).uniform() * f64::from(len)) as u32;
+    (0..count).into_par_iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_over_periods_is_the_sum_over_elements() {
+        let (b, c) = (PeriodicNumbers::new(1, 101), PeriodicNumbers::new(2, 101));
+        for (start, len) in [(0, 7), (5, 101), (99, 1000), (100, 0)] {
+            for stream in [Stream::Read, Stream::Dot] {
+                let (sum, magnitudes) = stream.sum(&b, &c, start, len);
+                let terms: Vec<f64> = (start..start + len).map(|i| stream.value(b.at(i), c.at(i))).collect();
+                let expected: f64 = terms.iter().sum();
+                assert!((sum - expected).abs() <= 1e-13 * magnitudes, "{stream:?} {start}+{len}");
+                let expected: f64 = terms.iter().map(|term| term.abs()).sum();
+                assert!((magnitudes - expected).abs() <= 1e-13 * magnitudes, "{stream:?} {start}+{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_repeat_and_streams_differ() {
+        let (b, c) = (PeriodicNumbers::new(1, 13), PeriodicNumbers::new(2, 13));
+        assert_eq!(b.at(3), b.at(3 + 13 * 1000));
+        assert!((0..13).all(|i| b.at(i) != c.at(i) && b.at(i).abs() < 1.0 && b.at(i) != b.at(i + 1)));
+    }
+
+    #[test]
+    fn random_places_are_everywhere_inside() {
+        let places = random_places(10_000, 10);
+        for place in 0..10 {
+            let count = places.iter().filter(|&&p| p == place).count();
+            // Five standard deviations, √(10⁴ · 0.1 · 0.9) = 30.
+            assert!(count.abs_diff(1000) < 150, "{place}: {count}");
+        }
+        assert!(places.iter().all(|&place| place < 10));
+    }
+}
