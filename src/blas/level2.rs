@@ -1,7 +1,7 @@
 //! Matrices with vectors on one device: y = α op(A) x + β y, and A = A + α x yᵀ. The kernels are in `cl/level2.cl`, their twins in
 //! [`host::level2`](crate::host::level2).
 //!
-//! The contract is that of [`gemm`](super::gemm): with β = 0, y is only written; with α = 0, A and x are not read;
+//! The contract is that of [`gemm`](fn@super::gemm): with β = 0, y is only written; with α = 0, A and x are not read;
 //! any extent may be 0. Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
 
 use super::completion::Completion;

@@ -1,7 +1,7 @@
 //! Relatives of the product: one factor symmetric or Hermitian ([`symm`], [`hemm`]), or the result ([`syrk`], [`herk`]).
 //!
 //! Of such a matrix only one [`Triangle`] is read or written, diagonal included. Nearly all of the work is done by the kernels of
-//! [`gemm`](super::gemm), with its contract; those that read and write triangles are in `cl/triangles.cl`. The twin of all is
+//! [`gemm`](fn@super::gemm), with its contract; those that read and write triangles are in `cl/triangles.cl`. The twin of all is
 //! [`host::gemm`](crate::host::gemm), with the missing triangle filled in.
 
 use super::completion::Completion;

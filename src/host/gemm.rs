@@ -1,4 +1,4 @@
-//! Products of matrices: the twins of the kernels of [`blas::gemm`](crate::blas::gemm).
+//! Products of matrices: the twins of the kernels of [`blas::gemm`](mod@crate::blas::gemm).
 
 use super::level1::Arithmetic;
 use num_complex::Complex;
