@@ -1,9 +1,11 @@
 //! BiCGStab: the stabilised method of bi-conjugate gradients.
 
 use crate::best::Best;
+use crate::breakdown::vanishes;
 use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::shadow::Shadow;
+use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
 /// Parameters of [`bicgstab`].
@@ -70,7 +72,7 @@ pub fn bicgstab<A: LinearOperator>(
     let mut p = space.zero_vector()?;
     let mut ap = space.zero_vector()?;
     let mut t = space.zero_vector()?;
-    let mut shadow = Shadow { q: space.zero_vector()?, norm2: 0.0, start_norm2: f64::INFINITY, mixed: false };
+    let mut shadow = Shadow::none(space)?;
     let mut best = Best::none(space)?;
     best.offer(space, &x, r_norm2)?;
     shadow.start(a, &r, r_norm2, &mut ap)?;
@@ -134,8 +136,7 @@ pub fn bicgstab<A: LinearOperator>(
             }
         }
         if let Some(failure) = broken {
-            let hopeless = shadow.mixed && r_norm2 >= shadow.start_norm2;
-            let hopeless = hopeless || matches!(failure, Failure::NotFinite { .. });
+            let hopeless = shadow.exhausted(r_norm2) || matches!(failure, Failure::NotFinite { .. });
             if hopeless {
                 return progress.finish(best.or(x, r_norm2), Verdict::GaveUp(failure));
             }
@@ -147,52 +148,4 @@ pub fn bicgstab<A: LinearOperator>(
             progress.work += dot;
         }
     }
-}
-
-/// The shadow residual q, and how far the method came with it.
-struct Shadow<V> {
-    q: V,
-    norm2: f64,
-    /// (r, r) at the start with this one.
-    start_norm2: f64,
-    /// Whether it is more than the residual.
-    mixed: bool,
-}
-
-impl<V> Shadow<V> {
-    /// The next one, for a start from the residual r: r itself, or where the last one brought no progress r + Ar ‖r‖ / ‖Ar‖.
-    /// Says whether A was applied.
-    fn start<A>(&mut self, a: &A, r: &V, r_norm2: f64, scratch: &mut V) -> Result<bool, ErrorOf<A>>
-    where
-        A: LinearOperator<Space: VectorSpace<Vector = V>>,
-    {
-        let space = a.space();
-        self.mixed = r_norm2 >= self.start_norm2;
-        self.start_norm2 = r_norm2;
-        space.copy(r, &mut self.q)?;
-        if self.mixed {
-            a.apply(r, scratch)?;
-            let [image] = space.read([&space.norm2(scratch)?])?;
-            let factor = if image.re > 0.0 { (r_norm2 / image.re).sqrt() } else { 0.0 };
-            space.axpy(&space.scalar(factor.into()), scratch, &mut self.q)?;
-        }
-        let [norm2] = space.read([&space.norm2(&self.q)?])?;
-        self.norm2 = norm2.re;
-        Ok(self.mixed)
-    }
-}
-
-/// Why an inner product cannot be divided by, if so; `norms2` is the product of the two vectors' (x, x).
-fn vanishes(quantity: &'static str, product: Complex64, norms2: f64, bound: f64) -> Option<Failure> {
-    if !product.is_finite() || norms2.is_nan() {
-        return Some(Failure::NotFinite { quantity });
-    }
-    let relative = product.norm() / norms2.sqrt();
-    // Written so that 0/0 counts as breakdown.
-    let usable = relative > bound;
-    (!usable).then_some(Failure::Breakdown {
-        quantity,
-        relative: if relative.is_nan() { 0.0 } else { relative },
-        bound,
-    })
 }

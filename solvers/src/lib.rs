@@ -16,11 +16,13 @@
 
 mod best;
 mod bicgstab;
+mod breakdown;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
 mod operator;
 mod outcome;
+mod shadow;
 mod space;
 
 pub use bicgstab::{BicgstabParams, bicgstab};
