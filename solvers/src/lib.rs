@@ -8,6 +8,8 @@
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
+//! | [`gcr`] | the same, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
+//! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
 //! Each takes `Params` with documented defaults and returns the solution with a [`SolverInfo`], or a
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
@@ -20,6 +22,8 @@ mod breakdown;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
+mod gcr;
+mod minimal_residual;
 mod operator;
 mod outcome;
 mod shadow;
@@ -29,6 +33,8 @@ pub use bicgstab::{BicgstabParams, bicgstab};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Stopping, TrueResidual};
+pub use gcr::{GcrParams, Preconditioned, Preconditioner, gcr};
+pub use minimal_residual::{MrParams, MrSmoother, minimal_residual};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;

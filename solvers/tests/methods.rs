@@ -2,7 +2,7 @@
 
 mod dense;
 
-use dense::{Dense, Random, distance};
+use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;
 use num_complex::Complex64;
 
@@ -10,10 +10,6 @@ const N: usize = 23;
 
 fn cr(recurrence: Recurrence) -> CrParams {
     CrParams { recurrence, ..Default::default() }
-}
-
-fn monotone(history: &[f64]) -> bool {
-    history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12))
 }
 
 #[test]
@@ -120,16 +116,6 @@ fn looking_rarely_gives_the_same_solution() {
         conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     assert_eq!(info.history.len(), info.iterations / 4 + 1);
-}
-
-fn failure<V, E: std::error::Error + std::fmt::Debug>(
-    result: Result<Solution<V>, SolverError<V, E>>,
-) -> (Failure, V, SolverInfo) {
-    match result {
-        Err(SolverError::NotConverged { failure, best, info }) => (failure, best, *info),
-        Err(other) => panic!("{other}"),
-        Ok((_, info)) => panic!("converged: {info:?}"),
-    }
 }
 
 #[test]
