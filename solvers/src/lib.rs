@@ -8,7 +8,8 @@
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
-//! | [`gcr`] | the same, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
+//! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
+//! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
 //! Each takes `Params` with documented defaults and returns the solution with a [`SolverInfo`], or a
@@ -18,6 +19,7 @@
 
 mod best;
 mod bicgstab;
+mod bicgstab_l;
 mod breakdown;
 mod conjugate_gradient;
 mod conjugate_residual;
@@ -30,6 +32,7 @@ mod shadow;
 mod space;
 
 pub use bicgstab::{BicgstabParams, bicgstab};
+pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Stopping, TrueResidual};
