@@ -54,7 +54,7 @@ type Outcome<A> =
 /// The directions are those of the paper divided by ζᵢ, so that they do not underflow. One application of A an iteration and two vectors a shift, of which
 /// those of larger shifts converge sooner; from then on they are left alone. The numbers of an iteration are read once, for the recurrence of ζ.
 ///
-/// The solutions come in the order of `shifts`; the [`SolverInfo`] is that of the smallest one. Each true residual ‖b − (A + σᵢ) xᵢ‖ / ‖b‖ is computed
+/// The solutions come in the order of `shifts`; in the [`SolverInfo`] residual and history are those of the smallest one. Each true residual ‖b − (A + σᵢ) xᵢ‖ / ‖b‖ is computed
 /// from its definition when the recurrence says that xᵢ is found, and decides. There is no initial guess: its residuals would not be multiples
 /// of each other.
 ///
