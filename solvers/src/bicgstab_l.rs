@@ -1,11 +1,10 @@
 //! BiCGStab(ℓ): BiCGStab with residual polynomials of degree ℓ.
 
-use crate::best::Best;
 use crate::breakdown::vanishes;
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, SolverError, Work};
-use crate::shadow::Shadow;
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::shadow::{HOPELESS_GROWTH, Shadow};
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
 /// Parameters of [`bicgstab_l`].
@@ -69,40 +68,32 @@ pub fn bicgstab_l<A: LinearOperator>(
     let advance = Work::pass(space, 20, 6);
     let update = Work::pass(space, 8, 3);
     let dot = Work::pass(space, 8, 2);
-    let norm = Work::pass(space, 4, 1);
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    // Aⁱ r and Aⁱ u
-    let powers = || (0..=degree).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
-    let mut r = powers()?;
-    let r_norm2 = progress.initial_residual(guess, &mut r[0])?;
-    let [r_norm2] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2, &x)? {
+    let Beginning { mut x, r: residual, verdict, .. } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-    let mut r_norm2 = r_norm2.re;
-
-    let mut u = powers()?;
+    // Aⁱ r and Aⁱ u
+    let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
+    let mut r = vec![residual];
+    r.extend(powers(degree)?);
+    let mut u = powers(degree + 1)?;
     let mut shadow = Shadow::none(space)?;
-    let mut best = Best::none(space)?;
-    best.offer(space, &x, r_norm2)?;
-    shadow.start(a, &r[0], r_norm2, &mut u[1])?;
+    shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])?;
     let minus_one = space.scalar(Complex64::new(-1.0, 0.0));
     // (q, rⱼ), α, and ω or −1, of the last step; none at a start.
-    let mut last = None;
+    let mut last: Option<[ScalarOf<A>; 3]> = None;
+    let mut divisors = Vec::new();
     loop {
-        let mut broken = None;
-        let mut steps = 0;
-        let mut s_norm2 = space.scalar(r_norm2.into());
+        let mut rho_and_norm2 = [space.dot(&shadow.q, &r[0])?, space.norm2(&r[0])?];
+        let mut s_norm2 = rho_and_norm2[1].clone();
+        progress.work += dot;
+        divisors.clear();
         for j in 0..degree {
-            let rho = space.dot(&shadow.q, &r[j])?;
-            progress.work += dot;
+            let [rho, r_norm2] = rho_and_norm2;
             match &last {
                 None => space.copy(&r[0], &mut u[0])?,
-                Some((last_rho, last_alpha, omega)) => {
+                Some([last_rho, last_alpha, omega]) => {
                     let ratio = space.quotient(&rho, last_rho);
                     let beta = space.quotient(&ratio, &space.quotient(omega, last_alpha));
                     for (r, u) in r.iter().zip(&mut u).take(j + 1) {
@@ -112,70 +103,66 @@ pub fn bicgstab_l<A: LinearOperator>(
                 }
             }
             let (known, next) = u.split_at_mut(j + 1);
-            a.apply(&known[j], &mut next[0])?;
-            progress.count_application();
-            let sigma = space.dot(&shadow.q, &next[0])?;
-            progress.work += dot;
-            if progress.looks() {
-                let (r_norm2, u_norm2) = (space.norm2(&r[j])?, space.norm2(&next[0])?);
-                let [rho, sigma, r_norm2, u_norm2] = space.read([&rho, &sigma, &r_norm2, &u_norm2])?;
-                broken = vanishes("(q, r)", rho, shadow.norm2 * r_norm2.re, breakdown)
-                    .or_else(|| vanishes("(q, Au)", sigma, shadow.norm2 * u_norm2.re, breakdown));
-                if broken.is_some() {
-                    break;
-                }
-            }
+            let [sigma, u_norm2] = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
             let alpha = space.quotient(&rho, &sigma);
             s_norm2 = space.advance(&alpha, &u[0], &mut x, &u[1], &mut r[0])?;
             progress.work += advance;
-            let back = space.negate(&alpha);
             for i in 1..=j {
-                space.axpy(&back, &u[i + 1], &mut r[i])?;
+                space.axpy(&space.negate(&alpha), &u[i + 1], &mut r[i])?;
                 progress.work += update;
             }
             let (known, next) = r.split_at_mut(j + 1);
-            a.apply(&known[j], &mut next[0])?;
-            progress.count_application();
-            last = Some((rho, alpha, minus_one.clone()));
-            steps += 1;
+            rho_and_norm2 = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
+            progress.count_application_with_products();
+            progress.count_application_with_products();
+            divisors.extend([rho.clone(), r_norm2, sigma, u_norm2]);
+            last = Some([rho, alpha, minus_one.clone()]);
         }
 
-        if steps > 0 {
-            let (gamma, failure) = Minimum::new(space, &r[..=steps], &s_norm2)?.coefficients(breakdown);
-            progress.work += dot.times((steps * (steps + 3) / 2) as u64);
-            broken = broken.or(failure);
-            for (gamma, r) in gamma.iter().zip(&r) {
-                space.axpy(&space.scalar(*gamma), r, &mut x)?;
+        let minimum = Minimum::new(space, &r, &s_norm2, &divisors)?;
+        progress.work += dot.times((degree * (degree + 3) / 2) as u64);
+        let (gamma, failure) = minimum.coefficients(breakdown);
+        let norm2 = shadow.norm2;
+        let broken = minimum.others.chunks_exact(4).find_map(|divisors| {
+            vanishes("(q, r)", divisors[0], norm2 * divisors[1].re, breakdown)
+                .or_else(|| vanishes("(q, Au)", divisors[2], norm2 * divisors[3].re, breakdown))
+        });
+        let broken = broken.or(failure);
+        for (gamma, r) in gamma.iter().zip(&r) {
+            space.axpy(&space.scalar(*gamma), r, &mut x)?;
+            progress.work += update;
+        }
+        for powers in [&mut r, &mut u] {
+            let (first, higher) = powers.split_at_mut(1);
+            for (gamma, power) in gamma.iter().zip(higher) {
+                space.axpy(&space.scalar(-gamma), power, &mut first[0])?;
                 progress.work += update;
             }
-            for powers in [&mut r, &mut u] {
-                let (first, higher) = powers.split_at_mut(1);
-                for (gamma, power) in gamma.iter().zip(higher) {
-                    space.axpy(&space.scalar(-gamma), power, &mut first[0])?;
-                    progress.work += update;
-                }
-            }
-            if let (Some((_, _, omega)), Some(gamma)) = (&mut last, gamma.last()) {
-                *omega = space.scalar(*gamma);
-            }
-            let new_norm2 = space.norm2(&r[0])?;
-            progress.work += norm;
-            progress.iterations += 1;
-            if progress.looks() {
-                let [seen] = space.read([&new_norm2])?;
-                match progress.look(seen, &x)? {
-                    Some(Verdict::Converged) => return progress.finish(x, Verdict::Converged),
-                    Some(verdict) => return progress.finish(best.or(x, seen.re), verdict),
-                    None => best.offer(space, &x, seen.re)?,
-                }
-                r_norm2 = seen.re;
+        }
+        if let (Some([_, _, omega]), Some(gamma)) = (&mut last, gamma.last()) {
+            *omega = space.scalar(*gamma);
+        }
+        progress.iterated(&space.norm2(&r[0])?);
+        if !progress.looks() && broken.is_none() {
+            continue;
+        }
+
+        progress.read([])?;
+        if let Step::Done(verdict) = progress.judge(&mut x, &mut r[0])? {
+            return progress.finish(x, verdict);
+        }
+        let lost = progress.growth() > HOPELESS_GROWTH;
+        if let Some(failure) = broken {
+            let hopeless = shadow.exhausted(progress.r_norm2());
+            if hopeless || matches!(failure, Failure::NotFinite { .. }) {
+                return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
-        if let Some(failure) = broken {
-            if shadow.exhausted(r_norm2) || matches!(failure, Failure::NotFinite { .. }) {
-                return progress.finish(best.or(x, r_norm2), Verdict::GaveUp(failure));
-            }
-            if shadow.start(a, &r[0], r_norm2, &mut u[1])? {
+        if lost {
+            progress.restore(&mut x, &mut r[0])?;
+        }
+        if lost || broken.is_some() {
+            if shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])? {
                 progress.count_application();
             }
             last = None;
@@ -191,24 +178,34 @@ struct Minimum {
     projections: Vec<Complex64>,
     /// (r, r)
     r_norm2: f64,
+    /// What was read besides.
+    others: Vec<Complex64>,
 }
 
 impl Minimum {
-    /// For these powers, the first of which is r itself.
-    fn new<S: VectorSpace>(space: &S, powers: &[S::Vector], r_norm2: &S::Scalar) -> Result<Self, S::Error> {
+    /// For these powers, the first of which is r itself. Reads these other scalars too.
+    fn new<S: VectorSpace>(
+        space: &S,
+        powers: &[S::Vector],
+        r_norm2: &S::Scalar,
+        others: &[S::Scalar],
+    ) -> Result<Self, S::Error> {
         let (r, images) = (&powers[0], &powers[1..]);
-        let mut scalars = vec![r_norm2.clone()];
+        let mut products = Vec::new();
         for (i, image) in images.iter().enumerate() {
             for other in &images[..i] {
-                scalars.push(space.dot(image, other)?);
+                products.push(space.dot(image, other)?);
             }
-            scalars.push(space.norm2(image)?);
-            scalars.push(space.dot(image, r)?);
+            products.push(space.norm2(image)?);
+            products.push(space.dot(image, r)?);
         }
-        let values = read_all(space, &scalars)?;
-        let mut rest = &values[1..];
+        let all: Vec<_> = others.iter().chain([r_norm2]).chain(&products).collect();
+        let mut others = space.read_all(&all)?;
+        let products = others.split_off(others.len() - products.len());
+        let r_norm2 = others.pop().unwrap_or_default().re;
         let mut gram = vec![vec![Complex64::default(); images.len()]; images.len()];
         let mut projections = Vec::new();
+        let mut rest = &products[..];
         for i in 0..images.len() {
             for j in 0..=i {
                 gram[i][j] = rest[j];
@@ -217,7 +214,7 @@ impl Minimum {
             projections.push(rest[i + 1]);
             rest = &rest[i + 2..];
         }
-        Ok(Self { gram, projections, r_norm2: values[0].re })
+        Ok(Self { gram, projections, r_norm2, others })
     }
 
     /// The γᵢ for which ‖r − Σ γᵢ Aⁱr‖ is minimal, and why the method cannot go on with them, if so. They are fewer where the highest powers are no new directions.
@@ -225,7 +222,7 @@ impl Minimum {
     /// By Cholesky decomposition G = L D L†. The square that its condition is of that of the powers costs only some of the minimality: x and r
     /// stay what they are to each other whatever γ is.
     fn coefficients(&self, bound: f64) -> (Vec<Complex64>, Option<Failure>) {
-        let Self { gram, projections, r_norm2 } = self;
+        let Self { gram, projections, r_norm2, .. } = self;
         if gram.iter().flatten().chain(projections).any(|value| !value.is_finite()) {
             return (Vec::new(), Some(Failure::NotFinite { quantity: "(Aⁱr, Aʲr)" }));
         }
@@ -265,16 +262,3 @@ impl Minimum {
 
 /// The part of ‖Aⁱr‖² that is new, relative to it, below which it is rounding.
 const SMALLEST_PIVOT: f64 = 64.0 * f64::EPSILON;
-
-/// The values of any number of scalars.
-fn read_all<S: VectorSpace>(space: &S, scalars: &[S::Scalar]) -> Result<Vec<Complex64>, S::Error> {
-    let (fours, rest) = scalars.as_chunks::<4>();
-    let mut values = Vec::with_capacity(scalars.len());
-    for four in fours {
-        values.extend(space.read(four.each_ref())?);
-    }
-    for one in rest {
-        values.extend(space.read([one])?);
-    }
-    Ok(values)
-}

@@ -1,8 +1,8 @@
 //! Generalised Conjugate Residual with restarts, with a preconditioner that may change from one iteration to the next.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
-use crate::outcome::{Failure, SolverError, Work};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::outcome::{SolverError, Work};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// Parameters of [`gcr`].
@@ -12,8 +12,8 @@ pub struct GcrParams {
     pub stopping: Stopping,
     /// Directions that are kept, each two vectors: after as many iterations the method starts again. Default 16.
     pub restart: usize,
-    /// Breakdown when the new part of an image falls below this times the image, or the (Ap, r) of a first direction below this times
-    /// ‖Ap‖ ‖r‖. Default 1e-14.
+    /// A new start when the new part of an image falls below this times the image; breakdown when |(Ap, r)| of the first direction after a
+    /// start falls below this times ‖Ap‖ ‖r‖. Default 1e-14.
     pub breakdown: f64,
 }
 
@@ -55,8 +55,8 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 /// (Y. Saad, SIAM J. Sci. Comput. 14 (1993) 461), so that this is FGMRES(m) and without preconditioner GMRES(m), as long as it does not
 /// break down; in return x and r are there in every iteration.
 ///
-/// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the directions
-/// since the start, the method starts again.
+/// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the images
+/// since the start, the method starts again; to know that, it waits for the device once in each iteration but the first after a start.
 ///
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]). Of the preconditioner the work is in
 /// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
@@ -80,21 +80,12 @@ pub fn gcr<A: LinearOperator>(
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
     let advance = Work::pass(space, 20, 6);
-    let update = Work::pass(space, 8, 3);
-    let dot = Work::pass(space, 8, 2);
-    let norm = Work::pass(space, 4, 1);
+    let orthogonalise = [Work::pass(space, 8, 2), Work::pass(space, 12, 3), Work::pass(space, 8, 3)];
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    let mut r = space.zero_vector()?;
-    let r_norm2 = progress.initial_residual(guess, &mut r)?;
-    let [mut r_norm2_seen] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-
     // As many as were needed so far; the first `used` of them since the last start.
     let mut directions = Vec::new();
     let mut used = 0;
@@ -115,44 +106,57 @@ pub fn gcr<A: LinearOperator>(
                 Err(other) => return Err(other),
             },
         }
-        a.apply(p, q)?;
-        progress.count_application();
-        let image_norm2 = if progress.looks() { Some(space.norm2(q)?) } else { None };
-        for direction in before {
-            let beta = space.negate(&space.quotient(&space.dot(&direction.q, q)?, &direction.q_norm2));
-            space.axpy(&beta, &direction.q, q)?;
-            space.axpy(&beta, &direction.p, p)?;
-            [dot, update, update].into_iter().for_each(|pass| progress.work += pass);
-        }
-        *q_norm2 = space.norm2(q)?;
-        let q_r = space.dot(q, &r)?;
-        [norm, dot].into_iter().for_each(|pass| progress.work += pass);
-        if let Some(image_norm2) = image_norm2 {
-            let [image_norm2, q_norm2, q_r] = space.read([&image_norm2, q_norm2, &q_r])?;
-            let mut failure = vanishes("‖Ap‖", q_norm2.sqrt(), image_norm2.re, params.breakdown);
-            if used == 0 {
-                let norms2 = q_norm2.re * r_norm2_seen.re;
-                failure = failure.or_else(|| vanishes("(Ap, r)", q_r, norms2, params.breakdown));
-            }
-            if let Some(failure) = failure {
-                if used == 0 || matches!(failure, Failure::NotFinite { .. }) {
-                    return progress.finish(x, Verdict::GaveUp(failure));
+        let (product, image_norm2);
+        let q_r = if let Some(first) = before.first() {
+            [product, image_norm2] = a.apply_products(p, &first.q, q)?;
+            let mut projection = product;
+            for (k, direction) in before.iter().enumerate() {
+                if k > 0 {
+                    projection = space.dot(&direction.q, q)?;
                 }
+                let minus_beta = space.quotient(&projection, &direction.q_norm2);
+                *q_norm2 = space.subtract(&minus_beta, &direction.q, q)?;
+                space.axpy(&space.negate(&minus_beta), &direction.p, p)?;
+                orthogonalise.into_iter().for_each(|pass| progress.work += pass);
+            }
+            // What rounding leaves of a direction that is none would take x and r apart.
+            let [image_norm2, q_norm2] = space.read([&image_norm2, q_norm2])?;
+            if vanishes("‖Ap‖", q_norm2.sqrt(), image_norm2.re, params.breakdown).is_some() {
+                progress.count_application_with_products();
                 used = 0;
                 continue;
             }
-        }
+            space.dot(q, &r)?
+        } else {
+            [product, image_norm2] = a.apply_products(p, &r, q)?;
+            *q_norm2 = image_norm2;
+            space.conjugate(&product)
+        };
+        progress.count_application_with_products();
         let alpha = space.quotient(&q_r, q_norm2);
-        let r_norm2 = space.advance(&alpha, p, &mut x, q, &mut r)?;
+        let new_norm2 = space.advance(&alpha, p, &mut x, q, &mut r)?;
         progress.work += advance;
-        progress.iterations += 1;
-        used = (used + 1) % params.restart;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
-            [r_norm2_seen] = space.read([&r_norm2])?;
-            if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
-                return progress.finish(x, verdict);
+            let [q_r, q_norm2, old_norm2] = progress.read([&q_r, q_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                // The new residual has parts along the old images, which no later direction could remove.
+                Step::Replaced(norm2) => {
+                    r_norm2 = norm2;
+                    used = 0;
+                    continue;
+                }
+                Step::Continue => {}
+            }
+            let norms2 = q_norm2.re * old_norm2.re;
+            let failure = vanishes("(Ap, r)", q_r, norms2, params.breakdown).filter(|_| used == 0);
+            if let Some(failure) = failure {
+                return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
+        used = (used + 1) % params.restart;
     }
 }
 

@@ -37,7 +37,7 @@ pub use bicgstab::{BicgstabParams, bicgstab};
 pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
-pub use convergence::{Stopping, TrueResidual};
+pub use convergence::{Replacement, ResidualOf, Stopping, TrueResidual};
 pub use gcr::{GcrParams, Preconditioned, Preconditioner, gcr};
 pub use minimal_residual::{MrParams, MrSmoother, minimal_residual};
 pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};
@@ -47,5 +47,7 @@ pub use space::VectorSpace;
 
 /// The vectors that an operator acts on.
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;
+/// The numbers that vectors are multiplied with.
+pub type ScalarOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Scalar;
 /// What can go wrong in the space that an operator acts on.
 pub type ErrorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Error;

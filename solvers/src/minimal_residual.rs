@@ -1,10 +1,10 @@
 //! Minimal Residual: steps along the residual, as a method and as a smoother.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::gcr::Preconditioned;
 use crate::outcome::{SolverError, Work};
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
 /// Parameters of [`minimal_residual`].
@@ -55,39 +55,30 @@ pub fn minimal_residual<A: LinearOperator>(
     let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
     let step = step_work(space);
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    let mut r = space.zero_vector()?;
-    let r_norm2 = progress.initial_residual(guess, &mut r)?;
-    let [mut r_norm2_seen] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-
     let mut ar = space.zero_vector()?;
     loop {
-        let r_ar = a.apply_dot(&r, &mut ar)?;
-        progress.count_application();
-        let ar_norm2 = space.norm2(&ar)?;
-        if progress.looks() {
-            let [r_ar, ar_norm2] = space.read([&r_ar, &ar_norm2])?;
-            let norms2 = r_norm2_seen.re * ar_norm2.re;
-            if let Some(failure) = vanishes("(r, Ar)", r_ar, norms2, params.breakdown) {
-                return progress.finish(x, Verdict::GaveUp(failure));
-            }
-        }
+        let [r_ar, ar_norm2] = a.apply_products(&r, &r, &mut ar)?;
+        progress.count_application_with_products();
         let alpha = relaxed(space, &r_ar, &ar_norm2, &inverse_relaxation);
         space.axpy(&alpha, &r, &mut x)?;
-        space.axpy(&space.negate(&alpha), &ar, &mut r)?;
-        let r_norm2 = space.norm2(&r)?;
+        let new_norm2 = space.subtract(&alpha, &ar, &mut r)?;
         progress.work += step;
-        progress.iterations += 1;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
-            [r_norm2_seen] = space.read([&r_norm2])?;
-            if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
-                return progress.finish(x, verdict);
+            let [r_ar, ar_norm2, old_norm2] = progress.read([&r_ar, &ar_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => r_norm2 = norm2,
+                Step::Continue => {}
+            }
+            let norms2 = old_norm2.re * ar_norm2.re;
+            if let Some(failure) = vanishes("(r, Ar)", r_ar, norms2, params.breakdown) {
+                return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
     }
@@ -120,10 +111,8 @@ fn inverse_relaxation<A: LinearOperator>(
 
 /// The work of one iteration, but for A.
 fn step_work<S: VectorSpace>(space: &S) -> Work {
-    let mut work = Work::default();
-    for (flops, vectors) in [(8, 2), (4, 1), (8, 3), (8, 3), (4, 1)] {
-        work += Work::pass(space, flops, vectors);
-    }
+    let mut work = Work::pass(space, 8, 3);
+    work += Work::pass(space, 12, 3);
     work
 }
 
@@ -132,7 +121,7 @@ fn step_work<S: VectorSpace>(space: &S) -> Work {
 pub struct MrSmoother<'a, A: LinearOperator> {
     a: &'a A,
     steps: usize,
-    inverse_relaxation: <A::Space as VectorSpace>::Scalar,
+    inverse_relaxation: ScalarOf<A>,
     zero: VectorOf<A>,
     r: VectorOf<A>,
     ar: VectorOf<A>,
@@ -157,55 +146,25 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
         Ok(Self { a, steps, inverse_relaxation, zero, r, ar })
     }
 
-    /// x ≈ A⁻¹ b, and the work of it. Waits for the device once.
+    /// x ≈ A⁻¹ b, and the work of it. What x holds before is anything. Does not wait for the device.
     ///
     /// # Errors
     /// Only the space's own.
     pub fn apply(&mut self, b: &VectorOf<A>, x: &mut VectorOf<A>) -> Preconditioned<A> {
         let space = self.a.space();
-        let (mut steps, last) = self.run(b, x, Looks::Never)?;
-        let [last] = space.read([&last])?;
-        let usable = last.re > 0.0;
-        if !usable {
-            // Some step was 0/0 as an earlier one had solved the system: once more, up to that one.
-            steps += self.run(b, x, Looks::Always)?.0;
-        }
-        let mut one = self.a.work();
-        one += step_work(space);
-        Ok(one.times(steps))
-    }
-
-    /// The number of applications of A, and the last (Ar, Ar).
-    fn run(
-        &mut self,
-        b: &VectorOf<A>,
-        x: &mut VectorOf<A>,
-        looks: Looks,
-    ) -> Result<(u64, <A::Space as VectorSpace>::Scalar), ErrorOf<A>> {
-        let space = self.a.space();
         space.copy(&self.zero, x)?;
         space.copy(b, &mut self.r)?;
-        let mut step = 0;
-        loop {
-            step += 1;
-            let r_ar = self.a.apply_dot(&self.r, &mut self.ar)?;
-            let ar_norm2 = space.norm2(&self.ar)?;
-            if looks == Looks::Always && space.read([&ar_norm2])?[0].re == 0.0 {
-                return Ok((step as u64, ar_norm2));
-            }
+        for step in 1..=self.steps {
+            // Where r is zero this is 0/0, which is a step of length zero.
+            let [r_ar, ar_norm2] = self.a.apply_products(&self.r, &self.r, &mut self.ar)?;
             let alpha = relaxed(space, &r_ar, &ar_norm2, &self.inverse_relaxation);
             space.axpy(&alpha, &self.r, x)?;
-            if step == self.steps {
-                return Ok((step as u64, ar_norm2));
+            if step < self.steps {
+                space.axpy(&space.negate(&alpha), &self.ar, &mut self.r)?;
             }
-            space.axpy(&space.negate(&alpha), &self.ar, &mut self.r)?;
         }
+        let mut one = self.a.work_with_products();
+        one += step_work(space);
+        Ok(one.times(self.steps as u64))
     }
-}
-
-/// Whether a smoother looks at the numbers that it divides by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Looks {
-    Never,
-    Always,
 }

@@ -1,7 +1,7 @@
 //! Multi-shift Conjugate Gradient: all of (A + σᵢ) xᵢ = b at the price of one.
 
 use crate::conjugate_gradient::Curvature;
-use crate::convergence::{Progress, Stopping, Verdict};
+use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -75,14 +75,12 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let space = operator.space();
     let mut progress =
         Progress::start(&operator, b, stopping, None).map_err(|error| error.map_best(|_, _| Vec::new()))?;
-    let dot = Work::pass(space, 8, 2);
-    let update = Work::pass(space, 8, 3);
-    let norm = Work::pass(space, 4, 1);
+    let subtract = Work::pass(space, 12, 3);
+    let follow = Work::pass(space, 16, 5);
 
-    let mut r = space.zero_vector()?;
-    let mut r_norm2 = progress.initial_residual(None, &mut r)?;
-    let [mut seen] = space.read([&r_norm2])?;
-    let b_norm = if seen.re == 0.0 { 1.0 } else { seen.re.sqrt() };
+    let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin(None)?;
+    systems[0].x = x;
+    let b_norm = if progress.r_norm2() == 0.0 { 1.0 } else { progress.r_norm2().sqrt() };
     for system in &mut systems {
         space.copy(&r, &mut system.p)?;
     }
@@ -91,50 +89,55 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let mut curvature = Curvature::default();
     let (mut last_alpha, mut last_beta) = (1.0, 0.0);
     loop {
-        if progress.looks() {
-            let mut failure = None;
-            for system in systems[1..].iter_mut().filter(|system| !system.found) {
-                system.residual.iterated = system.zeta * seen.re.sqrt() / b_norm;
-                system.iterations = progress.iterations;
-                if system.residual.iterated <= system.target {
-                    let true_residual = definition.residual(system)?;
-                    progress.count_application();
-                    failure = failure.or(system.judge(true_residual, stopping.tolerance));
-                }
+        let mut failure = None;
+        for system in systems[1..].iter_mut().filter(|system| !system.found) {
+            system.residual.iterated = system.zeta * progress.r_norm2().sqrt() / b_norm;
+            system.iterations = progress.iterations;
+            if system.residual.iterated <= system.target {
+                let true_residual = definition.residual(system)?;
+                progress.count_application();
+                failure = failure.or(system.judge(true_residual, stopping.tolerance));
             }
-            let pending = systems[1..].iter().any(|system| !system.found);
-            let limit = stopping.max_iterations;
-            let verdict = match (progress.look(seen, &systems[0].x)?, failure) {
-                (Some(Verdict::GaveUp(failure)), _) | (_, Some(failure)) => Some(Verdict::GaveUp(failure)),
-                (Some(Verdict::Converged), None) if pending => (progress.iterations >= limit)
-                    .then_some(Verdict::GaveUp(Failure::IterationLimit { limit })),
-                (verdict, None) => verdict,
-            };
-            if let Some(verdict) = verdict {
-                return finish(progress, systems, definition, verdict);
+        }
+        let pending = systems[1..].iter().any(|system| !system.found);
+        let limit = stopping.max_iterations;
+        let ended = match (verdict, failure) {
+            (Some(Verdict::GaveUp(failure)), _) | (_, Some(failure)) => Some(Verdict::GaveUp(failure)),
+            (Some(Verdict::Converged), None) if pending => {
+                (progress.iterations >= limit).then_some(Verdict::GaveUp(Failure::IterationLimit { limit }))
             }
+            (verdict, None) => verdict,
+        };
+        if let Some(verdict) = ended {
+            return finish(progress, systems, definition, verdict);
         }
 
         let p_ap = operator.apply_dot(&systems[0].p, &mut ap)?;
-        progress.count_application();
-        let alpha = space.quotient(&r_norm2, &p_ap);
-        space.axpy(&space.negate(&alpha), &ap, &mut r)?;
-        let new_norm2 = space.norm2(&r)?;
-        [dot, update, norm].into_iter().for_each(|pass| progress.work += pass);
-        let last_seen = seen.re;
-        let [p_ap, new_seen] = space.read([&p_ap, &new_norm2])?;
-        if let Some(failure) = curvature.failure(p_ap, last_seen, breakdown) {
+        progress.count_application_with_products();
+        let new_norm2 = space.subtract(&space.quotient(&r_norm2, &p_ap), &ap, &mut r)?;
+        progress.work += subtract;
+        progress.iterated(&new_norm2);
+        r_norm2 = new_norm2;
+        let old_value = progress.r_norm2();
+        let [p_ap] = progress.read([&p_ap])?;
+        if let Some(failure) = curvature.failure(p_ap, old_value, breakdown) {
             return finish(progress, systems, definition, Verdict::GaveUp(failure));
         }
-        let (alpha, beta) = (last_seen / p_ap.re, new_seen.re / last_seen);
+        let (alpha, beta) = (old_value / p_ap.re, progress.r_norm2() / old_value);
         for system in systems.iter_mut().filter(|system| !system.found) {
             let ratio = system.next_zeta(alpha, last_alpha, last_beta);
-            space.axpy(&space.scalar((alpha * system.zeta).into()), &system.p, &mut system.x)?;
-            space.xpby(&r, &space.scalar((beta * ratio).into()), &mut system.p)?;
-            progress.work += update.times(2);
+            let (step, turn) =
+                (space.scalar((alpha * system.zeta).into()), space.scalar((beta * ratio).into()));
+            space.follow(&step, &turn, &r, &mut system.x, &mut system.p)?;
+            progress.work += follow;
         }
-        progress.iterations += 1;
-        (r_norm2, seen, last_alpha, last_beta) = (new_norm2, new_seen, alpha, beta);
+        (last_alpha, last_beta) = (alpha, beta);
+        verdict = None;
+        if progress.looks()
+            && let Step::Done(done) = progress.judge(&mut systems[0].x, &mut r)?
+        {
+            verdict = Some(done);
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 
 use crate::{ErrorOf, LinearOperator, VectorSpace};
 
+/// A growth of (r, r) that costs more digits than a new start from the best iterate.
+pub(crate) const HOPELESS_GROWTH: f64 = 1e8;
+
 /// The shadow residual q, and how far the method came with it.
 pub(crate) struct Shadow<V> {
     pub q: V,

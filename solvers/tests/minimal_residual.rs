@@ -91,7 +91,7 @@ fn it_gives_up_with_a_reason() {
     let b = vec![Complex64::from(1.0), Complex64::from(0.5)];
     let (why, best, info) = failure(minimal_residual(&rotation, &b, None, &params(1.0), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(r, Ar)", .. }), "{why}");
-    assert_eq!((info.iterations, best), (0, vec![Complex64::default(); 2]));
+    assert_eq!((info.iterations, best), (1, vec![Complex64::default(); 2]));
 
     let mut poisoned = Dense::general(N, 60);
     poisoned.rows[3][5].re = f64::NAN;
