@@ -4,8 +4,8 @@ mod common;
 
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    BicgstabParams, CgParams, Coupling, CrParams, Inner, IterationPrecision, Kappa, Mass, Preconditioning,
-    System, Wilson, bicgstab, cg, cr, cr_from,
+    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, Inner, IterationPrecision,
+    Kappa, Mass, MrParams, Preconditioning, System, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
@@ -134,7 +134,13 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                     let cg = cg(&wilson, &source, &params).unwrap();
                     let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
                     let bicgstab = bicgstab(&wilson, &source, &params).unwrap();
-                    [normal, hermitian, direct, cg, bicgstab]
+                    let params = BicgstabLParams { tol, precision, preconditioning, ..Default::default() };
+                    let bicgstab_l = bicgstab_l(&wilson, &source, &params).unwrap();
+                    let params = GcrParams { tol, precision, preconditioning, ..Default::default() };
+                    let gcr = gcr(&wilson, &source, &params).unwrap();
+                    let params = MrParams { tol, precision, preconditioning, ..Default::default() };
+                    let mr = mr(&wilson, &source, &params).unwrap();
+                    [normal, hermitian, direct, cg, bicgstab, bicgstab_l, gcr, mr]
                 };
                 let plain = solve(Preconditioning::None);
                 let preconditioned = solve(Preconditioning::EvenOdd);
