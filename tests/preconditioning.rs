@@ -10,7 +10,7 @@ use lattice_cl::dirac::{
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, VectorSpace};
+use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, multi_shift_cg};
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
 
@@ -165,6 +165,29 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
     }
 }
 
+#[test]
+fn shifted_normal_equations_are_solved_at_once() {
+    let configuration = random::weak(dims(), 0.2, 8);
+    let shifts = [20.0, 0.0, 0.05];
+    for (name, team) in common::teams().into_iter().take(2) {
+        let wilson = wilson(&team, &configuration, COUPLINGS[0]);
+        let normal = wilson.schur_complement().unwrap().normal().unwrap();
+        let space = normal.space();
+        let source = half(&random::spinor_field(dims(), 9), 0);
+        let b = wilson.lattice().parity_from_host(0, &source).unwrap();
+        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftParams::default()).unwrap();
+        for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
+            let mut image = space.zero_vector().unwrap();
+            normal.apply(x, &mut image).unwrap();
+            space.axpy(&space.scalar(shift.into()), x, &mut image).unwrap();
+            let found = distance(&image.to_host().unwrap(), &source);
+            assert!(found <= 1e-10 && residual.true_residual <= 1e-10, "{name} {shift}: {found:e}");
+            assert!(*iterations <= info.iterations, "{name} {shift}");
+        }
+        assert!(2 * all[0].iterations < info.iterations, "{name}: large shifts converge first");
+    }
+}
+
 /// On unit links the second residual of BiCGStab is orthogonal to a point source: its textbook form breaks down exactly.
 #[test]
 fn bicgstab_solves_the_free_field_with_a_point_source() {
@@ -176,6 +199,9 @@ fn bicgstab_solves_the_free_field_with_a_point_source() {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             let params = BicgstabParams { preconditioning, ..Default::default() };
             let (_, info) = bicgstab(&wilson, &source, &params).unwrap();
+            assert!(info.residual.true_residual <= params.tol, "{name}");
+            let params = BicgstabLParams { preconditioning, ..Default::default() };
+            let (_, info) = bicgstab_l(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
         }
     }

@@ -10,7 +10,7 @@ pub(crate) fn vanishes(
     norms2: f64,
     bound: f64,
 ) -> Option<Failure> {
-    if !product.is_finite() || norms2.is_nan() {
+    if !product.is_finite() || !norms2.is_finite() {
         return Some(Failure::NotFinite { quantity });
     }
     let relative = product.norm() / norms2.sqrt();

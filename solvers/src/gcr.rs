@@ -57,6 +57,7 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 ///
 /// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the images
 /// since the start, the method starts again; to know that, it waits for the device once in each iteration but the first after a start.
+/// It starts again too when the residual was replaced (see [`TrueResidual`]).
 ///
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]). Of the preconditioner the work is in
 /// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
