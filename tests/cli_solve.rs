@@ -263,6 +263,9 @@ fn every_method_solves_the_equation() {
         "--solver cr --system hermitian",
         "--solver cr --system direct",
         "--solver cg",
+        "--solver bicgstab-l",
+        "--solver gcr",
+        "--solver mr",
     ];
     for device in &TEAMS[..2] {
         for method in methods {
@@ -453,6 +456,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --max-iterations -1", &["--max-iterations"]),
         ("--kappa 0.1 --solver cg --system direct", &["cg", "direct", "--system normal"]),
         ("--kappa 0.1 --solver cg --system hermitian", &["cg", "hermitian", "--solver cr"]),
+        ("--kappa 0.1 --solver gcr --system normal", &["gcr", "normal", "leave out --system"]),
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single"]),
     ];

@@ -6,8 +6,9 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Profiling, Team};
 use crate::dirac::{
-    BicgstabParams, CgParams, Coupling, CrParams, InvertError, IterationPrecision, Kappa, Mass,
-    Preconditioning, System, Wilson, WilsonError, bicgstab, cg, cr,
+    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, InvertError,
+    IterationPrecision, Kappa, Mass, MrParams, Preconditioning, System, Wilson, WilsonError, bicgstab,
+    bicgstab_l, cg, cr, gcr, mr,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
@@ -63,8 +64,8 @@ pub struct Method {
     /// The method
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, for bicgstab direct;
-    /// cg has normal only, bicgstab direct only]
+    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
+    /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg has normal only]
     #[arg(long)]
     system: Option<System>,
     /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites)
@@ -84,7 +85,7 @@ pub struct Method {
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Conjugate Residual
     Cr,
@@ -92,6 +93,12 @@ pub enum Solver {
     Cg,
     /// BiCGStab on M
     Bicgstab,
+    /// BiCGStab(2) on M
+    BicgstabL,
+    /// GCR(16) on M, preconditioned by four steps of mr
+    Gcr,
+    /// Minimal Residual on M
+    Mr,
 }
 
 impl std::fmt::Display for Solver {
@@ -100,7 +107,21 @@ impl std::fmt::Display for Solver {
             Solver::Cr => "cr",
             Solver::Cg => "cg",
             Solver::Bicgstab => "bicgstab",
+            Solver::BicgstabL => "bicgstab-l",
+            Solver::Gcr => "gcr",
+            Solver::Mr => "mr",
         })
+    }
+}
+
+impl Solver {
+    /// The system that it iterates, if it can do no other.
+    fn only_system(self) -> Option<System> {
+        match self {
+            Solver::Cr => None,
+            Solver::Cg => Some(System::Normal),
+            Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => Some(System::Direct),
+        }
     }
 }
 
@@ -297,10 +318,7 @@ impl Method {
 
     /// Which system is iterated.
     pub fn system(&self) -> System {
-        self.system.unwrap_or(match self.solver {
-            Solver::Cr | Solver::Cg => System::Normal,
-            Solver::Bicgstab => System::Direct,
-        })
+        self.system.or(self.solver.only_system()).unwrap_or_default()
     }
 
     /// The wanted relative residual.
@@ -319,8 +337,8 @@ impl Method {
             )));
         }
         let system = self.system();
-        if self.solver == Solver::Bicgstab && system != System::Direct {
-            let message = format!("bicgstab solves M x = b itself, not the {system} system");
+        if self.solver.only_system() == Some(System::Direct) && system != System::Direct {
+            let message = format!("{} solves M x = b itself, not the {system} system", self.solver);
             return Err(Failure::usage(message).hint("leave out --system, or choose --solver cr"));
         }
         if self.solver == Solver::Cg && system != System::Normal {
@@ -345,6 +363,21 @@ impl Method {
             Solver::Bicgstab => {
                 bicgstab(wilson, b, &BicgstabParams { tol, max_iterations, precision, preconditioning })
             }
+            Solver::BicgstabL => bicgstab_l(
+                wilson,
+                b,
+                &BicgstabLParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
+            Solver::Gcr => gcr(
+                wilson,
+                b,
+                &GcrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
+            Solver::Mr => mr(
+                wilson,
+                b,
+                &MrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
             Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision, preconditioning }),
         };
         match outcome {
@@ -375,7 +408,7 @@ impl Method {
                 "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
             }
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
-                if self.solver == Solver::Bicgstab =>
+                if self.solver.only_system() == Some(System::Direct) =>
             {
                 "try --solver cg; beyond the critical kappa no method converges well"
             }

@@ -6,11 +6,14 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, LinearOperator, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, LinearOperator, MrSmoother, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
 
 pub(super) const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
+
+/// ω of the steps that precondition GCR.
+const SMOOTHER_RELAXATION: f64 = 1.0;
 
 /// What a method returns: a solution or the best iterate.
 pub(super) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
@@ -234,6 +237,26 @@ fn iterate<A: DiracOperator>(
         Method::Bicgstab => {
             let params = solvers::BicgstabParams { stopping, ..Default::default() };
             solvers::bicgstab(operator, source, guess, &params, Some(true_residual))
+        }
+        Method::BicgstabL { degree } => {
+            let params = solvers::BicgstabLParams { stopping, degree, ..Default::default() };
+            solvers::bicgstab_l(operator, source, guess, &params, Some(true_residual))
+        }
+        Method::Gcr { restart, smoothing } => {
+            let params = solvers::GcrParams { stopping, restart, ..Default::default() };
+            if smoothing == 0 {
+                return Ok(solvers::gcr(operator, source, guess, &params, None, Some(true_residual)));
+            }
+            let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
+                Ok(smoother) => smoother,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
+            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), Some(true_residual))
+        }
+        Method::Mr { relaxation } => {
+            let params = solvers::MrParams { stopping, relaxation, ..Default::default() };
+            solvers::minimal_residual(operator, source, guess, &params, Some(true_residual))
         }
     })
 }
