@@ -32,6 +32,13 @@ pub struct Arguments {
     plot: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// How the equation is solved.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+}
+
 #[derive(Serialize)]
 struct Outcome {
     schema_version: u32,

@@ -16,7 +16,9 @@ pub mod generate;
 pub mod info;
 pub mod interrupt;
 pub mod invert;
+pub mod job;
 pub mod report;
+pub mod run;
 pub mod spectrum;
 pub mod statistics;
 pub mod tune;
@@ -122,6 +124,8 @@ enum Command {
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
     Spectrum(Box<spectrum::Arguments>),
+    /// Do what a job file says: invert or spectrum, with their options as TOML
+    Run(run::Arguments),
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,6 +151,7 @@ impl Command {
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
+            Command::Run(arguments) => run::run(&arguments, common, report),
         }
     }
 }

@@ -31,6 +31,13 @@ pub struct Arguments {
     plot: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// How the equation is solved.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+}
+
 fn direction(text: &str) -> Result<usize, String> {
     (0..NDIM)
         .find(|&mu| text == Dims::direction_name(mu).to_string())
