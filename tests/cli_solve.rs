@@ -859,3 +859,59 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     }
     assert_refused(&folder, "run none.toml", 3, &["none.toml", "cannot be read"]);
 }
+
+/// The events of a trace in one row of a device, as (name, start, end) in microseconds.
+fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
+    let events = trace["traceEvents"].as_array().unwrap();
+    let named = |event: &&Value| {
+        event["name"] == "thread_name" && event["args"]["name"] == row && event["pid"] == device
+    };
+    let tid = &events.iter().find(named).unwrap_or_else(|| panic!("no row {row} of device {device}"))["tid"];
+    let in_row =
+        events.iter().filter(|event| event["ph"] == "X" && event["pid"] == device && event["tid"] == *tid);
+    in_row
+        .map(|event| {
+            let (start, duration) = (number(&event["ts"]), number(&event["dur"]));
+            assert!(start >= 0.0 && duration >= 0.0, "{event}");
+            (event["name"].as_str().unwrap().to_owned(), start, start + duration)
+        })
+        .collect()
+}
+
+#[test]
+fn a_trace_shows_what_ran_on_the_devices() {
+    let folder = folder();
+    for (team, members) in [(TEAMS[1], 1), (TEAMS[2], 2)] {
+        let line = format!("invert FIELD --kappa 0.11 --solver cg --trace trace.json {team}");
+        let iterations = json(&folder, &line)["iterations"].as_u64().unwrap() as usize;
+        let text = std::fs::read_to_string(folder.path().join("trace.json")).unwrap();
+        let trace: Value = serde_json::from_str(&text).unwrap();
+        for device in 0..members {
+            for queue in ["compute queue", "copy queue"] {
+                let commands = row(&trace, device, queue);
+                for pair in commands.windows(2) {
+                    assert!(pair[1].1 >= pair[0].2 - 0.002, "{team}: {pair:?} overlap in an in-order queue");
+                }
+                // Of one device nothing goes by the copy queue; of several the halos do.
+                assert_eq!(commands.is_empty(), queue == "copy queue" && members == 1, "{team}, {queue}");
+            }
+            let compute = row(&trace, device, "compute queue");
+            let updates = compute.iter().filter(|(name, ..)| name == "advance").count();
+            assert_eq!(updates, iterations, "{team}: an update of x and r each iteration");
+            // What the host reads is read while it waits.
+            let waits = row(&trace, device, "host waits");
+            let mut reads = compute.iter().filter(|(name, ..)| name == "read").peekable();
+            assert!(reads.peek().is_some());
+            for read in reads {
+                let around =
+                    |wait: &&(String, f64, f64)| wait.1 <= read.1 + 0.002 && read.2 <= wait.2 + 0.002;
+                assert!(waits.iter().filter(around).any(|wait| wait.0 == "read"), "{team}: {read:?}");
+            }
+        }
+    }
+    run(&folder, "invert FIELD --kappa 0.11 --device host --trace none.json")
+        .expect(0)
+        .says(&["none.json is empty", "no launches"]);
+    let line = "spectrum FIELD --kappa 0.11 --device 0.0 --trace same --output same";
+    assert_refused(&folder, line, 2, &["--output and --trace are both the file same"]);
+}

@@ -111,6 +111,7 @@ pub const KEYS: &[Key] = &[
     Key::new("outputs", "along", Kind::Text).only(Task::Spectrum),
     Key::new("outputs", "output", Kind::Text),
     Key::new("outputs", "plot", Kind::Text),
+    Key::new("outputs", "trace", Kind::Text),
 ];
 
 /// Where a value was given.

@@ -32,27 +32,27 @@ pub struct DeviceRecord {
     /// The device's label.
     pub device: String,
     /// Its commands, in the order in which they were enqueued.
-    pub commands: Vec<Command>,
+    pub commands: Vec<RecordedCommand>,
     /// When the host waited for it, in the order of time.
-    pub waits: Vec<Span>,
+    pub waits: Vec<RecordedSpan>,
     /// Commands and waits that are not here, because there were too many.
     pub left_out: u64,
 }
 
 /// A kernel or a transfer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Command {
+pub struct RecordedCommand {
     /// Which queue it ran on.
     pub queue: Queue,
     /// Bytes of a transfer; 0 for kernels.
     pub bytes: usize,
     /// When it ran on the device.
-    pub span: Span,
+    pub span: RecordedSpan,
 }
 
 /// A stretch of time with a name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Span {
+pub struct RecordedSpan {
     /// The kernel's name, or what was done.
     pub name: String,
     /// Since the recorder was made.
@@ -84,11 +84,8 @@ impl Recorder {
     /// For a device that is being opened; `None` if nothing is recorded.
     pub(super) fn device(&self, label: &str) -> Option<Arc<DeviceRecorder>> {
         let shared = self.0.as_ref()?;
-        let device = Arc::new(DeviceRecorder {
-            label: label.to_owned(),
-            zero: shared.zero,
-            notes: Mutex::default(),
-        });
+        let device =
+            Arc::new(DeviceRecorder { label: label.to_owned(), zero: shared.zero, notes: Mutex::default() });
         lock(&shared.devices).push(Arc::clone(&device));
         Some(device)
     }
@@ -137,7 +134,7 @@ struct Notes {
     names: Vec<String>,
     open: Vec<Open>,
     done: Vec<Done>,
-    waits: Vec<Span>,
+    waits: Vec<RecordedSpan>,
     left_out: u64,
     clocks: Clocks,
 }
@@ -197,7 +194,15 @@ impl DeviceRecorder {
     }
 
     /// Writes a command down that was enqueued at `called`; the host knows that it is done if it `waited`.
-    pub fn command(&self, name: &str, queue: Queue, bytes: usize, called: i64, waited: bool, event: cl_event) {
+    pub fn command(
+        &self,
+        name: &str,
+        queue: Queue,
+        bytes: usize,
+        called: i64,
+        waited: bool,
+        event: cl_event,
+    ) {
         let returned = waited.then(|| self.now());
         let mut notes = lock(&self.notes);
         if notes.open.len() + notes.done.len() >= LIMIT {
@@ -228,7 +233,7 @@ impl DeviceRecorder {
         if notes.waits.len() >= LIMIT {
             notes.left_out += 1;
         } else {
-            notes.waits.push(Span { name: name.to_owned(), start, duration });
+            notes.waits.push(RecordedSpan { name: name.to_owned(), start, duration });
         }
     }
 
@@ -244,12 +249,12 @@ impl DeviceRecorder {
         let difference = notes.clocks.difference();
         let commands = notes.done.iter().map(|command| {
             let start = (command.start as i64).saturating_add(difference).max(0) as u64;
-            let span = Span {
+            let span = RecordedSpan {
                 name: notes.names[command.name].clone(),
                 start: Duration::from_nanos(start),
                 duration: Duration::from_nanos(command.end.saturating_sub(command.start)),
             };
-            Command { queue: command.queue, bytes: command.bytes, span }
+            RecordedCommand { queue: command.queue, bytes: command.bytes, span }
         });
         Ok(DeviceRecord {
             device: self.label.clone(),
