@@ -4,7 +4,7 @@ use super::Common;
 use super::arguments::Input;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{DeviceError, Profiling, Team};
+use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, InvertError,
     IterationPrecision, Kappa, Mass, MrParams, Preconditioning, System, Wilson, WilsonError, bicgstab,
@@ -184,11 +184,19 @@ impl Equation {
     /// Everything that comes before solving: reads the configuration, opens the devices, and puts the operator on them.
     ///
     /// What can be wrong with the arguments alone is found out first.
-    pub fn set_up(&self, method: &Method, common: &Common, report: &Report) -> Result<Problem, Failure> {
+    ///
+    /// The recorder is told what the devices do from then on.
+    pub fn set_up(
+        &self,
+        method: &Method,
+        common: &Common,
+        recorder: &Recorder,
+        report: &Report,
+    ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
         method.check()?;
-        let team = select_team(common, report)?;
+        let team = select_team(common, recorder.clone(), report)?;
         let configuration = self.input.read(&self.file, report)?.configuration;
         let dims = configuration.dims();
         self.check_source(dims)?;
@@ -205,6 +213,8 @@ impl Equation {
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;
+        // Only solving is of interest.
+        recorder.take()?;
         Ok(Problem { wilson, coupling, setup_seconds: start.elapsed().as_secs_f64() })
     }
 }
@@ -240,8 +250,8 @@ pub fn device_names(team: &Team) -> Vec<String> {
 }
 
 /// Opens the devices of `--device`, and says where `auto` landed.
-pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
-    let team = common.team(Profiling::Off, report)?;
+pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
+    let team = common.recorded_team(recorder, report)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
@@ -249,14 +259,14 @@ pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
     Ok(team)
 }
 
-/// Checks, before any work, that the files can be written and that none overwrites the configuration or the other.
+/// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
 ///
 /// # Errors
 /// When they cannot, or do.
-pub fn check_files(configuration: &Path, output: Option<&Path>, plot: Option<&Path>) -> Result<(), Failure> {
+pub fn check_files(configuration: &Path, outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     let clash = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
-    for (option, path) in [("--output", output), ("--plot", plot)] {
-        let Some(path) = path else { continue };
+    let given = || outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?)));
+    for (option, path) in given() {
         if clash(path, configuration) {
             let message = format!(
                 "{option} {} would overwrite the configuration {}",
@@ -267,13 +277,13 @@ pub fn check_files(configuration: &Path, output: Option<&Path>, plot: Option<&Pa
         }
         io::check_writable(path)?;
     }
-    match (output, plot) {
-        (Some(output), Some(plot)) if clash(output, plot) => {
-            let message = format!("--output and --plot are both the file {}", plot.display());
-            Err(Failure::usage(message).hint("give one of them another name"))
+    for (k, (option, path)) in given().enumerate() {
+        if let Some((other, _)) = given().take(k).find(|(_, other)| clash(other, path)) {
+            let message = format!("{other} and {option} are both the file {}", path.display());
+            return Err(Failure::usage(message).hint("give one of them another name"));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// What becomes of a plot: one that cannot be written is a failure, one with nothing to show is worth a warning.
