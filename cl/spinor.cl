@@ -1,9 +1,11 @@
 // Vector operations on spinor fields: twin of src/host/spinor_fields.rs. A field has `parities` parities of BLOCKS blocks.
 //
-// Each work-group takes a contiguous part of the field, each work-item one block at a time. Sums are accumulated in double, lane by lane,
-// and finished by reduction.cl.
+// Each work-group takes a contiguous part of the field, each work-item one block at a time; on a GPU it may be the only one.
+//
+// Sums are accumulated in double, lane by lane, and finished by reduction.cl. Fields are loaded before numbers are taken: a work-item need not wait
+// for these first.
 
-// for (each block in this work-item's share): its parity starts at number `start` of a field, and it is number `i` there
+// for (each block in this work-item's share): its parity starts at number START of a field, and it is number `i` there
 #define FOR_EACH_BLOCK(parities)                                                                             \
     const uint per_group = ((parities) * BLOCKS + get_num_groups(0) - 1) / get_num_groups(0);                \
     const uint group_start = min((uint)((parities) * BLOCKS), (uint)get_group_id(0) * per_group);            \
@@ -57,18 +59,20 @@ static inline void add_product(vdouble *re, vdouble *im, const spinor x, const s
 __kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict x,
                    __global stored *restrict y)
 {
-    const vcomplex a = splat(NUMBER(a));
-    FOR_EACH_BLOCK(parities)
-        store_spinor(y + START, i, combine(load_spinor(y + START, i), a, load_spinor(x + START, i)));
+    FOR_EACH_BLOCK(parities) {
+        const spinor from = load_spinor(x + START, i), old = load_spinor(y + START, i);
+        store_spinor(y + START, i, combine(old, splat(NUMBER(a)), from));
+    }
 }
 
 // y = x + b y
 __kernel void xpby(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict x,
                    __global stored *restrict y)
 {
-    const vcomplex b = splat(NUMBER(b));
-    FOR_EACH_BLOCK(parities)
-        store_spinor(y + START, i, combine(load_spinor(x + START, i), b, load_spinor(y + START, i)));
+    FOR_EACH_BLOCK(parities) {
+        const spinor from = load_spinor(x + START, i), old = load_spinor(y + START, i);
+        store_spinor(y + START, i, combine(from, splat(NUMBER(b)), old));
+    }
 }
 
 // Sums: Re (x, y), Im (x, y).
@@ -98,11 +102,13 @@ __kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), 
                       REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex a = splat(NUMBER(a)), minus_a = splat(-NUMBER(a));
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        store_spinor(x + START, i, combine(load_spinor(x + START, i), a, load_spinor(p + START, i)));
-        const spinor residual = combine(load_spinor(r + START, i), minus_a, load_spinor(q + START, i));
+        const spinor direction = load_spinor(p + START, i), old = load_spinor(x + START, i);
+        const spinor image = load_spinor(q + START, i), before = load_spinor(r + START, i);
+        const double2 step = NUMBER(a);
+        store_spinor(x + START, i, combine(old, splat(step), direction));
+        const spinor residual = combine(before, splat(-step), image);
         store_spinor(r + START, i, residual);
         sum = add_norm2(sum, residual);
     }
@@ -115,11 +121,13 @@ __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
                        REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex b = splat(NUMBER(b));
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, load_spinor(p + START, i)));
-        const spinor image = combine(load_spinor(s + START, i), b, load_spinor(q + START, i));
+        const spinor residual = load_spinor(r + START, i), direction = load_spinor(p + START, i);
+        const spinor of_residual = load_spinor(s + START, i), of_direction = load_spinor(q + START, i);
+        const vcomplex share = splat(NUMBER(b));
+        store_spinor(p + START, i, combine(residual, share, direction));
+        const spinor image = combine(of_residual, share, of_direction);
         store_spinor(q + START, i, image);
         sum = add_norm2(sum, image);
     }
@@ -131,10 +139,10 @@ __kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                        __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex minus_a = splat(-NUMBER(a));
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        const spinor residual = combine(load_spinor(r + START, i), minus_a, load_spinor(q + START, i));
+        const spinor image = load_spinor(q + START, i), before = load_spinor(r + START, i);
+        const spinor residual = combine(before, splat(-NUMBER(a)), image);
         store_spinor(r + START, i, residual);
         sum = add_norm2(sum, residual);
     }
@@ -145,11 +153,11 @@ __kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
 __kernel void follow(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
                      __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
 {
-    const vcomplex a = splat(NUMBER(a)), b = splat(NUMBER(b));
     FOR_EACH_BLOCK(parities) {
+        const spinor residual = load_spinor(r + START, i), old = load_spinor(x + START, i);
         const spinor direction = load_spinor(p + START, i);
-        store_spinor(x + START, i, combine(load_spinor(x + START, i), a, direction));
-        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, direction));
+        store_spinor(x + START, i, combine(old, splat(NUMBER(a)), direction));
+        store_spinor(p + START, i, combine(residual, splat(NUMBER(b)), direction));
     }
 }
 
@@ -159,13 +167,13 @@ __kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a)
                         __global stored *restrict x, __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex a = splat(NUMBER(a)), b = splat(NUMBER(b)), minus_b = splat(-NUMBER(b));
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        spinor residual = load_spinor(r + START, i);
-        const spinor along_p = combine(load_spinor(x + START, i), a, load_spinor(p + START, i));
-        store_spinor(x + START, i, combine(along_p, b, residual));
-        residual = combine(residual, minus_b, load_spinor(t + START, i));
+        const spinor before = load_spinor(r + START, i), direction = load_spinor(p + START, i);
+        const spinor old = load_spinor(x + START, i);
+        const double2 step = NUMBER(b);
+        store_spinor(x + START, i, combine(combine(old, splat(NUMBER(a)), direction), splat(step), before));
+        const spinor residual = combine(before, splat(-step), load_spinor(t + START, i));
         store_spinor(r + START, i, residual);
         add_product(&re, &im, load_spinor(q + START, i), residual);
         sum = add_norm2(sum, residual);
@@ -177,9 +185,9 @@ __kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a)
 __kernel void turn(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
                    __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
 {
-    const vcomplex b = splat(NUMBER(b)), minus_c = splat(-NUMBER(c));
     FOR_EACH_BLOCK(parities) {
-        const spinor direction = combine(load_spinor(p + START, i), minus_c, load_spinor(v + START, i));
-        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, direction));
+        const spinor residual = load_spinor(r + START, i), image = load_spinor(v + START, i);
+        const spinor direction = combine(load_spinor(p + START, i), splat(-NUMBER(c)), image);
+        store_spinor(p + START, i, combine(residual, splat(NUMBER(b)), direction));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::VectorSpace;
 
-/// The iterate with the smallest residual so far, to within a factor of two, so that few copies are made.
+/// The iterate with the smallest residual so far, to within a factor of four, so that few copies are made.
 pub(crate) struct Best<V> {
     pub x: V,
     pub r_norm2: f64,
@@ -32,6 +32,6 @@ impl<V> Best<V> {
         x: &V,
         r_norm2: f64,
     ) -> Result<(), S::Error> {
-        if r_norm2 < 0.25 * self.r_norm2 { self.set(space, x, r_norm2) } else { Ok(()) }
+        if r_norm2 < 0.0625 * self.r_norm2 { self.set(space, x, r_norm2) } else { Ok(()) }
     }
 }

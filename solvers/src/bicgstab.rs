@@ -40,7 +40,7 @@ impl Default for BicgstabParams {
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of
-/// two, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
+/// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; the space's own error when an operation fails.
 pub fn bicgstab<A: LinearOperator>(
     a: &A,

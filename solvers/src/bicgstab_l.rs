@@ -50,7 +50,7 @@ impl Default for BicgstabLParams {
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
-/// two, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
+/// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; [`SolverError::Parameter`] when ℓ is zero; the space's own error when an operation fails.
 pub fn bicgstab_l<A: LinearOperator>(
     a: &A,

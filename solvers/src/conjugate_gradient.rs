@@ -35,7 +35,7 @@ impl Default for CgParams {
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
-/// residual, to within a factor of two, when (p, Ap) is not positive, when a scalar is not finite, when the residual
+/// residual, to within a factor of four, when (p, Ap) is not positive, when a scalar is not finite, when the residual
 /// stagnates or the iteration limit is reached; the space's own error when an operation fails.
 pub fn conjugate_gradient<A: LinearOperator>(
     a: &A,

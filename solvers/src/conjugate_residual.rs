@@ -56,7 +56,7 @@ impl Default for CrParams {
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
-/// residual, to within a factor of two, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
+/// residual, to within a factor of four, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
 /// the residual stagnates or the iteration limit is reached; the space's own error when an operation fails.
 pub fn conjugate_residual<A: LinearOperator>(
     a: &A,

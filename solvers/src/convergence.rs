@@ -34,10 +34,13 @@ const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
 const DRIFT: f64 = 2.0;
 
 /// What part of the time may be spent on looks, by the bytes that a device could move meanwhile.
-const SHARE_OF_LOOKS: f64 = 0.05;
+const SHARE_OF_LOOKS: f64 = 0.01;
 
 /// Most iterations from one look to the next: what went wrong is noticed that late.
 const LONGEST_BLIND: u64 = 32;
+
+/// The same where the residual is to be replaced: low precision gains nothing below where it should have been.
+const LONGEST_BLIND_REPLACED: u64 = 8;
 
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;
@@ -256,7 +259,6 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if !iterated.is_finite() {
             return Ok(Step::Done(Verdict::GaveUp(Failure::NotFinite { quantity: "‖r‖" })));
         }
-        self.best.offer(self.operator.space(), x, self.r_norm2)?;
         let mut step = Step::Continue;
         if let Some(TrueResidual::Replaced { at, .. }) = self.true_residual {
             if iterated <= self.target.max(SMALLEST_MEANINGFUL) || iterated <= at * self.replaced {
@@ -265,10 +267,14 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                     (norm2, None) => step = Step::Replaced(norm2),
                 }
             }
-        } else if iterated <= self.target.max(SMALLEST_MEANINGFUL)
-            && let Some(verdict) = self.judge_true(iterated, x)?
-        {
-            return Ok(Step::Done(verdict));
+        } else {
+            // Of an iterate that is a correction nothing is lost with the last of them.
+            self.best.offer(self.operator.space(), x, self.r_norm2)?;
+            if iterated <= self.target.max(SMALLEST_MEANINGFUL)
+                && let Some(verdict) = self.judge_true(iterated, x)?
+            {
+                return Ok(Step::Done(verdict));
+            }
         }
         if self.iterations >= self.stopping.max_iterations {
             let limit = self.stopping.max_iterations;
@@ -314,7 +320,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let space = self.operator.space();
         let norm2 = space.norm2(r)?;
         let [value] = space.read([&norm2])?;
-        self.best.set(space, x, value.re)?;
+        // x is zero now, as the best one was made.
+        self.best.r_norm2 = value.re;
         let iterated = value.re.sqrt() / self.scale();
         let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
         self.futile = if improved { 0 } else { self.futile + 1 };
@@ -340,7 +347,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 self.last_true = replace(x, r)?;
                 let norm2 = space.norm2(r)?;
                 let [value] = space.read([&norm2])?;
-                self.best.set(space, x, value.re)?;
+                self.best.r_norm2 = value.re;
                 self.r_norm2 = value.re;
                 self.replaced = value.re.sqrt() / self.scale();
                 Ok(norm2)
@@ -373,7 +380,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             let bytes = self.work.bytes / self.iterations.max(1) as u64;
             let cheap =
                 self.operator.space().bytes_during_a_read() as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
-            let most = (cheap as u64).min(LONGEST_BLIND) as usize;
+            let longest = match self.true_residual {
+                Some(TrueResidual::Replaced { .. }) => LONGEST_BLIND_REPLACED,
+                _ => LONGEST_BLIND,
+            };
+            let most = (cheap as u64).min(longest) as usize;
             most.min(self.iterations_left(iterated)).min(self.iterations)
         });
         self.next_look = self.iterations + step.max(1);

@@ -95,7 +95,9 @@ impl<A: DiracOperator> Form<'_, A> {
     {
         let Self { operator, b, b_norm, true_residual } = self;
         let space = operator.space();
-        let map = SourceMap::new(operator, plan.method)?;
+        let low = operator.in_precision()?;
+        // A residual that starts a stretch of low precision needs no more precision on its way to the system that is iterated.
+        let map = SourceMap::new(&low, plan.method)?;
         let mut solution = space.zero_vector()?;
         let mut residual = space.zero_vector()?;
         space.copy(b, &mut residual)?;
@@ -104,28 +106,28 @@ impl<A: DiracOperator> Form<'_, A> {
             operator.apply(guess, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
         }
-        let low = operator.in_precision()?;
         let zero = low.space().zero_vector()?;
+        let mut low_residual = low.space().zero_vector()?;
         let mut source = low.space().zero_vector()?;
-        let mut scratch = space.zero_vector()?;
-        map.apply(&residual, &mut scratch)?;
-        A::lower(&scratch, &mut source)?;
+        A::lower(&residual, &mut low_residual)?;
+        map.apply(&low_residual, &mut source)?;
+        let mut correction = space.zero_vector()?;
         let mut replacements = 0;
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements += 1;
-            A::raise(x, &mut scratch)?;
-            space.axpy(&space.scalar(-MINUS_ONE), &scratch, &mut solution)?;
+            A::raise(x, &mut correction)?;
+            space.axpy(&space.scalar(-MINUS_ONE), &correction, &mut solution)?;
             low.space().copy(&zero, x)?;
             operator.apply(&solution, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
-            map.apply(&residual, &mut scratch)?;
-            A::lower(&scratch, r)?;
+            A::lower(&residual, &mut low_residual)?;
+            map.apply(&low_residual, r)?;
             let relative = norm(space, &residual)? / b_norm;
             if relative <= plan.stopping.tolerance { true_residual(&solution) } else { Ok(relative) }
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
         let outcome = iterate(&low, &source, None, plan, residual)?;
-        let work = operator.work().times(replacements * map.applications());
+        let work = operator.work().times(replacements);
         Ok(match outcome {
             Ok((_, mut info)) => {
                 info.work += work;
@@ -183,14 +185,6 @@ impl<'a, A: DiracOperator> SourceMap<'a, A> {
         match self {
             Self::Itself(operator) => operator.space().copy(b, source),
             Self::Through(map) => map.apply(b, source),
-        }
-    }
-
-    /// Applications of an operator in a residual of the system.
-    fn applications(&self) -> u64 {
-        match self {
-            Self::Itself(_) => 1,
-            Self::Through(_) => 2,
         }
     }
 }

@@ -54,7 +54,6 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
 struct SlabKernels {
     device: Device,
     range: Range,
-    groups: usize,
     numbers: NumberMemory,
     axpy: Kernel,
     xpby: Kernel,
@@ -116,7 +115,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
     ) -> Result<[Number; 2], DeviceError> {
         let mut running = Vec::with_capacity(self.kernels.len());
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let mut reduction = kernels.device.reduction(kernels.groups)?;
+            let mut reduction = kernels.device.reduction(kernels.range.group_count())?;
             let arguments = self.arguments(kernels, numbers, &fields, k)?.and(reduction.arguments());
             kernel(kernels).launch(kernels.range, arguments.as_slice())?;
             running.push(reduction);
@@ -163,12 +162,12 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 
 impl SlabKernels {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
-        // A CPU's work-item runs alone on long vectors; a GPU needs many work-items on every compute unit.
-        let units = device.info().compute_units.max(1);
+        // A CPU's work-item runs alone on long vectors; a GPU has one for each site.
+        let blocks = parities * layout.blocks();
         let (local, groups) = if device.info().kind == DeviceKind::Cpu {
-            (1, 4 * units)
+            (1, 4 * device.info().compute_units.max(1))
         } else {
-            (128, (parities * layout.blocks()).div_ceil(128).clamp(1, 16 * units))
+            (128, blocks.div_ceil(128))
         };
         let key = field_key::<T>(SPINOR, layout)
             .define("LOCAL_SIZE", local)
@@ -193,7 +192,6 @@ impl SlabKernels {
         let c = ["c_re", "c_im", "c_ratios"];
         Ok(Self {
             range: Range::groups(groups, local),
-            groups,
             numbers: device.number_memory_argument()?,
             axpy: kernel("axpy", &[a], &[input("x"), output("y")], false)?,
             xpby: kernel("xpby", &[b], &[input("x"), output("y")], false)?,
