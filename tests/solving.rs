@@ -3,13 +3,15 @@
 mod common;
 
 use lattice_cl::Dims;
-use lattice_cl::device::Team;
+use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
-    CgParams, CrParams, InvertError, IterationPrecision, Kappa, System, Wilson, cg, cr, cr_from,
+    BicgstabLParams, BicgstabParams, CgParams, Checkpoints, CrParams, GcrParams, Inner, InvertError,
+    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson, cg, cr, cr_from,
+    solve_with_checkpoints,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
-use lattice_cl::lattice::Lattice;
-use lattice_solvers::Failure;
+use lattice_cl::lattice::{Lattice, StoredField};
+use lattice_solvers::{Failure, SolverInfo, SolverState, Wish};
 
 const SYSTEMS: [System; 3] = [System::Normal, System::Hermitian, System::Direct];
 
@@ -81,6 +83,79 @@ fn what_a_limited_solve_reached_is_in_the_error() {
             let residual = distance(&image.to_host().unwrap(), &source.to_host().unwrap());
             assert!(common::relative(residual, info.residual.true_residual) < 1e-12, "{name}: {residual}");
             assert!(residual < 1.0, "{name}: {residual}");
+        }
+    }
+}
+
+/// Wishes to stop at a certain one of the times that it is asked.
+#[derive(Default)]
+struct StopAt {
+    asked: usize,
+    stop: Option<usize>,
+    state: Option<SolverState<Vec<u8>>>,
+}
+
+impl Checkpoints for StopAt {
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        self.state.take()
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.asked += 1;
+        if Some(self.asked) == self.stop { Wish::KeepAndStop } else { Wish::GoOn }
+    }
+
+    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        let SolverState { method, vectors, scalars, numbers, counts, history } = state.clone();
+        let vectors = vectors.into_iter().map(|(name, field)| Ok((name, field.to_bytes()?)));
+        let vectors = vectors.collect::<Result<_, DeviceError>>()?;
+        self.state = Some(SolverState { method, vectors, scalars, numbers, counts, history });
+        Ok(())
+    }
+}
+
+#[test]
+fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
+    use IterationPrecision::{Double, Mixed, Single};
+    use Preconditioning::{EvenOdd, None};
+    let cr = |system, tol, precision, preconditioning| {
+        SolveParams::Cr(CrParams { tol, precision, preconditioning, system, ..Default::default() })
+    };
+    let bicgstab = |tol, precision, preconditioning| {
+        SolveParams::Bicgstab(BicgstabParams { tol, precision, preconditioning, ..Default::default() })
+    };
+    let cg =
+        CgParams { tol: 1e-8, precision: Mixed(Inner::Half), preconditioning: EvenOdd, ..Default::default() };
+    let every = [
+        cr(System::Normal, 1e-6, Double, None),
+        cr(System::Hermitian, 1e-6, Double, EvenOdd),
+        cr(System::Direct, 1e-4, Single, EvenOdd),
+        SolveParams::Cg(cg),
+        bicgstab(1e-8, Mixed(Inner::Half), None),
+        bicgstab(1e-6, Double, EvenOdd),
+        SolveParams::BicgstabL(BicgstabLParams { tol: 1e-6, ..Default::default() }),
+        SolveParams::Gcr(GcrParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
+        SolveParams::Mr(MrParams { tol: 1e-4, preconditioning: EvenOdd, ..Default::default() }),
+    ];
+    // More than two devices do nothing that two do not.
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
+        let wilson = wilson(&team);
+        let source = wilson.lattice().point_source([1, 0, 5, 3], 3, 1).unwrap();
+        for params in every {
+            let what = format!("{name}, {params:?}");
+            let solve = |keeper: &mut StopAt| solve_with_checkpoints(&wilson, &source, &params, keeper);
+            let mut never = StopAt::default();
+            let (x, info) = solve(&mut never).unwrap();
+            let mut keeper = StopAt { stop: Some(never.asked * 2 / 3), ..Default::default() };
+            let Err(InvertError::NotConverged { failure, .. }) = solve(&mut keeper) else {
+                panic!("{what}: it does not stop");
+            };
+            assert_eq!(failure, Failure::Interrupted, "{what}");
+            let mut rest = StopAt { state: keeper.state, ..Default::default() };
+            let (rest_x, rest_info) = solve(&mut rest).unwrap();
+            let told = |info| SolverInfo { time: Default::default(), ..info };
+            assert_eq!(told(rest_info), told(info), "{what}");
+            assert!(rest_x.to_host().unwrap() == x.to_host().unwrap(), "{what}: other bits");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! BiCGStab: the stabilised method of bi-conjugate gradients.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Work};
-use crate::shadow::{HOPELESS_GROWTH, Shadow};
+use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 
 /// Parameters of [`bicgstab`].
@@ -36,35 +37,49 @@ impl Default for BicgstabParams {
 /// from the iterate it reached, with its residual as the new shadow residual; where the last one brought no progress, with q = r + Ar ‖r‖ / ‖Ar‖. So it
 /// is when the residual has grown by a factor of 10⁴, from the best iterate then.
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of
 /// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; the space's own error when an operation fails.
-pub fn bicgstab<A: LinearOperator>(
+pub fn bicgstab<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &BicgstabParams,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let passes = [Work::pass(space, 8, 3), Work::pass(space, 32, 7), Work::pass(space, 16, 4)];
 
-    let Beginning { mut x, mut r, verdict, .. } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
-    }
-    let mut p = space.zero_vector()?;
     let mut ap = space.zero_vector()?;
     let mut t = space.zero_vector()?;
-    let mut shadow = Shadow::none(space)?;
-    shadow.start(a, &r, progress.r_norm2(), &mut ap)?;
-    space.copy(&r, &mut p)?;
-    let mut rho = space.dot(&shadow.q, &r)?;
+    let (mut x, mut r, mut p, mut rho, mut shadow);
+    if let Some(Resumed { vectors, scalars, numbers }) = progress.resume(&STATE)? {
+        let q;
+        ([x, r, p, q], [rho]) = (vectors, scalars);
+        shadow = Shadow::restored(q, numbers);
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r) = (beginning.x, beginning.r);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        shadow = Shadow::none(space)?;
+        shadow.start(a, &r, progress.r_norm2(), &mut ap)?;
+        p = space.zero_vector()?;
+        space.copy(&r, &mut p)?;
+        rho = space.dot(&shadow.q, &r)?;
+    }
     loop {
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p, &shadow.q], [&rho], shadow.numbers())? {
+            return progress.finish(x, verdict);
+        }
         let [sigma, ap_norm2] = a.apply_products(&p, &shadow.q, &mut ap)?;
         let alpha = space.quotient(&rho, &sigma);
         space.axpy(&space.negate(&alpha), &ap, &mut r)?;
@@ -114,3 +129,10 @@ pub fn bicgstab<A: LinearOperator>(
         rho = space.dot(&shadow.q, &r)?;
     }
 }
+
+const STATE: Names<4, 1, 3> = Names {
+    method: "BiCGStab",
+    vectors: ["x", "r", "p", "shadow residual"],
+    scalars: ["(q, r)"],
+    numbers: SHADOW_NUMBERS,
+};

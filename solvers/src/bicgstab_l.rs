@@ -1,9 +1,10 @@
 //! BiCGStab(ℓ): BiCGStab with residual polynomials of degree ℓ.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, SolverError, Work};
-use crate::shadow::{HOPELESS_GROWTH, Shadow};
+use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -46,45 +47,68 @@ impl Default for BicgstabLParams {
 ///
 /// When an inner product that is divided by vanishes, the method is started again as `bicgstab` is.
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
 /// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; [`SolverError::Parameter`] when ℓ is zero; the space's own error when an operation fails.
-pub fn bicgstab_l<A: LinearOperator>(
+pub fn bicgstab_l<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &BicgstabLParams,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     let BicgstabLParams { stopping, degree, breakdown } = *params;
     if degree == 0 {
         return Err(SolverError::Parameter { name: "degree", value: 0.0, allowed: "1 or more" });
     }
     let space = a.space();
-    let mut progress = Progress::start(a, b, stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
     let update = Work::pass(space, 8, 3);
     let dot = Work::pass(space, 8, 2);
 
-    let Beginning { mut x, r: residual, verdict, .. } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
-    }
+    let resumed = progress.resume(&STATE)?;
     // Aⁱ r and Aⁱ u
     let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
-    let mut r = vec![residual];
-    r.extend(powers(degree)?);
-    let mut u = powers(degree + 1)?;
-    let mut shadow = Shadow::none(space)?;
-    shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])?;
-    let minus_one = space.scalar(Complex64::new(-1.0, 0.0));
-    // (q, rⱼ), α, and ω or −1, of the last step; none at a start.
-    let mut last: Option<[ScalarOf<A>; 3]> = None;
+    let (mut r, mut u) = (powers(degree + 1)?, powers(degree + 1)?);
+    let (mut x, mut shadow);
+    // Of the last step; none at a start.
+    let mut last: Option<Last<ScalarOf<A>>> = None;
+    if let Some(Resumed { vectors, scalars, numbers: [norm2, start_norm2, mixed, re, im] }) = resumed {
+        let q;
+        [x, r[0], u[0], q] = vectors;
+        shadow = Shadow::restored(q, [norm2, start_norm2, mixed]);
+        let [rho, sigma] = scalars;
+        let alpha = space.quotient(&rho, &sigma);
+        let omega = Complex64::new(re, im);
+        last = (!omega.is_nan()).then_some(Last { rho, sigma, alpha, omega });
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r[0]) = (beginning.x, beginning.r);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        shadow = Shadow::none(space)?;
+        shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])?;
+    }
     let mut divisors = Vec::new();
     loop {
+        let zero = space.scalar(Complex64::default());
+        let (scalars, omega) = match &last {
+            Some(Last { rho, sigma, omega, .. }) => ([rho, sigma], *omega),
+            None => ([&zero, &zero], NONE),
+        };
+        let [norm2, start_norm2, mixed] = shadow.numbers();
+        let numbers = [norm2, start_norm2, mixed, omega.re, omega.im];
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r[0], &u[0], &shadow.q], scalars, numbers)? {
+            return progress.finish(x, verdict);
+        }
         let mut rho_and_norm2 = [space.dot(&shadow.q, &r[0])?, space.norm2(&r[0])?];
         let mut s_norm2 = rho_and_norm2[1].clone();
         progress.work += dot;
@@ -93,9 +117,10 @@ pub fn bicgstab_l<A: LinearOperator>(
             let [rho, r_norm2] = rho_and_norm2;
             match &last {
                 None => space.copy(&r[0], &mut u[0])?,
-                Some([last_rho, last_alpha, omega]) => {
-                    let ratio = space.quotient(&rho, last_rho);
-                    let beta = space.quotient(&ratio, &space.quotient(omega, last_alpha));
+                Some(last) => {
+                    let ratio = space.quotient(&rho, &last.rho);
+                    let beta =
+                        space.quotient(&ratio, &space.quotient(&space.scalar(last.omega), &last.alpha));
                     for (r, u) in r.iter().zip(&mut u).take(j + 1) {
                         space.xpby(r, &beta, u)?;
                         progress.work += update;
@@ -115,8 +140,8 @@ pub fn bicgstab_l<A: LinearOperator>(
             rho_and_norm2 = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
             progress.count_application_with_products();
             progress.count_application_with_products();
-            divisors.extend([rho.clone(), r_norm2, sigma, u_norm2]);
-            last = Some([rho, alpha, minus_one.clone()]);
+            divisors.extend([rho.clone(), r_norm2, sigma.clone(), u_norm2]);
+            last = Some(Last { rho, sigma, alpha, omega: Complex64::new(-1.0, 0.0) });
         }
 
         let minimum = Minimum::new(space, &r, &s_norm2, &divisors)?;
@@ -139,8 +164,8 @@ pub fn bicgstab_l<A: LinearOperator>(
                 progress.work += update;
             }
         }
-        if let (Some([_, _, omega]), Some(gamma)) = (&mut last, gamma.last()) {
-            *omega = space.scalar(*gamma);
+        if let (Some(last), Some(gamma)) = (&mut last, gamma.last()) {
+            last.omega = *gamma;
         }
         progress.iterated(&space.norm2(&r[0])?);
         if !progress.looks() && broken.is_none() {
@@ -169,6 +194,27 @@ pub fn bicgstab_l<A: LinearOperator>(
         }
     }
 }
+
+/// What the next direction is made conjugate with.
+struct Last<S> {
+    /// (q, rⱼ)
+    rho: S,
+    /// (q, uⱼ₊₁)
+    sigma: S,
+    alpha: S,
+    /// Or −1, within an iteration.
+    omega: Complex64,
+}
+
+/// In the place of ω where there is no last step.
+const NONE: Complex64 = Complex64::new(f64::NAN, f64::NAN);
+
+const STATE: Names<4, 2, 5> = Names {
+    method: "BiCGStab(l)",
+    vectors: ["x", "r", "u", "shadow residual"],
+    scalars: ["(q, r)", "(q, Au)"],
+    numbers: [SHADOW_NUMBERS[0], SHADOW_NUMBERS[1], SHADOW_NUMBERS[2], "Re ω", "Im ω"],
+};
 
 /// What decides which combination of A r, A²r … is nearest to r.
 struct Minimum {

@@ -1,7 +1,8 @@
 //! Conjugate Gradient.
 
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Work};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -31,33 +32,47 @@ impl Default for CgParams {
 ///
 /// Two passes over vectors an iteration, besides the application: one for r and its norm, one for x and p.
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
 /// residual, to within a factor of four, when (p, Ap) is not positive, when a scalar is not finite, when the residual
 /// stagnates or the iteration limit is reached; the space's own error when an operation fails.
-pub fn conjugate_gradient<A: LinearOperator>(
+pub fn conjugate_gradient<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &CgParams,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let subtract = Work::pass(space, 12, 3);
     let follow = Work::pass(space, 16, 5);
 
-    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
-    }
-    let mut p = space.zero_vector()?;
-    space.copy(&r, &mut p)?;
-    let mut ap = space.zero_vector()?;
+    let (mut x, mut r, mut p, mut r_norm2);
     let mut curvature = Curvature::default();
+    if let Some(Resumed { vectors, scalars, numbers: [first] }) = progress.resume(&STATE)? {
+        ([x, r, p], [r_norm2]) = (vectors, scalars);
+        curvature.first = Some(first).filter(|first| !first.is_nan());
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        p = space.zero_vector()?;
+        space.copy(&r, &mut p)?;
+    }
+    let mut ap = space.zero_vector()?;
     loop {
+        let first = curvature.first.unwrap_or(f64::NAN);
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [first])? {
+            return progress.finish(x, verdict);
+        }
         let p_ap = a.apply_dot(&p, &mut ap)?;
         progress.count_application_with_products();
         let alpha = space.quotient(&r_norm2, &p_ap);
@@ -86,6 +101,13 @@ pub fn conjugate_gradient<A: LinearOperator>(
         }
     }
 }
+
+const STATE: Names<3, 1, 1> = Names {
+    method: "Conjugate Gradient",
+    vectors: ["x", "r", "p"],
+    scalars: ["(r, r)"],
+    numbers: ["first curvature"],
+};
 
 /// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A.
 #[derive(Default)]

@@ -1,7 +1,8 @@
 //! Conjugate Residual.
 
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Work};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -52,37 +53,49 @@ impl Default for CrParams {
 /// [`Recurrence::General`] on M. The latter is Orthomin(1), whose convergence is certain when the
 /// Hermitian part of A is definite.
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
 /// residual, to within a factor of four, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
 /// the residual stagnates or the iteration limit is reached; the space's own error when an operation fails.
-pub fn conjugate_residual<A: LinearOperator>(
+pub fn conjugate_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &CrParams,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
     let redirect = Work::pass(space, 20, 6);
     let dot = Work::pass(space, 8, 2);
 
-    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
+    let (mut x, mut r, mut p, mut ap, mut r_norm2, mut r_ap, mut ap_norm2);
+    if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
+        ([x, r, p, ap], [r_norm2, r_ap, ap_norm2]) = (vectors, scalars);
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        p = space.zero_vector()?;
+        space.copy(&r, &mut p)?;
+        ap = space.zero_vector()?;
+        [r_ap, ap_norm2] = a.apply_products(&p, &p, &mut ap)?;
+        progress.count_application_with_products();
     }
-    let mut p = space.zero_vector()?;
-    space.copy(&r, &mut p)?;
     let mut ar = space.zero_vector()?;
-    let mut ap = space.zero_vector()?;
-    let [mut r_ap, mut ap_norm2] = a.apply_products(&p, &p, &mut ap)?;
-    progress.count_application_with_products();
-
     loop {
+        let scalars = [&r_norm2, &r_ap, &ap_norm2];
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p, &ap], scalars, [])? {
+            return progress.finish(x, verdict);
+        }
         let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
         let new_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
         progress.work += advance;
@@ -119,6 +132,13 @@ pub fn conjugate_residual<A: LinearOperator>(
         progress.work += redirect;
     }
 }
+
+const STATE: Names<4, 3, 0> = Names {
+    method: "Conjugate Residual",
+    vectors: ["x", "r", "p", "Ap"],
+    scalars: ["(r, r)", "(r, Ap)", "(Ap, Ap)"],
+    numbers: [],
+};
 
 /// Why a step is not one, if so.
 fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<Failure> {

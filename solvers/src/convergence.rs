@@ -2,9 +2,12 @@
 
 use crate::best::Best;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::state::{
+    Callbacks, ForeignState, Missing, Names, Resumed, SolverState, StateKeeper, Wish, named_values,
+};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a solver stops. Shared by all methods.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,7 +88,10 @@ pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> 
 pub type Replacement<'a, A> = dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
 
 /// What a solve ends with.
-pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, SolverError<VectorOf<A>, ErrorOf<A>>>;
+pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
+
+/// Why a solve with an operator failed.
+type ErrorIn<A> = SolverError<VectorOf<A>, ErrorOf<A>>;
 
 /// A solve in progress: its history, its counters, and the decision when to stop.
 pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
@@ -94,6 +100,7 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     b_norm: f64,
     stopping: Stopping,
     true_residual: Option<TrueResidual<'f, A>>,
+    keeper: Option<&'f mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
     /// The iterated residual at which the true one is computed next.
     target: f64,
     last_true: f64,
@@ -111,6 +118,8 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     applications: usize,
     pub work: Work,
     start: Instant,
+    /// Of the solve whose state this one goes on from.
+    earlier: Duration,
     scratch: VectorOf<A>,
 }
 
@@ -142,9 +151,10 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         operator: &'a A,
         b: &'a VectorOf<A>,
         stopping: Stopping,
-        true_residual: Option<TrueResidual<'f, A>>,
-    ) -> Result<Self, SolverError<VectorOf<A>, ErrorOf<A>>> {
+        callbacks: impl Into<Callbacks<'f, A>>,
+    ) -> Result<Self, ErrorIn<A>> {
         let start = Instant::now();
+        let Callbacks { true_residual, keeper } = callbacks.into();
         if stopping.tolerance.is_nan() || stopping.tolerance <= 0.0 {
             return Err(SolverError::Parameter {
                 name: "tolerance",
@@ -160,6 +170,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             b_norm: b_norm2.re.sqrt(),
             stopping,
             true_residual,
+            keeper,
             target: stopping.tolerance,
             last_true: f64::NAN,
             replaced: f64::NAN,
@@ -173,8 +184,114 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             applications: 0,
             work: Work::default(),
             start,
+            earlier: Duration::ZERO,
             scratch: space.zero_vector()?,
         })
+    }
+
+    /// What the solve goes on from, if there is such a state; in place of [`begin`](Self::begin).
+    pub fn resume<const V: usize, const S: usize, const N: usize>(
+        &mut self,
+        names: &Names<V, S, N>,
+    ) -> Result<Option<Resumed<A, V, S, N>>, ErrorIn<A>> {
+        let Some(keeper) = &mut self.keeper else { return Ok(None) };
+        let Some(mut state) = keeper.kept()? else { return Ok(None) };
+        let found = state.method.to_string();
+        let foreign = |needed: String| {
+            SolverError::ForeignState(ForeignState { method: names.method, needed, found: found.clone() })
+        };
+        if state.method != names.method {
+            return Err(foreign(format!("one of {}", names.method)));
+        }
+        let missing = |Missing(name)| foreign(format!("`{name}`"));
+        self.take_back(&mut state).map_err(missing)?;
+        let vectors = state.vectors(names.vectors).map_err(missing)?;
+        let space = self.operator.space();
+        let mut scalars = Vec::with_capacity(S);
+        for name in names.scalars {
+            scalars.push(space.inner_product(state.scalar(name).map_err(missing)?)?);
+        }
+        let mut numbers = [0.0; N];
+        for (number, name) in numbers.iter_mut().zip(names.numbers) {
+            *number = state.number(name).map_err(missing)?;
+        }
+        let Ok(scalars) = scalars.try_into() else { unreachable!("there are as many as names") };
+        Ok(Some(Resumed { vectors, scalars, numbers }))
+    }
+
+    /// What every method has.
+    fn take_back(&mut self, state: &mut SolverState<VectorOf<A>>) -> Result<(), Missing> {
+        self.iterations = state.count("iterations")? as usize;
+        self.applications = state.count("applications")? as usize;
+        self.next_look = state.count("next look")? as usize;
+        self.futile = state.count("futile replacements")? as usize;
+        self.work = Work { flops: state.count("flops")?, bytes: state.count("bytes")? };
+        self.earlier = Duration::from_nanos(state.count("nanoseconds")?);
+        self.target = state.number("target")?;
+        self.last_true = state.number("true residual")?;
+        self.replaced = state.number("replaced residual")?;
+        self.r_norm2 = state.number("last (r, r)")?;
+        let [x] = state.vectors(["best x"])?;
+        self.best = Best { x, r_norm2: state.number("best (r, r)")? };
+        self.history = std::mem::take(&mut state.history);
+        Ok(())
+    }
+
+    /// Hands the state to whoever keeps it, if that is wished now; gives a verdict if the solve is to stop. To be called between iterations.
+    pub fn keep<const V: usize, const S: usize, const N: usize>(
+        &mut self,
+        names: &Names<V, S, N>,
+        vectors: [&VectorOf<A>; V],
+        scalars: [&ScalarOf<A>; S],
+        numbers: [f64; N],
+    ) -> Result<Option<Verdict>, ErrorOf<A>> {
+        // After a look nothing has to be read but the scalars.
+        if self.unseen.is_empty() { self.keep_now(names, vectors, scalars, numbers) } else { Ok(None) }
+    }
+
+    /// As [`keep`](Self::keep), whether or not the residual has just been looked at.
+    pub fn keep_now<const V: usize, const S: usize, const N: usize>(
+        &mut self,
+        names: &Names<V, S, N>,
+        vectors: [&VectorOf<A>; V],
+        scalars: [&ScalarOf<A>; S],
+        numbers: [f64; N],
+    ) -> Result<Option<Verdict>, ErrorOf<A>> {
+        let wish = self.keeper.as_mut().map_or(Wish::GoOn, |keeper| keeper.wish());
+        if wish != Wish::GoOn {
+            self.read([])?;
+        }
+        if let (Some(keeper), Wish::Keep | Wish::KeepAndStop) = (&mut self.keeper, wish) {
+            let values = self.operator.space().read(scalars)?;
+            let counts = [
+                ("iterations", self.iterations as u64),
+                ("applications", self.applications as u64),
+                ("next look", self.next_look as u64),
+                ("futile replacements", self.futile as u64),
+                ("flops", self.work.flops),
+                ("bytes", self.work.bytes),
+                ("nanoseconds", (self.earlier + self.start.elapsed()).as_nanos() as u64),
+            ];
+            let own = [
+                ("target", self.target),
+                ("true residual", self.last_true),
+                ("replaced residual", self.replaced),
+                ("last (r, r)", self.r_norm2),
+                ("best (r, r)", self.best.r_norm2),
+            ];
+            keeper.keep(&SolverState {
+                method: names.method.into(),
+                vectors: named_values(
+                    names.vectors.into_iter().zip(vectors).chain([("best x", &self.best.x)]),
+                ),
+                scalars: named_values(names.scalars.into_iter().zip(values)),
+                numbers: named_values(names.numbers.into_iter().zip(numbers).chain(own)),
+                counts: named_values(counts),
+                history: self.history.clone(),
+            })?;
+        }
+        let stops = matches!(wish, Wish::Stop | Wish::KeepAndStop);
+        Ok(stops.then_some(Verdict::GaveUp(Failure::Interrupted)))
     }
 
     /// x = the guess, or zero, and r = b − A x, with a first look at it.
@@ -456,7 +573,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             },
             history: self.history,
             applications: self.applications,
-            time: self.start.elapsed(),
+            time: self.earlier + self.start.elapsed(),
             work: self.work,
         };
         match verdict {

@@ -1,8 +1,9 @@
 //! Generalised Conjugate Residual with restarts, with a preconditioner that may change from one iteration to the next.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{SolverError, Work};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// Parameters of [`gcr`].
@@ -57,9 +58,11 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 ///
 /// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the images
 /// since the start, the method starts again; to know that, it waits for the device once in each iteration but the first after a start.
-/// It starts again too when the residual was replaced (see [`TrueResidual`]).
+/// It starts again too when the residual was replaced (see [`TrueResidual`](crate::TrueResidual)).
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]). Of the preconditioner the work is in
+/// States are kept where the method starts again.
+///
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]). Of the preconditioner the work is in
 /// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
 ///
 /// # Errors
@@ -67,30 +70,45 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 /// direction after a start does not make the residual smaller, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; [`SolverError::Parameter`] when m is zero; what the preconditioner says other than that it gave up; the
 /// space's own error when an operation fails.
-pub fn gcr<A: LinearOperator>(
+pub fn gcr<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &GcrParams,
     mut preconditioner: Option<Preconditioner<'_, A>>,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     if params.restart == 0 {
         return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });
     }
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
     let orthogonalise = [Work::pass(space, 8, 2), Work::pass(space, 12, 3), Work::pass(space, 8, 3)];
 
-    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
+    let (mut x, mut r, mut r_norm2);
+    if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
+        ([x, r], [r_norm2]) = (vectors, scalars);
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
     }
     // As many as were needed so far; the first `used` of them since the last start.
     let mut directions = Vec::new();
     let mut used = 0;
     loop {
+        // At a start there are no directions to keep.
+        if used == 0
+            && let Some(verdict) = progress.keep_now(&STATE, [&x, &r], [&r_norm2], [])?
+        {
+            return progress.finish(x, verdict);
+        }
         if used == directions.len() {
             directions.push(Direction::zero(space)?);
         }
@@ -160,6 +178,9 @@ pub fn gcr<A: LinearOperator>(
         used = (used + 1) % params.restart;
     }
 }
+
+const STATE: Names<2, 1, 0> =
+    Names { method: "Generalised Conjugate Residual", vectors: ["x", "r"], scalars: ["(r, r)"], numbers: [] };
 
 /// A direction and its image, which is orthogonal to those of the other directions since the last start.
 struct Direction<S: VectorSpace> {

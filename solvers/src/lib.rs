@@ -32,6 +32,7 @@ mod operator;
 mod outcome;
 mod shadow;
 mod space;
+mod state;
 
 pub use bicgstab::{BicgstabParams, bicgstab};
 pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
@@ -44,6 +45,7 @@ pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;
+pub use state::{Callbacks, ForeignState, Name, SolverState, StateKeeper, Wish};
 
 /// The vectors that an operator acts on.
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;

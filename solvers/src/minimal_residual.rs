@@ -1,9 +1,10 @@
 //! Minimal Residual: steps along the residual, as a method and as a smoother.
 
 use crate::breakdown::vanishes;
-use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::gcr::Preconditioned;
 use crate::outcome::{SolverError, Work};
+use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -37,30 +38,42 @@ impl Default for MrParams {
 /// part's eigenvalue next to zero. ‖r‖ never grows.
 /// It is good at what a few iterations can do; see [`MrSmoother`].
 ///
-/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when (r, Ar) vanishes
 /// while r does not, when a scalar is not finite, when the residual stagnates or the iteration limit is reached;
 /// [`SolverError::Parameter`] when ω is not between 0 and 2; the space's own error when an operation fails.
-pub fn minimal_residual<A: LinearOperator>(
+pub fn minimal_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &MrParams,
-    true_residual: Option<TrueResidual<'_, A>>,
-) -> Outcome<A> {
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+{
     let space = a.space();
     let inverse_relaxation = space.scalar(inverse_relaxation::<A>(params.relaxation)?);
-    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let step = step_work(space);
 
-    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
-    if let Some(verdict) = verdict {
-        return progress.finish(x, verdict);
+    let (mut x, mut r, mut r_norm2);
+    if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
+        ([x, r], [r_norm2]) = (vectors, scalars);
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
     }
     let mut ar = space.zero_vector()?;
     loop {
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r], [&r_norm2], [])? {
+            return progress.finish(x, verdict);
+        }
         let [r_ar, ar_norm2] = a.apply_products(&r, &r, &mut ar)?;
         progress.count_application_with_products();
         let alpha = relaxed(space, &r_ar, &ar_norm2, &inverse_relaxation);
@@ -83,6 +96,9 @@ pub fn minimal_residual<A: LinearOperator>(
         }
     }
 }
+
+const STATE: Names<2, 1, 0> =
+    Names { method: "Minimal Residual", vectors: ["x", "r"], scalars: ["(r, r)"], numbers: [] };
 
 /// ω α
 fn relaxed<S: VectorSpace>(

@@ -1,5 +1,6 @@
 //! What a solver returns: a solution with its history, or an error that keeps what was reached.
 
+use crate::state::ForeignState;
 use std::fmt;
 use std::time::Duration;
 
@@ -101,6 +102,8 @@ pub enum Failure {
         /// The limit.
         limit: usize,
     },
+    /// Whoever keeps the states of the solve wished that it stops.
+    Interrupted,
 }
 
 impl fmt::Display for Failure {
@@ -118,6 +121,7 @@ impl fmt::Display for Failure {
                 "precision limit: the iterated residual fell to {iterated:.3e} but the true one stays at {true_residual:.3e}"
             ),
             Self::IterationLimit { limit } => write!(f, "the limit of {limit} iterations was reached"),
+            Self::Interrupted => f.write_str("interrupted"),
         }
     }
 }
@@ -145,6 +149,9 @@ pub enum SolverError<V, E: std::error::Error> {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// The state to go on from is another method's.
+    #[error(transparent)]
+    ForeignState(ForeignState),
     /// The vector space or the operator failed.
     #[error(transparent)]
     Operation(#[from] E),
@@ -158,6 +165,7 @@ impl<V, E: std::error::Error> SolverError<V, E> {
                 SolverError::NotConverged { failure, best: map(best, &info), info }
             }
             Self::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+            Self::ForeignState(error) => SolverError::ForeignState(error),
             Self::Operation(error) => SolverError::Operation(error),
         }
     }

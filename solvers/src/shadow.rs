@@ -5,6 +5,9 @@ use crate::{ErrorOf, LinearOperator, VectorSpace};
 /// A growth of (r, r) that costs more digits than a new start from the best iterate.
 pub(crate) const HOPELESS_GROWTH: f64 = 1e8;
 
+/// The names of [`Shadow::numbers`] in a state.
+pub(crate) const SHADOW_NUMBERS: [&str; 3] = ["(q, q)", "(r, r) at the start", "whether q is more than r"];
+
 /// The shadow residual q, and how far the method came with it.
 pub(crate) struct Shadow<V> {
     pub q: V,
@@ -20,6 +23,16 @@ impl<V> Shadow<V> {
     /// None yet.
     pub fn none<S: VectorSpace<Vector = V>>(space: &S) -> Result<Self, S::Error> {
         Ok(Self { q: space.zero_vector()?, norm2: 0.0, start_norm2: f64::INFINITY, mixed: false })
+    }
+
+    /// That of a state, with its [`numbers`](Self::numbers).
+    pub fn restored(q: V, [norm2, start_norm2, mixed]: [f64; 3]) -> Self {
+        Self { q, norm2, start_norm2, mixed: mixed != 0.0 }
+    }
+
+    /// What a state has of it beside q.
+    pub fn numbers(&self) -> [f64; 3] {
+        [self.norm2, self.start_norm2, f64::from(u8::from(self.mixed))]
     }
 
     /// Whether a breakdown with this one and the residual r is the last: another shadow residual was tried, and brought no progress.

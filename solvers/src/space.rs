@@ -52,6 +52,12 @@ pub trait VectorSpace {
     /// The scalar with this value.
     fn scalar(&self, value: Complex64) -> Self::Scalar;
 
+    /// The scalar with this value, as if an inner product of vectors had given it: what follows from it is the same to the last bit. Default:
+    /// as [`scalar`](Self::scalar).
+    fn inner_product(&self, value: Complex64) -> Result<Self::Scalar, Self::Error> {
+        Ok(self.scalar(value))
+    }
+
     /// numerator / denominator, and 0 where the denominator is 0.
     fn quotient(&self, numerator: &Self::Scalar, denominator: &Self::Scalar) -> Self::Scalar;
 

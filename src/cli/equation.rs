@@ -2,13 +2,14 @@
 
 use super::Common;
 use super::arguments::Input;
+use super::checkpoint::{Checkpointing, Identity, Session, fingerprint};
 use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, InvertError,
-    IterationPrecision, Kappa, Mass, MrParams, Preconditioning, System, Wilson, WilsonError, bicgstab,
-    bicgstab_l, cg, cr, gcr, mr,
+    IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError,
+    solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
@@ -166,6 +167,36 @@ impl Equation {
         if self.mass.kappa.is_some() { "kappa" } else { "mass" }
     }
 
+    /// What tells the job `command` from others, to which its checkpoint does not belong; `more` are options of this command.
+    pub fn identity(
+        &self,
+        command: &str,
+        method: &Method,
+        problem: &Problem,
+        more: &[(&str, String)],
+    ) -> Identity {
+        let coupling = match (self.mass.kappa, self.mass.mass) {
+            (Some(kappa), _) => ("kappa", kappa),
+            (None, mass) => ("mass", mass.unwrap_or(f64::NAN)),
+        };
+        let own = [
+            ("command", command.to_owned()),
+            ("lattice", problem.dims().to_string()),
+            ("configuration", problem.fingerprint.clone()),
+            (coupling.0, format!("{:?}", coupling.1)),
+            ("boundary", format!("{:?}", self.boundary.signs())),
+            ("links", self.links.to_string()),
+            ("source", self.source.to_string()),
+            ("solver", method.solver.to_string()),
+            ("system", method.system().to_string()),
+            ("preconditioning", method.preconditioning.to_string()),
+            ("precision", method.precision()),
+            ("tolerance", format!("{:e}", method.tolerance())),
+            ("storage of fields", problem.wilson.lattice().storage_description()),
+        ];
+        own.into_iter().chain(more.iter().cloned()).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// Checks that the source lies on the lattice.
     fn check_source(&self, dims: Dims) -> Result<(), Failure> {
         let outside = (0..NDIM).find(|&mu| self.source.0[mu] >= dims[mu]);
@@ -185,12 +216,13 @@ impl Equation {
     ///
     /// What can be wrong with the arguments alone is found out first.
     ///
-    /// The recorder is told what the devices do from then on.
+    /// The recorder is told what the devices do from then on. A job whose state is kept needs a fingerprint of the configuration.
     pub fn set_up(
         &self,
         method: &Method,
         common: &Common,
         recorder: &Recorder,
+        checkpointing: &Checkpointing,
         report: &Report,
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
@@ -210,12 +242,14 @@ impl Equation {
             ));
         }
         let links = lattice.gauge_in(&configuration, self.boundary, self.links)?;
+        let kept = checkpointing.file().1.is_some();
+        let fingerprint = if kept { fingerprint(&configuration) } else { String::new() };
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;
         // Only solving is of interest.
         recorder.take()?;
-        Ok(Problem { wilson, coupling, setup_seconds: start.elapsed().as_secs_f64() })
+        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: start.elapsed().as_secs_f64() })
     }
 }
 
@@ -225,6 +259,8 @@ pub struct Problem {
     pub wilson: Wilson<f64>,
     /// κ or mass.
     pub coupling: Coupling,
+    /// What tells the configuration from others; empty unless the state of the job is kept.
+    pub fingerprint: String,
     /// Time that all of it took.
     pub setup_seconds: f64,
 }
@@ -360,43 +396,58 @@ impl Method {
         Ok(())
     }
 
-    /// Solves M x = b.
-    pub fn solve(&self, wilson: &Wilson<f64>, b: &SpinorField<f64>) -> Result<Solved, Failure> {
+    /// Solves M x = b, as a part of the job of the session.
+    pub fn solve(
+        &self,
+        wilson: &Wilson<f64>,
+        b: &SpinorField<f64>,
+        session: &mut Session<'_>,
+    ) -> Result<Solved, Failure> {
         let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision);
         let preconditioning = self.preconditioning;
-        let outcome = match self.solver {
-            Solver::Cr => cr(
-                wilson,
-                b,
-                &CrParams { tol, max_iterations, system: self.system(), precision, preconditioning },
-            ),
+        let params = match self.solver {
+            Solver::Cr => SolveParams::Cr(CrParams {
+                tol,
+                max_iterations,
+                system: self.system(),
+                precision,
+                preconditioning,
+            }),
             Solver::Bicgstab => {
-                bicgstab(wilson, b, &BicgstabParams { tol, max_iterations, precision, preconditioning })
+                SolveParams::Bicgstab(BicgstabParams { tol, max_iterations, precision, preconditioning })
             }
-            Solver::BicgstabL => bicgstab_l(
-                wilson,
-                b,
-                &BicgstabLParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
-            ),
-            Solver::Gcr => gcr(
-                wilson,
-                b,
-                &GcrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
-            ),
-            Solver::Mr => mr(
-                wilson,
-                b,
-                &MrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
-            ),
-            Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision, preconditioning }),
+            Solver::BicgstabL => SolveParams::BicgstabL(BicgstabLParams {
+                tol,
+                max_iterations,
+                precision,
+                preconditioning,
+                ..Default::default()
+            }),
+            Solver::Gcr => SolveParams::Gcr(GcrParams {
+                tol,
+                max_iterations,
+                precision,
+                preconditioning,
+                ..Default::default()
+            }),
+            Solver::Mr => SolveParams::Mr(MrParams {
+                tol,
+                max_iterations,
+                precision,
+                preconditioning,
+                ..Default::default()
+            }),
+            Solver::Cg => SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning }),
         };
-        match outcome {
+        match solve_with_checkpoints(wilson, b, &params, session) {
             Ok((x, info)) => Ok(Solved { x, info, failure: None }),
             Err(InvertError::NotConverged { failure, best, info }) => {
                 Ok(Solved { x: *best, info: *info, failure: Some(failure) })
             }
             Err(InvertError::Lattice(error)) => Err(error.into()),
-            Err(error @ InvertError::Parameter { .. }) => Err(Failure::new(Status::Usage, error)),
+            Err(error @ (InvertError::Parameter { .. } | InvertError::ForeignState(_))) => {
+                Err(Failure::new(Status::Usage, error))
+            }
         }
     }
 
@@ -417,6 +468,7 @@ impl Method {
             SolverFailure::NotFinite { .. } => {
                 "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
             }
+            SolverFailure::Interrupted => "a job that was interrupted can go on later with --checkpoint",
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
                 if self.solver.only_system() == Some(System::Direct) =>
             {
@@ -444,6 +496,11 @@ pub struct Residual {
 }
 
 impl Residual {
+    /// Of a solve that another run did.
+    pub fn new(iterated: f64, true_residual: f64) -> Self {
+        Self { iterated, true_residual }
+    }
+
     /// That of the recurrence.
     pub fn iterated(&self) -> f64 {
         self.iterated

@@ -1,14 +1,17 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
 use super::Common;
+use super::checkpoint::Checkpointing;
 use super::equation::{Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
+use super::interrupt::Interrupt;
 use super::report::{Report, Table};
 use super::trace::Trace;
 use crate::host::Spinor;
 use crate::io::{self, PropagatorWriter};
 use crate::plot::{self, PlotError, Series};
 use crate::scalar::Precision;
+use lattice_solvers::Failure as SolverFailure;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +36,8 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     trace: Trace,
+    #[command(flatten)]
+    checkpointing: Checkpointing,
 }
 
 impl Arguments {
@@ -83,19 +88,34 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
 /// written all the same.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, output, plot, trace, .. } = arguments;
-    let outputs = [("--output", output.as_deref()), ("--plot", plot.as_deref()), ("--trace", trace.path())];
+    let Arguments { equation, method, output, plot, trace, checkpointing, .. } = arguments;
+    let outputs = [
+        ("--output", output.as_deref()),
+        ("--plot", plot.as_deref()),
+        ("--trace", trace.path()),
+        checkpointing.file(),
+    ];
     check_files(&equation.file, &outputs)?;
+    let resumed = checkpointing.read()?;
+    let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
-    let problem = equation.set_up(method, common, &recorder, report)?;
+    let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
     let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
     let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
 
+    let more = [("spin", spin.to_string()), ("colour", colour.to_string())];
+    let job = equation.identity("invert", method, &problem, &more);
+    let mut session = checkpointing.session(resumed, job, problem.dims(), interrupt, report)?;
+    session.begin(spin, colour);
     let spinner = report.spinner("solving");
-    let solved = method.solve(&problem.wilson, &source);
+    let solved = method.solve(&problem.wilson, &source, &mut session);
     spinner.finish_and_clear();
     let solved = solved?;
     let traced = trace.write(&recorder, report);
+    if solved.failure == Some(SolverFailure::Interrupted) {
+        traced?;
+        return Err(session.interrupted(&solved.info));
+    }
 
     let x = solved.x.to_host()?;
     let info = &solved.info;
@@ -142,7 +162,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     plotted?;
     traced?;
     match &solved.failure {
-        None => Ok(Status::Fine),
+        None => {
+            session.done();
+            Ok(Status::Fine)
+        }
         Some(failure) => {
             if let Some(path) = output {
                 report.warning(format_args!("{} holds the best iterate, not a solution", path.display()));

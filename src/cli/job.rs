@@ -112,6 +112,9 @@ pub const KEYS: &[Key] = &[
     Key::new("outputs", "output", Kind::Text),
     Key::new("outputs", "plot", Kind::Text),
     Key::new("outputs", "trace", Kind::Text),
+    Key::new("outputs", "checkpoint", Kind::Text),
+    Key::new("outputs", "every", Kind::Text),
+    Key::new("outputs", "resume", Kind::Text),
 ];
 
 /// Where a value was given.

@@ -8,6 +8,7 @@ pub mod bench_bandwidth;
 pub mod bench_gemm;
 pub mod bench_gemm_team;
 pub mod bench_stencil;
+pub mod checkpoint;
 pub mod convert;
 pub mod devices;
 pub mod equation;

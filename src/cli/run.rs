@@ -53,9 +53,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             spectrum::run(&arguments, common, report)
         }
     };
-    done.map_err(|failure| match failure.status {
-        Status::Usage => failure.hint(hint()),
-        _ => failure,
+    done.map_err(|failure| {
+        let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
+        if failure.status == Status::Usage || names_options { failure.hint(hint()) } else { failure }
     })
 }
 

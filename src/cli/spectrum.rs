@@ -1,8 +1,10 @@
 //! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
 
 use super::Common;
+use super::checkpoint::{Checkpointing, Found};
 use super::equation::{Equation, Method, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
+use super::interrupt::Interrupt;
 use super::report::{Report, Table};
 use super::trace::Trace;
 use crate::host::{Dims, NDIM};
@@ -10,9 +12,9 @@ use crate::io::PropagatorWriter;
 use crate::observables::{PionCorrelator, effective_mass};
 use crate::plot;
 use crate::scalar::Precision;
+use lattice_solvers::Failure as SolverFailure;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// The command line of `spectrum`.
 #[derive(Debug, clap::Args)]
@@ -32,6 +34,8 @@ pub struct Arguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     trace: Trace,
+    #[command(flatten)]
+    checkpointing: Checkpointing,
 }
 
 impl Arguments {
@@ -98,13 +102,21 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
 /// than twelve solutions means nothing, but those that were found are written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, along, output, plot, trace } = arguments;
-    let outputs = [("--output", output.as_deref()), ("--plot", plot.as_deref()), ("--trace", trace.path())];
+    let Arguments { equation, method, along, output, plot, trace, checkpointing } = arguments;
+    let outputs = [
+        ("--output", output.as_deref()),
+        ("--plot", plot.as_deref()),
+        ("--trace", trace.path()),
+        checkpointing.file(),
+    ];
     check_files(&equation.file, &outputs)?;
+    let resumed = checkpointing.read()?;
+    let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
-    let problem = equation.set_up(method, common, &recorder, report)?;
-    let start = Instant::now();
+    let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
     let dims = problem.dims();
+    let job = equation.identity("spectrum", method, &problem, &[]);
+    let mut session = checkpointing.session(resumed, job, dims, interrupt, report)?;
     let about = format!(
         "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
         problem.coupling.kappa(),
@@ -124,23 +136,34 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
-        let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
-        let solved = method.solve(&problem.wilson, &source)?;
-        solves.push(Solve {
-            spin,
-            color: colour,
-            converged: solved.failure.is_none(),
-            iterations: solved.info.iterations,
-            residual: (&solved.info).into(),
-        });
-        if let Some(failure) = &solved.failure {
-            let failure = method.failure(failure, &solved.info);
-            let error = failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
-            gave_up = Some(Failure { error, ..failure });
-            break;
-        }
-        tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
-        let x = solved.x.to_host()?;
+        let mut take = |converged, iterations, residual| {
+            solves.push(Solve { spin, color: colour, converged, iterations, residual });
+        };
+        let x = if let Some(Found { iterations, residual, solution }) = session.found(spin, colour)? {
+            take(true, iterations, residual);
+            solution
+        } else {
+            let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
+            session.begin(spin, colour);
+            let solved = method.solve(&problem.wilson, &source, &mut session)?;
+            if solved.failure == Some(SolverFailure::Interrupted) {
+                bar.finish_and_clear();
+                trace.write(&recorder, report)?;
+                return Err(session.interrupted(&solved.info));
+            }
+            take(solved.failure.is_none(), solved.info.iterations, (&solved.info).into());
+            if let Some(failure) = &solved.failure {
+                let failure = method.failure(failure, &solved.info);
+                let error =
+                    failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
+                gave_up = Some(Failure { error, ..failure });
+                break;
+            }
+            tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
+            let x = solved.x.to_host()?;
+            session.finish(&x, &solved.info);
+            x
+        };
         pion.add(&x);
         if let Some(unfinished) = &mut writer
             && let Err(error) = unfinished.write(spin, colour, &x)
@@ -197,13 +220,19 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         effective_mass: masses,
         normalisation: equation.normalisation(),
         solves,
-        seconds: Seconds { setup: problem.setup_seconds, solve: start.elapsed().as_secs_f64() },
+        seconds: Seconds { setup: problem.setup_seconds, solve: session.seconds() },
     };
     report.result(text(&outcome), &outcome)?;
     written?;
     plotted?;
     traced?;
-    gave_up.map_or(Ok(Status::Fine), Err)
+    match gave_up {
+        Some(failure) => Err(failure),
+        None => {
+            session.done();
+            Ok(Status::Fine)
+        }
+    }
 }
 
 fn text(outcome: &Outcome) -> String {

@@ -12,6 +12,7 @@
 //! * A [`Program`] is built from a [`KernelKey`] and cached in memory and on disk. A [`Kernel`] is made with its
 //!   declaration, a list of [`Parameter`]s, which is checked against the compiled kernel at once; each launch
 //!   is checked against the declaration.
+//! * A [`Recorder`] that devices are opened with writes down every command, for traces; without one that costs nothing.
 //! * Every failure is a [`DeviceError`].
 //!
 //! *Architecture invariant:* nothing outside this folder names `opencl3` or writes `unsafe`.

@@ -76,6 +76,17 @@ impl Slot {
         [Argument::memory::<f64>(&self.memory), Argument::value(u32::from(self.index))]
     }
 
+    /// Writes the first sum, as if a launch had made it.
+    fn write(&self, sum: Complex64) -> Result<()> {
+        // What stands behind the sums is zero and stays so.
+        let sums = [sum.re, sum.im, 0.0];
+        let offset = usize::from(self.index) * SLOT_DOUBLES * size_of::<f64>();
+        let compute = &self.device.core().compute;
+        // SAFETY: the call is blocking: `sums` outlives it.
+        unsafe { self.memory.write(compute, Blocking::Yes, offset, bytemuck::cast_slice(&sums), &[]) }
+            .map(drop)
+    }
+
     /// Waits for the launch, and reads its sums.
     pub fn read(&self) -> Result<[f64; SLOT_DOUBLES]> {
         let mut sums = [0.0; SLOT_DOUBLES];
@@ -146,6 +157,18 @@ impl Number {
             numerators: vec![Sum { slot: Arc::clone(&slot), part, conjugate: false }],
             denominators: Vec::new(),
         })
+    }
+
+    /// A number with this value that kernels take from the device, as they do the sum of a launch: what they compute from it is the same to the last
+    /// bit.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooManySums`]; [`DeviceError::OpenCl`].
+    pub fn on_device(device: &Device, value: Complex64) -> Result<Self> {
+        let slot = device.slot()?;
+        slot.write(value)?;
+        let [sum, _] = Self::of_slot(slot);
+        Ok(sum)
     }
 
     /// self / denominator, and 0 where that is 0.

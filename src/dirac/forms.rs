@@ -1,14 +1,17 @@
 //! One form of M x = b, solved by any method in any precision.
 
+use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::plan::{Inner, IterationPrecision, Method, Plan};
 use super::solve::InvertError;
 use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, LinearOperator, MrSmoother, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, LinearOperator, MrSmoother, Recurrence, SolverError, StateKeeper,
+    TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
+use std::cell::{Cell, RefCell};
 
 pub(super) const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
 
@@ -26,6 +29,8 @@ pub(super) struct Form<'a, A: DiracOperator> {
     pub b_norm: f64,
     /// The relative residual of the equation, from its definition.
     pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
+    /// Who keeps the states of the solve, if anybody does.
+    pub checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
 impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
@@ -38,8 +43,13 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
             IterationPrecision::Double => {
                 let mut source = self.operator.space().zero_vector()?;
                 SourceMap::new(self.operator, plan.method)?.apply(self.b, &mut source)?;
+                let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
+                    space: self.operator.space(),
+                    checkpoints,
+                    beside: None,
+                });
                 let true_residual = TrueResidual::Computed(self.true_residual);
-                Ok(iterate(self.operator, &source, guess, plan, true_residual)?)
+                Ok(iterate(self.operator, &source, guess, plan, callbacks(true_residual, &mut keeper))?)
             }
             IterationPrecision::Single => self.solve_low::<f32>(guess, plan),
             IterationPrecision::Mixed(Inner::Single) => self.solve_mixed::<f32>(guess, plan, Inner::Single),
@@ -72,8 +82,10 @@ impl<A: DiracOperator> Form<'_, A> {
             A::raise(x, &mut raised)?;
             (self.true_residual)(&raised)
         };
-        let true_residual = TrueResidual::Computed(&mut true_residual);
-        let outcome = iterate(&low, &source, guess, plan, true_residual)?;
+        let mut keeper =
+            self.checkpoints.map(|checkpoints| Keeper { space: low.space(), checkpoints, beside: None });
+        let callbacks = callbacks(TrueResidual::Computed(&mut true_residual), &mut keeper);
+        let outcome = iterate(&low, &source, guess, plan, callbacks)?;
         Ok(match outcome {
             Ok((x, info)) => {
                 A::raise(&x, &mut raised)?;
@@ -93,7 +105,7 @@ impl<A: DiracOperator> Form<'_, A> {
     where
         A: InPrecision<R>,
     {
-        let Self { operator, b, b_norm, true_residual } = self;
+        let Self { operator, b, b_norm, true_residual, checkpoints } = self;
         let space = operator.space();
         let low = operator.in_precision()?;
         // A residual that starts a stretch of low precision needs no more precision on its way to the system that is iterated.
@@ -112,10 +124,11 @@ impl<A: DiracOperator> Form<'_, A> {
         A::lower(&residual, &mut low_residual)?;
         map.apply(&low_residual, &mut source)?;
         let mut correction = space.zero_vector()?;
-        let mut replacements = 0;
+        let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
-            replacements += 1;
+            replacements.set(replacements.get() + 1);
             A::raise(x, &mut correction)?;
+            let mut solution = solution.borrow_mut();
             space.axpy(&space.scalar(-MINUS_ONE), &correction, &mut solution)?;
             low.space().copy(&zero, x)?;
             operator.apply(&solution, &mut residual)?;
@@ -126,8 +139,14 @@ impl<A: DiracOperator> Form<'_, A> {
             if relative <= plan.stopping.tolerance { true_residual(&solution) } else { Ok(relative) }
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
-        let outcome = iterate(&low, &source, None, plan, residual)?;
-        let work = operator.work().times(replacements);
+        let mut keeper = checkpoints.map(|checkpoints| Keeper {
+            space: low.space(),
+            checkpoints,
+            beside: Some(Beside { solution: &solution, replacements: &replacements }),
+        });
+        let outcome = iterate(&low, &source, None, plan, callbacks(residual, &mut keeper))?;
+        let work = operator.work().times(replacements.get());
+        let solution = solution.into_inner();
         Ok(match outcome {
             Ok((_, mut info)) => {
                 info.work += work;
@@ -136,6 +155,15 @@ impl<A: DiracOperator> Form<'_, A> {
             Err(error) => Err(with_best(error, |_| Ok(solution))?),
         })
     }
+}
+
+/// What a method is given for the residual that counts and for a keeper.
+fn callbacks<'a, A: DiracOperator>(
+    true_residual: TrueResidual<'a, A>,
+    keeper: &'a mut Option<Keeper<'_, A::Space>>,
+) -> Callbacks<'a, A> {
+    let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+    Callbacks { true_residual: Some(true_residual), keeper }
 }
 
 /// The same error with another kind of iterate.
@@ -148,6 +176,7 @@ fn with_best<V, W>(
             SolverError::NotConverged { failure, best: best_of(best)?, info }
         }
         SolverError::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+        SolverError::ForeignState(error) => SolverError::ForeignState(error),
         SolverError::Operation(error) => SolverError::Operation(error),
     })
 }
@@ -198,7 +227,7 @@ fn iterate<A: DiracOperator>(
     source: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     plan: Plan,
-    true_residual: TrueResidual<'_, A>,
+    callbacks: Callbacks<'_, A>,
 ) -> Result<Outcome<VectorOf<A>>, DeviceError> {
     let stopping = plan.stopping;
     Ok(match plan.method {
@@ -207,50 +236,45 @@ fn iterate<A: DiracOperator>(
                 if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
             let params = solvers::CrParams { stopping, recurrence, ..Default::default() };
             match system {
-                System::Direct => {
-                    solvers::conjugate_residual(operator, source, guess, &params, Some(true_residual))
-                }
+                System::Direct => solvers::conjugate_residual(operator, source, guess, &params, callbacks),
                 System::Hermitian => {
                     let hermitian = operator.times_gamma5()?;
-                    let residual = Some(true_residual.for_operator());
-                    solvers::conjugate_residual(&hermitian, source, guess, &params, residual)
+                    solvers::conjugate_residual(&hermitian, source, guess, &params, callbacks.for_operator())
                 }
                 System::Normal => {
                     let normal = Normal::new(operator)?;
-                    let residual = Some(true_residual.for_operator());
-                    solvers::conjugate_residual(&normal, source, guess, &params, residual)
+                    solvers::conjugate_residual(&normal, source, guess, &params, callbacks.for_operator())
                 }
             }
         }
         Method::Cg => {
             let normal = Normal::new(operator)?;
             let params = solvers::CgParams { stopping, ..Default::default() };
-            let residual = Some(true_residual.for_operator());
-            solvers::conjugate_gradient(&normal, source, guess, &params, residual)
+            solvers::conjugate_gradient(&normal, source, guess, &params, callbacks.for_operator())
         }
         Method::Bicgstab => {
             let params = solvers::BicgstabParams { stopping, ..Default::default() };
-            solvers::bicgstab(operator, source, guess, &params, Some(true_residual))
+            solvers::bicgstab(operator, source, guess, &params, callbacks)
         }
         Method::BicgstabL { degree } => {
             let params = solvers::BicgstabLParams { stopping, degree, ..Default::default() };
-            solvers::bicgstab_l(operator, source, guess, &params, Some(true_residual))
+            solvers::bicgstab_l(operator, source, guess, &params, callbacks)
         }
         Method::Gcr { restart, smoothing } => {
             let params = solvers::GcrParams { stopping, restart, ..Default::default() };
             if smoothing == 0 {
-                return Ok(solvers::gcr(operator, source, guess, &params, None, Some(true_residual)));
+                return Ok(solvers::gcr(operator, source, guess, &params, None, callbacks));
             }
             let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
                 Ok(smoother) => smoother,
                 Err(error) => return Ok(Err(error)),
             };
             let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
-            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), Some(true_residual))
+            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), callbacks)
         }
         Method::Mr { relaxation } => {
             let params = solvers::MrParams { stopping, relaxation, ..Default::default() };
-            solvers::minimal_residual(operator, source, guess, &params, Some(true_residual))
+            solvers::minimal_residual(operator, source, guess, &params, callbacks)
         }
     })
 }

@@ -1,5 +1,6 @@
 //! Dirac operators on lattice fields, and solving with them.
 
+mod checkpoints;
 mod even_odd;
 mod forms;
 mod plan;
@@ -11,12 +12,13 @@ mod stencil_tuning;
 mod systems;
 mod wilson;
 
+pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use schur_complement::SchurComplement;
 pub use solve::{
-    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, bicgstab,
-    bicgstab_l, cg, cr, cr_from, gcr, mr,
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,
+    bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr, solve_with_checkpoints,
 };
 pub use stencil_kernels::Tuning;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};

@@ -1,12 +1,13 @@
 //! Solving M x = b.
 
+use super::checkpoints::Checkpoints;
 use super::forms::{Form, MINUS_ONE, Outcome, norm, scale};
 use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
 use super::systems::System;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
-use lattice_solvers::{Failure, SolverError, SolverInfo, Stopping, VectorSpace};
+use lattice_solvers::{Failure, ForeignState, SolverError, SolverInfo, Stopping, VectorSpace};
 
 /// Parameters of [`cr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,6 +168,9 @@ pub enum InvertError {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// The state to go on from is another method's.
+    #[error(transparent)]
+    ForeignState(ForeignState),
     /// A field or a device failed.
     #[error(transparent)]
     Lattice(#[from] LatticeError),
@@ -253,7 +257,7 @@ pub fn cr(
     b: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
 }
 
 /// As [`cr`], from the initial guess `guess`.
@@ -266,7 +270,7 @@ pub fn cr_from(
     guess: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, Some(guess), (*params).into())
+    solve(wilson, b, Some(guess), (*params).into(), None)
 }
 
 /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
@@ -278,7 +282,7 @@ pub fn cg(
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
@@ -290,7 +294,7 @@ pub fn bicgstab(
     b: &SpinorField<f64>,
     params: &BicgstabParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
@@ -302,7 +306,7 @@ pub fn bicgstab_l(
     b: &SpinorField<f64>,
     params: &BicgstabLParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
 }
 
 /// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
@@ -314,7 +318,7 @@ pub fn gcr(
     b: &SpinorField<f64>,
     params: &GcrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
 }
 
 /// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
@@ -326,7 +330,52 @@ pub fn mr(
     b: &SpinorField<f64>,
     params: &MrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into())
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// The parameters of one of the methods.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SolveParams {
+    /// Those of [`cr`].
+    Cr(CrParams),
+    /// Those of [`cg`].
+    Cg(CgParams),
+    /// Those of [`bicgstab`].
+    Bicgstab(BicgstabParams),
+    /// Those of [`bicgstab_l`].
+    BicgstabL(BicgstabLParams),
+    /// Those of [`gcr`].
+    Gcr(GcrParams),
+    /// Those of [`mr`].
+    Mr(MrParams),
+}
+
+impl From<SolveParams> for Plan {
+    fn from(params: SolveParams) -> Self {
+        match params {
+            SolveParams::Cr(params) => params.into(),
+            SolveParams::Cg(params) => params.into(),
+            SolveParams::Bicgstab(params) => params.into(),
+            SolveParams::BicgstabL(params) => params.into(),
+            SolveParams::Gcr(params) => params.into(),
+            SolveParams::Mr(params) => params.into(),
+        }
+    }
+}
+
+/// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from
+/// the state that `checkpoints` has, if it has one. The result is then that of the solve which the state is of, to the last bit if it runs on the same
+/// device.
+///
+/// # Errors
+/// As [`cr`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop; [`InvertError::ForeignState`].
+pub fn solve_with_checkpoints(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &SolveParams,
+    checkpoints: &mut dyn Checkpoints,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), Some(checkpoints))
 }
 
 fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
@@ -340,8 +389,10 @@ fn solve(
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,
+    checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let space = wilson.spinor_space();
+    let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
     let b_norm = scale(space, b)?;
     let mut residual = space.zero_vector()?;
     let mut true_residual = |x: &SpinorField<f64>| {
@@ -351,7 +402,7 @@ fn solve(
     };
     match plan.preconditioning {
         Preconditioning::None => {
-            let form = Form { operator: wilson, b, b_norm, true_residual: &mut true_residual };
+            let form = Form { operator: wilson, b, b_norm, true_residual: &mut true_residual, checkpoints };
             finish(form.solve(guess, plan)?, Ok)
         }
         Preconditioning::EvenOdd => {
@@ -364,7 +415,7 @@ fn solve(
                 true_residual(&x)
             };
             let operator = &wilson.schur_complement()?;
-            let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual };
+            let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
             let outcome = form.solve(guess.as_ref(), plan)?;
             finish(outcome, |even| {
                 parts.solution(&even, &mut x)?;
@@ -384,6 +435,7 @@ fn finish<V>(outcome: Outcome<V>, full: impl FnOnce(V) -> Result<SpinorField<f64
         Err(SolverError::Parameter { name, value, allowed }) => {
             Err(InvertError::Parameter { name, value, allowed })
         }
+        Err(SolverError::ForeignState(error)) => Err(InvertError::ForeignState(error)),
         Err(SolverError::Operation(error)) => Err(error.into()),
     }
 }

@@ -3,7 +3,7 @@
 use super::schur_complement::SchurComplement;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
-use crate::lattice::{LatticeError, ParityField, SpinorField};
+use crate::lattice::{LatticeError, ParityField, SpinorField, StoredField};
 use crate::scalar::Storage;
 use lattice_solvers::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work};
 use std::cell::RefCell;
@@ -45,7 +45,7 @@ impl FromStr for System {
 
 /// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
 pub(super) trait DiracOperator:
-    LinearOperator<Space: VectorSpace<Error = DeviceError>> + Sized
+    LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField>> + Sized
 {
     /// M†
     fn adjoint(&self) -> Result<Self, DeviceError>;

@@ -24,7 +24,12 @@ impl Error {
     /// True when the file was read but its content disagrees with the checksum, plaquette or link trace that it
     /// carries; false when it could not be read or written, or is not valid.
     pub fn is_mismatch(&self) -> bool {
-        matches!(self.kind, ErrorKind::ChecksumMismatch { .. } | ErrorKind::HeaderMismatch { .. })
+        matches!(
+            self.kind,
+            ErrorKind::ChecksumMismatch { .. }
+                | ErrorKind::HeaderMismatch { .. }
+                | ErrorKind::DamagedCheckpoint { .. }
+        )
     }
 }
 
@@ -201,6 +206,16 @@ pub enum ErrorKind {
         /// The sums in the file.
         stored: String,
         /// The sums of the data.
+        computed: String,
+    },
+    /// The sum in a checkpoint is not that of its data.
+    #[error(
+        "the checkpoint is damaged (BLAKE3 stored {stored}, computed {computed}); copy it again, or start anew without it"
+    )]
+    DamagedCheckpoint {
+        /// The sum in the file.
+        stored: String,
+        /// The sum of the data.
         computed: String,
     },
     /// An observable in the header is not that of the links.

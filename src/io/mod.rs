@@ -8,6 +8,7 @@
 //! field itself; sizes in a header are compared with that of the file before anything is allocated for them. Files
 //! are written under a temporary name and renamed when they are complete.
 
+mod checkpoint;
 mod checksum;
 mod error;
 mod format;
@@ -26,6 +27,7 @@ mod read;
 mod validate;
 mod write;
 
+pub use checkpoint::{Checkpoint, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
 pub use error::{Error, ErrorKind, Place};
 pub use format::{Format, UnknownFormatName};

@@ -22,11 +22,12 @@ pub(crate) use slab::Slab;
 pub use space::{ParitySpace, SpinorSpace};
 pub(crate) use space::{field_key, sum_of_slabs};
 pub use spinor_field::SpinorField;
+pub use spinors::StoredField;
 pub(crate) use spinors::{Sites, Spinors};
 
 use crate::device::{DeviceError, Team};
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};
-use crate::scalar::Storage;
+use crate::scalar::{Storage, StoragePrecision};
 use num_traits::One;
 use std::sync::Arc;
 
@@ -144,6 +145,19 @@ impl Lattice {
     /// Devices of the team that have no time slice.
     pub fn idle_devices(&self) -> usize {
         self.team().len() - self.slabs().len()
+    }
+
+    /// How its fields are stored, in words that are the same where the bytes of a field are.
+    pub fn storage_description(&self) -> String {
+        if self.team().is_host() {
+            return "on the host".to_owned();
+        }
+        let slabs = self.slabs().iter().map(|slab| {
+            let lanes = [StoragePrecision::Double, StoragePrecision::Single, StoragePrecision::Half]
+                .map(|precision| slab.layout(self.dims(), precision).lanes().to_string());
+            format!("{} time slices in {} lanes", slab.t_extent, lanes.join("/"))
+        });
+        format!("on devices: {}", slabs.collect::<Vec<_>>().join(", "))
     }
 
     /// The parts of the lattice, one for each device that has one; none on the host.

@@ -1,7 +1,7 @@
 //! Half of a fermion field: the sites of one parity.
 
 use super::Lattice;
-use super::spinors::{Field, Sites, Spinors};
+use super::spinors::{Field, Sites, Spinors, StoredField};
 use crate::device::DeviceError;
 use crate::host::Spinor;
 use crate::scalar::Storage;
@@ -73,6 +73,16 @@ impl<T: Storage> Field<T> for ParityField<T> {
 
     fn spinors_mut(&mut self) -> &mut Spinors<T> {
         &mut self.spinors
+    }
+}
+
+impl<T: Storage> StoredField for ParityField<T> {
+    fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        self.spinors.to_bytes()
+    }
+
+    fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.spinors.set_bytes(bytes)
     }
 }
 

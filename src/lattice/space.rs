@@ -333,6 +333,14 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         value.into()
     }
 
+    fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
+        match &self.kernels[..] {
+            // Where sums stay on the device.
+            [one] => Number::on_device(&one.device, value),
+            _ => Ok(value.into()),
+        }
+    }
+
     fn quotient(&self, numerator: &Number, denominator: &Number) -> Number {
         numerator.over(denominator)
     }

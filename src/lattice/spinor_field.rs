@@ -1,6 +1,6 @@
 //! A fermion field where the operators need it.
 
-use super::spinors::{Field, Sites, Spinors};
+use super::spinors::{Field, Sites, Spinors, StoredField};
 use super::{Lattice, ParityField};
 use crate::device::DeviceError;
 use crate::host::Spinor;
@@ -84,6 +84,16 @@ impl<T: Storage> Field<T> for SpinorField<T> {
 
     fn spinors_mut(&mut self) -> &mut Spinors<T> {
         &mut self.spinors
+    }
+}
+
+impl<T: Storage> StoredField for SpinorField<T> {
+    fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        self.spinors.to_bytes()
+    }
+
+    fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.spinors.set_bytes(bytes)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::layout::Shape;
 use super::slab::Slab;
 use super::{Lattice, transfer};
-use crate::device::{Buffer, DeviceError};
+use crate::device::{Buffer, DeviceError, check_length};
 use crate::host::{Dims, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
 use rayon::prelude::*;
@@ -55,6 +55,21 @@ pub trait Field<T: Storage> {
     fn spinors(&self) -> &Spinors<T>;
 
     fn spinors_mut(&mut self) -> &mut Spinors<T>;
+}
+
+/// A field as the bytes of its storage, whichever its precision and its sites: to be kept and taken back where it is stored in the same way.
+pub trait StoredField {
+    /// The bytes.
+    ///
+    /// # Errors
+    /// When a device fails.
+    fn to_bytes(&self) -> Result<Vec<u8>, DeviceError>;
+
+    /// Takes them back.
+    ///
+    /// # Errors
+    /// When there are not as many as the storage has, or a device fails.
+    fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError>;
 }
 
 impl<T: Storage> Spinors<T> {
@@ -143,6 +158,57 @@ impl<T: Storage> Spinors<T> {
         match &mut self.storage {
             SpinorStorage::Devices(buffers) => buffers,
             SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    /// The bytes of the storage, slab by slab.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        let mut bytes = Vec::with_capacity(self.storage_bytes());
+        match &self.storage {
+            SpinorStorage::Host(own) => {
+                own.iter().for_each(|spinor| bytes.extend_from_slice(bytemuck::bytes_of(&spinor.0)));
+            }
+            SpinorStorage::Devices(buffers) => {
+                for buffer in buffers {
+                    bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The reverse of [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Errors
+    /// When there are not as many bytes as the storage has, or a device fails.
+    pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        check_length("restore a field", self.storage_bytes(), bytes.len())?;
+        match &mut self.storage {
+            SpinorStorage::Host(own) => {
+                for (spinor, bytes) in own.iter_mut().zip(bytes.chunks(size_of::<Spinor<T::Real>>())) {
+                    bytemuck::bytes_of_mut(&mut spinor.0).copy_from_slice(bytes);
+                }
+            }
+            SpinorStorage::Devices(buffers) => {
+                let mut rest = bytes;
+                for buffer in buffers {
+                    let (part, others) = rest.split_at(buffer.len() * size_of::<T::Stored>());
+                    let mut numbers = vec![T::Stored::default(); buffer.len()];
+                    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(part);
+                    buffer.write(&numbers)?;
+                    rest = others;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn storage_bytes(&self) -> usize {
+        match &self.storage {
+            SpinorStorage::Host(own) => size_of_val(&own[..]),
+            SpinorStorage::Devices(buffers) => {
+                buffers.iter().map(|buffer| buffer.len() * size_of::<T::Stored>()).sum()
+            }
         }
     }
 

@@ -1,0 +1,142 @@
+//! The state of a solve between two iterations: to be kept, and to go on from.
+
+use crate::convergence::TrueResidual;
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
+use num_complex::Complex64;
+use std::borrow::Cow;
+
+/// All that a method knows between two iterations, by name.
+///
+/// A solve that goes on from a state, with the same operator, source and parameters, takes the very steps that the solve would have taken which
+/// the state is of: the same bits, if the operations of its space give the same bits each time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverState<V> {
+    /// The method.
+    pub method: Name,
+    /// Its vectors.
+    pub vectors: Vec<(Name, V)>,
+    /// Its scalars, each the result of an inner product.
+    pub scalars: Vec<(Name, Complex64)>,
+    /// Other numbers.
+    pub numbers: Vec<(Name, f64)>,
+    /// Numbers of iterations and of other things.
+    pub counts: Vec<(Name, u64)>,
+    /// Relative residual by the recurrence, before the first iteration and after each.
+    pub history: Vec<f64>,
+}
+
+/// A name in a state.
+pub type Name = Cow<'static, str>;
+
+/// The state to go on from is not one that the method can go on from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the state to go on from is of {found}, and {method} needs {needed}; start without it")]
+pub struct ForeignState {
+    /// The method that was to go on.
+    pub method: &'static str,
+    /// What it needs.
+    pub needed: String,
+    /// The method that the state is of.
+    pub found: String,
+}
+
+/// What to do with a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing: iterate.
+    GoOn,
+    /// Keep it, and iterate.
+    Keep,
+    /// Keep it, and stop with [`Failure::Interrupted`](crate::Failure::Interrupted).
+    KeepAndStop,
+    /// Stop in the same way, without keeping it.
+    Stop,
+}
+
+/// Keeps the states of a solve.
+pub trait StateKeeper<V, E> {
+    /// The state that the solve goes on from. Asked once, before everything else.
+    fn kept(&mut self) -> Result<Option<SolverState<V>>, E>;
+
+    /// Asked between two iterations whenever the residual has been looked at, so it must be quick.
+    fn wish(&mut self) -> Wish;
+
+    /// Keeps a state; called if it was wished.
+    fn keep(&mut self, state: &SolverState<&V>) -> Result<(), E>;
+}
+
+/// What a solve asks and tells others while it goes on. Made of a [`TrueResidual`] alone, or of `None`, by `into`.
+pub struct Callbacks<'a, A: LinearOperator> {
+    /// Computes the residual that counts; `None` stands for ‖b − A x‖ / ‖b‖.
+    pub true_residual: Option<TrueResidual<'a, A>>,
+    /// Keeps the states of the solve, if anybody does.
+    pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
+}
+
+impl<'a, A: LinearOperator> From<Option<TrueResidual<'a, A>>> for Callbacks<'a, A> {
+    fn from(true_residual: Option<TrueResidual<'a, A>>) -> Self {
+        Self { true_residual, keeper: None }
+    }
+}
+
+impl<'a, A: LinearOperator> Callbacks<'a, A> {
+    /// The same for another operator on the same space.
+    pub fn for_operator<B>(self) -> Callbacks<'a, B>
+    where
+        B: LinearOperator<Space = A::Space>,
+    {
+        let Self { true_residual, keeper } = self;
+        Callbacks { true_residual: true_residual.map(TrueResidual::for_operator), keeper }
+    }
+}
+
+/// What the state of a method has beside that of every method.
+pub(crate) struct Names<const V: usize, const S: usize, const N: usize> {
+    pub method: &'static str,
+    pub vectors: [&'static str; V],
+    pub scalars: [&'static str; S],
+    pub numbers: [&'static str; N],
+}
+
+/// What a method goes on from.
+pub(crate) struct Resumed<A: LinearOperator, const V: usize, const S: usize, const N: usize> {
+    pub vectors: [VectorOf<A>; V],
+    pub scalars: [ScalarOf<A>; S],
+    pub numbers: [f64; N],
+}
+
+impl<T> SolverState<T> {
+    /// The vectors of these names, which are no longer in the state then.
+    pub(crate) fn vectors<const V: usize>(&mut self, names: [&'static str; V]) -> Result<[T; V], Missing> {
+        let mut found = Vec::with_capacity(V);
+        for name in names {
+            let position = self.vectors.iter().position(|(own, _)| own == name).ok_or(Missing(name))?;
+            found.push(self.vectors.swap_remove(position).1);
+        }
+        found.try_into().map_err(|_| Missing("as many vectors as names"))
+    }
+
+    pub(crate) fn scalar(&self, name: &'static str) -> Result<Complex64, Missing> {
+        value(&self.scalars, name)
+    }
+
+    pub(crate) fn number(&self, name: &'static str) -> Result<f64, Missing> {
+        value(&self.numbers, name)
+    }
+
+    pub(crate) fn count(&self, name: &'static str) -> Result<u64, Missing> {
+        value(&self.counts, name)
+    }
+}
+
+/// What a state does not have.
+pub(crate) struct Missing(pub &'static str);
+
+fn value<T: Copy>(values: &[(Name, T)], name: &'static str) -> Result<T, Missing> {
+    values.iter().find(|(own, _)| own == name).map(|(_, value)| *value).ok_or(Missing(name))
+}
+
+/// A list of a state.
+pub(crate) fn named_values<T>(values: impl IntoIterator<Item = (&'static str, T)>) -> Vec<(Name, T)> {
+    values.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}

@@ -1,0 +1,151 @@
+//! Solves that are interrupted and go on from the state that was kept: the same bits as without interruption.
+
+mod dense;
+
+use dense::{Dense, Random, distance};
+use lattice_solvers::*;
+use num_complex::Complex64;
+use std::convert::Infallible;
+
+const N: usize = 31;
+
+type Vector = Vec<Complex64>;
+
+/// Wishes to stop at a certain one of the times that it is asked.
+struct StopAt {
+    asked: usize,
+    stop: usize,
+    from: Option<SolverState<Vector>>,
+    kept: Option<SolverState<Vector>>,
+}
+
+impl StateKeeper<Vector, Infallible> for StopAt {
+    fn kept(&mut self) -> Result<Option<SolverState<Vector>>, Infallible> {
+        Ok(self.from.take())
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.asked += 1;
+        if self.asked == self.stop { Wish::KeepAndStop } else { Wish::GoOn }
+    }
+
+    fn keep(&mut self, state: &SolverState<&Vector>) -> Result<(), Infallible> {
+        let SolverState { method, vectors, scalars, numbers, counts, history } = state.clone();
+        let vectors = vectors.into_iter().map(|(name, vector)| (name, vector.clone())).collect();
+        self.kept = Some(SolverState { method, vectors, scalars, numbers, counts, history });
+        Ok(())
+    }
+}
+
+fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, Dense> {
+    Callbacks { true_residual: None, keeper: Some(keeper) }
+}
+
+type Outcome = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
+
+/// What must be the same: all but the time.
+fn told(outcome: Outcome) -> (Vector, SolverInfo, Option<Failure>) {
+    let (x, info, failure) = match outcome {
+        Ok((x, info)) => (x, info, None),
+        Err(SolverError::NotConverged { failure, best, info }) => (best, *info, Some(failure)),
+        Err(error) => panic!("{error}"),
+    };
+    (x, SolverInfo { time: Default::default(), ..info }, failure)
+}
+
+/// Stops a solve, by `solve(keeper)`, at each place where it can be stopped, and lets it go on from there.
+fn check(what: &str, solve: impl Fn(&mut StopAt) -> Outcome) -> Vector {
+    let stop_at = |stop, from| StopAt { asked: 0, stop, from, kept: None };
+    let mut never = stop_at(usize::MAX, None);
+    let whole = told(solve(&mut never));
+    assert!(never.asked > 1, "{what}: asked {} times only", never.asked);
+    for stop in 1..=never.asked {
+        let mut keeper = stop_at(stop, None);
+        let (_, info, failure) = told(solve(&mut keeper));
+        assert_eq!(failure, Some(Failure::Interrupted), "{what}, {stop}");
+        assert!(info.residual.true_residual.is_finite());
+        let mut rest = stop_at(usize::MAX, keeper.kept);
+        assert_eq!(told(solve(&mut rest)), whole, "{what}: stopped at the look number {stop}");
+        assert_eq!(rest.asked, never.asked - stop + 1, "{what}");
+    }
+    whole.0
+}
+
+#[test]
+fn a_solve_that_was_interrupted_gives_the_same_bits() {
+    let (positive, indefinite, general) =
+        (Dense::positive(N, 1), Dense::indefinite(N, 2), Dense::general(N, 3));
+    let b = Random(4).vector(N);
+    for look_every in [Some(1), Some(3), None] {
+        let stopping = Stopping { look_every, ..Default::default() };
+        let cr = |recurrence| CrParams { stopping, recurrence, ..Default::default() };
+        let (hermitian, any) = (cr(Recurrence::Hermitian), cr(Recurrence::General));
+        let cg = CgParams { stopping, ..Default::default() };
+        let stabilised = BicgstabParams { stopping, ..Default::default() };
+        let solutions = [
+            (
+                &positive,
+                check("CR", |keeper| conjugate_residual(&positive, &b, None, &hermitian, with(keeper))),
+            ),
+            (
+                &indefinite,
+                check("CR, indefinite", |keeper| {
+                    conjugate_residual(&indefinite, &b, None, &hermitian, with(keeper))
+                }),
+            ),
+            (
+                &general,
+                check("CR, general", |keeper| conjugate_residual(&general, &b, None, &any, with(keeper))),
+            ),
+            (&positive, check("CG", |keeper| conjugate_gradient(&positive, &b, None, &cg, with(keeper)))),
+            (
+                &general,
+                check("BiCGStab", |keeper| bicgstab(&general, &b, Some(&b), &stabilised, with(keeper))),
+            ),
+        ];
+        let higher = BicgstabLParams { stopping, degree: 3, ..Default::default() };
+        let gcr_params = GcrParams { stopping, restart: 4, ..Default::default() };
+        let mr = MrParams { stopping, ..Default::default() };
+        let more = [
+            check("BiCGStab(3)", |keeper| bicgstab_l(&general, &b, None, &higher, with(keeper))),
+            check("GCR(4)", |keeper| gcr(&general, &b, None, &gcr_params, None, with(keeper))),
+            check("MR", |keeper| minimal_residual(&general, &b, None, &mr, with(keeper))),
+        ];
+        for (a, x) in solutions.into_iter().chain(more.map(|x| (&general, x))) {
+            assert!(distance(&x, &a.solve(&b)) < 1e-8);
+        }
+    }
+}
+
+#[test]
+fn a_solve_that_fails_fails_in_the_same_way() {
+    // BiCGStab starts again with other shadow residuals before it gives up.
+    let singular =
+        Dense::from_fn(N, |i, j| if i == j && i > 0 { (1.0 + i as f64).into() } else { 0.0.into() });
+    let b = Random(5).vector(N);
+    let stopping = Stopping { max_iterations: 60, ..Default::default() };
+    let params = BicgstabParams { stopping, ..Default::default() };
+    check("singular", |keeper| bicgstab(&singular, &b, None, &params, with(keeper)));
+    let params = BicgstabLParams { stopping, ..Default::default() };
+    check("singular, degree 2", |keeper| bicgstab_l(&singular, &b, None, &params, with(keeper)));
+}
+
+#[test]
+fn a_state_of_another_method_is_refused() {
+    let a = Dense::positive(N, 6);
+    let b = Random(7).vector(N);
+    let mut keeper = StopAt { asked: 0, stop: 3, from: None, kept: None };
+    told(conjugate_gradient(&a, &b, None, &CgParams::default(), with(&mut keeper)));
+    let state = keeper.kept.unwrap();
+    let mut keeper = StopAt { asked: 0, stop: 0, from: Some(state.clone()), kept: None };
+    let error = conjugate_residual(&a, &b, None, &CrParams::default(), with(&mut keeper)).unwrap_err();
+    assert!(matches!(error, SolverError::ForeignState(_)), "{error}");
+    for word in ["Conjugate Gradient", "Conjugate Residual"] {
+        assert!(error.to_string().contains(word), "{error}");
+    }
+    let mut broken = state;
+    broken.scalars.clear();
+    let mut keeper = StopAt { asked: 0, stop: 0, from: Some(broken), kept: None };
+    let error = conjugate_gradient(&a, &b, None, &CgParams::default(), with(&mut keeper)).unwrap_err();
+    assert!(error.to_string().contains("`(r, r)`"), "{error}");
+}

@@ -1,0 +1,116 @@
+//! `--checkpoint` and `--resume`: the state of a job in a file, to go on from later.
+//!
+//! `document` is what such a file says, `session` keeps it while a job runs.
+
+mod document;
+mod session;
+
+pub use session::{Found, Identity, Session};
+
+use super::failure::Failure;
+use crate::host::{GaugeConfiguration, Links, plaquette};
+use crate::io;
+use document::Document;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The options.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Interruptions")]
+pub struct Checkpointing {
+    /// Keep the state of the job in this file, every now and then and when the program is interrupted (Ctrl-C, SIGTERM), to go on from there
+    /// with --resume; finished solutions are kept beside it; all of it is removed when the job is done
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// How often the state is kept: 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    every: Duration,
+    /// Go on from this checkpoint of the same job, to the same result; later states are kept in it too, unless --checkpoint names another file
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => f64::NAN,
+    };
+    let seconds = digits.parse::<f64>().map_or(f64::NAN, |number| number * unit);
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| format!("`{text}` is no length of time; write for example 90s, 10m or 2h"))
+}
+
+/// A checkpoint that was read, to go on from.
+pub struct Resumed {
+    path: PathBuf,
+    document: Document,
+    blocks: Vec<Vec<u8>>,
+}
+
+impl Checkpointing {
+    /// The file that states are kept in, with the option that names it.
+    pub fn file(&self) -> (&'static str, Option<&Path>) {
+        match (&self.checkpoint, &self.resume) {
+            (None, Some(resume)) => ("--resume", Some(resume)),
+            (checkpoint, _) => ("--checkpoint", checkpoint.as_deref()),
+        }
+    }
+
+    /// Reads the checkpoint of `--resume`.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged or no checkpoint, and when `--checkpoint` would overwrite another one.
+    pub fn read(&self) -> Result<Option<Resumed>, Failure> {
+        let same = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
+        if let Some(path) = self.checkpoint.as_deref()
+            && path.exists()
+            && !self.resume.as_ref().is_some_and(|resume| same(path, resume))
+        {
+            let message =
+                format!("--checkpoint {} is there already, perhaps the state of another job", path.display());
+            let hint = format!("go on from it with --resume {}, or remove it", path.display());
+            return Err(Failure::usage(message).hint(hint));
+        }
+        let Some(path) = &self.resume else { return Ok(None) };
+        let file = io::read_checkpoint(path)?;
+        let document = Document::read(path, &file.about)?;
+        Ok(Some(Resumed { path: path.clone(), document, blocks: file.blocks }))
+    }
+}
+
+/// What tells a configuration from others: a sum over its links, and its plaquette for people.
+pub fn fingerprint(configuration: &GaugeConfiguration) -> String {
+    let mut sum = blake3::Hasher::new();
+    match configuration.links() {
+        Links::Single(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
+        Links::Double(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
+    }
+    let plaquette = plaquette(configuration).average;
+    format!("plaquette {plaquette:.12}, BLAKE3 {}", &sum.finalize().to_hex()[..16])
+}
+
+fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
+    sum.update(bytemuck::bytes_of(numbers));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_have_units() {
+        let seconds = |text| duration(text).map(|time| time.as_secs_f64());
+        for (text, wanted) in
+            [("90s", 90.0), ("10m", 600.0), ("2h", 7200.0), ("1.5", 1.5), ("250ms", 0.25), ("0s", 0.0)]
+        {
+            assert_eq!(seconds(text), Ok(wanted), "{text}");
+        }
+        for text in ["", "s", "ten", "-1s", "1d", "NaN", "infs", "1e300h", "ß"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}
