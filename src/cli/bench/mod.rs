@@ -1,0 +1,68 @@
+//! `cr-solve bench`: what devices can do. Everything is checked against the host, and then timed.
+
+mod bandwidth;
+mod compare;
+mod gemm;
+mod gemm_team;
+mod outcome;
+mod session;
+mod stencil;
+mod text;
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::report::Report;
+use outcome::Outcome;
+use session::Session;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Bench {
+    /// Memory: streams, access patterns, transfers to and from the host, and what a launch costs
+    Bandwidth(bandwidth::Arguments),
+    /// Products of matrices, C = A B, in every precision
+    Gemm(Box<gemm::Arguments>),
+    /// The hop of the Wilson operator from parity to parity, in every storage
+    Stencil(stencil::Arguments),
+    /// Results of two runs against each other: what moved by more than noise
+    Compare(compare::Arguments),
+    /// A result that was kept, as tables or comma-separated values
+    Show(compare::ShowArguments),
+}
+
+impl Bench {
+    /// Checks and times what was asked for. Ctrl-C ends it with what has been measured.
+    ///
+    /// # Errors
+    /// When there is no such device, it fails, or something is computed wrongly: that is not timed.
+    pub fn run(&self, common: &Common, report: &Report) -> Result<Status, Failure> {
+        let how = match self {
+            Bench::Bandwidth(arguments) => &arguments.how,
+            Bench::Gemm(arguments) => &arguments.how,
+            Bench::Stencil(arguments) => &arguments.how,
+            Bench::Compare(arguments) => return compare::compare(arguments, report),
+            Bench::Show(arguments) => return compare::show(arguments, common, report),
+        };
+        let mut session = Session::new(how, common, report)?;
+        self.measure(&mut session)?;
+        let interrupted = session.interrupted();
+        if interrupted {
+            report.warning("interrupted: these are the rows that were measured before");
+        }
+        publish(&session.into_outcome(), how.csv, report)?;
+        Ok(if interrupted { Status::Failed } else { Status::Fine })
+    }
+
+    fn measure(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        match self {
+            Bench::Bandwidth(arguments) => bandwidth::measure(arguments, session),
+            Bench::Gemm(arguments) => gemm::measure(arguments, session),
+            Bench::Stencil(arguments) => stencil::measure(arguments, session),
+            Bench::Compare(_) | Bench::Show(_) => Ok(()),
+        }
+    }
+}
+
+/// Shows a result in the form that was asked for.
+fn publish(outcome: &Outcome, csv: bool, report: &Report) -> Result<(), Failure> {
+    if csv { report.result(outcome.csv(), outcome) } else { report.result(outcome.tables(), outcome) }
+}
