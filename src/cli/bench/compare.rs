@@ -34,19 +34,22 @@ pub struct ShowArguments {
     /// Print the rows as comma-separated values
     #[arg(long)]
     csv: bool,
+    /// Write a page with tables and plots, too
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// Shows a result that was kept.
 ///
 /// # Errors
-/// When the file cannot be read or is no such result.
+/// When the file cannot be read or is no such result, or the page cannot be written.
 pub fn show(arguments: &ShowArguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     if arguments.csv && common.json {
         let message = "--csv and --json are two forms of one result; give one of them".to_owned();
         return Err(Failure::usage(message));
     }
     let outcome = read(&arguments.file)?;
-    super::publish(&outcome, arguments.csv, report)?;
+    super::publish(&outcome, arguments.csv, arguments.report.as_deref(), report)?;
     Ok(Status::Fine)
 }
 

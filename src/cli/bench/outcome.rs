@@ -19,8 +19,8 @@ pub struct Outcome {
     pub commit: Option<String>,
     /// The arguments of the program.
     pub command: Vec<String>,
-    /// When the run ended, in seconds since 1970-01-01 UTC.
-    pub unix_seconds: u64,
+    /// The day in UTC, as in 2026-11-21.
+    pub date: String,
     /// False if Ctrl-C came before the end.
     pub complete: bool,
     pub devices: Vec<MeasuredDevice>,

@@ -10,8 +10,10 @@ use crate::cli::report::Report;
 use crate::device::{Device, Profiling, Team, arithmetic_rate, triad_bandwidth};
 use crate::host;
 use crate::scalar::Precision;
+use crate::tuning::today;
 use std::fmt::Display;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Calls before the timed ones.
 const WARM_UP: usize = 2;
@@ -35,6 +37,9 @@ pub struct How {
     /// Print the rows as comma-separated values
     #[arg(long)]
     pub csv: bool,
+    /// Write a page with tables and plots, too
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -207,13 +212,12 @@ impl<'a> Session<'a> {
     /// What has been measured.
     pub fn into_outcome(mut self) -> Outcome {
         set_memory_ceilings(&mut self.devices, &mut self.rows);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Outcome {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-            unix_seconds: now.map_or(0, |since| since.as_secs()),
+            date: today(),
             complete: !self.interrupt.pressed(),
             devices: self.devices,
             rows: self.rows,

@@ -22,9 +22,9 @@ impl Outcome {
                 None => text += "All devices together",
             }
             text.push('\n');
-            for group in rows.chunk_by(|a, b| kind(a) == kind(b)) {
+            for group in groups(&rows) {
                 text += &format!("{}\n", title(group[0]));
-                text += &format!("{}\n\n", Columns::of(group).table(group));
+                text += &format!("{}\n\n", Columns::of(&group).table(&group));
             }
             if rows.is_empty() {
                 text.push('\n');
@@ -78,7 +78,20 @@ pub fn kind(row: &Row) -> (super::outcome::Benchmark, Option<&str>) {
     (row.benchmark, row.text("part"))
 }
 
-fn title(row: &Row) -> String {
+/// Rows by kind, in the order in which they come first.
+pub fn groups<'r>(rows: &[&'r Row]) -> Vec<Vec<&'r Row>> {
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for &row in rows {
+        match groups.iter_mut().find(|group| kind(group[0]) == kind(row)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+/// The name of what all rows of a group are about.
+pub fn title(row: &Row) -> String {
     match row.text("part") {
         Some(part) => format!("{}, {part}", row.benchmark),
         None => row.benchmark.to_string(),
