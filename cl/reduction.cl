@@ -24,12 +24,13 @@
 //         REDUCE(2, a, b, 0.0);           // every work-item, once, last
 //     }
 //
-// The host reads the sums from reduction_result[0..2].
+// The sums go to the four doubles of slot `reduction_slot` of reduction_results, zeros behind them.
 
 #define REDUCTION_VALUES 3
 
 #define REDUCTION_PARAMETERS                                                                                    \
-    __global uint *reduction_partials, __global uint *reduction_counter, __global double *reduction_result
+    __global uint *reduction_partials, __global uint *reduction_counter, __global double *reduction_results,      \
+        const uint reduction_slot
 
 #define REDUCTION_LOCAL                                                                                         \
     __local double reduction_scratch[REDUCTION_VALUES * LOCAL_SIZE];                                            \
@@ -38,7 +39,7 @@
 // `count`, a literal from 1 to 3, is how many of the values are meant.
 #define REDUCE(count, a, b, c)                                                                                  \
     reduce(count, a, b, c, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,        \
-           reduction_result)
+           reduction_results + 4 * reduction_slot)
 
 // Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
 static inline void reduce_group(int count, uint item, __local double *scratch) {
@@ -102,8 +103,8 @@ static inline void reduce(int count, double a, double b, double c, __local doubl
         }
         reduce_group(count, item, scratch);
         if (item == 0) {
-            for (int v = 0; v < count; v++) {
-                result[v] = scratch[v * LOCAL_SIZE];
+            for (int v = 0; v < 4; v++) {
+                result[v] = v < count ? scratch[v * LOCAL_SIZE] : 0.0;
             }
             atomic_xchg(counter, 0u);
         }
@@ -111,10 +112,10 @@ static inline void reduce(int count, double a, double b, double c, __local doubl
 }
 
 // The largest of the work-items' values, and the smallest of the numbers that came with it, in place of sums: into
-// reduction_result[0] and [1]. A number 0 is no candidate.
+// the first two doubles of the slot. A number 0 is no candidate.
 #define REDUCE_LARGEST(value, number)                                                                           \
     reduce_largest(value, number, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,  \
-                   reduction_result)
+                   reduction_results + 4 * reduction_slot)
 
 static inline void keep_larger(double value, double number, double *best, double *best_number) {
     if (number > 0.0 && (*best_number == 0.0 || value > *best || (value == *best && number < *best_number))) {
@@ -167,6 +168,7 @@ static inline void reduce_largest(double value, ulong number, __local double *sc
         if (item == 0) {
             result[0] = best;
             result[1] = best_number;
+            result[2] = result[3] = 0.0;
             atomic_xchg(counter, 0u);
         }
     }

@@ -12,11 +12,11 @@
 
 #define START (k / BLOCKS * SPINOR_HALF_FIELD)
 
-static inline vcomplex scalar_complex(const real re, const real im)
+static inline vcomplex splat(const double2 number)
 {
     vcomplex value;
-    value.re = (vreal)re;
-    value.im = (vreal)im;
+    value.re = (vreal)(real)number.x;
+    value.im = (vreal)(real)number.y;
     return value;
 }
 
@@ -41,20 +41,32 @@ static inline vdouble add_norm2(vdouble sum, const spinor x)
     return sum;
 }
 
+// (re, im) + (x, y)
+static inline void add_product(vdouble *re, vdouble *im, const spinor x, const spinor y)
+{
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        const vdouble xr = TO_DOUBLE(x.s[c].re), xi = TO_DOUBLE(x.s[c].im);
+        const vdouble yr = TO_DOUBLE(y.s[c].re), yi = TO_DOUBLE(y.s[c].im);
+        *re = fma(xi, yi, fma(xr, yr, *re));
+        *im = fma(-xi, yr, fma(xr, yi, *im));
+    }
+}
+
 // y = y + a x
-__kernel void axpy(const uint parities, const real a_re, const real a_im, __global const stored *restrict x,
+__kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict x,
                    __global stored *restrict y)
 {
-    const vcomplex a = scalar_complex(a_re, a_im);
+    const vcomplex a = splat(NUMBER(a));
     FOR_EACH_BLOCK(parities)
         store_spinor(y + START, i, combine(load_spinor(y + START, i), a, load_spinor(x + START, i)));
 }
 
 // y = x + b y
-__kernel void xpby(const uint parities, const real b_re, const real b_im, __global const stored *restrict x,
+__kernel void xpby(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict x,
                    __global stored *restrict y)
 {
-    const vcomplex b = scalar_complex(b_re, b_im);
+    const vcomplex b = splat(NUMBER(b));
     FOR_EACH_BLOCK(parities)
         store_spinor(y + START, i, combine(load_spinor(x + START, i), b, load_spinor(y + START, i)));
 }
@@ -65,16 +77,8 @@ __kernel void inner_product(const uint parities, __global const stored *restrict
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0;
-    FOR_EACH_BLOCK(parities) {
-        const spinor a = load_spinor(x + START, i), b = load_spinor(y + START, i);
-#pragma unroll
-        for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-            const vdouble ar = TO_DOUBLE(a.s[c].re), ai = TO_DOUBLE(a.s[c].im);
-            const vdouble br = TO_DOUBLE(b.s[c].re), bi = TO_DOUBLE(b.s[c].im);
-            re = fma(ai, bi, fma(ar, br, re));
-            im = fma(-ai, br, fma(ar, bi, im));
-        }
-    }
+    FOR_EACH_BLOCK(parities)
+        add_product(&re, &im, load_spinor(x + START, i), load_spinor(y + START, i));
     REDUCE(2, sum_of_lanes(re), sum_of_lanes(im), 0.0);
 }
 
@@ -89,12 +93,12 @@ __kernel void norm2(const uint parities, __global const stored *restrict x, REDU
 }
 
 // x = x + a p; r = r - a q. Sum: (r, r).
-__kernel void advance(const uint parities, const real a_re, const real a_im, __global const stored *restrict p,
+__kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict p,
                       __global stored *restrict x, __global const stored *restrict q, __global stored *restrict r,
                       REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex a = scalar_complex(a_re, a_im), minus_a = scalar_complex(-a_re, -a_im);
+    const vcomplex a = splat(NUMBER(a)), minus_a = splat(-NUMBER(a));
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
         store_spinor(x + START, i, combine(load_spinor(x + START, i), a, load_spinor(p + START, i)));
@@ -106,12 +110,12 @@ __kernel void advance(const uint parities, const real a_re, const real a_im, __g
 }
 
 // p = r + b p; q = s + b q. Sum: (q, q).
-__kernel void redirect(const uint parities, const real b_re, const real b_im, __global const stored *restrict r,
+__kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict r,
                        __global stored *restrict p, __global const stored *restrict s, __global stored *restrict q,
                        REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    const vcomplex b = scalar_complex(b_re, b_im);
+    const vcomplex b = splat(NUMBER(b));
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
         store_spinor(p + START, i, combine(load_spinor(r + START, i), b, load_spinor(p + START, i)));
@@ -120,4 +124,62 @@ __kernel void redirect(const uint parities, const real b_re, const real b_im, __
         sum = add_norm2(sum, image);
     }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
+}
+
+// r = r - a q. Sum: (r, r).
+__kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict q,
+                       __global stored *restrict r, REDUCTION_PARAMETERS)
+{
+    REDUCTION_LOCAL;
+    const vcomplex minus_a = splat(-NUMBER(a));
+    vdouble sum = (vdouble)0;
+    FOR_EACH_BLOCK(parities) {
+        const spinor residual = combine(load_spinor(r + START, i), minus_a, load_spinor(q + START, i));
+        store_spinor(r + START, i, residual);
+        sum = add_norm2(sum, residual);
+    }
+    REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
+}
+
+// x = x + a p; p = r + b p.
+__kernel void follow(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
+                     __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
+{
+    const vcomplex a = splat(NUMBER(a)), b = splat(NUMBER(b));
+    FOR_EACH_BLOCK(parities) {
+        const spinor direction = load_spinor(p + START, i);
+        store_spinor(x + START, i, combine(load_spinor(x + START, i), a, direction));
+        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, direction));
+    }
+}
+
+// x = x + a p + b r; r = r - b t. Sums: (q, r), (r, r).
+__kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
+                        __global const stored *restrict p, __global const stored *restrict t, __global const stored *restrict q,
+                        __global stored *restrict x, __global stored *restrict r, REDUCTION_PARAMETERS)
+{
+    REDUCTION_LOCAL;
+    const vcomplex a = splat(NUMBER(a)), b = splat(NUMBER(b)), minus_b = splat(-NUMBER(b));
+    vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
+    FOR_EACH_BLOCK(parities) {
+        spinor residual = load_spinor(r + START, i);
+        const spinor along_p = combine(load_spinor(x + START, i), a, load_spinor(p + START, i));
+        store_spinor(x + START, i, combine(along_p, b, residual));
+        residual = combine(residual, minus_b, load_spinor(t + START, i));
+        store_spinor(r + START, i, residual);
+        add_product(&re, &im, load_spinor(q + START, i), residual);
+        sum = add_norm2(sum, residual);
+    }
+    REDUCE(3, sum_of_lanes(re), sum_of_lanes(im), sum_of_lanes(sum));
+}
+
+// p = r + b (p - c v).
+__kernel void turn(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
+                   __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
+{
+    const vcomplex b = splat(NUMBER(b)), minus_c = splat(-NUMBER(c));
+    FOR_EACH_BLOCK(parities) {
+        const spinor direction = combine(load_spinor(p + START, i), minus_c, load_spinor(v + START, i));
+        store_spinor(p + START, i, combine(load_spinor(r + START, i), b, direction));
+    }
 }

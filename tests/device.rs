@@ -405,8 +405,7 @@ fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
                 let count = items - items / 7;
                 let mut reduction = device.reduction(groups).unwrap();
                 assert!(reduction.max_groups() >= groups);
-                let [partials, counter, result] = reduction.arguments();
-                let arguments = [Argument::value(count as u64), partials, counter, result];
+                let arguments = [&[Argument::value(count as u64)][..], &reduction.arguments()].concat();
                 sums.launch(Range::groups(groups, local), &arguments).unwrap();
                 let n = count as f64;
                 let expected = [items as f64, n * (n - 1.0) / 2.0, n * (n - 1.0) * (2.0 * n - 1.0) / 6.0];

@@ -5,12 +5,14 @@ mod common;
 use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{BicgstabParams, CgParams, CrParams, Kappa, System, Wilson, bicgstab, cg, cr};
+use lattice_cl::dirac::{
+    BicgstabParams, CgParams, CrParams, IterationPrecision, Kappa, System, Wilson, bicgstab, cg, cr,
+};
 use lattice_cl::host::{Boundary, Spinor};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::observables::PionCorrelator;
-use lattice_cl::{Dims, GaugeConfiguration, Precision};
+use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, SolverInfo, VectorSpace};
 use serde_json::Value;
 
@@ -119,7 +121,7 @@ fn pion_correlators() {
         for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
             let double = CrParams { tol: 1e-11, ..Default::default() };
-            let single = CrParams { tol: 1e-6, precision: Precision::Single, ..Default::default() };
+            let single = CrParams { tol: 1e-6, precision: IterationPrecision::Single, ..Default::default() };
             for (params, bound) in [(double, 1e-9), (single, 1e-4)] {
                 let found = case.correlator(&wilson, &params);
                 for (found, expected) in found.iter().zip(&expected) {

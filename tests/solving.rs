@@ -2,11 +2,13 @@
 
 mod common;
 
+use lattice_cl::Dims;
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{CgParams, CrParams, InvertError, Kappa, System, Wilson, cg, cr, cr_from};
+use lattice_cl::dirac::{
+    CgParams, CrParams, InvertError, IterationPrecision, Kappa, System, Wilson, cg, cr, cr_from,
+};
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
-use lattice_cl::{Dims, Precision};
 use lattice_solvers::Failure;
 
 const SYSTEMS: [System; 3] = [System::Normal, System::Hermitian, System::Direct];
@@ -34,7 +36,8 @@ fn a_guess_saves_iterations_and_leads_to_the_same_solution() {
         let lattice = wilson.lattice();
         let source = lattice.spinor_from_host(&random::spinor_field(lattice.dims(), 2)).unwrap();
         for system in SYSTEMS {
-            for (precision, rough, tol) in [(Precision::Double, 1e-5, 1e-11), (Precision::Single, 1e-2, 1e-4)]
+            for (precision, rough, tol) in
+                [(IterationPrecision::Double, 1e-5, 1e-11), (IterationPrecision::Single, 1e-2, 1e-4)]
             {
                 let params = CrParams { tol, system, precision, ..Default::default() };
                 let (solution, cold) = cr(&wilson, &source, &params).unwrap();

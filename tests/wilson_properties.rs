@@ -293,6 +293,39 @@ fn the_space_of_spinor_fields_on_every_team() {
             close(&x, &newest);
             space.xpby(&q, &space.scalar(b), &mut x).unwrap();
             close(&x, &combine(&fields[2], b, &newest));
+            // r = r − a q; then x = x + a p; p = r + b p, for what is in x and r now.
+            let (old_x, old_r) = (x.to_host().unwrap(), r.to_host().unwrap());
+            let (number_a, number_b) = (space.scalar(a), space.scalar(b));
+            let norm2 = value(space.subtract(&number_a, &q, &mut r).unwrap());
+            let new_r = combine(&old_r, -a, &fields[2]);
+            close(&r, &new_r);
+            near(norm2, dot(&new_r, &new_r));
+            let mut direction = lattice.spinor_from_host(&fields[0]).unwrap();
+            space.follow(&number_a, &number_b, &r, &mut x, &mut direction).unwrap();
+            let new_x = combine(&old_x, a, &fields[0]);
+            let new_direction = combine(&new_r, b, &fields[0]);
+            close(&x, &new_x);
+            close(&direction, &new_direction);
+            // x = x + a p + b r; r = r − b t, with (q, r) and (r, r).
+            let sums = space.stabilise([&number_a, &number_b], [&p, &direction, &q], &mut x, &mut r).unwrap();
+            let newer_r = combine(&new_r, -b, &new_direction);
+            close(&x, &combine(&combine(&new_x, a, &fields[0]), b, &new_r));
+            close(&r, &newer_r);
+            near(value(sums[0].clone()), dot(&fields[2], &newer_r));
+            near(value(sums[1].clone()), dot(&newer_r, &newer_r));
+            // direction = r + b (direction − a q), with numbers that may still be on the device: a = a (p, q) / (p, q).
+            let p_q = space.dot(&p, &q).unwrap();
+            let same_a = space.quotient(&p_q, &space.quotient(&p_q, &number_a));
+            let ratio = space.quotient(&space.dot(&q, &p).unwrap(), &space.norm2(&p).unwrap());
+            let expected_ratio = dot(&fields[0], &fields[2]).conj() / dot(&fields[0], &fields[0]);
+            near(value(ratio.clone()), expected_ratio);
+            space.turn(&space.conjugate(&ratio), &same_a, &r, &q, &mut direction).unwrap();
+            let turned = combine(&new_direction, -a, &fields[2]);
+            close(&direction, &combine(&newer_r, expected_ratio.conj(), &turned));
+            // A quotient by zero is zero.
+            let nothing = space.quotient(&p_q, &space.scalar(Complex64::default()));
+            space.axpy(&nothing, &p, &mut direction).unwrap();
+            close(&direction, &combine(&newer_r, expected_ratio.conj(), &turned));
             space.copy(&p, &mut x).unwrap();
             close(&x, &fields[0]);
             let bits: Vec<Complex64> = (0..if common::small() { 2 } else { 20 })

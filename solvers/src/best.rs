@@ -4,14 +4,25 @@ use crate::VectorSpace;
 
 /// The iterate with the smallest residual so far, to within a factor of two, so that few copies are made.
 pub(crate) struct Best<V> {
-    x: V,
-    r_norm2: f64,
+    pub x: V,
+    pub r_norm2: f64,
 }
 
 impl<V> Best<V> {
     /// None yet.
     pub fn none<S: VectorSpace<Vector = V>>(space: &S) -> Result<Self, S::Error> {
         Ok(Self { x: space.zero_vector()?, r_norm2: f64::INFINITY })
+    }
+
+    /// Takes this iterate, whatever came before.
+    pub fn set<S: VectorSpace<Vector = V>>(
+        &mut self,
+        space: &S,
+        x: &V,
+        r_norm2: f64,
+    ) -> Result<(), S::Error> {
+        self.r_norm2 = r_norm2;
+        space.copy(x, &mut self.x)
     }
 
     /// Takes note of an iterate.
@@ -21,15 +32,6 @@ impl<V> Best<V> {
         x: &V,
         r_norm2: f64,
     ) -> Result<(), S::Error> {
-        if r_norm2 < 0.25 * self.r_norm2 {
-            space.copy(x, &mut self.x)?;
-            self.r_norm2 = r_norm2;
-        }
-        Ok(())
-    }
-
-    /// The better of this and the last iterate.
-    pub fn or(self, last: V, last_r_norm2: f64) -> V {
-        if last_r_norm2 <= self.r_norm2 { last } else { self.x }
+        if r_norm2 < 0.25 * self.r_norm2 { self.set(space, x, r_norm2) } else { Ok(()) }
     }
 }

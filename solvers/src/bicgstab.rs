@@ -1,7 +1,6 @@
 //! BiCGStab: the stabilised method of bi-conjugate gradients.
 
-use crate::best::Best;
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -32,8 +31,9 @@ impl Default for BicgstabParams {
 /// β = (q, r') / (q, r) · α / ω,   p = r + β (p − ω Ap)
 /// ```
 ///
-/// Two applications of A an iteration. When an inner product that is divided by vanishes, the method is started again from the iterate
-/// it reached, with its residual as the new shadow residual; where the last one brought no progress, with q = r + Ar ‖r‖ / ‖Ar‖.
+/// Two applications of A an iteration, and three passes over vectors. When an inner product that is divided by vanishes, the method is started again
+/// from the iterate it reached, with its residual as the new shadow residual; where the last one brought no progress, with q = r + Ar ‖r‖ / ‖Ar‖. So it
+/// is when the residual has grown by a factor of 10⁴, from the best iterate then.
 ///
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
 ///
@@ -50,104 +50,72 @@ pub fn bicgstab<A: LinearOperator>(
 ) -> Outcome<A> {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
-    let half_step = Work::pass(space, 20, 6);
-    let passes = [(8, 3), (8, 3), (4, 1), (8, 3), (8, 3)];
-    let other_half = passes.map(|(flops, vectors)| Work::pass(space, flops, vectors));
-    let dot = Work::pass(space, 8, 2);
+    let passes = [Work::pass(space, 8, 3), Work::pass(space, 32, 7), Work::pass(space, 16, 4)];
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    let mut r = space.zero_vector()?;
-    let r_norm2 = progress.initial_residual(guess, &mut r)?;
-    let [r_norm2] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2, &x)? {
+    let Beginning { mut x, mut r, verdict, .. } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-    let mut r_norm2 = r_norm2.re;
-
     let mut p = space.zero_vector()?;
     let mut ap = space.zero_vector()?;
     let mut t = space.zero_vector()?;
     let mut shadow = Shadow { q: space.zero_vector()?, norm2: 0.0, start_norm2: f64::INFINITY, mixed: false };
-    let mut best = Best::none(space)?;
-    best.offer(space, &x, r_norm2)?;
-    shadow.start(a, &r, r_norm2, &mut ap)?;
+    shadow.start(a, &r, progress.r_norm2(), &mut ap)?;
     space.copy(&r, &mut p)?;
     let mut rho = space.dot(&shadow.q, &r)?;
     loop {
-        a.apply(&p, &mut ap)?;
-        progress.count_application();
-        let sigma = space.dot(&shadow.q, &ap)?;
-        progress.work += dot;
-        let mut broken = None;
-        if progress.looks() {
-            let ap_norm2 = space.norm2(&ap)?;
-            let [rho, sigma, ap_norm2] = space.read([&rho, &sigma, &ap_norm2])?;
-            broken = vanishes("(q, r)", rho, shadow.norm2 * r_norm2, params.breakdown)
-                .or_else(|| vanishes("(q, Ap)", sigma, shadow.norm2 * ap_norm2.re, params.breakdown));
+        let [sigma, ap_norm2] = a.apply_products(&p, &shadow.q, &mut ap)?;
+        let alpha = space.quotient(&rho, &sigma);
+        space.axpy(&space.negate(&alpha), &ap, &mut r)?;
+        let [s_t, t_norm2] = a.apply_products(&r, &r, &mut t)?;
+        let omega = space.quotient(&space.conjugate(&s_t), &t_norm2);
+        let [new_rho, r_norm2] = space.stabilise([&alpha, &omega], [&p, &t, &shadow.q], &mut x, &mut r)?;
+        let beta = space.quotient(&space.quotient(&new_rho, &rho), &space.quotient(&omega, &alpha));
+        space.turn(&beta, &omega, &r, &ap, &mut p)?;
+        rho = new_rho;
+        progress.count_application_with_products();
+        progress.count_application_with_products();
+        passes.into_iter().for_each(|pass| progress.work += pass);
+        progress.iterated(&r_norm2);
+        if !progress.looks() {
+            continue;
         }
-        if broken.is_none() {
-            let alpha = space.quotient(&rho, &sigma);
-            let s_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
-            a.apply(&r, &mut t)?;
-            progress.count_application();
-            let (t_s, t_norm2) = (space.dot(&t, &r)?, space.norm2(&t)?);
-            progress.work += half_step;
-            progress.work += dot;
-            let mut omega = space.quotient(&t_s, &t_norm2);
-            if progress.looks() {
-                let [t_s, t_norm2, s_norm2] = space.read([&t_s, &t_norm2, &s_norm2])?;
-                // An s of zero is a solution already; its quotient would be 0/0.
-                if s_norm2.re == 0.0 {
-                    omega = space.scalar(Complex64::default());
-                } else {
-                    broken = vanishes("(As, s)", t_s, t_norm2.re * s_norm2.re, params.breakdown);
-                    // Of an iteration without its second half only the step along p remains.
-                    if broken.is_some() && t_s.is_finite() {
-                        omega = space.scalar(Complex64::default());
-                    }
-                }
-            }
-            space.axpy(&omega, &r, &mut x)?;
-            space.axpy(&space.negate(&omega), &t, &mut r)?;
-            let new_norm2 = space.norm2(&r)?;
-            other_half.into_iter().for_each(|pass| progress.work += pass);
-            progress.iterations += 1;
-            if progress.looks() {
-                let [seen] = space.read([&new_norm2])?;
-                match progress.look(seen, &x)? {
-                    Some(Verdict::Converged) => return progress.finish(x, Verdict::Converged),
-                    Some(verdict) => return progress.finish(best.or(x, seen.re), verdict),
-                    None => best.offer(space, &x, seen.re)?,
-                }
-                r_norm2 = seen.re;
-            }
-            if broken.is_none() {
-                let new_rho = space.dot(&shadow.q, &r)?;
-                progress.work += dot;
-                let beta = space.quotient(&space.quotient(&new_rho, &rho), &space.quotient(&omega, &alpha));
-                space.axpy(&space.negate(&omega), &ap, &mut p)?;
-                space.xpby(&r, &beta, &mut p)?;
-                rho = new_rho;
-            }
+
+        let [sigma, ap_norm2, s_t, t_norm2, rho_value] =
+            progress.read([&sigma, &ap_norm2, &s_t, &t_norm2, &rho])?;
+        match progress.judge(&mut x, &mut r)? {
+            Step::Done(verdict) => return progress.finish(x, verdict),
+            Step::Replaced(_) => rho = space.dot(&shadow.q, &r)?,
+            Step::Continue => {}
+        }
+        // ω made s as small as r: ‖s‖² = ‖r‖² + |(s, As)|² / ‖As‖².
+        let s_norm2 = progress.r_norm2() + if t_norm2.re > 0.0 { s_t.norm_sqr() / t_norm2.re } else { 0.0 };
+        let broken = vanishes("(q, Ap)", sigma, shadow.norm2 * ap_norm2.re, params.breakdown)
+            .or_else(|| vanishes("(As, s)", s_t, t_norm2.re * s_norm2, params.breakdown))
+            .or_else(|| vanishes("(q, r)", rho_value, shadow.norm2 * progress.r_norm2(), params.breakdown));
+        let lost = progress.growth() > HOPELESS_GROWTH;
+        if broken.is_none() && !lost {
+            continue;
         }
         if let Some(failure) = broken {
-            let hopeless = shadow.mixed && r_norm2 >= shadow.start_norm2;
-            let hopeless = hopeless || matches!(failure, Failure::NotFinite { .. });
-            if hopeless {
-                return progress.finish(best.or(x, r_norm2), Verdict::GaveUp(failure));
+            let hopeless = shadow.mixed && progress.r_norm2() >= shadow.start_norm2;
+            if hopeless || matches!(failure, Failure::NotFinite { .. }) {
+                return progress.finish(x, Verdict::GaveUp(failure));
             }
-            if shadow.start(a, &r, r_norm2, &mut ap)? {
-                progress.count_application();
-            }
-            space.copy(&r, &mut p)?;
-            rho = space.dot(&shadow.q, &r)?;
-            progress.work += dot;
         }
+        if lost {
+            progress.restore(&mut x, &mut r)?;
+        }
+        if shadow.start(a, &r, progress.r_norm2(), &mut ap)? {
+            progress.count_application();
+        }
+        space.copy(&r, &mut p)?;
+        rho = space.dot(&shadow.q, &r)?;
     }
 }
+
+/// A growth of (r, r) that costs more digits than a new start from the best iterate.
+const HOPELESS_GROWTH: f64 = 1e8;
 
 /// The shadow residual q, and how far the method came with it.
 struct Shadow<V> {

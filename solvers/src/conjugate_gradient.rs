@@ -1,7 +1,6 @@
 //! Conjugate Gradient.
 
-use crate::best::Best;
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -30,6 +29,8 @@ impl Default for CgParams {
 /// β = (r', r') / (r, r),  p = r + β p
 /// ```
 ///
+/// Two passes over vectors an iteration, besides the application: one for r and its norm, one for x and p.
+///
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
 ///
 /// # Errors
@@ -45,53 +46,44 @@ pub fn conjugate_gradient<A: LinearOperator>(
 ) -> Outcome<A> {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
-    let advance = Work::pass(space, 20, 6);
-    let direction = Work::pass(space, 8, 3);
-    let dot = Work::pass(space, 8, 2);
+    let subtract = Work::pass(space, 12, 3);
+    let follow = Work::pass(space, 16, 5);
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    let mut r = space.zero_vector()?;
-    let mut r_norm2 = progress.initial_residual(guess, &mut r)?;
-    let [r_norm2_seen] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-
     let mut p = space.zero_vector()?;
     space.copy(&r, &mut p)?;
     let mut ap = space.zero_vector()?;
     let mut curvature = Curvature::default();
-    let mut best = Best::none(space)?;
-    best.offer(space, &x, r_norm2_seen.re)?;
     loop {
         let p_ap = a.apply_dot(&p, &mut ap)?;
-        progress.count_application();
-        progress.work += dot;
-        if progress.looks() {
-            let [p_ap, r_norm2] = space.read([&p_ap, &r_norm2])?;
-            if let Some(failure) = curvature.failure(p_ap, r_norm2.re, params.breakdown) {
-                return progress.finish(best.or(x, r_norm2.re), Verdict::GaveUp(failure));
-            }
-        }
+        progress.count_application_with_products();
         let alpha = space.quotient(&r_norm2, &p_ap);
-        let new_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
-        progress.work += advance;
-        progress.iterations += 1;
+        let new_norm2 = space.subtract(&alpha, &ap, &mut r)?;
+        let beta = space.quotient(&new_norm2, &r_norm2);
+        space.follow(&alpha, &beta, &r, &mut x, &mut p)?;
+        progress.work += subtract;
+        progress.work += follow;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
-            let [seen] = space.read([&new_norm2])?;
-            match progress.look(seen, &x)? {
-                Some(Verdict::Converged) => return progress.finish(x, Verdict::Converged),
-                Some(verdict) => return progress.finish(best.or(x, seen.re), verdict),
-                None => best.offer(space, &x, seen.re)?,
+            let [p_ap, old_norm2] = progress.read([&p_ap, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => {
+                    // (r, p) = (r, r) holds for the new residual too.
+                    let [r_p, value] = space.read([&space.dot(&r, &p)?, &norm2])?;
+                    space.axpy(&space.scalar(1.0 - r_p / value), &r, &mut p)?;
+                    r_norm2 = norm2;
+                }
+                Step::Continue => {}
+            }
+            if let Some(failure) = curvature.failure(p_ap, old_norm2.re, params.breakdown) {
+                return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
-        let beta = space.quotient(&new_norm2, &r_norm2);
-        space.xpby(&r, &beta, &mut p)?;
-        progress.work += direction;
-        r_norm2 = new_norm2;
     }
 }
 

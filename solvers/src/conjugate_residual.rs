@@ -1,6 +1,6 @@
 //! Conjugate Residual.
 
-use crate::convergence::{Outcome, Progress, Stopping, TrueResidual, Verdict};
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -55,8 +55,8 @@ impl Default for CrParams {
 /// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which for this method is the one with
-/// the smallest residual, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
+/// residual, to within a factor of two, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
 /// the residual stagnates or the iteration limit is reached; the space's own error when an operation fails.
 pub fn conjugate_residual<A: LinearOperator>(
     a: &A,
@@ -71,60 +71,56 @@ pub fn conjugate_residual<A: LinearOperator>(
     let redirect = Work::pass(space, 20, 6);
     let dot = Work::pass(space, 8, 2);
 
-    let mut x = space.zero_vector()?;
-    if let Some(guess) = guess {
-        space.copy(guess, &mut x)?;
-    }
-    let mut r = space.zero_vector()?;
-    let r_norm2 = progress.initial_residual(guess, &mut r)?;
-    let [mut r_norm2_seen] = space.read([&r_norm2])?;
-    if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
         return progress.finish(x, verdict);
     }
-
     let mut p = space.zero_vector()?;
     space.copy(&r, &mut p)?;
     let mut ar = space.zero_vector()?;
     let mut ap = space.zero_vector()?;
-    let mut r_ap = a.apply_dot(&p, &mut ap)?;
-    progress.count_application();
-    let mut ap_norm2 = space.norm2(&ap)?;
+    let [mut r_ap, mut ap_norm2] = a.apply_products(&p, &p, &mut ap)?;
+    progress.count_application_with_products();
 
     loop {
+        let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
+        let new_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
+        progress.work += advance;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
-            let [r_ap, ap_norm2] = space.read([&r_ap, &ap_norm2])?;
-            if let Some(failure) = unusable(r_ap, ap_norm2.re, r_norm2_seen.re, params.breakdown) {
+            let [r_ap, ap_norm2, old_norm2] = progress.read([&r_ap, &ap_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => r_norm2 = norm2,
+                Step::Continue => {}
+            }
+            if let Some(failure) = unusable(r_ap, ap_norm2.re, old_norm2.re, params.breakdown) {
                 return progress.finish(x, Verdict::GaveUp(failure));
             }
         }
-        let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
-        let r_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
-        progress.work += advance;
-        progress.iterations += 1;
-        if progress.looks() {
-            [r_norm2_seen] = space.read([&r_norm2])?;
-            if let Some(verdict) = progress.look(r_norm2_seen, &x)? {
-                return progress.finish(x, verdict);
-            }
-        }
 
-        let r_ar = a.apply_dot(&r, &mut ar)?;
-        progress.count_application();
-        progress.work += dot;
         let beta = match params.recurrence {
-            Recurrence::Hermitian => space.quotient(&r_ar, &r_ap),
+            Recurrence::Hermitian => {
+                let r_ar = a.apply_dot(&r, &mut ar)?;
+                let beta = space.quotient(&r_ar, &r_ap);
+                r_ap = r_ar;
+                beta
+            }
             Recurrence::General => {
+                let [ap_ar, _] = a.apply_products(&r, &ap, &mut ar)?;
+                r_ap = space.dot(&r, &ar)?;
                 progress.work += dot;
-                space.negate(&space.quotient(&space.dot(&ap, &ar)?, &ap_norm2))
+                space.negate(&space.quotient(&ap_ar, &ap_norm2))
             }
         };
+        progress.count_application_with_products();
         ap_norm2 = space.redirect(&beta, &r, &mut p, &ar, &mut ap)?;
         progress.work += redirect;
-        r_ap = r_ar;
     }
 }
 
-/// Why the next step cannot be taken, if so.
+/// Why a step is not one, if so.
 fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<Failure> {
     if !r_ap.is_finite() {
         return Some(Failure::NotFinite { quantity: "(r, Ar)" });

@@ -1,7 +1,8 @@
 //! When to stop: what every method shares.
 
+use crate::best::Best;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::time::Instant;
 
@@ -12,15 +13,16 @@ pub struct Stopping {
     pub tolerance: f64,
     /// Most iterations. Default 10 000.
     pub max_iterations: usize,
-    /// Iterations from one look at the residual to the next; a look waits for the device. Default 1.
-    pub look_every: usize,
+    /// Iterations from one look at the residual to the next; a look waits for the device. Default `None`: so many that looks cost little
+    /// ([`VectorSpace::bytes_during_a_read`]), and fewer when the end is near.
+    pub look_every: Option<usize>,
     /// Give up when the residual fell by less than one per cent over this many iterations. Default 1000.
     pub stagnation_window: usize,
 }
 
 impl Default for Stopping {
     fn default() -> Self {
-        Self { tolerance: 1e-10, max_iterations: 10_000, look_every: 1, stagnation_window: 1000 }
+        Self { tolerance: 1e-10, max_iterations: 10_000, look_every: None, stagnation_window: 1000 }
     }
 }
 
@@ -31,11 +33,53 @@ const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
 /// An iterated residual that is too small by more than this factor has lost touch with its system by rounding.
 const DRIFT: f64 = 2.0;
 
-/// Computes the relative residual that counts for an iterate, from its definition.
+/// What part of the time may be spent on looks, by the bytes that a device could move meanwhile.
+const SHARE_OF_LOOKS: f64 = 0.05;
+
+/// Most iterations from one look to the next: what went wrong is noticed that late.
+const LONGEST_BLIND: u64 = 32;
+
+/// Iterations from which the rate of convergence is told.
+const RATE_WINDOW: usize = 16;
+
+/// How often a replaced residual may fail to be smaller than the last one.
+const FUTILE_REPLACEMENTS: usize = 3;
+
+/// What computes the relative residual that counts.
 ///
 /// The system that is iterated need not be the one that is to be solved: for the normal equations
 /// M†M x = M†b it is ‖b − M x‖ / ‖b‖ that counts. `None` in a solver's argument stands for ‖b − A x‖ / ‖b‖.
-pub type TrueResidual<'a, A> = &'a mut (dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a);
+pub enum TrueResidual<'a, A: LinearOperator> {
+    /// Computes it for an iterate, from its definition.
+    Computed(&'a mut ResidualOf<'a, A>),
+    /// Keeps an iteration in low precision on course (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835; M. A. Clark et al.,
+    /// Comput. Phys. Commun. 181 (2010) 1517). The solution is kept elsewhere, in high precision, and the iteration finds corrections to it.
+    Replaced {
+        /// Adds x to the solution, sets x = 0 and r = b − A·solution, and gives the residual of the solution that counts.
+        replace: &'a mut Replacement<'a, A>,
+        /// It is done when ‖r‖ has fallen to this fraction of what it was after the last time.
+        at: f64,
+    },
+}
+
+impl<'a, A: LinearOperator> TrueResidual<'a, A> {
+    /// The same for another operator on the same space: which one is iterated does not matter to it.
+    pub fn for_operator<B>(self) -> TrueResidual<'a, B>
+    where
+        B: LinearOperator<Space = A::Space>,
+    {
+        match self {
+            TrueResidual::Computed(residual) => TrueResidual::Computed(residual),
+            TrueResidual::Replaced { replace, at } => TrueResidual::Replaced { replace, at },
+        }
+    }
+}
+
+/// See [`TrueResidual::Computed`].
+pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
+
+/// See [`TrueResidual::Replaced`].
+pub type Replacement<'a, A> = dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
 
 /// What a solve ends with.
 pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, SolverError<VectorOf<A>, ErrorOf<A>>>;
@@ -50,14 +94,44 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     /// The iterated residual at which the true one is computed next.
     target: f64,
     last_true: f64,
+    /// The iterated residual when it was replaced last.
+    replaced: f64,
+    futile: usize,
+    best: Best<VectorOf<A>>,
     history: Vec<f64>,
-    /// The smallest residual before the window in which stagnation is looked for.
-    best_before: f64,
+    /// (r, r) of the iterations that have not been looked at.
+    unseen: Vec<ScalarOf<A>>,
+    /// The last (r, r) that was looked at.
+    r_norm2: f64,
+    next_look: usize,
     pub iterations: usize,
     applications: usize,
     pub work: Work,
     start: Instant,
     scratch: VectorOf<A>,
+}
+
+/// Where a solve begins.
+pub(crate) struct Beginning<A: LinearOperator> {
+    pub x: VectorOf<A>,
+    pub r: VectorOf<A>,
+    pub r_norm2: ScalarOf<A>,
+    /// Set if there is nothing to do.
+    pub verdict: Option<Verdict>,
+}
+
+/// How a solve goes on after a look.
+pub(crate) enum Step<S> {
+    Continue,
+    /// x and r were replaced, and this is the new (r, r).
+    Replaced(S),
+    Done(Verdict),
+}
+
+/// How a solve ends.
+pub(crate) enum Verdict {
+    Converged,
+    GaveUp(Failure),
 }
 
 impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
@@ -85,8 +159,13 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             true_residual,
             target: stopping.tolerance,
             last_true: f64::NAN,
+            replaced: f64::NAN,
+            futile: 0,
+            best: Best::none(space)?,
             history: Vec::new(),
-            best_before: f64::INFINITY,
+            unseen: Vec::new(),
+            r_norm2: f64::NAN,
+            next_look: 0,
             iterations: 0,
             applications: 0,
             work: Work::default(),
@@ -95,22 +174,38 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         })
     }
 
-    /// r = b − A x for a guess x, and (r, r).
-    pub fn initial_residual(
-        &mut self,
-        guess: Option<&VectorOf<A>>,
-        r: &mut VectorOf<A>,
-    ) -> Result<<A::Space as VectorSpace>::Scalar, ErrorOf<A>> {
+    /// x = the guess, or zero, and r = b − A x, with a first look at it.
+    pub fn begin(&mut self, guess: Option<&VectorOf<A>>) -> Result<Beginning<A>, ErrorOf<A>> {
         let space = self.operator.space();
+        let (mut x, mut r) = (space.zero_vector()?, space.zero_vector()?);
         match guess {
-            None => space.copy(self.b, r)?,
-            Some(x) => {
-                self.operator.apply(x, r)?;
-                self.count_application();
-                space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), r)?;
+            None => space.copy(self.b, &mut r)?,
+            Some(guess) => {
+                space.copy(guess, &mut x)?;
+                self.residual(&x, &mut r)?;
             }
         }
-        space.norm2(r)
+        let mut r_norm2 = space.norm2(&r)?;
+        self.unseen.push(r_norm2.clone());
+        self.read([])?;
+        self.replaced = self.r_norm2.sqrt() / self.scale();
+        let verdict = match self.judge(&mut x, &mut r)? {
+            Step::Continue => None,
+            Step::Replaced(norm2) => {
+                r_norm2 = norm2;
+                None
+            }
+            Step::Done(verdict) => Some(verdict),
+        };
+        Ok(Beginning { x, r, r_norm2, verdict })
+    }
+
+    /// r = b − A x
+    fn residual(&mut self, x: &VectorOf<A>, r: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
+        let space = self.operator.space();
+        self.operator.apply(x, r)?;
+        self.count_application();
+        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
     }
 
     pub fn count_application(&mut self) {
@@ -118,80 +213,229 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.work += self.operator.work();
     }
 
-    /// Whether the residual is looked at in this iteration.
-    pub fn looks(&self) -> bool {
-        self.iterations.is_multiple_of(self.stopping.look_every.max(1))
-            || self.iterations >= self.stopping.max_iterations
+    pub fn count_application_with_products(&mut self) {
+        self.applications += 1;
+        self.work += self.operator.work_with_products();
     }
 
-    /// Takes note of ‖r‖² and says whether `x` solves the system, or why to give up.
-    pub fn look(&mut self, r_norm2: Complex64, x: &VectorOf<A>) -> Result<Option<Verdict>, ErrorOf<A>> {
+    /// Counts an iteration, with its (r, r).
+    pub fn iterated(&mut self, r_norm2: &ScalarOf<A>) {
+        self.iterations += 1;
+        self.unseen.push(r_norm2.clone());
+    }
+
+    /// Whether the residual is looked at now.
+    pub fn looks(&self) -> bool {
+        self.iterations >= self.next_look || self.iterations >= self.stopping.max_iterations
+    }
+
+    /// Reads some scalars, and all (r, r) that have not been seen.
+    pub fn read<const N: usize>(&mut self, scalars: [&ScalarOf<A>; N]) -> Result<[Complex64; N], ErrorOf<A>> {
+        let all: Vec<_> = scalars.into_iter().chain(&self.unseen).collect();
+        let values = self.operator.space().read_all(&all)?;
+        let scale = self.scale();
+        self.history.extend(values[N..].iter().map(|norm2| norm2.re.sqrt() / scale));
+        self.r_norm2 = values[N..].last().map_or(self.r_norm2, |norm2| norm2.re);
+        self.unseen.clear();
+        Ok(std::array::from_fn(|k| values[k]))
+    }
+
+    /// What relative residuals are relative to.
+    fn scale(&self) -> f64 {
         // A source equal to zero has the solution zero: its residual is counted absolutely.
-        let scale = if self.b_norm == 0.0 { 1.0 } else { self.b_norm };
-        let iterated = r_norm2.re.sqrt() / scale;
-        self.history.push(iterated);
+        if self.b_norm == 0.0 { 1.0 } else { self.b_norm }
+    }
+
+    /// Says, after [`read`](Self::read), whether `x` solves the system, or why to give up.
+    pub fn judge(
+        &mut self,
+        x: &mut VectorOf<A>,
+        r: &mut VectorOf<A>,
+    ) -> Result<Step<ScalarOf<A>>, ErrorOf<A>> {
+        let iterated = self.r_norm2.sqrt() / self.scale();
         if !iterated.is_finite() {
-            return Ok(Some(Verdict::GaveUp(Failure::NotFinite { quantity: "‖r‖" })));
+            return Ok(Step::Done(Verdict::GaveUp(Failure::NotFinite { quantity: "‖r‖" })));
         }
-        if iterated <= self.target.max(SMALLEST_MEANINGFUL) {
-            let true_residual = self.compute_true(x, scale)?;
-            if true_residual <= self.stopping.tolerance {
-                self.last_true = true_residual;
-                return Ok(Some(Verdict::Converged));
+        self.best.offer(self.operator.space(), x, self.r_norm2)?;
+        let mut step = Step::Continue;
+        if let Some(TrueResidual::Replaced { at, .. }) = self.true_residual {
+            if iterated <= self.target.max(SMALLEST_MEANINGFUL) || iterated <= at * self.replaced {
+                match self.replace(x, r)? {
+                    (_, Some(verdict)) => return Ok(Step::Done(verdict)),
+                    (norm2, None) => step = Step::Replaced(norm2),
+                }
             }
-            // The iterated residual may be that of another system (normal equations) or have drifted by
-            // rounding: it has to fall further by as much as the true one is above the tolerance.
-            let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
-            self.last_true = true_residual;
-            // That of another system may follow slowly; only rounding keeps it from following at all.
-            let stuck = !improved && self.own_residual(x, scale)? > DRIFT * iterated;
-            if stuck || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
-                return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual })));
-            }
-            self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
+        } else if iterated <= self.target.max(SMALLEST_MEANINGFUL)
+            && let Some(verdict) = self.judge_true(iterated, x)?
+        {
+            return Ok(Step::Done(verdict));
         }
         if self.iterations >= self.stopping.max_iterations {
-            return Ok(Some(Verdict::GaveUp(Failure::IterationLimit {
-                limit: self.stopping.max_iterations,
-            })));
+            let limit = self.stopping.max_iterations;
+            return Ok(Step::Done(Verdict::GaveUp(Failure::IterationLimit { limit })));
         }
-        Ok(self.stagnated(iterated).map(Verdict::GaveUp))
+        if let Some(failure) = self.stagnated(iterated) {
+            return Ok(Step::Done(Verdict::GaveUp(failure)));
+        }
+        self.schedule(iterated);
+        Ok(step)
+    }
+
+    /// Compares the true residual of `x` with the tolerance.
+    fn judge_true(&mut self, iterated: f64, x: &VectorOf<A>) -> Result<Option<Verdict>, ErrorOf<A>> {
+        let true_residual = self.compute_true(x)?;
+        if true_residual <= self.stopping.tolerance {
+            self.last_true = true_residual;
+            return Ok(Some(Verdict::Converged));
+        }
+        // The iterated residual may be that of another system (normal equations) or have drifted by
+        // rounding: it has to fall further by as much as the true one is above the tolerance.
+        let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
+        self.last_true = true_residual;
+        // That of another system may follow slowly; only rounding keeps it from following at all.
+        let stuck = !improved && self.own_residual(x)? > DRIFT * iterated;
+        if stuck || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
+            return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual })));
+        }
+        self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
+        Ok(None)
+    }
+
+    /// Moves x to the solution that is kept elsewhere and takes the residual from there; gives the new (r, r).
+    fn replace(
+        &mut self,
+        x: &mut VectorOf<A>,
+        r: &mut VectorOf<A>,
+    ) -> Result<(ScalarOf<A>, Option<Verdict>), ErrorOf<A>> {
+        let Some(TrueResidual::Replaced { replace, .. }) = &mut self.true_residual else {
+            unreachable!("only a residual that is to be replaced is");
+        };
+        let true_residual = replace(x, r)?;
+        let space = self.operator.space();
+        let norm2 = space.norm2(r)?;
+        let [value] = space.read([&norm2])?;
+        self.best.set(space, x, value.re)?;
+        let iterated = value.re.sqrt() / self.scale();
+        let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
+        self.futile = if improved { 0 } else { self.futile + 1 };
+        self.last_true = true_residual;
+        self.replaced = iterated;
+        self.target = 0.95 * iterated * self.stopping.tolerance / true_residual;
+        let verdict = if true_residual <= self.stopping.tolerance {
+            Some(Verdict::Converged)
+        } else if true_residual.is_nan() || self.futile >= FUTILE_REPLACEMENTS {
+            Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual }))
+        } else {
+            None
+        };
+        Ok((norm2, verdict))
+    }
+
+    /// Goes back to the best iterate: x, r and its (r, r).
+    pub fn restore(&mut self, x: &mut VectorOf<A>, r: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
+        let space = self.operator.space();
+        space.copy(&self.best.x, x)?;
+        match &mut self.true_residual {
+            Some(TrueResidual::Replaced { replace, .. }) => {
+                self.last_true = replace(x, r)?;
+                let norm2 = space.norm2(r)?;
+                let [value] = space.read([&norm2])?;
+                self.best.set(space, x, value.re)?;
+                self.r_norm2 = value.re;
+                self.replaced = value.re.sqrt() / self.scale();
+                Ok(norm2)
+            }
+            _ => {
+                self.residual(x, r)?;
+                let norm2 = space.norm2(r)?;
+                let [value] = space.read([&norm2])?;
+                self.r_norm2 = value.re;
+                Ok(norm2)
+            }
+        }
+    }
+
+    /// The (r, r) that was looked at last, as a multiple of the best one's.
+    pub fn growth(&self) -> f64 {
+        self.r_norm2 / self.best.r_norm2
+    }
+
+    /// The (r, r) that was looked at last.
+    pub fn r_norm2(&self) -> f64 {
+        self.r_norm2
+    }
+
+    /// Decides when the next look is: after as many iterations as make looks cheap, or when the residual will probably have fallen enough.
+    ///
+    /// It depends on counts and residuals only, never on the clock, so that a solve does the same every time.
+    fn schedule(&mut self, iterated: f64) {
+        let step = self.stopping.look_every.unwrap_or_else(|| {
+            let bytes = self.work.bytes / self.iterations.max(1) as u64;
+            let cheap =
+                self.operator.space().bytes_during_a_read() as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
+            let most = (cheap as u64).min(LONGEST_BLIND) as usize;
+            most.min(self.iterations_left(iterated)).min(self.iterations)
+        });
+        self.next_look = self.iterations + step.max(1);
+    }
+
+    /// Iterations until the next true residual is due, by the rate of the last ones.
+    fn iterations_left(&self, iterated: f64) -> usize {
+        let due = match self.true_residual {
+            Some(TrueResidual::Replaced { at, .. }) => self.target.max(at * self.replaced),
+            _ => self.target,
+        };
+        let window = RATE_WINDOW.min(self.history.len() - 1);
+        let rate = (iterated / self.history[self.history.len() - 1 - window]).ln() / window as f64;
+        // A residual that does not fall makes this infinite, negative or not a number.
+        let left = ((due / iterated).ln() / rate).floor();
+        if left >= 1.0 {
+            left.min(1e6) as usize
+        } else if rate < 0.0 {
+            1
+        } else {
+            usize::MAX
+        }
     }
 
     /// Called once for each look.
-    fn stagnated(&mut self, residual: f64) -> Option<Failure> {
+    fn stagnated(&self, residual: f64) -> Option<Failure> {
         let window = self.stopping.stagnation_window;
-        let looks = window.div_ceil(self.stopping.look_every.max(1)).max(1);
-        let recent = self.history.len().checked_sub(looks)?;
-        if let Some(newest) = recent.checked_sub(1) {
-            self.best_before = self.best_before.min(self.history[newest]);
-        }
-        let best_since = self.history[recent..].iter().copied().fold(f64::INFINITY, f64::min);
-        (best_since > 0.99 * self.best_before).then_some(Failure::Stagnation { residual, window })
+        let recent = self.history.len().checked_sub(window.max(1))?;
+        let smallest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
+        let (before, since) = self.history.split_at(recent);
+        (smallest(since) > 0.99 * smallest(before)).then_some(Failure::Stagnation { residual, window })
     }
 
-    fn compute_true(&mut self, x: &VectorOf<A>, scale: f64) -> Result<f64, ErrorOf<A>> {
-        if let Some(residual) = self.true_residual.as_mut() {
-            return residual(x);
+    fn compute_true(&mut self, x: &VectorOf<A>) -> Result<f64, ErrorOf<A>> {
+        match &mut self.true_residual {
+            Some(TrueResidual::Computed(residual)) => residual(x),
+            _ => self.own_residual(x),
         }
-        self.own_residual(x, scale)
     }
 
     /// ‖b − A x‖ / ‖b‖ of the system that is iterated, from its definition.
-    fn own_residual(&mut self, x: &VectorOf<A>, scale: f64) -> Result<f64, ErrorOf<A>> {
+    fn own_residual(&mut self, x: &VectorOf<A>) -> Result<f64, ErrorOf<A>> {
         let space = self.operator.space();
         self.operator.apply(x, &mut self.scratch)?;
         self.applications += 1;
         space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.scratch)?;
         let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
-        Ok(norm2.re.sqrt() / scale)
+        Ok(norm2.re.sqrt() / self.scale())
     }
 
-    /// Ends the solve.
-    pub fn finish(mut self, x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
-        let scale = if self.b_norm == 0.0 { 1.0 } else { self.b_norm };
+    /// Ends the solve, in failure with the best iterate.
+    pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
         if let Verdict::GaveUp(_) = verdict {
-            self.last_true = self.compute_true(&x, scale)?;
+            // Written so that a residual that is not a number is not the best.
+            let last_is_best = self.r_norm2 <= self.best.r_norm2;
+            if !last_is_best {
+                self.operator.space().copy(&self.best.x, &mut x)?;
+            }
+            self.last_true = match &mut self.true_residual {
+                Some(TrueResidual::Replaced { replace, .. }) => replace(&mut x, &mut self.scratch)?,
+                _ => self.compute_true(&x)?,
+            };
         }
         let info = SolverInfo {
             iterations: self.iterations,
@@ -211,10 +455,4 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             }
         }
     }
-}
-
-/// How a solve ends.
-pub(crate) enum Verdict {
-    Converged,
-    GaveUp(Failure),
 }

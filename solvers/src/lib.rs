@@ -26,12 +26,14 @@ mod space;
 pub use bicgstab::{BicgstabParams, bicgstab};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
-pub use convergence::{Stopping, TrueResidual};
+pub use convergence::{Replacement, ResidualOf, Stopping, TrueResidual};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;
 
 /// The vectors that an operator acts on.
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;
+/// The numbers that vectors are multiplied with.
+pub type ScalarOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Scalar;
 /// What can go wrong in the space that an operator acts on.
 pub type ErrorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Error;

@@ -20,7 +20,7 @@ impl Work {
 
     /// Work of one pass over vectors of a space: operations for each complex component, and how many
     /// vectors are read or written.
-    pub(crate) fn pass<S: crate::VectorSpace>(space: &S, flops_per_component: u64, vectors: u64) -> Self {
+    pub fn pass<S: crate::VectorSpace>(space: &S, flops_per_component: u64, vectors: u64) -> Self {
         let components = space.dimension() as u64;
         Self {
             flops: flops_per_component * components,
@@ -52,7 +52,7 @@ pub struct SolverInfo {
     pub iterations: usize,
     /// The relative residuals at the end.
     pub residual: Residual,
-    /// Relative residual by the recurrence, before the first iteration and at each look after it.
+    /// Relative residual by the recurrence, before the first iteration and after each.
     pub history: Vec<f64>,
     /// Applications of the operator, those for the true residual included.
     pub applications: usize,

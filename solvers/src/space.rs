@@ -8,7 +8,7 @@ use num_complex::Complex64;
 /// vectors on the host, possibly a slot in a device's memory elsewhere. Solvers only combine scalars through
 /// [`quotient`](Self::quotient), [`conjugate`](Self::conjugate) and [`negate`](Self::negate), and look at their values
 /// with [`read`](Self::read), the one method that has to wait for the device. An implementation may therefore
-/// keep all of them on the device between two looks.
+/// keep all of them on the device between two reads.
 ///
 /// The fused methods have definitions in terms of the plain ones; an implementation overrides them to pass over
 /// memory less often. Vectors passed to one call are always distinct.
@@ -25,6 +25,11 @@ pub trait VectorSpace {
 
     /// Bytes that one complex component takes in memory.
     fn component_bytes(&self) -> usize;
+
+    /// Bytes of vectors that could be moved while [`read`](Self::read) waits: what a read costs. Default 0.
+    fn bytes_during_a_read(&self) -> u64 {
+        0
+    }
 
     /// A new vector, equal to zero.
     fn zero_vector(&self) -> Result<Self::Vector, Self::Error>;
@@ -47,7 +52,7 @@ pub trait VectorSpace {
     /// The scalar with this value.
     fn scalar(&self, value: Complex64) -> Self::Scalar;
 
-    /// numerator / denominator
+    /// numerator / denominator, and 0 where the denominator is 0.
     fn quotient(&self, numerator: &Self::Scalar, denominator: &Self::Scalar) -> Self::Scalar;
 
     /// The complex conjugate.
@@ -56,8 +61,14 @@ pub trait VectorSpace {
     /// −a
     fn negate(&self, a: &Self::Scalar) -> Self::Scalar;
 
-    /// The values of some scalars. Waits until they are known.
-    fn read<const N: usize>(&self, scalars: [&Self::Scalar; N]) -> Result<[Complex64; N], Self::Error>;
+    /// The values of some scalars, in their order. Waits until they are known.
+    fn read_all(&self, scalars: &[&Self::Scalar]) -> Result<Vec<Complex64>, Self::Error>;
+
+    /// As [`read_all`](Self::read_all).
+    fn read<const N: usize>(&self, scalars: [&Self::Scalar; N]) -> Result<[Complex64; N], Self::Error> {
+        let values = self.read_all(&scalars)?;
+        Ok(std::array::from_fn(|k| values[k]))
+    }
 
     /// Fused: x = x + a p; r = r − a q; gives (r, r).
     fn advance(
@@ -85,5 +96,56 @@ pub trait VectorSpace {
         self.xpby(r, b, p)?;
         self.xpby(s, b, q)?;
         self.norm2(q)
+    }
+
+    /// Fused: r = r − a q; gives (r, r).
+    fn subtract(
+        &self,
+        a: &Self::Scalar,
+        q: &Self::Vector,
+        r: &mut Self::Vector,
+    ) -> Result<Self::Scalar, Self::Error> {
+        self.axpy(&self.negate(a), q, r)?;
+        self.norm2(r)
+    }
+
+    /// Fused: x = x + a p; p = r + b p.
+    fn follow(
+        &self,
+        a: &Self::Scalar,
+        b: &Self::Scalar,
+        r: &Self::Vector,
+        x: &mut Self::Vector,
+        p: &mut Self::Vector,
+    ) -> Result<(), Self::Error> {
+        self.axpy(a, p, x)?;
+        self.xpby(r, b, p)
+    }
+
+    /// Fused: x = x + a p + b r; r = r − b t; gives (q, r) and (r, r).
+    fn stabilise(
+        &self,
+        [a, b]: [&Self::Scalar; 2],
+        [p, t, q]: [&Self::Vector; 3],
+        x: &mut Self::Vector,
+        r: &mut Self::Vector,
+    ) -> Result<[Self::Scalar; 2], Self::Error> {
+        self.axpy(a, p, x)?;
+        self.axpy(b, r, x)?;
+        let norm2 = self.subtract(b, t, r)?;
+        Ok([self.dot(q, r)?, norm2])
+    }
+
+    /// Fused: p = r + b (p − c v).
+    fn turn(
+        &self,
+        b: &Self::Scalar,
+        c: &Self::Scalar,
+        r: &Self::Vector,
+        v: &Self::Vector,
+        p: &mut Self::Vector,
+    ) -> Result<(), Self::Error> {
+        self.axpy(&self.negate(c), v, p)?;
+        self.xpby(r, b, p)
     }
 }

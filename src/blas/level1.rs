@@ -18,8 +18,9 @@
 
 use super::completion::Completion;
 use crate::device::{
-    Argument, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily, KernelKey,
-    Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device, check_length,
+    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily,
+    KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device,
+    check_length,
 };
 use crate::scalar::Element;
 use num_complex::Complex;
@@ -137,7 +138,7 @@ impl<T: Element> Kernels<T> {
             return Ok(Completion::nothing());
         }
         let range = Range::groups(self.shape.groups(len), self.shape.local);
-        let arguments = Arguments::new(operands).and(Argument::value(len as u64));
+        let arguments = ArgumentList::new(operands.iter().copied()).and([Argument::value(len as u64)]);
         Ok(Completion::of(vec![kernel.launch(range, arguments.as_slice())?]))
     }
 
@@ -155,33 +156,11 @@ impl<T: Element> Kernels<T> {
         }
         let groups = self.shape.groups(len);
         let mut reduction = device.reduction(groups)?;
-        let [partials, counter, sums] = reduction.arguments();
-        let arguments =
-            Arguments::new(operands).and(Argument::value(len as u64)).and(partials).and(counter).and(sums);
+        let arguments = ArgumentList::new(operands.iter().copied())
+            .and([Argument::value(len as u64)])
+            .and(reduction.arguments());
         kernel.launch(Range::groups(groups, self.shape.local), arguments.as_slice())?;
         Ok(Sum { reduction: Some(reduction), result })
-    }
-}
-
-/// A list of arguments, without allocation.
-struct Arguments<'a> {
-    list: [Argument<'a>; 9],
-    len: usize,
-}
-
-impl<'a> Arguments<'a> {
-    fn new(operands: &[Argument<'a>]) -> Self {
-        operands.iter().fold(Self { list: [Argument::value(0_u32); 9], len: 0 }, |list, &a| list.and(a))
-    }
-
-    fn and(mut self, argument: Argument<'a>) -> Self {
-        self.list[self.len] = argument;
-        self.len += 1;
-        self
-    }
-
-    fn as_slice(&self) -> &[Argument<'a>] {
-        &self.list[..self.len]
     }
 }
 

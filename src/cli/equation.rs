@@ -1,19 +1,18 @@
 //! What `invert` and `spectrum` share: the equation, the method, and where it is solved.
 
 use super::Common;
-use super::arguments::{Input, Precision};
+use super::arguments::Input;
 use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Profiling, Team};
 use crate::dirac::{
-    BicgstabParams, CgParams, Coupling, CrParams, InvertError, Kappa, Mass, Preconditioning, System, Wilson,
-    WilsonError, bicgstab, cg, cr,
+    BicgstabParams, CgParams, Coupling, CrParams, InvertError, IterationPrecision, Kappa, Mass,
+    Preconditioning, System, Wilson, WilsonError, bicgstab, cg, cr,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
 use crate::lattice::{Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
-use crate::scalar;
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -77,9 +76,10 @@ pub struct Method {
     /// Most iterations
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
     max_iterations: usize,
-    /// Precision of the iteration
-    #[arg(long, value_enum, default_value = "double")]
-    precision: Precision,
+    /// Precision of the iteration: double, single, mixed-single or mixed-half (the solution in double, corrections to it in single or half precision;
+    /// mixed is mixed-half)
+    #[arg(long, default_value = "double")]
+    precision: IterationPrecision,
 }
 
 /// The methods.
@@ -291,8 +291,8 @@ pub struct Solved {
 
 impl Method {
     /// The precision of the iteration.
-    pub fn precision(&self) -> scalar::Precision {
-        self.precision.into()
+    pub fn precision(&self) -> String {
+        self.precision.to_string()
     }
 
     /// Which system is iterated.
@@ -306,8 +306,8 @@ impl Method {
     /// The wanted relative residual.
     pub fn tolerance(&self) -> f64 {
         self.tol.unwrap_or(match self.precision {
-            Precision::Double => CrParams::default().tol,
-            Precision::Single => 1e-5,
+            IterationPrecision::Single => 1e-5,
+            _ => CrParams::default().tol,
         })
     }
 
@@ -334,7 +334,7 @@ impl Method {
 
     /// Solves M x = b.
     pub fn solve(&self, wilson: &Wilson<f64>, b: &SpinorField<f64>) -> Result<Solved, Failure> {
-        let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision());
+        let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision);
         let preconditioning = self.preconditioning;
         let outcome = match self.solver {
             Solver::Cr => cr(
@@ -367,7 +367,7 @@ impl Method {
         );
         let hint = match failure {
             SolverFailure::IterationLimit { .. } => "allow more with --max-iterations, or loosen --tol",
-            SolverFailure::PrecisionLimit { .. } if self.precision == Precision::Single => {
+            SolverFailure::PrecisionLimit { .. } if self.precision != IterationPrecision::Double => {
                 "iterate with --precision double, or loosen --tol"
             }
             SolverFailure::PrecisionLimit { .. } => "loosen --tol",

@@ -47,7 +47,7 @@ struct Outcome {
     color: u8,
     dims: [usize; 4],
     devices: Vec<String>,
-    precision: Precision,
+    precision: String,
     links: usize,
     tolerance: f64,
     converged: bool,

@@ -50,7 +50,7 @@ struct Outcome {
     along: char,
     dims: [usize; 4],
     devices: Vec<String>,
-    precision: Precision,
+    precision: String,
     links: usize,
     tolerance: f64,
     converged: bool,

@@ -272,6 +272,46 @@ impl<'a, T: Pod> From<&'a mut Buffer<T>> for Argument<'a> {
     }
 }
 
+/// The arguments of a launch one after the other, without an allocation.
+pub struct ArgumentList<'a> {
+    arguments: [Argument<'a>; MOST_ARGUMENTS],
+    count: usize,
+}
+
+/// More than any kernel here takes.
+const MOST_ARGUMENTS: usize = 24;
+
+impl<'a> ArgumentList<'a> {
+    /// Starts with these.
+    ///
+    /// # Panics
+    /// This and [`and`](Self::and) when there are more arguments than any kernel of this crate takes.
+    pub fn new(first: impl IntoIterator<Item = Argument<'a>>) -> Self {
+        Self { arguments: [Argument::value(0_u32); MOST_ARGUMENTS], count: 0 }.and(first)
+    }
+
+    /// These behind the others.
+    #[must_use]
+    pub fn and(mut self, more: impl IntoIterator<Item = Argument<'a>>) -> Self {
+        self.extend(more);
+        self
+    }
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[Argument<'a>] {
+        &self.arguments[..self.count]
+    }
+}
+
+impl<'a> Extend<Argument<'a>> for ArgumentList<'a> {
+    fn extend<I: IntoIterator<Item = Argument<'a>>>(&mut self, more: I) {
+        for argument in more {
+            self.arguments[self.count] = argument;
+            self.count += 1;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,6 +115,15 @@ pub enum DeviceError {
         reason: &'static str,
     },
 
+    /// More sums are kept on the device at once than it has room for.
+    #[error("device {device} keeps {limit} sums already; let go of some, or read them")]
+    TooManySums {
+        /// The device.
+        device: String,
+        /// How many there is room for.
+        limit: usize,
+    },
+
     /// Two lengths that must be equal are not.
     #[error("{what}: {wanted} elements wanted, {found} found")]
     LengthMismatch {

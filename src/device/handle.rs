@@ -7,6 +7,7 @@ use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::info::DeviceInfo;
 use super::kernel_key::KernelKey;
+use super::number::NumberPool;
 use super::probe;
 use super::program::Program;
 use super::reduction::WorkspacePool;
@@ -87,6 +88,7 @@ struct Inner {
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     inline_ptx: OnceLock<bool>,
     workspaces: WorkspacePool,
+    numbers: NumberPool,
     scratch: ScratchPool,
 }
 
@@ -138,6 +140,7 @@ impl Device {
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),
             workspaces: WorkspacePool::default(),
+            numbers: NumberPool::default(),
             scratch: ScratchPool::default(),
         })))
     }
@@ -152,6 +155,10 @@ impl Device {
 
     pub(super) fn workspaces(&self) -> &WorkspacePool {
         &self.0.workspaces
+    }
+
+    pub(super) fn numbers(&self) -> &NumberPool {
+        &self.0.numbers
     }
 
     pub(super) fn scratch_pool(&self) -> &ScratchPool {

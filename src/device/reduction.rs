@@ -2,9 +2,9 @@
 
 use super::argument::{Argument, Parameter};
 use super::error::Result;
-use super::event::Event;
 use super::handle::{Device, lock};
-use super::memory::{Blocking, Memory};
+use super::memory::Memory;
+use super::number::{Number, Slot};
 use std::fmt;
 use std::sync::Mutex;
 
@@ -25,7 +25,6 @@ struct Workspace {
     partials: Memory,
     /// Work-groups that are done; zero between launches.
     counter: Memory,
-    result: Memory,
     groups: usize,
 }
 
@@ -33,7 +32,7 @@ struct Workspace {
 #[derive(Default)]
 pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
 
-/// A workspace, taken from its device for one launch and one look at the sums; dropping it gives it back.
+/// A workspace, taken from its device for one launch, and the place of its sums; dropping it gives both back.
 ///
 /// Launches on a device run in order, so a workspace can serve the next launch as soon as it is back, whether
 /// or not the sums of the last have been read.
@@ -41,6 +40,8 @@ pub struct Reduction {
     device: Device,
     /// `None` only while being dropped.
     workspace: Option<Workspace>,
+    /// `None` only while being dropped, or once the sums have become numbers.
+    slot: Option<Slot>,
 }
 
 impl Device {
@@ -50,6 +51,7 @@ impl Device {
     /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge),
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn reduction(&self, groups: usize) -> Result<Reduction> {
+        let slot = self.slot()?;
         let mut free = lock(&self.workspaces().0);
         let fitting =
             free.iter().rposition(|w| w.groups >= groups).map(|position| free.swap_remove(position));
@@ -58,7 +60,7 @@ impl Device {
             Some(workspace) => workspace,
             None => Workspace::new(self, groups.max(DEFAULT_GROUPS))?,
         };
-        Ok(Reduction { device: self.clone(), workspace: Some(workspace) })
+        Ok(Reduction { device: self.clone(), workspace: Some(workspace), slot: Some(slot) })
     }
 }
 
@@ -72,7 +74,6 @@ impl Workspace {
         Ok(Self {
             partials: zeroed(groups.saturating_mul(2 * REDUCTION_VALUES), size_of::<u32>())?,
             counter: zeroed(1, size_of::<u32>())?,
-            result: zeroed(REDUCTION_VALUES, size_of::<f64>())?,
             groups,
         })
     }
@@ -80,11 +81,12 @@ impl Workspace {
 
 impl Reduction {
     /// The parameters that `REDUCTION_PARAMETERS` stands for, last in a kernel's declaration.
-    pub fn parameters() -> [Parameter; 3] {
+    pub fn parameters() -> [Parameter; 4] {
         [
             Parameter::output::<u32>("reduction_partials"),
             Parameter::output::<u32>("reduction_counter"),
-            Parameter::output::<f64>("reduction_result"),
+            Parameter::output::<f64>("reduction_results"),
+            Parameter::value::<u32>("reduction_slot"),
         ]
     }
 
@@ -92,14 +94,25 @@ impl Reduction {
         self.workspace.as_ref().expect("a reduction has its workspace until it is dropped")
     }
 
+    fn slot(&self) -> &Slot {
+        self.slot.as_ref().expect("a reduction has its slot until it is dropped")
+    }
+
     /// The arguments for [`Reduction::parameters`].
-    pub fn arguments(&mut self) -> [Argument<'_>; 3] {
+    pub fn arguments(&mut self) -> [Argument<'_>; 4] {
         let workspace = self.workspace();
+        let [results, slot] = self.slot().arguments();
         [
             Argument::memory::<u32>(&workspace.partials),
             Argument::memory::<u32>(&workspace.counter),
-            Argument::memory::<f64>(&workspace.result),
+            results,
+            slot,
         ]
+    }
+
+    /// The device of the launch.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// Largest number of work-groups that a launch with this workspace may have.
@@ -107,18 +120,18 @@ impl Reduction {
         self.workspace().groups
     }
 
-    /// Waits for the launch and reads its sums; those that the kernel did not make are stale.
+    /// Waits for the launch and reads its sums; those that the kernel did not make are 0.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn read(self) -> Result<[f64; REDUCTION_VALUES]> {
-        let mut sums = [0.0; REDUCTION_VALUES];
-        let queue = &self.device.core().compute;
-        let bytes = bytemuck::cast_slice_mut(&mut sums);
-        // SAFETY: the call is blocking: `sums` outlives it.
-        let read: Event = unsafe { self.workspace().result.read(queue, Blocking::Yes, 0, bytes, &[]) }?;
-        drop(read);
-        Ok(sums)
+        let [a, b, c, _] = self.slot().read()?;
+        Ok([a, b, c])
+    }
+
+    /// The first two sums as one complex number, and the third, without waiting for them.
+    pub fn numbers(mut self) -> [Number; 2] {
+        Number::of_slot(self.slot.take().expect("a reduction has its slot until it is dropped"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The hop from the sites of one parity to those of the other.
 
-use super::stencil::{Fields, Products, Stencil};
+use super::stencil::{Fields, Stencil};
 use super::stencil_kernels::{Region, Task, Tuning};
-use crate::device::{DeviceError, Event};
+use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, ParityField};
 use crate::scalar::Storage;
@@ -93,7 +93,7 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.apply(fields, launched).map(drop)
     }
 
-    /// As [`apply`](Self::apply), and gives the products of the result with `against` and with itself.
+    /// As [`apply`](Self::apply), and gives (against, out) and (out, out).
     ///
     /// # Panics
     /// As [`apply`](Self::apply), and when it was made without a product.
@@ -103,7 +103,7 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
         against: &ParityField<T>,
-    ) -> Result<Products, DeviceError> {
+    ) -> Result<[Number; 2], DeviceError> {
         let shifted = shifted.map(|field| &field.spinors);
         let against = Some(&against.spinors);
         let fields = Fields { psi: &psi.spinors, shifted, out: &mut out.spinors, against };
@@ -113,5 +113,10 @@ impl<T: Storage> HopEvenOdd<T> {
     /// Operations and least memory traffic of one application.
     pub fn work(&self) -> Work {
         self.stencil.work()
+    }
+
+    /// The same of one application with a product.
+    pub fn work_with_product(&self) -> Work {
+        self.stencil.work_of(Task { product: true, ..self.stencil.task() })
     }
 }

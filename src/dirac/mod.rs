@@ -1,6 +1,8 @@
 //! Dirac operators on lattice fields, and solving with them.
 
 mod even_odd;
+mod forms;
+mod plan;
 mod schur_complement;
 mod solve;
 mod stencil;
@@ -10,11 +12,9 @@ mod systems;
 mod wilson;
 
 pub use even_odd::{HopEvenOdd, HopOptions};
+pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use schur_complement::SchurComplement;
-pub use solve::{
-    BicgstabParams, CgParams, CrParams, InvertError, Preconditioning, bicgstab, cg, cr, cr_from,
-};
-pub use stencil::Products;
+pub use solve::{BicgstabParams, CgParams, CrParams, InvertError, bicgstab, cg, cr, cr_from};
 pub use stencil_kernels::Tuning;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};
 pub use systems::{Normal, System};

@@ -2,12 +2,12 @@
 
 use super::even_odd::{HopEvenOdd, HopOptions};
 use super::systems::DiracOperator;
-use crate::device::DeviceError;
+use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 /// The parity that the Schur complement acts on.
 const EVEN: usize = 0;
@@ -23,6 +23,8 @@ pub struct SchurComplement<T: Storage> {
     form: WilsonForm,
     to_odd: HopEvenOdd<T>,
     to_even: HopEvenOdd<T>,
+    /// The same with products; made when they are wanted first.
+    to_even_with_products: OnceCell<HopEvenOdd<T>>,
     /// H_oe ψ. Made once, so that an application allocates nothing.
     between: RefCell<ParityField<T>>,
 }
@@ -35,18 +37,43 @@ impl<T: Storage> SchurComplement<T> {
     }
 
     fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
-        let WilsonForm { shift, coefficient, .. } = form;
         let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
         let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions::default())?;
-        let shifted = HopOptions { shift: true, ..Default::default() };
-        let outer = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
-        let to_even = HopEvenOdd::new(links, EVEN, outer, shifted)?;
+        let to_even = Self::outer_hop(links, form, false)?;
         let between = RefCell::new(to_odd.target()?);
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even, between })
+        let to_even_with_products = OnceCell::new();
+        Ok(Self { space, links: links.clone(), form, to_odd, to_even, to_even_with_products, between })
+    }
+
+    /// s ψ − (c²/s) H_eo χ
+    fn outer_hop(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        product: bool,
+    ) -> Result<HopEvenOdd<T>, DeviceError> {
+        let WilsonForm { shift, coefficient, .. } = form;
+        let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
+        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, product, ..Default::default() })
+    }
+
+    fn to_even_with_products(&self) -> Result<&HopEvenOdd<T>, DeviceError> {
+        if let Some(hop) = self.to_even_with_products.get() {
+            return Ok(hop);
+        }
+        let hop = Self::outer_hop(&self.links, self.form, true)?;
+        Ok(self.to_even_with_products.get_or_init(|| hop))
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
         Self::on(self.space.clone(), &self.links, form)
+    }
+
+    /// The same operator in another precision.
+    ///
+    /// # Errors
+    /// When the links cannot be converted, or the kernels not be built.
+    pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
+        SchurComplement::new(&self.links.cast()?, self.form)
     }
 
     /// The lattice it acts on.
@@ -82,9 +109,26 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         self.to_even.apply(&between, Some(psi), out)
     }
 
+    fn apply_products(
+        &self,
+        psi: &ParityField<T>,
+        against: &ParityField<T>,
+        out: &mut ParityField<T>,
+    ) -> Result<[Number; 2], DeviceError> {
+        let mut between = self.between.borrow_mut();
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with_products()?.apply_with_product(&between, Some(psi), out, against)
+    }
+
     fn work(&self) -> Work {
         let mut work = self.to_odd.work();
         work += self.to_even.work();
+        work
+    }
+
+    fn work_with_products(&self) -> Work {
+        let mut work = self.to_odd.work();
+        work += self.to_even.work_with_product();
         work
     }
 }

@@ -1,9 +1,9 @@
 //! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
 
 use super::stencil_kernels::{Region, SlabKernels, Task, Tuning};
-use crate::device::{Argument, Buffer, DeviceError, Event, Reduction};
-use crate::host::{self, LinkField, NDIM, Reconstruction, Spinor};
-use crate::lattice::{GaugeField, GaugeStorage, Halo, Packing, Sites, SpinorStorage, Spinors};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
+use crate::host::{self, LinkField, NDIM, Reconstruction};
+use crate::lattice::{GaugeField, GaugeStorage, Halo, Packing, Sites, Spinors, sum_of_slabs};
 use crate::scalar::{Real, Storage, StoragePrecision};
 use lattice_solvers::Work;
 use num_complex::Complex64;
@@ -27,15 +27,6 @@ pub(super) struct Fields<'a, T: Storage> {
     pub out: &'a mut Spinors<T>,
     /// What `out` is multiplied with; there if the task has a product.
     pub against: Option<&'a Spinors<T>>,
-}
-
-/// Sums over all sites that are made while the result is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Products {
-    /// (against, out)
-    pub product: Complex64,
-    /// (out, out)
-    pub norm2: f64,
 }
 
 impl<T: Storage> Stencil<T> {
@@ -66,7 +57,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `launched`.
+    /// slab's kernel to `launched`; if the task has a product, the result is (against, out) and (out, out).
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -75,7 +66,7 @@ impl<T: Storage> Stencil<T> {
         &self,
         fields: Fields<'_, T>,
         launched: impl FnMut(Event),
-    ) -> Result<Option<Products>, DeviceError> {
+    ) -> Result<Option<[Number; 2]>, DeviceError> {
         self.check(&fields);
         match self.links.storage() {
             GaugeStorage::Host(links) => Ok(self.apply_on_host(links, fields)),
@@ -100,10 +91,10 @@ impl<T: Storage> Stencil<T> {
         assert_eq!(fields.against.is_some(), self.task.product, "whether there is a field to multiply with");
     }
 
-    fn apply_on_host(&self, links: &LinkField<T::Real>, fields: Fields<'_, T>) -> Option<Products> {
-        let psi = on_host(fields.psi);
-        let shifted = fields.shifted.map(on_host);
-        let SpinorStorage::Host(out) = &mut fields.out.storage else { unreachable!("{ONE_PLACE}") };
+    fn apply_on_host(&self, links: &LinkField<T::Real>, fields: Fields<'_, T>) -> Option<[Number; 2]> {
+        let psi = fields.psi.on_host();
+        let shifted = fields.shifted.map(Spinors::on_host);
+        let out = fields.out.on_host_mut();
         let size = out.len() / self.task.sources;
         for (source, out) in out.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
@@ -115,10 +106,9 @@ impl<T: Storage> Stencil<T> {
                 }
             }
         }
-        fields.against.map(on_host).map(|against| Products {
-            product: host::spinor_fields::dot(against, out),
-            norm2: host::spinor_fields::norm2(out),
-        })
+        let against = fields.against?.on_host();
+        let norm2 = Complex64::from(host::spinor_fields::norm2(out));
+        Some([host::spinor_fields::dot(against, out).into(), norm2.into()])
     }
 
     fn apply_on_devices(
@@ -126,10 +116,11 @@ impl<T: Storage> Stencil<T> {
         links: &[Buffer<T::Stored>],
         fields: Fields<'_, T>,
         mut launched: impl FnMut(Event),
-    ) -> Result<Option<Products>, DeviceError> {
-        let psi = on_devices(fields.psi);
-        let (shifted, against) = (fields.shifted.map(on_devices), fields.against.map(on_devices));
-        let SpinorStorage::Devices(out) = &mut fields.out.storage else { unreachable!("{ONE_PLACE}") };
+    ) -> Result<Option<[Number; 2]>, DeviceError> {
+        let psi = fields.psi.on_devices();
+        let (shifted, against) =
+            (fields.shifted.map(Spinors::on_devices), fields.against.map(Spinors::on_devices));
+        let out = fields.out.on_devices_mut();
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
         if let Some(halo) = &self.halo {
             let packings =
@@ -144,72 +135,49 @@ impl<T: Storage> Stencil<T> {
         let halo = self.halo.as_ref().map(RefCell::borrow);
         let mut running = Vec::new();
         for (k, kernels) in self.kernels.iter().enumerate() {
-            let mut arguments = ArgumentList::new();
-            arguments.push(Argument::from(&psi[k]));
-            arguments.push(Argument::from(&mut out[k]));
-            arguments.push(Argument::from(&links[k]));
-            arguments.push(real(self.task.form.coefficient));
-            arguments.push(Argument::value(kernels.t_origin));
-            match self.task.region {
-                Region::Full => arguments.push(real(self.task.form.shift)),
-                Region::Parity { parity, .. } => arguments.push(Argument::value(parity as u32)),
-            }
+            let mut arguments = ArgumentList::new([
+                Argument::from(&psi[k]),
+                Argument::from(&mut out[k]),
+                Argument::from(&links[k]),
+                real(self.task.form.coefficient),
+                Argument::value(kernels.t_origin),
+            ]);
+            arguments.extend([match self.task.region {
+                Region::Full => real(self.task.form.shift),
+                Region::Parity { parity, .. } => Argument::value(parity as u32),
+            }]);
             if let Some(shifted) = shifted {
-                arguments.push(real(self.task.form.shift));
-                arguments.push(Argument::from(&shifted[k]));
+                arguments.extend([real(self.task.form.shift), Argument::from(&shifted[k])]);
             }
             if let Some(halo) = &halo {
                 let (from_ahead, from_behind) = halo.received(k);
-                arguments.push(from_ahead.into());
-                arguments.push(from_behind.into());
-                arguments.push(real(kernels.t_sign));
+                arguments.extend([from_ahead.into(), from_behind.into(), real(kernels.t_sign)]);
             }
+            let range = kernels.wilson_range;
             let mut reduction = match against {
-                Some(_) => Some(kernels.device.reduction(kernels.wilson_range.group_count())?),
+                Some(_) => Some(kernels.device.reduction(range.group_count())?),
                 None => None,
             };
             if let (Some(against), Some(reduction)) = (against, &mut reduction) {
-                arguments.push(Argument::from(&against[k]));
-                reduction.arguments().into_iter().for_each(|argument| arguments.push(argument));
+                arguments.extend([Argument::from(&against[k])]);
+                arguments.extend(reduction.arguments());
             }
-            launched(kernels.wilson.launch(kernels.wilson_range, arguments.as_slice())?);
-            if reduction.is_some() {
-                kernels.device.flush()?;
-            }
+            launched(kernels.wilson.launch(range, arguments.as_slice())?);
             running.extend(reduction);
         }
-        if against.is_none() {
-            return Ok(None);
-        }
-        let mut sums = Products { product: Complex64::default(), norm2: 0.0 };
-        for [re, im, norm2] in running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()? {
-            sums.product += Complex64::new(re, im);
-            sums.norm2 += norm2;
-        }
-        Ok(Some(sums))
+        if against.is_none() { Ok(None) } else { sum_of_slabs(running).map(Some) }
     }
 
     /// What one application costs.
     pub fn work(&self) -> Work {
+        self.work_of(self.task)
+    }
+
+    /// What one application of another task on the same sites costs.
+    pub fn work_of(&self, task: Task) -> Work {
         let sites = self.links.lattice().dims().volume() as u64;
-        let sites = if self.task.region == Region::Full { sites } else { sites / 2 };
-        work_per_site(self.task, T::STORAGE, self.links.reconstruction()).times(sites)
-    }
-}
-
-const ONE_PLACE: &str = "fields of one lattice are in one place";
-
-fn on_host<T: Storage>(field: &Spinors<T>) -> &[Spinor<T::Real>] {
-    match &field.storage {
-        SpinorStorage::Host(spinors) => spinors,
-        SpinorStorage::Devices(_) => unreachable!("{ONE_PLACE}"),
-    }
-}
-
-fn on_devices<T: Storage>(field: &Spinors<T>) -> &[Buffer<T::Stored>] {
-    match &field.storage {
-        SpinorStorage::Devices(buffers) => buffers,
-        SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        let sites = if task.region == Region::Full { sites } else { sites / 2 };
+        work_per_site(task, T::STORAGE, self.links.reconstruction()).times(sites)
     }
 }
 
@@ -229,25 +197,4 @@ pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Re
     let spinors = task.sources * spinors * (24 * precision.bytes() + unit);
     let flops = 1320 + if shifted { 48 } else { 0 } + if task.product { 192 } else { 0 };
     Work { flops: task.sources as u64 * flops, bytes: (links + spinors) as u64 }
-}
-
-/// The arguments of a launch, without an allocation.
-struct ArgumentList<'a> {
-    arguments: [Argument<'a>; 15],
-    count: usize,
-}
-
-impl<'a> ArgumentList<'a> {
-    fn new() -> Self {
-        Self { arguments: [Argument::value(0u32); 15], count: 0 }
-    }
-
-    fn push(&mut self, argument: Argument<'a>) {
-        self.arguments[self.count] = argument;
-        self.count += 1;
-    }
-
-    fn as_slice(&self) -> &[Argument<'a>] {
-        &self.arguments[..self.count]
-    }
 }

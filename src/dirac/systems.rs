@@ -3,8 +3,9 @@
 use super::schur_complement::SchurComplement;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
+use crate::lattice::{LatticeError, ParityField, SpinorField};
 use crate::scalar::Storage;
-use lattice_solvers::{ErrorOf, LinearOperator, VectorOf, VectorSpace, Work};
+use lattice_solvers::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work};
 use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +44,9 @@ impl FromStr for System {
 }
 
 /// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
-pub(super) trait DiracOperator: LinearOperator + Sized {
+pub(super) trait DiracOperator:
+    LinearOperator<Space: VectorSpace<Error = DeviceError>> + Sized
+{
     /// M†
     fn adjoint(&self) -> Result<Self, DeviceError>;
 
@@ -52,6 +55,53 @@ pub(super) trait DiracOperator: LinearOperator + Sized {
 
     /// γ5 alone.
     fn gamma5(&self) -> Result<Self, DeviceError>;
+}
+
+/// An operator that there is in another precision too.
+pub(super) trait InPrecision<R: Storage>: DiracOperator {
+    /// It in that precision.
+    type Low: DiracOperator;
+
+    /// The operator in that precision.
+    fn in_precision(&self) -> Result<Self::Low, LatticeError>;
+
+    /// A vector in that precision.
+    fn lowered(x: &VectorOf<Self>) -> Result<VectorOf<Self::Low>, DeviceError>;
+
+    /// A vector of that precision in this one.
+    fn raised(x: &VectorOf<Self::Low>) -> Result<VectorOf<Self>, DeviceError>;
+}
+
+impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
+    type Low = Wilson<R>;
+
+    fn in_precision(&self) -> Result<Wilson<R>, LatticeError> {
+        self.cast()
+    }
+
+    fn lowered(x: &SpinorField<T>) -> Result<SpinorField<R>, DeviceError> {
+        x.cast()
+    }
+
+    fn raised(x: &SpinorField<R>) -> Result<SpinorField<T>, DeviceError> {
+        x.cast()
+    }
+}
+
+impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
+    type Low = SchurComplement<R>;
+
+    fn in_precision(&self) -> Result<SchurComplement<R>, LatticeError> {
+        self.cast()
+    }
+
+    fn lowered(x: &ParityField<T>) -> Result<ParityField<R>, DeviceError> {
+        x.cast()
+    }
+
+    fn raised(x: &ParityField<R>) -> Result<ParityField<T>, DeviceError> {
+        x.cast()
+    }
 }
 
 /// M†M.
@@ -79,7 +129,7 @@ impl<T: Storage> SchurComplement<T> {
 impl<A: LinearOperator> Normal<A> {
     pub(super) fn new(operator: &A) -> Result<Self, DeviceError>
     where
-        A: DiracOperator<Space: VectorSpace<Error = DeviceError>>,
+        A: DiracOperator,
     {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
@@ -106,7 +156,21 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
         self.adjoint.apply(&between, out)
     }
 
+    /// (ψ, M†Mψ) is ‖Mψ‖², which is known before the second factor is applied.
+    fn apply_dot(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        let [_, norm2] = self.operator.apply_products(psi, psi, &mut between)?;
+        self.adjoint.apply(&between, out)?;
+        Ok(norm2)
+    }
+
     fn work(&self) -> Work {
         self.operator.work().times(2)
+    }
+
+    fn work_with_products(&self) -> Work {
+        let mut work = self.operator.work_with_products();
+        work += self.adjoint.work();
+        work
     }
 }

@@ -4,11 +4,12 @@ use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::stencil::{Fields, Stencil};
 use super::stencil_kernels::{Region, Task, Tuning};
 use super::systems::DiracOperator;
-use crate::device::{DeviceError, Event};
+use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
+use std::cell::OnceCell;
 
 /// The hopping parameter κ: selects the normalisation M = 1 − κ H.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +103,8 @@ impl Coupling {
 pub struct Wilson<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
+    /// The same with products; made when they are wanted first.
+    with_products: OnceCell<Stencil<T>>,
     coupling: Coupling,
 }
 
@@ -159,7 +162,7 @@ impl<T: Storage> Wilson<T> {
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
         let task = Task { form, region: Region::Full, product: false, sources: options.sources };
         let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
-        Ok(Self { space, stencil, coupling })
+        Ok(Self::of_stencil(space, stencil, coupling))
     }
 
     /// The lattice it acts on.
@@ -228,18 +231,27 @@ impl<T: Storage> Wilson<T> {
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
         let stencil = Stencil::new(self.stencil.links(), Task { form, ..self.stencil.task() }, None)?;
-        Ok(Self { space: self.space.clone(), stencil, coupling: self.coupling })
+        Ok(Self::of_stencil(self.space.clone(), stencil, self.coupling))
+    }
+
+    fn of_stencil(space: SpinorSpace<T>, stencil: Stencil<T>, coupling: Coupling) -> Self {
+        Self { space, stencil, with_products: OnceCell::new(), coupling }
+    }
+
+    fn stencil_with_products(&self) -> Result<&Stencil<T>, DeviceError> {
+        if let Some(stencil) = self.with_products.get() {
+            return Ok(stencil);
+        }
+        let task = Task { product: true, ..self.stencil.task() };
+        let stencil = Stencil::new(self.stencil.links(), task, None)?;
+        Ok(self.with_products.get_or_init(|| stencil))
     }
 
     /// The same operator in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Wilson<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_space()?;
-        Ok(Wilson {
-            space,
-            stencil: Stencil::new(&links, self.stencil.task(), None)?,
-            coupling: self.coupling,
-        })
+        Ok(Wilson::of_stencil(space, Stencil::new(&links, self.stencil.task(), None)?, self.coupling))
     }
 }
 
@@ -270,5 +282,21 @@ impl<T: Storage> LinearOperator for Wilson<T> {
 
     fn work(&self) -> Work {
         self.stencil.work()
+    }
+
+    fn apply_products(
+        &self,
+        psi: &SpinorField<T>,
+        against: &SpinorField<T>,
+        out: &mut SpinorField<T>,
+    ) -> Result<[Number; 2], DeviceError> {
+        let against = Some(&against.spinors);
+        let fields = Fields { psi: &psi.spinors, shifted: None, out: &mut out.spinors, against };
+        let products = self.stencil_with_products()?.apply(fields, drop)?;
+        Ok(products.expect("a stencil with a product makes one"))
+    }
+
+    fn work_with_products(&self) -> Work {
+        self.stencil.work_of(Task { product: true, ..self.stencil.task() })
     }
 }

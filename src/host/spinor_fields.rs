@@ -79,3 +79,40 @@ pub fn redirect<T: Real>(
     xpby(s, b, q);
     norm2(q)
 }
+
+/// r = r − a q; gives (r, r).
+pub fn subtract<T: Real>(a: Complex64, q: &[Spinor<T>], r: &mut [Spinor<T>]) -> f64 {
+    axpy(-a, q, r);
+    norm2(r)
+}
+
+/// x = x + a p; p = r + b p.
+pub fn follow<T: Real>(
+    a: Complex64,
+    b: Complex64,
+    r: &[Spinor<T>],
+    x: &mut [Spinor<T>],
+    p: &mut [Spinor<T>],
+) {
+    axpy(a, p, x);
+    xpby(r, b, p);
+}
+
+/// x = x + a p + b r; r = r − b t; gives (q, r) and (r, r).
+pub fn stabilise<T: Real>(
+    [a, b]: [Complex64; 2],
+    [p, t, q]: [&[Spinor<T>]; 3],
+    x: &mut [Spinor<T>],
+    r: &mut [Spinor<T>],
+) -> (Complex64, f64) {
+    axpy(a, p, x);
+    axpy(b, r, x);
+    axpy(-b, t, r);
+    (dot(q, r), norm2(r))
+}
+
+/// p = r + b (p − c v).
+pub fn turn<T: Real>(b: Complex64, c: Complex64, r: &[Spinor<T>], v: &[Spinor<T>], p: &mut [Spinor<T>]) {
+    axpy(-c, v, p);
+    xpby(r, b, p);
+}

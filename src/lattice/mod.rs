@@ -19,10 +19,10 @@ pub(crate) use halo::{Halo, Packing};
 pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
 pub(crate) use slab::Slab;
-pub(crate) use space::field_key;
 pub use space::{ParitySpace, SpinorSpace};
+pub(crate) use space::{field_key, sum_of_slabs};
 pub use spinor_field::SpinorField;
-pub(crate) use spinors::{Sites, SpinorStorage, Spinors};
+pub(crate) use spinors::{Sites, Spinors};
 
 use crate::device::{DeviceError, Team};
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};

@@ -1,13 +1,13 @@
 //! The vector space of spinor fields: what a Krylov solver needs of them.
 
-use super::spinors::{Field, Sites, SpinorStorage, Spinors};
+use super::spinors::{Field, Sites, Spinors};
 use super::{Lattice, Layout, ParityField, SpinorField};
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter,
-    REDUCTION_SOURCE, Range, Reduction,
+    Argument, ArgumentList, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey,
+    NUMBER_SOURCE, Number, NumberMemory, Parameter, REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host;
-use crate::scalar::{Real, Storage};
+use crate::scalar::Storage;
 use lattice_solvers::VectorSpace;
 use num_complex::Complex64;
 use std::marker::PhantomData;
@@ -19,6 +19,7 @@ const SPINOR: KernelFamily = KernelFamily::new(
         include_str!("../../cl/lanes.cl"),
         include_str!("../../cl/fields.cl"),
         REDUCTION_SOURCE,
+        NUMBER_SOURCE,
         include_str!("../../cl/spinor.cl"),
     ],
 );
@@ -26,7 +27,8 @@ const SPINOR: KernelFamily = KernelFamily::new(
 /// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
 /// sites.
 ///
-/// Scalars are plain numbers: each reduction is read back when its kernel is done. Cheap to clone.
+/// Sums over a single device stay there as [`Number`]s, which the next kernels take from its memory; those over several are read back and added.
+/// Cheap to clone.
 pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
     sites: Sites,
@@ -53,13 +55,21 @@ struct SlabKernels {
     device: Device,
     range: Range,
     groups: usize,
+    numbers: NumberMemory,
     axpy: Kernel,
     xpby: Kernel,
     dot: Kernel,
     norm2: Kernel,
     advance: Kernel,
     redirect: Kernel,
+    subtract: Kernel,
+    follow: Kernel,
+    stabilise: Kernel,
+    turn: Kernel,
 }
+
+/// Bytes that a GPU moves while the host reads a number from it and hands it work again: about 20 µs at 4 TB/s on an H200.
+const BYTES_DURING_A_READ: u64 = 80 << 20;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
     /// The vectors of type `F` live on `sites`.
@@ -82,32 +92,73 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         &self.lattice
     }
 
-    /// The first argument of every kernel.
-    fn parities(&self) -> Argument<'static> {
-        Argument::value(self.sites.parities().len() as u32)
+    /// Runs a kernel that makes no sums on each slab. Of each field `fields` has an argument for each slab.
+    fn update<const N: usize>(
+        &self,
+        kernel: fn(&SlabKernels) -> &Kernel,
+        numbers: &[&Number],
+        fields: [Vec<Argument<'_>>; N],
+    ) -> Result<(), DeviceError> {
+        for (k, kernels) in self.kernels.iter().enumerate() {
+            let arguments = self.arguments(kernels, numbers, &fields, k)?;
+            kernel(kernels).launch(kernels.range, arguments.as_slice())?;
+        }
+        Ok(())
     }
 
-    /// Runs a kernel that makes sums on each slab, and adds the slabs' sums in their order.
-    ///
-    /// All slabs are started before the first is waited for.
-    fn reduce<'a>(
+    /// Runs a kernel that makes sums on each slab: a complex one and a real one. Those of several slabs are added in their order, once
+    /// all slabs have been started.
+    fn sum<const N: usize>(
         &self,
-        mut launch: impl FnMut(usize, &SlabKernels, &mut Reduction) -> Result<(), DeviceError> + 'a,
-    ) -> Result<Complex64, DeviceError> {
+        kernel: fn(&SlabKernels) -> &Kernel,
+        numbers: &[&Number],
+        fields: [Vec<Argument<'_>>; N],
+    ) -> Result<[Number; 2], DeviceError> {
         let mut running = Vec::with_capacity(self.kernels.len());
         for (k, kernels) in self.kernels.iter().enumerate() {
             let mut reduction = kernels.device.reduction(kernels.groups)?;
-            launch(k, kernels, &mut reduction)?;
-            kernels.device.flush()?;
+            let arguments = self.arguments(kernels, numbers, &fields, k)?.and(reduction.arguments());
+            kernel(kernels).launch(kernels.range, arguments.as_slice())?;
             running.push(reduction);
         }
-        let mut sum = Complex64::default();
-        for reduction in running {
-            let [re, im, _] = reduction.read()?;
-            sum += Complex64::new(re, im);
-        }
-        Ok(sum)
+        sum_of_slabs(running)
     }
+
+    fn arguments<'a, const N: usize>(
+        &self,
+        kernels: &'a SlabKernels,
+        numbers: &[&Number],
+        fields: &[Vec<Argument<'a>>; N],
+        slab: usize,
+    ) -> Result<ArgumentList<'a>, DeviceError> {
+        let mut arguments = ArgumentList::new([Argument::value(self.sites.parities().len() as u32)]);
+        if !numbers.is_empty() {
+            arguments.extend([kernels.numbers.argument()]);
+        }
+        for number in numbers {
+            arguments.extend(number.arguments()?);
+        }
+        Ok(arguments.and(fields.iter().map(|field| field[slab])))
+    }
+}
+
+/// The sums of a launch on each slab, added: those of one slab stay on its device.
+pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+    if running.len() == 1
+        && let Some(reduction) = running.pop()
+    {
+        return Ok(reduction.numbers());
+    }
+    for reduction in &running {
+        reduction.device().flush()?;
+    }
+    let (mut complex, mut real) = (Complex64::default(), 0.0);
+    for reduction in running {
+        let [re, im, other] = reduction.read()?;
+        complex += Complex64::new(re, im);
+        real += other;
+    }
+    Ok([complex.into(), Complex64::from(real).into()])
 }
 
 impl SlabKernels {
@@ -121,26 +172,41 @@ impl SlabKernels {
             .define("STREAM_LINKS", 0)
             .define("STREAM_OUTPUT", 0);
         let program = device.program(&key)?;
-        let kernel = |name: &str, scalar: Option<[&'static str; 2]>, fields: &[Parameter], reduces: bool| {
+        let kernel = |name: &str, numbers: &[[&'static str; 3]], fields: &[Parameter], sums: bool| {
             let mut parameters = vec![Parameter::value::<u32>("parities")];
-            parameters.extend(scalar.into_iter().flatten().map(Parameter::value::<T::Real>));
+            if !numbers.is_empty() {
+                parameters.push(Number::memory_parameter());
+            }
+            parameters.extend(numbers.iter().copied().flat_map(Number::parameters));
             parameters.extend(fields);
-            if reduces {
+            if sums {
                 parameters.extend(Reduction::parameters());
             }
             program.kernel(name, &parameters)
         };
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
-        let (a, b) = (Some(["a_re", "a_im"]), Some(["b_re", "b_im"]));
+        let a = ["a_re", "a_im", "a_ratios"];
+        let b = ["b_re", "b_im", "b_ratios"];
+        let c = ["c_re", "c_im", "c_ratios"];
         Ok(Self {
             range: Range::groups(groups, local),
             groups,
-            axpy: kernel("axpy", a, &[input("x"), output("y")], false)?,
-            xpby: kernel("xpby", b, &[input("x"), output("y")], false)?,
-            dot: kernel("inner_product", None, &[input("x"), input("y")], true)?,
-            norm2: kernel("norm2", None, &[input("x")], true)?,
-            advance: kernel("advance", a, &[input("p"), output("x"), input("q"), output("r")], true)?,
-            redirect: kernel("redirect", b, &[input("r"), output("p"), input("s"), output("q")], true)?,
+            numbers: device.number_memory_argument()?,
+            axpy: kernel("axpy", &[a], &[input("x"), output("y")], false)?,
+            xpby: kernel("xpby", &[b], &[input("x"), output("y")], false)?,
+            dot: kernel("inner_product", &[], &[input("x"), input("y")], true)?,
+            norm2: kernel("norm2", &[], &[input("x")], true)?,
+            advance: kernel("advance", &[a], &[input("p"), output("x"), input("q"), output("r")], true)?,
+            redirect: kernel("redirect", &[b], &[input("r"), output("p"), input("s"), output("q")], true)?,
+            subtract: kernel("subtract", &[a], &[input("q"), output("r")], true)?,
+            follow: kernel("follow", &[a, b], &[input("r"), output("x"), output("p")], false)?,
+            stabilise: kernel(
+                "stabilise",
+                &[a, b],
+                &[input("p"), input("t"), input("q"), output("x"), output("r")],
+                true,
+            )?,
+            turn: kernel("turn", &[b, c], &[input("r"), input("v"), output("p")], false)?,
             device: device.clone(),
         })
     }
@@ -156,11 +222,6 @@ pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> Ke
         .define("BLOCKS", layout.blocks())
 }
 
-/// The two arguments of a complex scalar.
-fn scalar<T: Storage>(z: &Complex64) -> [Argument<'static>; 2] {
-    [Argument::value(T::Real::from_f64(z.re)), Argument::value(T::Real::from_f64(z.im))]
-}
-
 /// The data of fields of this space; they panic on others, whose buffers have other sizes.
 impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     fn expect_own(&self, spinors: &Spinors<T>) {
@@ -168,42 +229,42 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         assert_eq!((spinors.sites(), spinors.sources()), (self.sites, 1), "sites and number of fields");
     }
 
-    fn on_devices<'a>(&self, field: &'a F) -> &'a [Buffer<T::Stored>] {
+    fn own<'a>(&self, field: &'a F) -> &'a Spinors<T> {
         self.expect_own(field.spinors());
-        match &field.spinors().storage {
-            SpinorStorage::Devices(buffers) => buffers,
-            SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
-        }
+        field.spinors()
     }
 
-    fn on_devices_mut<'a>(&self, field: &'a mut F) -> &'a mut [Buffer<T::Stored>] {
+    fn own_mut<'a>(&self, field: &'a mut F) -> &'a mut Spinors<T> {
         self.expect_own(field.spinors());
-        match &mut field.spinors_mut().storage {
-            SpinorStorage::Devices(buffers) => buffers,
-            SpinorStorage::Host(_) => unreachable!("a field of this lattice is on its devices"),
-        }
+        field.spinors_mut()
     }
 
     fn on_host<'a>(&self, field: &'a F) -> &'a [host::Spinor<T::Real>] {
-        self.expect_own(field.spinors());
-        match &field.spinors().storage {
-            SpinorStorage::Host(spinors) => spinors,
-            SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
-        }
+        self.own(field).on_host()
     }
 
     fn on_host_mut<'a>(&self, field: &'a mut F) -> &'a mut [host::Spinor<T::Real>] {
-        self.expect_own(field.spinors());
-        match &mut field.spinors_mut().storage {
-            SpinorStorage::Host(spinors) => spinors,
-            SpinorStorage::Devices(_) => unreachable!("a field of this lattice is on the host"),
-        }
+        self.own_mut(field).on_host_mut()
+    }
+
+    /// The arguments of a field that is read, one for each slab.
+    fn input<'a>(&self, field: &'a F) -> Vec<Argument<'a>> {
+        self.own(field).on_devices().iter().map(Argument::from).collect()
+    }
+
+    /// The arguments of a field that is written, one for each slab.
+    fn output<'a>(&self, field: &'a mut F) -> Vec<Argument<'a>> {
+        self.own_mut(field).on_devices_mut().iter_mut().map(Argument::from).collect()
+    }
+
+    fn is_on_host(&self) -> bool {
+        self.lattice.team().is_host()
     }
 }
 
 impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     type Vector = F;
-    type Scalar = Complex64;
+    type Scalar = Number;
     type Error = DeviceError;
 
     fn dimension(&self) -> usize {
@@ -214,137 +275,147 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         2 * T::STORAGE.bytes()
     }
 
+    fn bytes_during_a_read(&self) -> u64 {
+        match &self.kernels[..] {
+            [one] if one.device.info().kind != DeviceKind::Cpu => BYTES_DURING_A_READ,
+            // On the host and on processors a read costs nothing; sums over several devices are read anyway.
+            _ => 0,
+        }
+    }
+
     fn zero_vector(&self) -> Result<F, DeviceError> {
         Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, 1)?))
     }
 
     fn copy(&self, from: &F, to: &mut F) -> Result<(), DeviceError> {
-        if self.lattice.team().is_host() {
+        if self.is_on_host() {
             self.on_host_mut(to).copy_from_slice(self.on_host(from));
             return Ok(());
         }
-        self.on_devices(from)
-            .iter()
-            .zip(self.on_devices_mut(to))
-            .try_for_each(|(from, to)| to.copy_from(from))
+        let (from, to): (&[Buffer<_>], _) = (self.own(from).on_devices(), self.own_mut(to).on_devices_mut());
+        from.iter().zip(to).try_for_each(|(from, to)| to.copy_from(from))
     }
 
-    fn axpy(&self, a: &Complex64, x: &F, y: &mut F) -> Result<(), DeviceError> {
-        if self.lattice.team().is_host() {
-            host::spinor_fields::axpy(*a, self.on_host(x), self.on_host_mut(y));
+    fn axpy(&self, a: &Number, x: &F, y: &mut F) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            host::spinor_fields::axpy(a.value()?, self.on_host(x), self.on_host_mut(y));
             return Ok(());
         }
-        let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
-        let [re, im] = scalar::<T>(a);
-        for (k, kernels) in self.kernels.iter().enumerate() {
-            let parities = self.parities();
-            kernels.axpy.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
-        }
-        Ok(())
+        self.update(|kernels| &kernels.axpy, &[a], [self.input(x), self.output(y)])
     }
 
-    fn xpby(&self, x: &F, b: &Complex64, y: &mut F) -> Result<(), DeviceError> {
-        if self.lattice.team().is_host() {
-            host::spinor_fields::xpby(self.on_host(x), *b, self.on_host_mut(y));
+    fn xpby(&self, x: &F, b: &Number, y: &mut F) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            host::spinor_fields::xpby(self.on_host(x), b.value()?, self.on_host_mut(y));
             return Ok(());
         }
-        let (x, y) = (self.on_devices(x), self.on_devices_mut(y));
-        let [re, im] = scalar::<T>(b);
-        for (k, kernels) in self.kernels.iter().enumerate() {
-            let parities = self.parities();
-            kernels.xpby.launch(kernels.range, &[parities, re, im, (&x[k]).into(), (&mut y[k]).into()])?;
+        self.update(|kernels| &kernels.xpby, &[b], [self.input(x), self.output(y)])
+    }
+
+    fn dot(&self, x: &F, y: &F) -> Result<Number, DeviceError> {
+        if self.is_on_host() {
+            return Ok(host::spinor_fields::dot(self.on_host(x), self.on_host(y)).into());
         }
-        Ok(())
+        let [sum, _] = self.sum(|kernels| &kernels.dot, &[], [self.input(x), self.input(y)])?;
+        Ok(sum)
     }
 
-    fn dot(&self, x: &F, y: &F) -> Result<Complex64, DeviceError> {
-        if self.lattice.team().is_host() {
-            return Ok(host::spinor_fields::dot(self.on_host(x), self.on_host(y)));
+    fn norm2(&self, x: &F) -> Result<Number, DeviceError> {
+        if self.is_on_host() {
+            return Ok(real(host::spinor_fields::norm2(self.on_host(x))));
         }
-        let (x, y) = (self.on_devices(x), self.on_devices(y));
-        self.reduce(|k, kernels, reduction| {
-            let [s, t, u] = reduction.arguments();
-            let arguments = [self.parities(), (&x[k]).into(), (&y[k]).into(), s, t, u];
-            kernels.dot.launch(kernels.range, &arguments).map(drop)
-        })
+        let [sum, _] = self.sum(|kernels| &kernels.norm2, &[], [self.input(x)])?;
+        Ok(sum)
     }
 
-    fn norm2(&self, x: &F) -> Result<Complex64, DeviceError> {
-        if self.lattice.team().is_host() {
-            return Ok(host::spinor_fields::norm2(self.on_host(x)).into());
-        }
-        let x = self.on_devices(x);
-        let sum = self.reduce(|k, kernels, reduction| {
-            let [s, t, u] = reduction.arguments();
-            kernels.norm2.launch(kernels.range, &[self.parities(), (&x[k]).into(), s, t, u]).map(drop)
-        })?;
-        Ok(sum.re.into())
+    fn scalar(&self, value: Complex64) -> Number {
+        value.into()
     }
 
-    fn scalar(&self, value: Complex64) -> Complex64 {
-        value
+    fn quotient(&self, numerator: &Number, denominator: &Number) -> Number {
+        numerator.over(denominator)
     }
 
-    fn quotient(&self, numerator: &Complex64, denominator: &Complex64) -> Complex64 {
-        numerator / denominator
-    }
-
-    fn conjugate(&self, a: &Complex64) -> Complex64 {
+    fn conjugate(&self, a: &Number) -> Number {
         a.conj()
     }
 
-    fn negate(&self, a: &Complex64) -> Complex64 {
-        -a
+    fn negate(&self, a: &Number) -> Number {
+        a.over(&real(-1.0))
     }
 
-    fn read<const N: usize>(&self, scalars: [&Complex64; N]) -> Result<[Complex64; N], DeviceError> {
-        Ok(scalars.map(|scalar| *scalar))
+    fn read_all(&self, scalars: &[&Number]) -> Result<Vec<Complex64>, DeviceError> {
+        Number::values(scalars)
     }
 
-    fn advance(&self, a: &Complex64, p: &F, x: &mut F, q: &F, r: &mut F) -> Result<Complex64, DeviceError> {
-        if self.lattice.team().is_host() {
-            let norm2 = host::spinor_fields::advance(
-                *a,
-                self.on_host(p),
-                self.on_host_mut(x),
-                self.on_host(q),
-                self.on_host_mut(r),
-            );
-            return Ok(norm2.into());
+    fn advance(&self, a: &Number, p: &F, x: &mut F, q: &F, r: &mut F) -> Result<Number, DeviceError> {
+        if self.is_on_host() {
+            let (p, x, q, r) = (self.on_host(p), self.on_host_mut(x), self.on_host(q), self.on_host_mut(r));
+            return Ok(real(host::spinor_fields::advance(a.value()?, p, x, q, r)));
         }
-        let (p, x, q, r) =
-            (self.on_devices(p), self.on_devices_mut(x), self.on_devices(q), self.on_devices_mut(r));
-        let [re, im] = scalar::<T>(a);
-        let sum = self.reduce(|k, kernels, reduction| {
-            let [s, t, u] = reduction.arguments();
-            let parities = self.parities();
-            let (p, x, q, r) = ((&p[k]).into(), (&mut x[k]).into(), (&q[k]).into(), (&mut r[k]).into());
-            kernels.advance.launch(kernels.range, &[parities, re, im, p, x, q, r, s, t, u]).map(drop)
-        })?;
-        Ok(sum.re.into())
+        let fields = [self.input(p), self.output(x), self.input(q), self.output(r)];
+        let [norm2, _] = self.sum(|kernels| &kernels.advance, &[a], fields)?;
+        Ok(norm2)
     }
 
-    fn redirect(&self, b: &Complex64, r: &F, p: &mut F, s: &F, q: &mut F) -> Result<Complex64, DeviceError> {
-        if self.lattice.team().is_host() {
-            let norm2 = host::spinor_fields::redirect(
-                *b,
-                self.on_host(r),
-                self.on_host_mut(p),
-                self.on_host(s),
-                self.on_host_mut(q),
-            );
-            return Ok(norm2.into());
+    fn redirect(&self, b: &Number, r: &F, p: &mut F, s: &F, q: &mut F) -> Result<Number, DeviceError> {
+        if self.is_on_host() {
+            let (r, p, s, q) = (self.on_host(r), self.on_host_mut(p), self.on_host(s), self.on_host_mut(q));
+            return Ok(real(host::spinor_fields::redirect(b.value()?, r, p, s, q)));
         }
-        let (r, p, image, q) =
-            (self.on_devices(r), self.on_devices_mut(p), self.on_devices(s), self.on_devices_mut(q));
-        let [re, im] = scalar::<T>(b);
-        let sum = self.reduce(|k, kernels, reduction| {
-            let [s, t, u] = reduction.arguments();
-            let parities = self.parities();
-            let (r, p, image, q) =
-                ((&r[k]).into(), (&mut p[k]).into(), (&image[k]).into(), (&mut q[k]).into());
-            kernels.redirect.launch(kernels.range, &[parities, re, im, r, p, image, q, s, t, u]).map(drop)
-        })?;
-        Ok(sum.re.into())
+        let fields = [self.input(r), self.output(p), self.input(s), self.output(q)];
+        let [norm2, _] = self.sum(|kernels| &kernels.redirect, &[b], fields)?;
+        Ok(norm2)
     }
+
+    fn subtract(&self, a: &Number, q: &F, r: &mut F) -> Result<Number, DeviceError> {
+        if self.is_on_host() {
+            let norm2 = host::spinor_fields::subtract(a.value()?, self.on_host(q), self.on_host_mut(r));
+            return Ok(real(norm2));
+        }
+        let [norm2, _] = self.sum(|kernels| &kernels.subtract, &[a], [self.input(q), self.output(r)])?;
+        Ok(norm2)
+    }
+
+    fn follow(&self, a: &Number, b: &Number, r: &F, x: &mut F, p: &mut F) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            let (r, x, p) = (self.on_host(r), self.on_host_mut(x), self.on_host_mut(p));
+            host::spinor_fields::follow(a.value()?, b.value()?, r, x, p);
+            return Ok(());
+        }
+        let fields = [self.input(r), self.output(x), self.output(p)];
+        self.update(|kernels| &kernels.follow, &[a, b], fields)
+    }
+
+    fn stabilise(
+        &self,
+        [a, b]: [&Number; 2],
+        [p, t, q]: [&F; 3],
+        x: &mut F,
+        r: &mut F,
+    ) -> Result<[Number; 2], DeviceError> {
+        if self.is_on_host() {
+            let [p, t, q] = [p, t, q].map(|field| self.on_host(field));
+            let factors = [a.value()?, b.value()?];
+            let (x, r) = (self.on_host_mut(x), self.on_host_mut(r));
+            let (product, norm2) = host::spinor_fields::stabilise(factors, [p, t, q], x, r);
+            return Ok([product.into(), real(norm2)]);
+        }
+        let fields = [self.input(p), self.input(t), self.input(q), self.output(x), self.output(r)];
+        self.sum(|kernels| &kernels.stabilise, &[a, b], fields)
+    }
+
+    fn turn(&self, b: &Number, c: &Number, r: &F, v: &F, p: &mut F) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            let (r, v, p) = (self.on_host(r), self.on_host(v), self.on_host_mut(p));
+            host::spinor_fields::turn(b.value()?, c.value()?, r, v, p);
+            return Ok(());
+        }
+        let fields = [self.input(r), self.input(v), self.output(p)];
+        self.update(|kernels| &kernels.turn, &[b, c], fields)
+    }
+}
+
+fn real(value: f64) -> Number {
+    Complex64::from(value).into()
 }

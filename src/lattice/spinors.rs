@@ -38,10 +38,10 @@ pub struct Spinors<T: Storage> {
     sites: Sites,
     /// How many fields these are.
     sources: usize,
-    pub storage: SpinorStorage<T>,
+    storage: SpinorStorage<T>,
 }
 
-pub enum SpinorStorage<T: Storage> {
+enum SpinorStorage<T: Storage> {
     /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
     /// One buffer for each slab of the lattice, in it one field after the other.
@@ -113,6 +113,39 @@ impl<T: Storage> Spinors<T> {
         self.sources
     }
 
+    /// The data of fields of a lattice whose team is the host.
+    ///
+    /// # Panics
+    /// This and the three below when the fields are not there: fields of one lattice are all in one place.
+    pub fn on_host(&self) -> &[Spinor<T::Real>] {
+        match &self.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    pub fn on_host_mut(&mut self) -> &mut [Spinor<T::Real>] {
+        match &mut self.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    /// One buffer for each slab of the lattice.
+    pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
+        match &self.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    pub fn on_devices_mut(&mut self) -> &mut [Buffer<T::Stored>] {
+        match &mut self.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
     /// One field after the other, the sites of each in lexicographic order.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         let buffers = match &self.storage {
@@ -166,7 +199,7 @@ impl<T: Storage> Spinors<T> {
                     }
                 }
             }
-            _ => unreachable!("fields of one lattice are in one place"),
+            _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
     }
@@ -189,7 +222,7 @@ impl<T: Storage> Spinors<T> {
                     }
                 }
             }
-            _ => unreachable!("fields of one lattice are in one place"),
+            _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
     }
@@ -224,6 +257,8 @@ impl<T: Storage> Spinors<T> {
         Ok(Spinors { lattice: self.lattice.clone(), sites: self.sites, sources: self.sources, storage })
     }
 }
+
+const ONE_PLACE: &str = "fields of one lattice are in one place";
 
 /// One parity of some fields in a device's memory.
 struct Pieces {

@@ -58,7 +58,7 @@ impl VectorSpace for Space {
     }
 
     fn quotient(&self, numerator: &Complex64, denominator: &Complex64) -> Complex64 {
-        numerator / denominator
+        if denominator.norm_sqr() == 0.0 { Complex64::default() } else { numerator / denominator }
     }
 
     fn conjugate(&self, a: &Complex64) -> Complex64 {
@@ -69,8 +69,8 @@ impl VectorSpace for Space {
         -a
     }
 
-    fn read<const N: usize>(&self, scalars: [&Complex64; N]) -> Result<[Complex64; N], Infallible> {
-        Ok(scalars.map(|s| *s))
+    fn read_all(&self, scalars: &[&Complex64]) -> Result<Vec<Complex64>, Infallible> {
+        Ok(scalars.iter().map(|&&scalar| scalar).collect())
     }
 }
 

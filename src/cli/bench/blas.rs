@@ -6,7 +6,7 @@ use super::session::{How, Session, wrong};
 use super::text::size;
 use crate::blas::{self, MatRef, MatrixLayout, Op};
 use crate::cli::failure::Failure;
-use crate::device::{Buffer, Device, DeviceInfo, DeviceKind};
+use crate::device::{self, Buffer, Device, DeviceInfo, DeviceKind};
 use crate::host::level1::{self, Arithmetic};
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -92,7 +92,7 @@ struct Update<T> {
     passes: usize,
     multiplications: u64,
     additions: u64,
-    device: fn(&Buffer<T>, &mut Buffer<T>) -> Result<blas::Completion, crate::device::DeviceError>,
+    device: fn(&Buffer<T>, &mut Buffer<T>) -> device::Result<blas::Completion>,
     host: fn(&[T], &mut [T]),
 }
 
@@ -102,7 +102,7 @@ struct Sum<T> {
     passes: usize,
     multiplications: u64,
     additions: u64,
-    device: fn(&Buffer<T>, &Buffer<T>) -> Result<Complex<f64>, crate::device::DeviceError>,
+    device: fn(&Buffer<T>, &Buffer<T>) -> device::Result<Complex<f64>>,
     host: fn(&[T], &[T]) -> Complex<f64>,
 }
 

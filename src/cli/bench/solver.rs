@@ -1,15 +1,15 @@
-//! `cr-solve bench solver`: what an iteration of each method costs, as a solve for a point source does it.
+//! `cr-solve bench solver`: what an iteration of each method costs. What begins and ends a solve is spread over its iterations.
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::cli::failure::{Failure, Status};
 use crate::device::{DeviceKind, Team};
 use crate::dirac::{
-    BicgstabParams, CgParams, CrParams, InvertError, Kappa, Preconditioning, System, Wilson, bicgstab, cg, cr,
+    BicgstabParams, CgParams, CrParams, InvertError, IterationPrecision, Kappa, Preconditioning, System,
+    Wilson, bicgstab, cg, cr,
 };
 use crate::host::{Boundary, Dims, random};
 use crate::lattice::{Lattice, SpinorField};
-use crate::scalar::Precision;
 use lattice_solvers::SolverInfo;
 use std::time::Instant;
 
@@ -19,9 +19,9 @@ pub struct Arguments {
     /// Extents in x, y, z, t; by default 16x16x16x32 on GPUs and 8x8x8x16 on processors
     #[arg(long, value_name = "EXTENTS")]
     dims: Option<Dims>,
-    /// Precisions of the iterations: double, single or all
-    #[arg(long, default_value = "all", value_parser = ["all", "double", "single"])]
-    precision: String,
+    /// Precisions of the iterations, as `invert --precision` takes them
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_values = ["double", "single", "mixed-half"])]
+    precision: Vec<IterationPrecision>,
     /// Iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
@@ -47,7 +47,7 @@ type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 #[derive(Clone, Copy)]
 struct Limits {
     iterations: usize,
-    precision: Precision,
+    precision: IterationPrecision,
     preconditioning: Preconditioning,
 }
 
@@ -57,26 +57,15 @@ const METHODS: [Method; 4] = [
     Method {
         name: "cg",
         solve: |m, b, Limits { iterations, precision, preconditioning }| {
-            let params = CgParams {
-                tol: TOLERANCE,
-                max_iterations: iterations,
-                precision,
-                preconditioning,
-                ..Default::default()
-            };
+            let params = CgParams { tol: TOLERANCE, max_iterations: iterations, precision, preconditioning };
             cg(m, b, &params)
         },
     },
     Method {
         name: "bicgstab",
         solve: |m, b, Limits { iterations, precision, preconditioning }| {
-            let params = BicgstabParams {
-                tol: TOLERANCE,
-                max_iterations: iterations,
-                precision,
-                preconditioning,
-                ..Default::default()
-            };
+            let params =
+                BicgstabParams { tol: TOLERANCE, max_iterations: iterations, precision, preconditioning };
             bicgstab(m, b, &params)
         },
     },
@@ -85,14 +74,7 @@ const METHODS: [Method; 4] = [
 impl Limits {
     fn cr(self, system: System) -> CrParams {
         let Limits { iterations, precision, preconditioning } = self;
-        CrParams {
-            tol: TOLERANCE,
-            max_iterations: iterations,
-            system,
-            precision,
-            preconditioning,
-            ..Default::default()
-        }
+        CrParams { tol: TOLERANCE, max_iterations: iterations, system, precision, preconditioning }
     }
 }
 
@@ -134,10 +116,7 @@ fn measure_on(
     let host = Lattice::new(&Team::host(), dims)?;
     let host_links = host.gauge::<f64>(&configuration, Boundary::antiperiodic_t())?;
     let host_wilson = Wilson::new(&host_links, Kappa(KAPPA))?;
-    for precision in [Precision::Double, Precision::Single] {
-        if arguments.precision != "all" && arguments.precision != precision.to_string() {
-            continue;
-        }
+    for &precision in &arguments.precision {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             for method in &METHODS {
                 if session.interrupted() {

@@ -290,7 +290,7 @@ where
     let stopping = Stopping {
         tolerance: f64::MIN_POSITIVE,
         max_iterations: iterations,
-        look_every: iterations,
+        look_every: Some(iterations),
         ..Default::default()
     };
     let params = CrParams { stopping, recurrence: Recurrence::General, ..Default::default() };

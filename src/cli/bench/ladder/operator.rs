@@ -58,7 +58,7 @@ impl VectorSpace for LadderSpace {
     }
 
     fn quotient(&self, numerator: &Complex64, denominator: &Complex64) -> Complex64 {
-        numerator / denominator
+        if *denominator == Complex64::ZERO { Complex64::ZERO } else { numerator / denominator }
     }
 
     fn conjugate(&self, a: &Complex64) -> Complex64 {
@@ -69,8 +69,8 @@ impl VectorSpace for LadderSpace {
         -a
     }
 
-    fn read<const N: usize>(&self, scalars: [&Complex64; N]) -> Result<[Complex64; N], DeviceError> {
-        Ok(scalars.map(|scalar| *scalar))
+    fn read_all(&self, scalars: &[&Complex64]) -> Result<Vec<Complex64>, DeviceError> {
+        Ok(scalars.iter().map(|scalar| **scalar).collect())
     }
 
     fn advance(

@@ -1,0 +1,226 @@
+//! One form of M x = b, solved by any method in any precision.
+
+use super::plan::{Inner, IterationPrecision, Method, Plan};
+use super::solve::InvertError;
+use super::systems::{DiracOperator, InPrecision, Normal, System};
+use crate::device::DeviceError;
+use crate::scalar::{Half, Storage};
+use lattice_solvers::{
+    self as solvers, LinearOperator, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
+};
+use num_complex::Complex64;
+
+pub(super) const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
+
+/// What a method returns: a solution or the best iterate.
+pub(super) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
+
+/// A x = b, where b − A x is what is left of the equation that it is a form of.
+pub(super) struct Form<'a, A: DiracOperator> {
+    pub operator: &'a A,
+    pub b: &'a VectorOf<A>,
+    /// What relative residuals are relative to.
+    pub b_norm: f64,
+    /// The relative residual of the equation, from its definition.
+    pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
+}
+
+impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
+    /// Solves it.
+    ///
+    /// # Errors
+    /// Those of making operators; the method's own are in the outcome.
+    pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        match plan.precision {
+            IterationPrecision::Double => {
+                let source = SourceMap::new(self.operator, plan.method)?.source(self.b)?;
+                let true_residual = TrueResidual::Computed(self.true_residual);
+                Ok(iterate(self.operator, &source, guess, plan, true_residual)?)
+            }
+            IterationPrecision::Single => self.solve_low::<f32>(guess, plan),
+            IterationPrecision::Mixed(Inner::Single) => self.solve_mixed::<f32>(guess, plan, Inner::Single),
+            IterationPrecision::Mixed(Inner::Half) => self.solve_mixed::<Half>(guess, plan, Inner::Half),
+        }
+    }
+}
+
+impl<A: DiracOperator> Form<'_, A> {
+    /// All of it in a lower precision, but for the residual that counts.
+    fn solve_low<R: Storage>(
+        self,
+        guess: Option<&VectorOf<A>>,
+        plan: Plan,
+    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: InPrecision<R>,
+    {
+        let operator = self.operator.in_precision()?;
+        let source = SourceMap::new(&operator, plan.method)?.source(&A::lowered(self.b)?)?;
+        let guess = guess.map(A::lowered).transpose()?;
+        let mut true_residual = |x: &VectorOf<A::Low>| (self.true_residual)(&A::raised(x)?);
+        let true_residual = TrueResidual::Computed(&mut true_residual);
+        Ok(match iterate(&operator, &source, guess.as_ref(), plan, true_residual)? {
+            Ok((x, info)) => Ok((A::raised(&x)?, info)),
+            Err(error) => Err(with_best(error, |best| A::raised(&best))?),
+        })
+    }
+
+    /// Corrections in a lower precision to a solution in this one.
+    fn solve_mixed<R: Storage>(
+        self,
+        guess: Option<&VectorOf<A>>,
+        plan: Plan,
+        inner: Inner,
+    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: InPrecision<R>,
+    {
+        let Self { operator, b, b_norm, true_residual } = self;
+        let space = operator.space();
+        let map = SourceMap::new(operator, plan.method)?;
+        let mut solution = space.zero_vector()?;
+        let mut residual = space.zero_vector()?;
+        space.copy(b, &mut residual)?;
+        if let Some(guess) = guess {
+            space.copy(guess, &mut solution)?;
+            operator.apply(guess, &mut residual)?;
+            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+        }
+        let source = A::lowered(&map.source(&residual)?)?;
+        let low = operator.in_precision()?;
+        let zero = low.space().zero_vector()?;
+        let mut replacements = 0;
+        let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
+            replacements += 1;
+            space.axpy(&space.scalar(-MINUS_ONE), &A::raised(x)?, &mut solution)?;
+            low.space().copy(&zero, x)?;
+            operator.apply(&solution, &mut residual)?;
+            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+            *r = A::lowered(&map.source(&residual)?)?;
+            let relative = norm(space, &residual)? / b_norm;
+            if relative <= plan.stopping.tolerance { true_residual(&solution) } else { Ok(relative) }
+        };
+        let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
+        let outcome = iterate(&low, &source, None, plan, residual)?;
+        let work = operator.work().times(replacements * map.applications());
+        Ok(match outcome {
+            Ok((_, mut info)) => {
+                info.work += work;
+                Ok((solution, info))
+            }
+            Err(error) => Err(with_best(error, |_| Ok(solution))?),
+        })
+    }
+}
+
+/// The same error with another kind of iterate.
+fn with_best<V, W>(
+    error: SolverError<V, DeviceError>,
+    best_of: impl FnOnce(V) -> Result<W, DeviceError>,
+) -> Result<SolverError<W, DeviceError>, DeviceError> {
+    Ok(match error {
+        SolverError::NotConverged { failure, best, info } => {
+            SolverError::NotConverged { failure, best: best_of(best)?, info }
+        }
+        SolverError::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+        SolverError::Operation(error) => SolverError::Operation(error),
+    })
+}
+
+/// ‖x‖
+pub(super) fn norm<S: VectorSpace>(space: &S, x: &S::Vector) -> Result<f64, S::Error> {
+    let [norm2] = space.read([&space.norm2(x)?])?;
+    Ok(norm2.re.sqrt())
+}
+
+/// What residuals of a source are relative to: its norm, or 1 if it is zero.
+pub(super) fn scale<S: VectorSpace>(space: &S, b: &S::Vector) -> Result<f64, S::Error> {
+    let norm = norm(space, b)?;
+    Ok(if norm == 0.0 { 1.0 } else { norm })
+}
+
+/// Makes the source of the system that a method iterates of that of A x = b.
+enum SourceMap<'a, A: DiracOperator> {
+    Itself(&'a A),
+    /// By A†, or by γ5.
+    Through(A),
+}
+
+impl<'a, A: DiracOperator> SourceMap<'a, A> {
+    fn new(operator: &'a A, method: Method) -> Result<Self, DeviceError> {
+        Ok(match method.system() {
+            System::Direct => Self::Itself(operator),
+            System::Hermitian => Self::Through(operator.gamma5()?),
+            System::Normal => Self::Through(operator.adjoint()?),
+        })
+    }
+
+    fn source(&self, b: &VectorOf<A>) -> Result<VectorOf<A>, DeviceError> {
+        match self {
+            Self::Itself(operator) => {
+                let mut source = operator.space().zero_vector()?;
+                operator.space().copy(b, &mut source)?;
+                Ok(source)
+            }
+            Self::Through(map) => {
+                let mut source = map.space().zero_vector()?;
+                map.apply(b, &mut source)?;
+                Ok(source)
+            }
+        }
+    }
+
+    /// Applications of an operator in a residual of the system.
+    fn applications(&self) -> u64 {
+        match self {
+            Self::Itself(_) => 1,
+            Self::Through(_) => 2,
+        }
+    }
+}
+
+/// Runs the method on the system with this source.
+///
+/// # Errors
+/// Only those of making that system; the method's own are in the outcome.
+fn iterate<A: DiracOperator>(
+    operator: &A,
+    source: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    plan: Plan,
+    true_residual: TrueResidual<'_, A>,
+) -> Result<Outcome<VectorOf<A>>, DeviceError> {
+    let stopping = plan.stopping;
+    Ok(match plan.method {
+        Method::Cr(system) => {
+            let recurrence =
+                if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
+            let params = solvers::CrParams { stopping, recurrence, ..Default::default() };
+            match system {
+                System::Direct => {
+                    solvers::conjugate_residual(operator, source, guess, &params, Some(true_residual))
+                }
+                System::Hermitian => {
+                    let hermitian = operator.times_gamma5()?;
+                    let residual = Some(true_residual.for_operator());
+                    solvers::conjugate_residual(&hermitian, source, guess, &params, residual)
+                }
+                System::Normal => {
+                    let normal = Normal::new(operator)?;
+                    let residual = Some(true_residual.for_operator());
+                    solvers::conjugate_residual(&normal, source, guess, &params, residual)
+                }
+            }
+        }
+        Method::Cg => {
+            let normal = Normal::new(operator)?;
+            let params = solvers::CgParams { stopping, ..Default::default() };
+            let residual = Some(true_residual.for_operator());
+            solvers::conjugate_gradient(&normal, source, guess, &params, residual)
+        }
+        Method::Bicgstab => {
+            let params = solvers::BicgstabParams { stopping, ..Default::default() };
+            solvers::bicgstab(operator, source, guess, &params, Some(true_residual))
+        }
+    })
+}
