@@ -6,7 +6,7 @@ mod blas;
 mod compare;
 mod gemm;
 mod gemm_team;
-mod ladder;
+pub mod ladder;
 mod outcome;
 mod page;
 mod session;

@@ -17,7 +17,7 @@ impl Outcome {
         for device in (0..self.devices.len()).map(Some).chain([None]) {
             let rows: Vec<&Row> = self.rows.iter().filter(|row| row.device == device).collect();
             match device {
-                Some(number) => text += &heading(&self.devices[number]),
+                Some(number) => text += &format!("Device {number}: {}", heading(&self.devices[number])),
                 None if rows.is_empty() => continue,
                 None => text += "All devices together",
             }

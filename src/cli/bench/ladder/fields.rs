@@ -8,6 +8,7 @@ use num_complex::Complex64;
 /// What the kernels read beside the spinors.
 #[derive(Debug)]
 pub struct Fields {
+    /// In x, y, z, t.
     pub extents: [u32; NDIM],
     /// Eight links a site, matrices in rows: `[site][direction][row][column][re, im]`.
     pub links: Buffer<f64>,
@@ -25,8 +26,11 @@ pub struct Fields {
 const DIRECTIONS: usize = 2 * NDIM;
 
 impl Fields {
+    /// In the memory of a device.
+    ///
     /// # Errors
-    /// When the memory of the device is too small.
+    /// [`DeviceError::AllocationTooLarge`](crate::device::DeviceError::AllocationTooLarge),
+    /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl).
     pub fn new(device: &Device, links: &LinkField<f64>) -> Result<Self> {
         let dims = links.dims();
         let volume = dims.volume();
@@ -72,6 +76,7 @@ impl Fields {
         })
     }
 
+    /// Number of sites.
     pub fn volume(&self) -> usize {
         self.extents.iter().map(|&extent| extent as usize).product()
     }

@@ -7,6 +7,9 @@ mod fields;
 mod operator;
 mod rungs;
 
+pub use fields::{Fields, components};
+pub use rungs::{BuiltRung, RUNGS, Rung};
+
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::cli::failure::{Failure, Status};
@@ -15,13 +18,12 @@ use crate::dirac::{Kappa, Wilson};
 use crate::host::{Boundary, Dims, GaugeConfiguration, LinkField, Spinor, WilsonForm, random, wilson};
 use crate::lattice::{Lattice, SpinorField};
 use crate::scalar::Precision;
-use fields::{Fields, components, least_bytes};
+use fields::least_bytes;
 use lattice_solvers::{
     CrParams, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,
     conjugate_residual,
 };
 use operator::{LadderOperator, LadderSpace};
-use rungs::{BuiltRung, RUNGS, Rung};
 use std::time::Instant;
 
 /// The command line of `bench ladder`.

@@ -25,7 +25,9 @@ const LADDER: KernelFamily = KernelFamily::new(
 /// One idea.
 #[derive(Debug)]
 pub struct Rung {
+    /// As the study that it retells counts: 1.0, 1.1 and so on.
     pub number: &'static str,
+    /// What it adds to the one before.
     pub idea: &'static str,
     /// Launched one after the other, for each of the directions if one of them asks for it.
     kernels: &'static [Step],
@@ -201,6 +203,10 @@ pub struct BuiltRung {
 }
 
 impl BuiltRung {
+    /// For fields of one lattice.
+    ///
+    /// # Errors
+    /// [`DeviceError::Build`](crate::device::DeviceError::Build).
     pub fn new(device: &Device, rung: &'static Rung, fields: &Fields) -> Result<Self> {
         let program = device.program(&KernelKey::new(LADDER, Precision::Double))?;
         let kernel = |step: &Step| {
@@ -214,6 +220,9 @@ impl BuiltRung {
     }
 
     /// Starts out = ψ − κHψ.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl).
     pub fn apply(
         &self,
         fields: &Fields,

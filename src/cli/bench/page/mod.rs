@@ -22,7 +22,7 @@ pub fn page(outcome: &Outcome) -> String {
     for (number, device) in outcome.devices.iter().enumerate() {
         let rows: Vec<&Row> = outcome.rows.iter().filter(|row| row.device == Some(number)).collect();
         if !rows.is_empty() {
-            let _ = writeln!(html, "<section>\n<h2>{}</h2>", escaped(&device.label));
+            let _ = writeln!(html, "<section>\n<h2>Device {number}: {}</h2>", escaped(&device.label));
             html += &plots::of_device(outcome, number);
             html += &tables(&rows);
             html += "</section>\n";
@@ -54,11 +54,22 @@ fn facts(outcome: &Outcome) -> String {
 }
 
 fn device_table(devices: &[MeasuredDevice]) -> String {
-    let header =
-        ["device", "kind", "driver", "units", "clock", "memory", "GB/s", "single GFLOP/s", "double GFLOP/s"];
+    let header = [
+        "",
+        "device",
+        "kind",
+        "driver",
+        "units",
+        "clock",
+        "memory",
+        "GB/s",
+        "single GFLOP/s",
+        "double GFLOP/s",
+    ];
     let lines: Vec<Vec<String>> = devices
         .iter()
-        .map(|device| {
+        .enumerate()
+        .map(|(number, device)| {
             let arithmetic = |ceiling: Option<super::outcome::ArithmeticCeiling>| {
                 ceiling.map_or_else(String::new, |ceiling| match ceiling.matrix_gflops {
                     Some(units) => {
@@ -68,6 +79,7 @@ fn device_table(devices: &[MeasuredDevice]) -> String {
                 })
             };
             vec![
+                number.to_string(),
                 device.label.clone(),
                 device.kind.clone(),
                 device.driver.clone(),
@@ -81,7 +93,7 @@ fn device_table(devices: &[MeasuredDevice]) -> String {
         })
         .collect();
     let header: Vec<String> = header.map(str::to_owned).to_vec();
-    format!("<h2>Devices and their measured ceilings</h2>\n{}", table(&header, &lines, &[3, 4, 5, 6, 7, 8]))
+    format!("<h2>Devices and their measured ceilings</h2>\n{}", table(&header, &lines, &[4, 5, 6, 7, 8, 9]))
 }
 
 /// A table for each benchmark; that of latencies is open, as there is no plot of it.
