@@ -78,14 +78,15 @@ impl Limits {
     }
 }
 
-/// Checks and times solves on each device, and on the team if there are several.
+/// Checks and times solves on each device, and on the team if there are several; with `--quick` not on the team, whose kernels
+/// are others.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let devices = session.opencl_devices("solver")?;
     let alone = devices.iter().enumerate().map(|(number, device)| (Some(number), Team::from(device.clone())));
-    let together = (devices.len() > 1).then(|| (None, session.team()));
+    let together = (devices.len() > 1 && !session.how.quick).then(|| (None, session.team()));
     for (number, team) in alone.chain(together).collect::<Vec<_>>() {
         let processor = team.devices()[0].info().kind == DeviceKind::Cpu;
         let default = if processor { [8, 8, 8, 16] } else { [16, 16, 16, 32] };
