@@ -27,7 +27,7 @@ const QUICK: [&str; 6] = [
     "bandwidth",
     "blas --precision d,c",
     "gemm --sizes 64,128,256",
-    "stencil --dims 8x8x8x8 --links 18 --operator hop,full",
+    "stencil --dims 8x8x8x8 --links 18",
     "solver --dims 4x4x4x8 --precision double",
     "ladder --dims 4x4x4x8",
 ];

@@ -67,7 +67,8 @@ fn roofline(device: &MeasuredDevice, rows: &[&Row]) -> String {
     }
     let x = Axis { label: "flops per byte (least traffic)".to_owned(), format: plain, step: None };
     let y = Axis { label: "GFLOP/s".to_owned(), format: plain, step: None };
-    Chart { title: "Roofline".to_owned(), x, y, series }.html()
+    let title = "Roofline: what fits in a cache may lie above the line of the memory".to_owned();
+    Chart { title, x, y, series }.html()
 }
 
 /// Streams in double precision by the size of an array, at the width of vectors that was tried at most sizes.
