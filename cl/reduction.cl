@@ -1,8 +1,8 @@
 // Sums over a whole launch, finished inside the launch, in an order that never changes.
 //
 // Every work-item brings up to three doubles. A work-group adds those of its items in a tree, publishes the sums,
-// and counts itself as done; the group that finds all others done adds the published sums in the order of the
-// groups, in a tree again. Which group that is may change from run to run; what is added to what does not, so
+// and counts itself as done; the group that finds the others of its bucket done adds the published sums in the order of the
+// groups, in a tree again, and the last bucket adds those of the buckets. Which group that is may change from run to run; what is added to what does not, so
 // the result has the same bits every time for one range and group size.
 //
 // Published sums travel between work-groups, for which OpenCL 1.2 has no fence. What makes this correct:
@@ -28,8 +28,12 @@
 
 #define REDUCTION_VALUES 3
 
+// Groups whose sums are added by the last of them; what these buckets give is added by the last of those. With thousands of groups one of them
+// alone would take longer than all of their work.
+#define REDUCTION_BUCKET 64
+
 #define REDUCTION_PARAMETERS                                                                                    \
-    __global uint *reduction_partials, __global uint *reduction_counter, __global double *reduction_results,      \
+    __global uint *reduction_partials, __global uint *reduction_counters, __global double *reduction_results,      \
         const uint reduction_slot
 
 #define REDUCTION_LOCAL                                                                                         \
@@ -38,7 +42,7 @@
 
 // `count`, a literal from 1 to 3, is how many of the values are meant.
 #define REDUCE(count, a, b, c)                                                                                  \
-    reduce(count, a, b, c, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,        \
+    reduce(count, a, b, c, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counters,        \
            reduction_results + 4 * reduction_slot)
 
 // Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
@@ -73,40 +77,71 @@ static inline double reduce_collect(volatile __global uint *words) {
     return as_double(halves);
 }
 
+// The sums of `entries` published entries, in the order of the entries, in scratch[v*LOCAL_SIZE]; leaves zeros in their places.
+static inline void reduce_entries(int count, uint first, uint entries, uint item, __local double *scratch,
+                                  volatile __global uint *partials) {
+    device_fence();
+    for (int v = 0; v < count; v++) {
+        double sum = 0.0;
+        for (uint entry = item; entry < entries; entry += LOCAL_SIZE) {
+            sum += reduce_collect(partials + 2 * (REDUCTION_VALUES * (first + entry) + v));
+        }
+        scratch[v * LOCAL_SIZE + item] = sum;
+    }
+    reduce_group(count, item, scratch);
+}
+
+// Publishes the sums in scratch[v*LOCAL_SIZE] as entry number `entry`, and counts; says whether `others` had been counted before.
+static inline uint reduce_counts_last(int count, uint entry, uint others, __local const double *scratch,
+                                      volatile __global uint *partials, volatile __global uint *counter) {
+    uint before = 0;
+    for (int v = 0; v < count; v++) {
+        before |= reduce_publish(partials + 2 * (REDUCTION_VALUES * entry + v), scratch[v * LOCAL_SIZE]);
+    }
+    device_fence();
+    return atomic_add(counter, 1u + before) == others;
+}
+
 static inline void reduce(int count, double a, double b, double c, __local double *scratch, __local uint *is_last,
-                   volatile __global uint *partials, volatile __global uint *counter, __global double *result) {
+                   volatile __global uint *partials, volatile __global uint *counters, __global double *result) {
     const uint item = get_local_id(0);
+    const uint group = get_group_id(0);
     const uint groups = get_num_groups(0);
     const double values[REDUCTION_VALUES] = {a, b, c};
+    const uint buckets = (groups + REDUCTION_BUCKET - 1) / REDUCTION_BUCKET;
+    const uint bucket = group / REDUCTION_BUCKET;
 
     for (int v = 0; v < count; v++) {
         scratch[v * LOCAL_SIZE + item] = values[v];
     }
     reduce_group(count, item, scratch);
-    if (item == 0) {
-        uint before = 0;
-        for (int v = 0; v < count; v++) {
-            before |= reduce_publish(partials + 2 * (REDUCTION_VALUES * get_group_id(0) + v), scratch[v * LOCAL_SIZE]);
-        }
-        device_fence();
-        *is_last = atomic_add(counter, 1u + before) == groups - 1;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (*is_last) {
-        device_fence();
-        for (int v = 0; v < count; v++) {
-            double sum = 0.0;
-            for (uint group = item; group < groups; group += LOCAL_SIZE) {
-                sum += reduce_collect(partials + 2 * (REDUCTION_VALUES * group + v));
-            }
-            scratch[v * LOCAL_SIZE + item] = sum;
-        }
-        reduce_group(count, item, scratch);
+    // What this group counts itself as, and the entries that it adds if it is the last: the groups of its bucket, then the buckets.
+    uint entry = group;
+    uint first = bucket * REDUCTION_BUCKET;
+    uint entries = min((uint)REDUCTION_BUCKET, groups - first);
+    volatile __global uint *counter = counters + 1 + bucket;
+    // One loop and not the same statements twice, of which PoCL 3.1 makes wrong code.
+    for (int level = buckets > 1 ? 0 : 1; level < 2; level++) {
         if (item == 0) {
-            for (int v = 0; v < 4; v++) {
-                result[v] = v < count ? scratch[v * LOCAL_SIZE] : 0.0;
-            }
+            *is_last = reduce_counts_last(count, entry, entries - 1, scratch, partials, counter);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!*is_last) {
+            return;
+        }
+        reduce_entries(count, first, entries, item, scratch, partials);
+        if (item == 0) {
             atomic_xchg(counter, 0u);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        entry = groups + bucket;
+        first = groups;
+        entries = buckets;
+        counter = counters;
+    }
+    if (item == 0) {
+        for (int v = 0; v < 4; v++) {
+            result[v] = v < count ? scratch[v * LOCAL_SIZE] : 0.0;
         }
     }
 }
@@ -114,7 +149,7 @@ static inline void reduce(int count, double a, double b, double c, __local doubl
 // The largest of the work-items' values, and the smallest of the numbers that came with it, in place of sums: into
 // the first two doubles of the slot. A number 0 is no candidate.
 #define REDUCE_LARGEST(value, number)                                                                           \
-    reduce_largest(value, number, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counter,  \
+    reduce_largest(value, number, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counters,  \
                    reduction_results + 4 * reduction_slot)
 
 static inline void keep_larger(double value, double number, double *best, double *best_number) {

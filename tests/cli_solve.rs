@@ -263,6 +263,9 @@ fn every_method_solves_the_equation() {
         "--solver cr --system hermitian",
         "--solver cr --system direct",
         "--solver cg",
+        "--solver bicgstab-l",
+        "--solver gcr",
+        "--solver mr",
     ];
     for device in &TEAMS[..2] {
         for method in methods {
@@ -453,6 +456,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --max-iterations -1", &["--max-iterations"]),
         ("--kappa 0.1 --solver cg --system direct", &["cg", "direct", "--system normal"]),
         ("--kappa 0.1 --solver cg --system hermitian", &["cg", "hermitian", "--solver cr"]),
+        ("--kappa 0.1 --solver gcr --system normal", &["gcr", "normal", "leave out --system"]),
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single"]),
     ];
@@ -770,4 +774,148 @@ fn without_opencl_the_host_does_it_and_says_so() {
         ]);
         assert_eq!(refused.stdout, "");
     }
+}
+
+/// Writes a job for the weak field.
+fn write_job(folder: &TempDir, text: &str) {
+    let text = text.replace("FIELD", weak_field().1.to_str().unwrap());
+    std::fs::write(folder.path().join("job.toml"), text).unwrap();
+}
+
+#[test]
+fn a_job_does_what_the_same_options_do_and_is_told_with_the_result() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\nlinks = 12\n[action]\nkappa = 0.1\nboundary = \"periodic\"\n\
+         [sources]\nsource = \"point:1,0,2,3\"\ncolour = 1\n[solver]\nsolver = \"cg\"\n[outputs]\noutput = \"job.lime\"\n",
+    );
+    let job = json(&folder, "run job.toml --set action.kappa=0.11 --set spin=2 --device host");
+    let options = "--links 12 --boundary periodic --source point:1,0,2,3 --spin 2 --colour 1 --solver cg";
+    let wanted =
+        json(&folder, &format!("invert FIELD --kappa 0.11 {options} --output line.lime --device host"));
+    for key in keys(&wanted) {
+        if !["seconds", "gflops", "bandwidth_gb_s"].contains(&key) {
+            assert_eq!(job[key], wanted[key], "{key}");
+        }
+    }
+    assert_eq!(solution(&folder, "job.lime"), solution(&folder, "line.lime"));
+
+    let resolved = &job["job"]["resolved"];
+    assert_eq!(job["job"]["set"], serde_json::json!(["action.kappa=0.11", "spin=2"]));
+    assert_eq!(keys(resolved), ["command", "configuration", "action", "sources", "solver", "outputs"]);
+    assert_eq!(resolved["command"], "invert");
+    assert_eq!(resolved["configuration"]["links"], 12);
+    assert_eq!(resolved["configuration"]["ignore-checksum"], false);
+    assert_eq!(resolved["action"], serde_json::json!({ "kappa": 0.11, "boundary": "periodic" }));
+    assert_eq!(resolved["sources"], serde_json::json!({ "source": "point:1,0,2,3", "spin": 2, "colour": 1 }));
+    assert_eq!(
+        (&resolved["solver"]["system"], &resolved["solver"]["tol"]),
+        (&"normal".into(), &1e-10.into())
+    );
+    assert_eq!(resolved["solver"]["max-iterations"], 10_000);
+    assert!(wanted.get("job").is_none());
+}
+
+#[test]
+fn the_sample_job_runs() {
+    let folder = folder();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/spectrum.toml");
+    let field = weak_field().1.display();
+    let line = format!("run {} --set file={field} --set kappa=0.11 --device host", sample.display());
+    let result = json(&folder, &line);
+    assert_eq!((&result["solver"], &result["links"]), (&"bicgstab".into(), &12.into()));
+    assert_eq!(numbers(&result["correlators"]["pion"]).len(), EXTENTS[3]);
+}
+
+#[test]
+fn a_bad_job_is_a_usage_error_that_names_the_line() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"spectrum\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[solver]\n",
+    );
+    let cases = [
+        ("--set tol=0", &["--tol 0", "key NAME in job.toml"][..]),
+        ("--set solver.solver=qmr", &["job.toml, --set solver.solver=qmr", "qmr", "choose", "bicgstab"]),
+        ("--set sources.source=point:0", &["--set sources.source", "point:x,y,z,t"]),
+        ("--set configuration.links=13", &["configuration.links=13", "18, 12 or 8"]),
+        ("--set sources.spin=1", &["sources.spin", "spectrum", "may have source"]),
+        ("--set command=invert --set sources.spin=4", &["sources.spin=4", "0..=3"]),
+        ("--set action.mass=0.1", &["both kappa and mass"]),
+    ];
+    for (options, words) in cases {
+        assert_refused(&folder, &format!("run job.toml --device host {options}"), 2, words);
+    }
+    let path = folder.path().join("job.toml");
+    let good = std::fs::read_to_string(&path).unwrap();
+    for (text, words) in [
+        (good.replace("kappa", "kapa"), &["job.toml, line 5", "action.kapa", "kappa, mass, boundary"][..]),
+        (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
+        (
+            format!("{good}precision = \"half\"\n"),
+            &["job.toml, line 7", "precision = half", "double", "single"],
+        ),
+        (format!("{good}tol = \n"), &["job.toml, line 7"]),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        assert_refused(&folder, "run job.toml --device host", 2, words);
+    }
+    assert_refused(&folder, "run none.toml", 3, &["none.toml", "cannot be read"]);
+}
+
+/// The events of a trace in one row of a device, as (name, start, end) in microseconds.
+fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
+    let events = trace["traceEvents"].as_array().unwrap();
+    let named = |event: &&Value| {
+        event["name"] == "thread_name" && event["args"]["name"] == row && event["pid"] == device
+    };
+    let tid = &events.iter().find(named).unwrap_or_else(|| panic!("no row {row} of device {device}"))["tid"];
+    let in_row =
+        events.iter().filter(|event| event["ph"] == "X" && event["pid"] == device && event["tid"] == *tid);
+    in_row
+        .map(|event| {
+            let (start, duration) = (number(&event["ts"]), number(&event["dur"]));
+            assert!(start >= 0.0 && duration >= 0.0, "{event}");
+            (event["name"].as_str().unwrap().to_owned(), start, start + duration)
+        })
+        .collect()
+}
+
+#[test]
+fn a_trace_shows_what_ran_on_the_devices() {
+    let folder = folder();
+    for (team, members) in [(TEAMS[1], 1), (TEAMS[2], 2)] {
+        let line = format!("invert FIELD --kappa 0.11 --solver cg --trace trace.json {team}");
+        let iterations = json(&folder, &line)["iterations"].as_u64().unwrap() as usize;
+        let text = std::fs::read_to_string(folder.path().join("trace.json")).unwrap();
+        let trace: Value = serde_json::from_str(&text).unwrap();
+        for device in 0..members {
+            for queue in ["compute queue", "copy queue"] {
+                let commands = row(&trace, device, queue);
+                for pair in commands.windows(2) {
+                    assert!(pair[1].1 >= pair[0].2 - 0.002, "{team}: {pair:?} overlap in an in-order queue");
+                }
+                // Of one device nothing goes by the copy queue; of several the halos do.
+                assert_eq!(commands.is_empty(), queue == "copy queue" && members == 1, "{team}, {queue}");
+            }
+            let compute = row(&trace, device, "compute queue");
+            let updates = compute.iter().filter(|(name, ..)| name == "advance").count();
+            assert_eq!(updates, iterations, "{team}: an update of x and r each iteration");
+            // What the host reads is read while it waits.
+            let waits = row(&trace, device, "host waits");
+            let mut reads = compute.iter().filter(|(name, ..)| name == "read").peekable();
+            assert!(reads.peek().is_some());
+            for read in reads {
+                let around =
+                    |wait: &&(String, f64, f64)| wait.1 <= read.1 + 0.002 && read.2 <= wait.2 + 0.002;
+                assert!(waits.iter().filter(around).any(|wait| wait.0 == "read"), "{team}: {read:?}");
+            }
+        }
+    }
+    run(&folder, "invert FIELD --kappa 0.11 --device host --trace none.json")
+        .expect(0)
+        .says(&["none.json is empty", "no launches"]);
+    let line = "spectrum FIELD --kappa 0.11 --device 0.0 --trace same --output same";
+    assert_refused(&folder, line, 2, &["--output and --trace are both the file same"]);
 }

@@ -4,13 +4,13 @@ mod common;
 
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    BicgstabParams, CgParams, Coupling, CrParams, Inner, IterationPrecision, Kappa, Mass, Preconditioning,
-    System, Wilson, bicgstab, cg, cr, cr_from,
+    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, Inner, IterationPrecision,
+    Kappa, Mass, MrParams, Preconditioning, System, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, VectorSpace};
+use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, multi_shift_cg};
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
 
@@ -134,7 +134,13 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                     let cg = cg(&wilson, &source, &params).unwrap();
                     let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
                     let bicgstab = bicgstab(&wilson, &source, &params).unwrap();
-                    [normal, hermitian, direct, cg, bicgstab]
+                    let params = BicgstabLParams { tol, precision, preconditioning, ..Default::default() };
+                    let bicgstab_l = bicgstab_l(&wilson, &source, &params).unwrap();
+                    let params = GcrParams { tol, precision, preconditioning, ..Default::default() };
+                    let gcr = gcr(&wilson, &source, &params).unwrap();
+                    let params = MrParams { tol, precision, preconditioning, ..Default::default() };
+                    let mr = mr(&wilson, &source, &params).unwrap();
+                    [normal, hermitian, direct, cg, bicgstab, bicgstab_l, gcr, mr]
                 };
                 let plain = solve(Preconditioning::None);
                 let preconditioned = solve(Preconditioning::EvenOdd);
@@ -159,6 +165,29 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
     }
 }
 
+#[test]
+fn shifted_normal_equations_are_solved_at_once() {
+    let configuration = random::weak(dims(), 0.2, 8);
+    let shifts = [20.0, 0.0, 0.05];
+    for (name, team) in common::teams().into_iter().take(2) {
+        let wilson = wilson(&team, &configuration, COUPLINGS[0]);
+        let normal = wilson.schur_complement().unwrap().normal().unwrap();
+        let space = normal.space();
+        let source = half(&random::spinor_field(dims(), 9), 0);
+        let b = wilson.lattice().parity_from_host(0, &source).unwrap();
+        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftParams::default()).unwrap();
+        for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
+            let mut image = space.zero_vector().unwrap();
+            normal.apply(x, &mut image).unwrap();
+            space.axpy(&space.scalar(shift.into()), x, &mut image).unwrap();
+            let found = distance(&image.to_host().unwrap(), &source);
+            assert!(found <= 1e-10 && residual.true_residual <= 1e-10, "{name} {shift}: {found:e}");
+            assert!(*iterations <= info.iterations, "{name} {shift}");
+        }
+        assert!(2 * all[0].iterations < info.iterations, "{name}: large shifts converge first");
+    }
+}
+
 /// On unit links the second residual of BiCGStab is orthogonal to a point source: its textbook form breaks down exactly.
 #[test]
 fn bicgstab_solves_the_free_field_with_a_point_source() {
@@ -170,6 +199,9 @@ fn bicgstab_solves_the_free_field_with_a_point_source() {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             let params = BicgstabParams { preconditioning, ..Default::default() };
             let (_, info) = bicgstab(&wilson, &source, &params).unwrap();
+            assert!(info.residual.true_residual <= params.tol, "{name}");
+            let params = BicgstabLParams { preconditioning, ..Default::default() };
+            let (_, info) = bicgstab_l(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
         }
     }

@@ -6,11 +6,12 @@ use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    BicgstabParams, CgParams, CrParams, IterationPrecision, Kappa, System, Wilson, bicgstab, cg, cr,
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, IterationPrecision, Kappa, MrParams,
+    Preconditioning, System, Wilson, bicgstab, bicgstab_l, cg, cr, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
-use lattice_cl::lattice::Lattice;
+use lattice_cl::lattice::{Lattice, SpinorField};
 use lattice_cl::observables::PionCorrelator;
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, SolverInfo, VectorSpace};
@@ -60,6 +61,32 @@ impl Case {
 
     fn number(&self, key: &str) -> f64 {
         self.expected[key].as_f64().unwrap()
+    }
+
+    /// Compares the solution for the source at the origin with spin and colour zero.
+    fn compare_solution(&self, x: &SpinorField<f64>, what: &str) {
+        let x = x.to_host().unwrap();
+        let norm2: f64 = x.iter().map(Spinor::norm2).sum();
+        assert!(relative(norm2, self.number("solution_spin0_colour0_norm2")) < 1e-9, "{what} {}", self.name);
+        for k in 0..12 {
+            let expected = &self.expected["solution_spin0_colour0_at_origin"][k];
+            let (re, im) = (expected[0].as_f64().unwrap(), expected[1].as_f64().unwrap());
+            let found = x[0].component(k);
+            assert!((found.re - re).hypot(found.im - im) < 1e-9, "{what} {} component {k}", self.name);
+        }
+    }
+
+    /// Compares the iterations to 1e-10.
+    fn compare_iterations(&self, key: &str, info: &SolverInfo, team: &str) {
+        let expected = self.expected["iterations_to_1e_10"][key].as_f64().unwrap();
+        let allowed = (0.05 * expected).max(3.0);
+        let found = info.iterations as f64;
+        assert!(
+            (found - expected).abs() <= allowed,
+            "{team} {} {key}: {found} iterations, {expected} expected",
+            self.name
+        );
+        assert!(info.residual.true_residual <= 1e-10);
     }
 
     fn correlator(&self, wilson: &Wilson<f64>, params: &CrParams) -> Vec<f64> {
@@ -138,17 +165,7 @@ fn solution_at_the_origin_and_iteration_counts() {
         for (name, team) in common::teams() {
             let wilson = case.wilson(&team);
             let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
-            let check = |key: &str, info: &SolverInfo| {
-                let expected = case.expected["iterations_to_1e_10"][key].as_f64().unwrap();
-                let allowed = (0.05 * expected).max(3.0);
-                let found = info.iterations as f64;
-                assert!(
-                    (found - expected).abs() <= allowed,
-                    "{name} {} {key}: {found} iterations, {expected} expected",
-                    case.name
-                );
-                assert!(info.residual.true_residual <= 1e-10);
-            };
+            let check = |key: &str, info: &SolverInfo| case.compare_iterations(key, info, &name);
             for (key, system) in [
                 ("cr_normal", System::Normal),
                 ("cr_hermitian", System::Hermitian),
@@ -156,20 +173,47 @@ fn solution_at_the_origin_and_iteration_counts() {
             ] {
                 let (x, info) = cr(&wilson, &source, &CrParams { system, ..Default::default() }).unwrap();
                 check(key, &info);
-                let x = x.to_host().unwrap();
-                let norm2: f64 = x.iter().map(Spinor::norm2).sum();
-                assert!(relative(norm2, case.number("solution_spin0_colour0_norm2")) < 1e-9, "{name} {key}");
-                for k in 0..12 {
-                    let expected = &case.expected["solution_spin0_colour0_at_origin"][k];
-                    let (re, im) = (expected[0].as_f64().unwrap(), expected[1].as_f64().unwrap());
-                    let found = x[0].component(k);
-                    assert!((found.re - re).hypot(found.im - im) < 1e-9, "{name} {key} component {k}");
-                }
+                case.compare_solution(&x, &format!("{name} {key}"));
             }
             let (_, info) = cg(&wilson, &source, &CgParams::default()).unwrap();
             check("cgnr", &info);
             let (_, info) = bicgstab(&wilson, &source, &BicgstabParams::default()).unwrap();
             check("bicgstab", &info);
+        }
+    }
+}
+
+#[test]
+fn other_methods_find_the_same_solution() {
+    for case in cases() {
+        // The host and one device: what several devices do is in the tests of the operators.
+        for (name, team) in common::teams().into_iter().take(2) {
+            let wilson = case.wilson(&team);
+            let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
+            for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
+                let mr_params = MrParams { preconditioning, ..Default::default() };
+                let stab_params = BicgstabLParams { preconditioning, ..Default::default() };
+                let plain = GcrParams { preconditioning, smoothing: 0, ..Default::default() };
+                let smoothed = GcrParams { preconditioning, ..Default::default() };
+                let solutions = [
+                    ("mr", mr(&wilson, &source, &mr_params)),
+                    ("bicgstab-l", bicgstab_l(&wilson, &source, &stab_params)),
+                    ("gcr", gcr(&wilson, &source, &plain)),
+                    ("smoothed gcr", gcr(&wilson, &source, &smoothed)),
+                ];
+                for (method, solution) in solutions {
+                    let (x, info) = solution.unwrap();
+                    let what = format!("{name} {method} {preconditioning}");
+                    case.compare_solution(&x, &what);
+                    eprintln!(
+                        "{} {what}: {} {} {:?}",
+                        case.name, info.iterations, info.applications, info.time
+                    );
+                    if method == "mr" && preconditioning == Preconditioning::None {
+                        case.compare_iterations("mr", &info, &name);
+                    }
+                }
+            }
         }
     }
 }

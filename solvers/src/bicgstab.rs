@@ -1,9 +1,10 @@
 //! BiCGStab: the stabilised method of bi-conjugate gradients.
 
+use crate::breakdown::vanishes;
 use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
 use crate::outcome::{Failure, Work};
-use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
-use num_complex::Complex64;
+use crate::shadow::{HOPELESS_GROWTH, Shadow};
+use crate::{LinearOperator, VectorOf, VectorSpace};
 
 /// Parameters of [`bicgstab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +60,7 @@ pub fn bicgstab<A: LinearOperator>(
     let mut p = space.zero_vector()?;
     let mut ap = space.zero_vector()?;
     let mut t = space.zero_vector()?;
-    let mut shadow = Shadow { q: space.zero_vector()?, norm2: 0.0, start_norm2: f64::INFINITY, mixed: false };
+    let mut shadow = Shadow::none(space)?;
     shadow.start(a, &r, progress.r_norm2(), &mut ap)?;
     space.copy(&r, &mut p)?;
     let mut rho = space.dot(&shadow.q, &r)?;
@@ -98,7 +99,7 @@ pub fn bicgstab<A: LinearOperator>(
             continue;
         }
         if let Some(failure) = broken {
-            let hopeless = shadow.mixed && progress.r_norm2() >= shadow.start_norm2;
+            let hopeless = shadow.exhausted(progress.r_norm2());
             if hopeless || matches!(failure, Failure::NotFinite { .. }) {
                 return progress.finish(x, Verdict::GaveUp(failure));
             }
@@ -112,55 +113,4 @@ pub fn bicgstab<A: LinearOperator>(
         space.copy(&r, &mut p)?;
         rho = space.dot(&shadow.q, &r)?;
     }
-}
-
-/// A growth of (r, r) that costs more digits than a new start from the best iterate.
-const HOPELESS_GROWTH: f64 = 1e8;
-
-/// The shadow residual q, and how far the method came with it.
-struct Shadow<V> {
-    q: V,
-    norm2: f64,
-    /// (r, r) at the start with this one.
-    start_norm2: f64,
-    /// Whether it is more than the residual.
-    mixed: bool,
-}
-
-impl<V> Shadow<V> {
-    /// The next one, for a start from the residual r: r itself, or where the last one brought no progress r + Ar ‖r‖ / ‖Ar‖.
-    /// Says whether A was applied.
-    fn start<A>(&mut self, a: &A, r: &V, r_norm2: f64, scratch: &mut V) -> Result<bool, ErrorOf<A>>
-    where
-        A: LinearOperator<Space: VectorSpace<Vector = V>>,
-    {
-        let space = a.space();
-        self.mixed = r_norm2 >= self.start_norm2;
-        self.start_norm2 = r_norm2;
-        space.copy(r, &mut self.q)?;
-        if self.mixed {
-            a.apply(r, scratch)?;
-            let [image] = space.read([&space.norm2(scratch)?])?;
-            let factor = if image.re > 0.0 { (r_norm2 / image.re).sqrt() } else { 0.0 };
-            space.axpy(&space.scalar(factor.into()), scratch, &mut self.q)?;
-        }
-        let [norm2] = space.read([&space.norm2(&self.q)?])?;
-        self.norm2 = norm2.re;
-        Ok(self.mixed)
-    }
-}
-
-/// Why an inner product cannot be divided by, if so; `norms2` is the product of the two vectors' (x, x).
-fn vanishes(quantity: &'static str, product: Complex64, norms2: f64, bound: f64) -> Option<Failure> {
-    if !product.is_finite() || norms2.is_nan() {
-        return Some(Failure::NotFinite { quantity });
-    }
-    let relative = product.norm() / norms2.sqrt();
-    // Written so that 0/0 counts as breakdown.
-    let usable = relative > bound;
-    (!usable).then_some(Failure::Breakdown {
-        quantity,
-        relative: if relative.is_nan() { 0.0 } else { relative },
-        bound,
-    })
 }

@@ -89,13 +89,13 @@ pub fn conjugate_gradient<A: LinearOperator>(
 
 /// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A.
 #[derive(Default)]
-struct Curvature {
+pub(crate) struct Curvature {
     first: Option<f64>,
 }
 
 impl Curvature {
     /// Why the next step cannot be taken, if so.
-    fn failure(&mut self, p_ap: Complex64, r_norm2: f64, bound: f64) -> Option<Failure> {
+    pub fn failure(&mut self, p_ap: Complex64, r_norm2: f64, bound: f64) -> Option<Failure> {
         if !p_ap.is_finite() {
             return Some(Failure::NotFinite { quantity: "(p, Ap)" });
         }

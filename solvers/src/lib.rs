@@ -7,7 +7,11 @@
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
+//! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
+//! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
+//! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
+//! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
 //! Each takes `Params` with documented defaults and returns the solution with a [`SolverInfo`], or a
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
@@ -16,17 +20,27 @@
 
 mod best;
 mod bicgstab;
+mod bicgstab_l;
+mod breakdown;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
+mod gcr;
+mod minimal_residual;
+mod multi_shift;
 mod operator;
 mod outcome;
+mod shadow;
 mod space;
 
 pub use bicgstab::{BicgstabParams, bicgstab};
+pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Replacement, ResidualOf, Stopping, TrueResidual};
+pub use gcr::{GcrParams, Preconditioned, Preconditioner, gcr};
+pub use minimal_residual::{MrParams, MrSmoother, minimal_residual};
+pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;

@@ -149,3 +149,16 @@ pub enum SolverError<V, E: std::error::Error> {
     #[error(transparent)]
     Operation(#[from] E),
 }
+
+impl<V, E: std::error::Error> SolverError<V, E> {
+    /// The same error with something else as the best iterate.
+    pub(crate) fn map_best<W>(self, map: impl FnOnce(V, &SolverInfo) -> W) -> SolverError<W, E> {
+        match self {
+            Self::NotConverged { failure, best, info } => {
+                SolverError::NotConverged { failure, best: map(best, &info), info }
+            }
+            Self::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+            Self::Operation(error) => SolverError::Operation(error),
+        }
+    }
+}

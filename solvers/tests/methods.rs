@@ -2,7 +2,7 @@
 
 mod dense;
 
-use dense::{Dense, Random, distance};
+use dense::{Dense, Random, distance, failure, monotone};
 use lattice_solvers::*;
 use num_complex::Complex64;
 
@@ -10,10 +10,6 @@ const N: usize = 23;
 
 fn cr(recurrence: Recurrence) -> CrParams {
     CrParams { recurrence, ..Default::default() }
-}
-
-fn monotone(history: &[f64]) -> bool {
-    history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12))
 }
 
 #[test]
@@ -127,16 +123,6 @@ fn looking_rarely_gives_the_same_solution() {
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     // It looked at the end of four iterations, and then took note of each.
     assert_eq!((info.iterations % 4, info.history.len()), (0, info.iterations + 1));
-}
-
-fn failure<V, E: std::error::Error + std::fmt::Debug>(
-    result: Result<Solution<V>, SolverError<V, E>>,
-) -> (Failure, V, SolverInfo) {
-    match result {
-        Err(SolverError::NotConverged { failure, best, info }) => (failure, best, *info),
-        Err(other) => panic!("{other}"),
-        Ok((_, info)) => panic!("converged: {info:?}"),
-    }
 }
 
 #[test]

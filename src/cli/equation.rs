@@ -4,10 +4,11 @@ use super::Common;
 use super::arguments::Input;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use crate::device::{DeviceError, Profiling, Team};
+use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
-    BicgstabParams, CgParams, Coupling, CrParams, InvertError, IterationPrecision, Kappa, Mass,
-    Preconditioning, System, Wilson, WilsonError, bicgstab, cg, cr,
+    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, InvertError,
+    IterationPrecision, Kappa, Mass, MrParams, Preconditioning, System, Wilson, WilsonError, bicgstab,
+    bicgstab_l, cg, cr, gcr, mr,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
@@ -63,8 +64,8 @@ pub struct Method {
     /// The method
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, for bicgstab direct;
-    /// cg has normal only, bicgstab direct only]
+    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
+    /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg has normal only]
     #[arg(long)]
     system: Option<System>,
     /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites)
@@ -84,7 +85,7 @@ pub struct Method {
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// Conjugate Residual
     Cr,
@@ -92,6 +93,12 @@ pub enum Solver {
     Cg,
     /// BiCGStab on M
     Bicgstab,
+    /// BiCGStab(2) on M
+    BicgstabL,
+    /// GCR(16) on M, preconditioned by four steps of mr
+    Gcr,
+    /// Minimal Residual on M
+    Mr,
 }
 
 impl std::fmt::Display for Solver {
@@ -100,7 +107,21 @@ impl std::fmt::Display for Solver {
             Solver::Cr => "cr",
             Solver::Cg => "cg",
             Solver::Bicgstab => "bicgstab",
+            Solver::BicgstabL => "bicgstab-l",
+            Solver::Gcr => "gcr",
+            Solver::Mr => "mr",
         })
+    }
+}
+
+impl Solver {
+    /// The system that it iterates, if it can do no other.
+    fn only_system(self) -> Option<System> {
+        match self {
+            Solver::Cr => None,
+            Solver::Cg => Some(System::Normal),
+            Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => Some(System::Direct),
+        }
     }
 }
 
@@ -163,11 +184,19 @@ impl Equation {
     /// Everything that comes before solving: reads the configuration, opens the devices, and puts the operator on them.
     ///
     /// What can be wrong with the arguments alone is found out first.
-    pub fn set_up(&self, method: &Method, common: &Common, report: &Report) -> Result<Problem, Failure> {
+    ///
+    /// The recorder is told what the devices do from then on.
+    pub fn set_up(
+        &self,
+        method: &Method,
+        common: &Common,
+        recorder: &Recorder,
+        report: &Report,
+    ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
         method.check()?;
-        let team = select_team(common, report)?;
+        let team = select_team(common, recorder.clone(), report)?;
         let configuration = self.input.read(&self.file, report)?.configuration;
         let dims = configuration.dims();
         self.check_source(dims)?;
@@ -184,6 +213,8 @@ impl Equation {
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;
+        // Only solving is of interest.
+        recorder.take()?;
         Ok(Problem { wilson, coupling, setup_seconds: start.elapsed().as_secs_f64() })
     }
 }
@@ -219,8 +250,8 @@ pub fn device_names(team: &Team) -> Vec<String> {
 }
 
 /// Opens the devices of `--device`, and says where `auto` landed.
-pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
-    let team = common.team(Profiling::Off, report)?;
+pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
+    let team = common.recorded_team(recorder, report)?;
     match team.absence() {
         Some(absence) => report.note(format_args!("running on the host: {absence}")),
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
@@ -228,14 +259,14 @@ pub fn select_team(common: &Common, report: &Report) -> Result<Team, Failure> {
     Ok(team)
 }
 
-/// Checks, before any work, that the files can be written and that none overwrites the configuration or the other.
+/// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
 ///
 /// # Errors
 /// When they cannot, or do.
-pub fn check_files(configuration: &Path, output: Option<&Path>, plot: Option<&Path>) -> Result<(), Failure> {
+pub fn check_files(configuration: &Path, outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
     let clash = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
-    for (option, path) in [("--output", output), ("--plot", plot)] {
-        let Some(path) = path else { continue };
+    let given = || outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?)));
+    for (option, path) in given() {
         if clash(path, configuration) {
             let message = format!(
                 "{option} {} would overwrite the configuration {}",
@@ -246,13 +277,13 @@ pub fn check_files(configuration: &Path, output: Option<&Path>, plot: Option<&Pa
         }
         io::check_writable(path)?;
     }
-    match (output, plot) {
-        (Some(output), Some(plot)) if clash(output, plot) => {
-            let message = format!("--output and --plot are both the file {}", plot.display());
-            Err(Failure::usage(message).hint("give one of them another name"))
+    for (k, (option, path)) in given().enumerate() {
+        if let Some((other, _)) = given().take(k).find(|(_, other)| clash(other, path)) {
+            let message = format!("{other} and {option} are both the file {}", path.display());
+            return Err(Failure::usage(message).hint("give one of them another name"));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// What becomes of a plot: one that cannot be written is a failure, one with nothing to show is worth a warning.
@@ -297,10 +328,7 @@ impl Method {
 
     /// Which system is iterated.
     pub fn system(&self) -> System {
-        self.system.unwrap_or(match self.solver {
-            Solver::Cr | Solver::Cg => System::Normal,
-            Solver::Bicgstab => System::Direct,
-        })
+        self.system.or(self.solver.only_system()).unwrap_or_default()
     }
 
     /// The wanted relative residual.
@@ -319,8 +347,8 @@ impl Method {
             )));
         }
         let system = self.system();
-        if self.solver == Solver::Bicgstab && system != System::Direct {
-            let message = format!("bicgstab solves M x = b itself, not the {system} system");
+        if self.solver.only_system() == Some(System::Direct) && system != System::Direct {
+            let message = format!("{} solves M x = b itself, not the {system} system", self.solver);
             return Err(Failure::usage(message).hint("leave out --system, or choose --solver cr"));
         }
         if self.solver == Solver::Cg && system != System::Normal {
@@ -345,6 +373,21 @@ impl Method {
             Solver::Bicgstab => {
                 bicgstab(wilson, b, &BicgstabParams { tol, max_iterations, precision, preconditioning })
             }
+            Solver::BicgstabL => bicgstab_l(
+                wilson,
+                b,
+                &BicgstabLParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
+            Solver::Gcr => gcr(
+                wilson,
+                b,
+                &GcrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
+            Solver::Mr => mr(
+                wilson,
+                b,
+                &MrParams { tol, max_iterations, precision, preconditioning, ..Default::default() },
+            ),
             Solver::Cg => cg(wilson, b, &CgParams { tol, max_iterations, precision, preconditioning }),
         };
         match outcome {
@@ -375,7 +418,7 @@ impl Method {
                 "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
             }
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
-                if self.solver == Solver::Bicgstab =>
+                if self.solver.only_system() == Some(System::Direct) =>
             {
                 "try --solver cg; beyond the critical kappa no method converges well"
             }

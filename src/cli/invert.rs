@@ -4,6 +4,7 @@ use super::Common;
 use super::equation::{Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
+use super::trace::Trace;
 use crate::host::Spinor;
 use crate::io::{self, PropagatorWriter};
 use crate::plot::{self, PlotError, Series};
@@ -30,6 +31,15 @@ pub struct Arguments {
     /// Draw the residual history into this file (SVG)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    trace: Trace,
+}
+
+impl Arguments {
+    /// How the equation is solved.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
 }
 
 #[derive(Serialize)]
@@ -73,9 +83,11 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
 /// written all the same.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, output, plot, .. } = arguments;
-    check_files(&equation.file, output.as_deref(), plot.as_deref())?;
-    let problem = equation.set_up(method, common, report)?;
+    let Arguments { equation, method, output, plot, trace, .. } = arguments;
+    let outputs = [("--output", output.as_deref()), ("--plot", plot.as_deref()), ("--trace", trace.path())];
+    check_files(&equation.file, &outputs)?;
+    let recorder = trace.recorder();
+    let problem = equation.set_up(method, common, &recorder, report)?;
     let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
     let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
 
@@ -83,6 +95,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let solved = method.solve(&problem.wilson, &source);
     spinner.finish_and_clear();
     let solved = solved?;
+    let traced = trace.write(&recorder, report);
 
     let x = solved.x.to_host()?;
     let info = &solved.info;
@@ -127,6 +140,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     report.result(table(&outcome), &outcome)?;
     written?;
     plotted?;
+    traced?;
     match &solved.failure {
         None => Ok(Status::Fine),
         Some(failure) => {

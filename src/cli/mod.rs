@@ -13,12 +13,15 @@ pub mod generate;
 pub mod info;
 pub mod interrupt;
 pub mod invert;
+pub mod job;
 pub mod report;
+pub mod run;
 pub mod spectrum;
 pub mod statistics;
+pub mod trace;
 pub mod tune;
 
-use crate::device::{CacheMode, DeviceOptions, Profiling, Selector, Team, TuningMode};
+use crate::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use failure::{Failure, Status};
 use report::{ColourChoice, Report};
@@ -87,6 +90,15 @@ impl Common {
 
     /// Opens the devices of `--device`, which show a search for the fastest variant of a kernel as a bar.
     pub fn team(&self, profiling: Profiling, report: &Report) -> Result<Team, Failure> {
+        self.team_with(self.device_options(profiling), report)
+    }
+
+    /// As [`Common::team`], with a recorder that is told what the devices do.
+    pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
+        self.team_with(DeviceOptions { recorder, ..self.device_options(Profiling::Off) }, report)
+    }
+
+    fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
         let selectors: Vec<Selector> = self
             .device
             .iter()
@@ -95,7 +107,7 @@ impl Common {
                 Err(impossible) => match impossible {},
             })
             .collect();
-        let options = DeviceOptions { observer: report.search_observer(), ..self.device_options(profiling) };
+        let options = DeviceOptions { observer: report.search_observer(), ..options };
         Ok(Team::select_with(selectors, &options)?)
     }
 }
@@ -119,6 +131,8 @@ enum Command {
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
     Spectrum(Box<spectrum::Arguments>),
+    /// Do what a job file says: invert or spectrum, with their options as TOML
+    Run(run::Arguments),
 }
 
 impl Command {
@@ -132,6 +146,7 @@ impl Command {
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
+            Command::Run(arguments) => run::run(&arguments, common, report),
         }
     }
 }

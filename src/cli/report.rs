@@ -6,6 +6,8 @@ use crate::device::SearchObserver;
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +34,17 @@ pub struct Report {
     colour: bool,
     /// Of all bars, so that one leaves the place of another alone.
     bars: MultiProgress,
+    /// What stands in the result as JSON beside what the subcommand says.
+    additions: Mutex<BTreeMap<&'static str, Value>>,
+}
+
+/// A result, and what stands beside it in the same object.
+#[derive(Serialize)]
+struct Extended<'a, T: Serialize> {
+    #[serde(flatten)]
+    result: &'a T,
+    #[serde(flatten)]
+    additions: &'a BTreeMap<&'static str, Value>,
 }
 
 impl Report {
@@ -67,7 +80,13 @@ impl Report {
             verbose: common.verbose > 0,
             colour,
             bars: MultiProgress::with_draw_target(target),
+            additions: Mutex::default(),
         }
+    }
+
+    /// From now on results as JSON have this too. `name` must be none of their own keys.
+    pub fn add_to_result(&self, name: &'static str, value: Value) {
+        self.additions.lock().unwrap_or_else(PoisonError::into_inner).insert(name, value);
     }
 
     /// The result: `text` for people, or `json` with `--json`, on standard output.
@@ -75,7 +94,9 @@ impl Report {
     /// That nobody reads it is no failure.
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
         let written = if self.json {
-            serde_json::to_string(json).map_err(io::Error::other).and_then(|json| print(&json))
+            let additions = self.additions.lock().unwrap_or_else(PoisonError::into_inner);
+            let result = Extended { result: json, additions: &additions };
+            serde_json::to_string(&result).map_err(io::Error::other).and_then(|json| print(&json))
         } else {
             print(&text)
         };

@@ -4,6 +4,7 @@ use super::Common;
 use super::equation::{Equation, Method, Residual, Solver, check_files, coupling_text, drawn};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
+use super::trace::Trace;
 use crate::host::{Dims, NDIM};
 use crate::io::PropagatorWriter;
 use crate::observables::{PionCorrelator, effective_mass};
@@ -29,6 +30,15 @@ pub struct Arguments {
     /// Draw the correlator and its effective mass into this file (SVG)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    trace: Trace,
+}
+
+impl Arguments {
+    /// How the equation is solved.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
 }
 
 fn direction(text: &str) -> Result<usize, String> {
@@ -88,9 +98,11 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
 /// than twelve solutions means nothing, but those that were found are written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, along, output, plot } = arguments;
-    check_files(&equation.file, output.as_deref(), plot.as_deref())?;
-    let problem = equation.set_up(method, common, report)?;
+    let Arguments { equation, method, along, output, plot, trace } = arguments;
+    let outputs = [("--output", output.as_deref()), ("--plot", plot.as_deref()), ("--trace", trace.path())];
+    check_files(&equation.file, &outputs)?;
+    let recorder = trace.recorder();
+    let problem = equation.set_up(method, common, &recorder, report)?;
     let start = Instant::now();
     let dims = problem.dims();
     let about = format!(
@@ -140,6 +152,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         bar.inc(1);
     }
     bar.finish_and_clear();
+    let traced = trace.write(&recorder, report);
     // The result is shown first: a full disk must not hide what was computed.
     let found = solves.iter().filter(|solve| solve.converged).count();
     let written = match writer {
@@ -189,6 +202,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     report.result(text(&outcome), &outcome)?;
     written?;
     plotted?;
+    traced?;
     gave_up.map_or(Ok(Status::Fine), Err)
 }
 

@@ -25,7 +25,7 @@ impl Event {
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl) if it failed.
     pub fn wait(&self) -> Result<()> {
-        self.raw.wait().map_err(self.core.failed("clWaitForEvents"))
+        self.core.wait("wait", || self.raw.wait()).map_err(self.core.failed("clWaitForEvents"))
     }
 
     /// Waits for the command and returns how long it ran on the device; `None` unless the device was opened

@@ -10,6 +10,7 @@ use super::kernel_key::KernelKey;
 use super::number::NumberPool;
 use super::probe;
 use super::program::Program;
+use super::recorder::{DeviceRecorder, Queue, Recorder};
 use super::reduction::WorkspacePool;
 use super::scratch::ScratchPool;
 use super::tuning_options::{SearchObserver, TuningMode};
@@ -17,6 +18,7 @@ use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device as RawDevice;
 use opencl3::error_codes::ClError;
+use opencl3::event::cl_event;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -43,6 +45,8 @@ pub struct DeviceOptions {
     pub tuning: TuningMode,
     /// Who is told of a search for the fastest variant.
     pub observer: SearchObserver,
+    /// Who writes down what the device does; nobody by default. One that does turns profiling on.
+    pub recorder: Recorder,
 }
 
 /// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
@@ -56,9 +60,48 @@ pub(super) struct Core {
     pub compute: CommandQueue,
     pub copy: CommandQueue,
     pub profiling: Profiling,
+    pub recorder: Option<Arc<DeviceRecorder>>,
+}
+
+/// What a recorder is told of a command.
+pub(super) struct Noted<'a> {
+    pub name: &'a str,
+    pub queue: Queue,
+    pub bytes: usize,
+    /// Whether the host waits for it.
+    pub waits: bool,
 }
 
 impl Core {
+    /// Enqueues a command by the OpenCL function `call`, and writes it down if anybody does.
+    pub fn enqueue(
+        self: &Arc<Self>,
+        call: &'static str,
+        noted: Noted<'_>,
+        enqueue: impl FnOnce() -> Result<cl_event, i32>,
+    ) -> Result<Event> {
+        let called = self.recorder.as_ref().map(|recorder| recorder.now());
+        let raw = enqueue().map_err(self.failed_with(call))?;
+        if let (Some(recorder), Some(called)) = (&self.recorder, called) {
+            let Noted { name, queue, bytes, waits } = noted;
+            recorder.command(name, queue, bytes, called, waits, raw);
+            if waits {
+                recorder.wait(name, called);
+            }
+        }
+        Ok(Event::new(raw, self))
+    }
+
+    /// Waits by `wait`, and writes it down if anybody does.
+    pub fn wait<R>(&self, name: &str, wait: impl FnOnce() -> R) -> R {
+        let called = self.recorder.as_ref().map(|recorder| recorder.now());
+        let result = wait();
+        if let (Some(recorder), Some(called)) = (&self.recorder, called) {
+            recorder.wait(name, called);
+        }
+        result
+    }
+
     /// For `map_err`: the failure of an OpenCL call on this device.
     pub fn failed(&self, call: &'static str) -> impl FnOnce(ClError) -> DeviceError {
         DeviceError::opencl(call, &self.label)
@@ -111,7 +154,9 @@ impl Device {
         }
         let context =
             Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &label))?;
-        let properties = match options.profiling {
+        let recorder = options.recorder.device(&label);
+        let profiling = if recorder.is_some() { Profiling::On } else { options.profiling };
+        let properties = match profiling {
             Profiling::Off => 0,
             Profiling::On => CL_QUEUE_PROFILING_ENABLE,
         };
@@ -130,7 +175,8 @@ impl Device {
             context,
             compute,
             copy,
-            profiling: options.profiling,
+            profiling,
+            recorder,
         };
         Ok(Self(Arc::new(Inner {
             core: Arc::new(core),
@@ -196,8 +242,10 @@ impl Device {
     /// [`DeviceError::OpenCl`] if a command failed.
     pub fn finish(&self) -> Result<()> {
         let core = self.core();
-        core.compute.finish().map_err(core.failed("clFinish"))?;
-        core.copy.finish().map_err(core.failed("clFinish"))
+        core.wait("finish", || {
+            core.compute.finish().map_err(core.failed("clFinish"))?;
+            core.copy.finish().map_err(core.failed("clFinish"))
+        })
     }
 
     /// Starts everything enqueued so far, without waiting.

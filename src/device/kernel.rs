@@ -3,7 +3,8 @@
 use super::argument::{Argument, CType, Kind, Parameter, Value};
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
-use super::handle::{Core, lock};
+use super::handle::{Core, Noted, lock};
+use super::recorder::Queue;
 use opencl3::command_queue::enqueue_nd_range_kernel;
 use opencl3::error_codes::{CL_KERNEL_ARG_INFO_NOT_AVAILABLE, ClError};
 use opencl3::kernel::{
@@ -140,11 +141,12 @@ impl Kernel {
             result.map_err(self.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
         }
+        let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
         // SAFETY: kernel sources are part of this program, like `unsafe` code they are trusted to stay inside their
         // arguments. Every argument has been set, just now, under the lock. The arrays have `dimensions` entries and
         // more; queue, kernel and wait list are of one context. The launch retains the kernel and its buffers
         // until it is done.
-        let event = unsafe {
+        self.core.enqueue("clEnqueueNDRangeKernel", noted, || unsafe {
             enqueue_nd_range_kernel(
                 self.core.compute.get(),
                 raw.get(),
@@ -155,8 +157,7 @@ impl Kernel {
                 wait.len() as cl_uint,
                 if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
             )
-        };
-        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueNDRangeKernel"))?, &self.core))
+        })
     }
 
     fn check_range(&self, range: &Range) -> Result<()> {

@@ -2,8 +2,9 @@
 
 use super::buffer::{Buffer, check_length};
 use super::error::{DeviceError, Result};
-use super::event::Event;
+use super::handle::Noted;
 use super::memory::Memory;
+use super::recorder::Queue;
 use bytemuck::Pod;
 use opencl3::command_queue::enqueue_map_buffer;
 use opencl3::error_codes::CL_MAP_FAILURE;
@@ -22,9 +23,10 @@ impl<'a> Mapping<'a> {
     fn new(memory: &'a Memory, bytes: usize, flags: cl_map_flags) -> Result<Self> {
         let core = memory.core();
         let mut address = ptr::null_mut();
+        let noted = Noted { name: "map", queue: Queue::Compute, bytes, waits: true };
         // SAFETY: callers map what their buffer has; blocking, so that on success `address` is valid for `bytes` bytes until
         // it is unmapped.
-        let event = unsafe {
+        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
             let queue = core.compute.get();
             enqueue_map_buffer(
                 queue,
@@ -37,8 +39,7 @@ impl<'a> Mapping<'a> {
                 0,
                 ptr::null(),
             )
-        };
-        drop(Event::new(event.map_err(core.failed_with("clEnqueueMapBuffer"))?, core));
+        })?;
         let address = NonNull::new(address)
             .ok_or_else(|| -> DeviceError { core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE) })?;
         Ok(Self { memory, address })

@@ -2,7 +2,8 @@
 
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
-use super::handle::Core;
+use super::handle::{Core, Noted};
+use super::recorder::Queue;
 use opencl3::command_queue::{
     CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_read_buffer, enqueue_write_buffer,
 };
@@ -77,6 +78,10 @@ impl Memory {
         self.raw.get()
     }
 
+    fn queue_of(&self, queue: &CommandQueue) -> Queue {
+        if queue.get() == self.core.copy.get() { Queue::Copy } else { Queue::Compute }
+    }
+
     /// Panics on an access outside: the typed callers have checked it, and OpenCL would take any offset that
     /// happens to fit.
     fn assert_inside(&self, offset: usize, bytes: usize) {
@@ -98,9 +103,15 @@ impl Memory {
     ) -> Result<Event> {
         self.assert_inside(offset, data.len());
         let wait = wait_list(&self.core, wait)?;
+        let noted = Noted {
+            name: "write",
+            queue: self.queue_of(queue),
+            bytes: data.len(),
+            waits: blocking == Blocking::Yes,
+        };
         // SAFETY: the range lies in the buffer; `data` is valid for its length, for as long as the command reads
         // it by the caller's promise; the queue, the buffer and the wait list are of one context.
-        let event = unsafe {
+        self.core.enqueue("clEnqueueWriteBuffer", noted, || unsafe {
             enqueue_write_buffer(
                 queue.get(),
                 self.raw(),
@@ -111,8 +122,7 @@ impl Memory {
                 count(&wait),
                 pointer(&wait),
             )
-        };
-        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueWriteBuffer"))?, &self.core))
+        })
     }
 
     /// Enqueues a read of the bytes from `offset` into host memory.
@@ -129,8 +139,14 @@ impl Memory {
     ) -> Result<Event> {
         self.assert_inside(offset, data.len());
         let wait = wait_list(&self.core, wait)?;
+        let noted = Noted {
+            name: "read",
+            queue: self.queue_of(queue),
+            bytes: data.len(),
+            waits: blocking == Blocking::Yes,
+        };
         // SAFETY: as for `write`; `data` is exclusively borrowed, and left alone by the caller's promise.
-        let event = unsafe {
+        self.core.enqueue("clEnqueueReadBuffer", noted, || unsafe {
             enqueue_read_buffer(
                 queue.get(),
                 self.raw(),
@@ -141,8 +157,7 @@ impl Memory {
                 count(&wait),
                 pointer(&wait),
             )
-        };
-        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueReadBuffer"))?, &self.core))
+        })
     }
 
     /// Enqueues a copy of `bytes` bytes into other memory of the same device, on the compute queue.
@@ -155,9 +170,10 @@ impl Memory {
     ) -> Result<Event> {
         self.assert_inside(offset, bytes);
         destination.assert_inside(destination_offset, bytes);
+        let noted = Noted { name: "copy", queue: Queue::Compute, bytes, waits: false };
         // SAFETY: both ranges lie in their buffers, both buffers are of this context (callers check), and OpenCL
         // itself refuses overlapping ranges of one buffer. The command keeps both alive.
-        let event = unsafe {
+        self.core.enqueue("clEnqueueCopyBuffer", noted, || unsafe {
             enqueue_copy_buffer(
                 self.core.compute.get(),
                 self.raw(),
@@ -168,8 +184,7 @@ impl Memory {
                 0,
                 ptr::null(),
             )
-        };
-        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueCopyBuffer"))?, &self.core))
+        })
     }
 
     /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue. The pattern's length is a power of
@@ -182,8 +197,9 @@ impl Memory {
             // SAFETY: the call is blocking: `data` outlives it.
             return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
         }
+        let noted = Noted { name: "fill", queue: Queue::Compute, bytes, waits: false };
         // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
-        let event = unsafe {
+        self.core.enqueue("clEnqueueFillBuffer", noted, || unsafe {
             enqueue_fill_buffer(
                 self.core.compute.get(),
                 self.raw(),
@@ -194,8 +210,7 @@ impl Memory {
                 0,
                 ptr::null(),
             )
-        };
-        Ok(Event::new(event.map_err(self.core.failed_with("clEnqueueFillBuffer"))?, &self.core))
+        })
     }
 }
 

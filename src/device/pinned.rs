@@ -3,9 +3,10 @@
 use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
 use super::error::{DeviceError, Result};
 use super::event::Event;
-use super::handle::{Core, Device};
+use super::handle::{Core, Device, Noted};
 use super::memory::Blocking;
 use super::pending::Pending;
+use super::recorder::Queue;
 use bytemuck::Pod;
 use opencl3::command_queue::{CommandQueue, enqueue_map_buffer};
 use opencl3::error_codes::CL_MAP_FAILURE;
@@ -56,9 +57,10 @@ impl<T: Pod> PinnedBuffer<T> {
         let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }
             .map_err(core.failed("clCreateBuffer"))?;
         let mut address = ptr::null_mut();
+        let noted = Noted { name: "map", queue: Queue::Copy, bytes, waits: true };
         // SAFETY: the whole of a buffer of this context is mapped, blocking: on success `address` is valid for
         // `bytes` bytes until it is unmapped, in `drop`.
-        let event = unsafe {
+        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
             enqueue_map_buffer(
                 core.copy.get(),
                 raw.get(),
@@ -70,8 +72,7 @@ impl<T: Pod> PinnedBuffer<T> {
                 0,
                 ptr::null(),
             )
-        };
-        drop(Event::new(event.map_err(core.failed_with("clEnqueueMapBuffer"))?, core));
+        })?;
         let mapped = NonNull::new(address.cast::<T>()).filter(|p| p.is_aligned());
         let mapped = mapped.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
         // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.

@@ -17,14 +17,17 @@ const DEFAULT_GROUPS: usize = 1024;
 /// OpenCL C text that kernels with a reduction are compiled with: part of the sources of their family.
 pub const REDUCTION_SOURCE: &str = include_str!("../../cl/reduction.cl");
 
+/// Work-groups in a bucket, `REDUCTION_BUCKET` of `cl/reduction.cl`.
+const BUCKET: usize = 64;
+
 /// What one reduction at a time needs on a device.
 ///
 /// It holds no [`Device`], so that the device can keep it.
 struct Workspace {
-    /// Two words for each value of each work-group; all zero between launches.
+    /// Two words for each value of each work-group and of each bucket; all zero between launches.
     partials: Memory,
-    /// Work-groups that are done; zero between launches.
-    counter: Memory,
+    /// Buckets that are done, then the work-groups that are, of each bucket; all zero between launches.
+    counters: Memory,
     groups: usize,
 }
 
@@ -71,9 +74,11 @@ impl Workspace {
             memory.fill(&[0; 4], 0, count * size)?;
             Ok(memory)
         };
+        let buckets = groups.div_ceil(BUCKET);
+        let entries = groups.saturating_add(buckets);
         Ok(Self {
-            partials: zeroed(groups.saturating_mul(2 * REDUCTION_VALUES), size_of::<u32>())?,
-            counter: zeroed(1, size_of::<u32>())?,
+            partials: zeroed(entries.saturating_mul(2 * REDUCTION_VALUES), size_of::<u32>())?,
+            counters: zeroed(1 + buckets, size_of::<u32>())?,
             groups,
         })
     }
@@ -84,7 +89,7 @@ impl Reduction {
     pub fn parameters() -> [Parameter; 4] {
         [
             Parameter::output::<u32>("reduction_partials"),
-            Parameter::output::<u32>("reduction_counter"),
+            Parameter::output::<u32>("reduction_counters"),
             Parameter::output::<f64>("reduction_results"),
             Parameter::value::<u32>("reduction_slot"),
         ]
@@ -104,7 +109,7 @@ impl Reduction {
         let [results, slot] = self.slot().arguments();
         [
             Argument::memory::<u32>(&workspace.partials),
-            Argument::memory::<u32>(&workspace.counter),
+            Argument::memory::<u32>(&workspace.counters),
             results,
             slot,
         ]

@@ -6,11 +6,14 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, LinearOperator, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, LinearOperator, MrSmoother, Recurrence, SolverError, TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
 
 pub(super) const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
+
+/// ω of the steps that precondition GCR.
+const SMOOTHER_RELAXATION: f64 = 1.0;
 
 /// What a method returns: a solution or the best iterate.
 pub(super) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
@@ -33,7 +36,8 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
     pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
         match plan.precision {
             IterationPrecision::Double => {
-                let source = SourceMap::new(self.operator, plan.method)?.source(self.b)?;
+                let mut source = self.operator.space().zero_vector()?;
+                SourceMap::new(self.operator, plan.method)?.apply(self.b, &mut source)?;
                 let true_residual = TrueResidual::Computed(self.true_residual);
                 Ok(iterate(self.operator, &source, guess, plan, true_residual)?)
             }
@@ -54,14 +58,28 @@ impl<A: DiracOperator> Form<'_, A> {
     where
         A: InPrecision<R>,
     {
-        let operator = self.operator.in_precision()?;
-        let source = SourceMap::new(&operator, plan.method)?.source(&A::lowered(self.b)?)?;
-        let guess = guess.map(A::lowered).transpose()?;
-        let mut true_residual = |x: &VectorOf<A::Low>| (self.true_residual)(&A::raised(x)?);
+        let low = self.operator.in_precision()?;
+        let mut b = low.space().zero_vector()?;
+        let mut source = low.space().zero_vector()?;
+        A::lower(self.b, &mut b)?;
+        SourceMap::new(&low, plan.method)?.apply(&b, &mut source)?;
+        if let Some(guess) = guess {
+            A::lower(guess, &mut b)?;
+        }
+        let guess = guess.map(|_| &b);
+        let mut raised = self.operator.space().zero_vector()?;
+        let mut true_residual = |x: &VectorOf<A::Low>| {
+            A::raise(x, &mut raised)?;
+            (self.true_residual)(&raised)
+        };
         let true_residual = TrueResidual::Computed(&mut true_residual);
-        Ok(match iterate(&operator, &source, guess.as_ref(), plan, true_residual)? {
-            Ok((x, info)) => Ok((A::raised(&x)?, info)),
-            Err(error) => Err(with_best(error, |best| A::raised(&best))?),
+        let outcome = iterate(&low, &source, guess, plan, true_residual)?;
+        Ok(match outcome {
+            Ok((x, info)) => {
+                A::raise(&x, &mut raised)?;
+                Ok((raised, info))
+            }
+            Err(error) => Err(with_best(error, |best| A::raise(&best, &mut raised).map(|()| raised))?),
         })
     }
 
@@ -86,17 +104,22 @@ impl<A: DiracOperator> Form<'_, A> {
             operator.apply(guess, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
         }
-        let source = A::lowered(&map.source(&residual)?)?;
         let low = operator.in_precision()?;
         let zero = low.space().zero_vector()?;
+        let mut source = low.space().zero_vector()?;
+        let mut scratch = space.zero_vector()?;
+        map.apply(&residual, &mut scratch)?;
+        A::lower(&scratch, &mut source)?;
         let mut replacements = 0;
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements += 1;
-            space.axpy(&space.scalar(-MINUS_ONE), &A::raised(x)?, &mut solution)?;
+            A::raise(x, &mut scratch)?;
+            space.axpy(&space.scalar(-MINUS_ONE), &scratch, &mut solution)?;
             low.space().copy(&zero, x)?;
             operator.apply(&solution, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
-            *r = A::lowered(&map.source(&residual)?)?;
+            map.apply(&residual, &mut scratch)?;
+            A::lower(&scratch, r)?;
             let relative = norm(space, &residual)? / b_norm;
             if relative <= plan.stopping.tolerance { true_residual(&solution) } else { Ok(relative) }
         };
@@ -155,18 +178,11 @@ impl<'a, A: DiracOperator> SourceMap<'a, A> {
         })
     }
 
-    fn source(&self, b: &VectorOf<A>) -> Result<VectorOf<A>, DeviceError> {
+    /// source = that of the system
+    fn apply(&self, b: &VectorOf<A>, source: &mut VectorOf<A>) -> Result<(), DeviceError> {
         match self {
-            Self::Itself(operator) => {
-                let mut source = operator.space().zero_vector()?;
-                operator.space().copy(b, &mut source)?;
-                Ok(source)
-            }
-            Self::Through(map) => {
-                let mut source = map.space().zero_vector()?;
-                map.apply(b, &mut source)?;
-                Ok(source)
-            }
+            Self::Itself(operator) => operator.space().copy(b, source),
+            Self::Through(map) => map.apply(b, source),
         }
     }
 
@@ -221,6 +237,26 @@ fn iterate<A: DiracOperator>(
         Method::Bicgstab => {
             let params = solvers::BicgstabParams { stopping, ..Default::default() };
             solvers::bicgstab(operator, source, guess, &params, Some(true_residual))
+        }
+        Method::BicgstabL { degree } => {
+            let params = solvers::BicgstabLParams { stopping, degree, ..Default::default() };
+            solvers::bicgstab_l(operator, source, guess, &params, Some(true_residual))
+        }
+        Method::Gcr { restart, smoothing } => {
+            let params = solvers::GcrParams { stopping, restart, ..Default::default() };
+            if smoothing == 0 {
+                return Ok(solvers::gcr(operator, source, guess, &params, None, Some(true_residual)));
+            }
+            let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
+                Ok(smoother) => smoother,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
+            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), Some(true_residual))
+        }
+        Method::Mr { relaxation } => {
+            let params = solvers::MrParams { stopping, relaxation, ..Default::default() };
+            solvers::minimal_residual(operator, source, guess, &params, Some(true_residual))
         }
     })
 }

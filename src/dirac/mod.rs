@@ -14,7 +14,10 @@ mod wilson;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use schur_complement::SchurComplement;
-pub use solve::{BicgstabParams, CgParams, CrParams, InvertError, bicgstab, cg, cr, cr_from};
+pub use solve::{
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, bicgstab,
+    bicgstab_l, cg, cr, cr_from, gcr, mr,
+};
 pub use stencil_kernels::Tuning;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};
 pub use systems::{Normal, System};

@@ -19,6 +19,9 @@ pub(super) enum Method {
     Cr(System),
     Cg,
     Bicgstab,
+    BicgstabL { degree: usize },
+    Gcr { restart: usize, smoothing: usize },
+    Mr { relaxation: f64 },
 }
 
 impl Method {
@@ -27,7 +30,9 @@ impl Method {
         match self {
             Method::Cr(system) => system,
             Method::Cg => System::Normal,
-            Method::Bicgstab => System::Direct,
+            Method::Bicgstab | Method::BicgstabL { .. } | Method::Gcr { .. } | Method::Mr { .. } => {
+                System::Direct
+            }
         }
     }
 }

@@ -76,6 +76,74 @@ impl Default for BicgstabParams {
     }
 }
 
+/// Parameters of [`bicgstab_l`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BicgstabLParams {
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations, of 2ℓ applications of M each. Default 10 000.
+    pub max_iterations: usize,
+    /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
+    pub degree: usize,
+    /// Precision of the iteration; the residual that decides is always in double. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for BicgstabLParams {
+    fn default() -> Self {
+        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
+        Self { tol, max_iterations, degree: 2, precision, preconditioning }
+    }
+}
+
+/// Parameters of [`gcr`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GcrParams {
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations. Default 10 000.
+    pub max_iterations: usize,
+    /// m, the directions that are kept, each two fields. Default 16.
+    pub restart: usize,
+    /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
+    pub smoothing: usize,
+    /// Precision of the iteration; the residual that decides is always in double. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for GcrParams {
+    fn default() -> Self {
+        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
+        Self { tol, max_iterations, restart: 16, smoothing: 4, precision, preconditioning }
+    }
+}
+
+/// Parameters of [`mr`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MrParams {
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations. Default 10 000.
+    pub max_iterations: usize,
+    /// ω, more than 0 and less than 2. Default 1.
+    pub relaxation: f64,
+    /// Precision of the iteration; the residual that decides is always in double. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for MrParams {
+    fn default() -> Self {
+        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
+        Self { tol, max_iterations, relaxation: 1.0, precision, preconditioning }
+    }
+}
+
 /// Why there is no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum InvertError {
@@ -136,6 +204,42 @@ impl From<BicgstabParams> for Plan {
     }
 }
 
+impl From<BicgstabLParams> for Plan {
+    fn from(params: BicgstabLParams) -> Self {
+        let BicgstabLParams { tol, max_iterations, degree, precision, preconditioning } = params;
+        Self {
+            method: Method::BicgstabL { degree },
+            precision,
+            preconditioning,
+            stopping: stopping(tol, max_iterations),
+        }
+    }
+}
+
+impl From<GcrParams> for Plan {
+    fn from(params: GcrParams) -> Self {
+        let GcrParams { tol, max_iterations, restart, smoothing, precision, preconditioning } = params;
+        Self {
+            method: Method::Gcr { restart, smoothing },
+            precision,
+            preconditioning,
+            stopping: stopping(tol, max_iterations),
+        }
+    }
+}
+
+impl From<MrParams> for Plan {
+    fn from(params: MrParams) -> Self {
+        let MrParams { tol, max_iterations, relaxation, precision, preconditioning } = params;
+        Self {
+            method: Method::Mr { relaxation },
+            precision,
+            preconditioning,
+            stopping: stopping(tol, max_iterations),
+        }
+    }
+}
+
 /// Solves M x = b by Conjugate Residual, from x = 0.
 ///
 /// Which linear system is iterated says [`CrParams::system`]: M†M x = M†b and γ5M x = γ5b with the published recurrence, M x = b with
@@ -185,6 +289,42 @@ pub fn bicgstab(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
     params: &BicgstabParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into())
+}
+
+/// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn bicgstab_l(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BicgstabLParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into())
+}
+
+/// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn gcr(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &GcrParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into())
+}
+
+/// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn mr(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &MrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
     solve(wilson, b, None, (*params).into())
 }

@@ -65,11 +65,11 @@ pub(super) trait InPrecision<R: Storage>: DiracOperator {
     /// The operator in that precision.
     fn in_precision(&self) -> Result<Self::Low, LatticeError>;
 
-    /// A vector in that precision.
-    fn lowered(x: &VectorOf<Self>) -> Result<VectorOf<Self::Low>, DeviceError>;
+    /// low = x
+    fn lower(x: &VectorOf<Self>, low: &mut VectorOf<Self::Low>) -> Result<(), DeviceError>;
 
-    /// A vector of that precision in this one.
-    fn raised(x: &VectorOf<Self::Low>) -> Result<VectorOf<Self>, DeviceError>;
+    /// x = low
+    fn raise(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
 }
 
 impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
@@ -79,12 +79,12 @@ impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
         self.cast()
     }
 
-    fn lowered(x: &SpinorField<T>) -> Result<SpinorField<R>, DeviceError> {
-        x.cast()
+    fn lower(x: &SpinorField<T>, low: &mut SpinorField<R>) -> Result<(), DeviceError> {
+        x.cast_to(low)
     }
 
-    fn raised(x: &SpinorField<R>) -> Result<SpinorField<T>, DeviceError> {
-        x.cast()
+    fn raise(low: &SpinorField<R>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        low.cast_to(x)
     }
 }
 
@@ -95,12 +95,12 @@ impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
         self.cast()
     }
 
-    fn lowered(x: &ParityField<T>) -> Result<ParityField<R>, DeviceError> {
-        x.cast()
+    fn lower(x: &ParityField<T>, low: &mut ParityField<R>) -> Result<(), DeviceError> {
+        x.cast_to(low)
     }
 
-    fn raised(x: &ParityField<R>) -> Result<ParityField<T>, DeviceError> {
-        x.cast()
+    fn raise(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
+        low.cast_to(x)
     }
 }
 

@@ -31,7 +31,7 @@ pub use error::{Error, ErrorKind, Place};
 pub use format::{Format, UnknownFormatName};
 pub use links::Rows;
 pub use numbers::ByteOrder;
-pub use output::{check_writable, destination};
+pub use output::{check_writable, destination, write_file};
 pub use payload::Progress;
 pub use propagators::{
     Propagator, PropagatorRecord, PropagatorWriter, read_propagator, read_propagator_with,

@@ -14,6 +14,16 @@ pub fn check_writable(path: impl AsRef<Path>) -> Result<(), Error> {
     Output::create(path.as_ref()).map(drop)
 }
 
+/// Writes a whole file: under a temporary name beside `path`, renamed when it is on disk.
+///
+/// # Errors
+/// When the file cannot be created or written.
+pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
+    let mut output = Output::create(path.as_ref())?;
+    output.write(bytes)?;
+    output.finish()
+}
+
 /// Where a file written at `path` comes to lie. Links are followed: it is what they lead to that is replaced, never the link.
 ///
 /// Two paths with the same destination are the same file, whether it exists or not.

@@ -52,6 +52,14 @@ impl<T: Storage> ParityField<T> {
     pub fn cast<R: Storage>(&self) -> Result<ParityField<R>, DeviceError> {
         Ok(ParityField { spinors: self.spinors.cast()? })
     }
+
+    /// to = this field, in the precision of `to`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or sites.
+    pub fn cast_to<R: Storage>(&self, to: &mut ParityField<R>) -> Result<(), DeviceError> {
+        self.spinors.cast_to(&mut to.spinors)
+    }
 }
 
 impl<T: Storage> Field<T> for ParityField<T> {

@@ -74,11 +74,11 @@ const BYTES_DURING_A_READ: u64 = 80 << 20;
 impl<T: Storage, F> SpinorSpace<T, F> {
     /// The vectors of type `F` live on `sites`.
     pub(super) fn new(lattice: &Lattice, sites: Sites) -> Result<Self, DeviceError> {
-        let dims = lattice.dims();
+        let (dims, parities) = (lattice.dims(), sites.parities().len());
         let kernels = lattice
             .slabs()
             .iter()
-            .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE)));
+            .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities));
         Ok(Self {
             lattice: lattice.clone(),
             sites,
@@ -162,11 +162,14 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 }
 
 impl SlabKernels {
-    fn new<T: Storage>(device: &Device, layout: &Layout) -> Result<Self, DeviceError> {
+    fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
         // A CPU's work-item runs alone on long vectors; a GPU needs many work-items on every compute unit.
         let units = device.info().compute_units.max(1);
-        let (local, groups) =
-            if device.info().kind == DeviceKind::Cpu { (1, 4 * units) } else { (256, 8 * units) };
+        let (local, groups) = if device.info().kind == DeviceKind::Cpu {
+            (1, 4 * units)
+        } else {
+            (128, (parities * layout.blocks()).div_ceil(128).clamp(1, 16 * units))
+        };
         let key = field_key::<T>(SPINOR, layout)
             .define("LOCAL_SIZE", local)
             .define("STREAM_LINKS", 0)

@@ -63,6 +63,14 @@ impl<T: Storage> SpinorField<T> {
     pub fn cast<R: Storage>(&self) -> Result<SpinorField<R>, DeviceError> {
         Ok(SpinorField { spinors: self.spinors.cast()? })
     }
+
+    /// to = this field, in the precision of `to`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or sites.
+    pub fn cast_to<R: Storage>(&self, to: &mut SpinorField<R>) -> Result<(), DeviceError> {
+        self.spinors.cast_to(&mut to.spinors)
+    }
 }
 
 impl<T: Storage> Field<T> for SpinorField<T> {

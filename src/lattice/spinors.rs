@@ -241,20 +241,33 @@ impl<T: Storage> Spinors<T> {
 
     /// The same fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Spinors<R>, DeviceError> {
-        let storage = match &self.storage {
-            SpinorStorage::Host(own) => SpinorStorage::Host(own.par_iter().map(Spinor::cast).collect()),
-            SpinorStorage::Devices(buffers) => {
+        let mut cast = Spinors::zero(&self.lattice, self.sites, self.sources)?;
+        self.cast_to(&mut cast)?;
+        Ok(cast)
+    }
+
+    /// to = these fields, in the precision of `to`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or sites, or there are not as many of one as of the other.
+    pub fn cast_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.lattice.expect_same(&to.lattice);
+        assert_eq!((self.sites, self.sources), (to.sites, to.sources), "sites and number of fields");
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(other)) => {
+                other.par_iter_mut().zip(own).for_each(|(to, from)| *to = from.cast());
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => {
                 let dims = self.lattice.dims();
                 let parities = self.sources * self.sites.parities().len();
-                let mut cast = Vec::new();
-                for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
+                for (slab, (own, other)) in self.lattice.slabs().iter().zip(own.iter().zip(other)) {
                     let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
-                    cast.push(transfer::cast::<T, R>(buffer, &from, &to, Shape::SPINOR, parities)?);
+                    transfer::cast_into::<T, R>(own, other, &from, &to, Shape::SPINOR, parities)?;
                 }
-                SpinorStorage::Devices(cast)
             }
-        };
-        Ok(Spinors { lattice: self.lattice.clone(), sites: self.sites, sources: self.sources, storage })
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
     }
 }
 

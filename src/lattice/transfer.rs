@@ -138,8 +138,21 @@ pub fn cast<T: Storage, R: Storage>(
     shape: Shape,
     parities: usize,
 ) -> Result<Buffer<R::Stored>, DeviceError> {
+    let mut target = Buffer::zeroed(buffer.device(), parities * to.half_field(shape))?;
+    cast_into::<T, R>(buffer, &mut target, from, to, shape, parities)?;
+    Ok(target)
+}
+
+/// As [`cast`], into a buffer of that layout.
+pub fn cast_into<T: Storage, R: Storage>(
+    buffer: &Buffer<T::Stored>,
+    target: &mut Buffer<R::Stored>,
+    from: &Layout,
+    to: &Layout,
+    shape: Shape,
+    parities: usize,
+) -> Result<(), DeviceError> {
     let device = buffer.device();
-    let mut target = Buffer::zeroed(device, parities * to.half_field(shape))?;
     let mut key = KernelKey::of_real::<f64>(CONVERT)
         .define("GROUPS", shape.groups)
         .define("GROUP", shape.group)
@@ -161,9 +174,8 @@ pub fn cast<T: Storage, R: Storage>(
     ];
     let kernel = device.program(&key)?.kernel("convert_field", &parameters)?;
     let sites = parities * to.blocks() * to.lanes();
-    let arguments = [buffer.into(), (&mut target).into(), Argument::value(parities as u32)];
-    kernel.launch(Range::covering(sites, 64), &arguments)?;
-    Ok(target)
+    let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
+    kernel.launch(Range::covering(sites, 64), &arguments).map(drop)
 }
 
 const FROM_MACROS: [&str; 9] =

@@ -1,6 +1,7 @@
 //! A dense operator on ordinary vectors, and Gaussian elimination as the independent answer.
+#![allow(dead_code)]
 
-use lattice_solvers::{LinearOperator, VectorSpace, Work};
+use lattice_solvers::{Failure, LinearOperator, Solution, SolverError, SolverInfo, VectorSpace, Work};
 use num_complex::Complex64;
 use std::convert::Infallible;
 
@@ -141,6 +142,18 @@ impl Dense {
         })
     }
 
+    /// ‖b − A x‖ / ‖b‖
+    pub fn residual(&self, x: &[Complex64], b: &[Complex64]) -> f64 {
+        let mut image = b.to_vec();
+        let Ok(()) = self.apply(&x.to_vec(), &mut image);
+        distance(&image, b) / distance(b, &vec![Complex64::default(); b.len()])
+    }
+
+    /// A + σ
+    pub fn shifted(&self, shift: f64) -> Self {
+        Self::from_fn(self.rows.len(), |i, j| self.rows[i][j] + if i == j { shift } else { 0.0 })
+    }
+
     /// The solution of A x = b by Gaussian elimination with row pivoting.
     pub fn solve(&self, b: &[Complex64]) -> Vec<Complex64> {
         let n = b.len();
@@ -174,4 +187,21 @@ impl Dense {
 pub fn distance(x: &[Complex64], y: &[Complex64]) -> f64 {
     let norm2: f64 = x.iter().zip(y).map(|(x, y)| (x - y).norm_sqr()).sum();
     norm2.sqrt()
+}
+
+/// Whether a residual that must not grow does not.
+pub fn monotone(history: &[f64]) -> bool {
+    history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12))
+}
+
+/// How a solve that must not succeed failed.
+#[track_caller]
+pub fn failure<V, E: std::error::Error>(
+    result: Result<Solution<V>, SolverError<V, E>>,
+) -> (Failure, V, SolverInfo) {
+    match result {
+        Err(SolverError::NotConverged { failure, best, info }) => (failure, best, *info),
+        Err(other) => panic!("{other}"),
+        Ok((_, info)) => panic!("converged: {info:?}"),
+    }
 }

@@ -1,0 +1,264 @@
+//! BiCGStab(ℓ): BiCGStab with residual polynomials of degree ℓ.
+
+use crate::breakdown::vanishes;
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::outcome::{Failure, SolverError, Work};
+use crate::shadow::{HOPELESS_GROWTH, Shadow};
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
+use num_complex::Complex64;
+
+/// Parameters of [`bicgstab_l`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BicgstabLParams {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// ℓ, the degree of the polynomials in A by which the residual is made minimal. Default 2.
+    pub degree: usize,
+    /// Breakdown when an inner product that is divided by falls below this times the product of the two norms. Default 1e-12.
+    pub breakdown: f64,
+}
+
+impl Default for BicgstabLParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), degree: 2, breakdown: 1e-12 }
+    }
+}
+
+/// Solves A x = b by BiCGStab(ℓ) (G. L. G. Sleijpen and D. R. Fokkema, Electron. Trans. Numer. Anal. 1 (1993) 11).
+///
+/// With the shadow residual q, at first r, and uᵢ = Aⁱ u, rᵢ = Aⁱ r, each iteration does ℓ steps of bi-conjugate gradients, for j = 0 … ℓ − 1
+///
+/// ```text
+/// β = (q, rⱼ') / (q, rⱼ₋₁) · α / ω for j = 0, with −1 for ω else
+/// uᵢ = rᵢ + β uᵢ  for i ≤ j,   uⱼ₊₁ = A uⱼ
+/// α = (q, rⱼ) / (q, uⱼ₊₁)
+/// x = x + α u,   rᵢ = rᵢ − α uᵢ₊₁  for i ≤ j,   rⱼ₊₁ = A rⱼ
+/// ```
+///
+/// and then, with the γ that make ‖r‖ minimal,
+///
+/// ```text
+/// x = x + Σ γᵢ rᵢ₋₁,   r = r − Σ γᵢ rᵢ,   u = u − Σ γᵢ uᵢ,   ω = γ_ℓ
+/// ```
+///
+/// 2ℓ applications of A an iteration. ℓ = 1 is [`bicgstab`](crate::bicgstab); higher ones can follow eigenvalues far from the real axis, whose polynomials have
+/// complex roots. The γ solve an ℓ × ℓ system on the host: its inner products are read once an iteration.
+///
+/// When an inner product that is divided by vanishes, the method is started again as `bicgstab` is.
+///
+/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
+/// two, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
+/// iteration limit is reached; [`SolverError::Parameter`] when ℓ is zero; the space's own error when an operation fails.
+pub fn bicgstab_l<A: LinearOperator>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &BicgstabLParams,
+    true_residual: Option<TrueResidual<'_, A>>,
+) -> Outcome<A> {
+    let BicgstabLParams { stopping, degree, breakdown } = *params;
+    if degree == 0 {
+        return Err(SolverError::Parameter { name: "degree", value: 0.0, allowed: "1 or more" });
+    }
+    let space = a.space();
+    let mut progress = Progress::start(a, b, stopping, true_residual)?;
+    let advance = Work::pass(space, 20, 6);
+    let update = Work::pass(space, 8, 3);
+    let dot = Work::pass(space, 8, 2);
+
+    let Beginning { mut x, r: residual, verdict, .. } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
+        return progress.finish(x, verdict);
+    }
+    // Aⁱ r and Aⁱ u
+    let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
+    let mut r = vec![residual];
+    r.extend(powers(degree)?);
+    let mut u = powers(degree + 1)?;
+    let mut shadow = Shadow::none(space)?;
+    shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])?;
+    let minus_one = space.scalar(Complex64::new(-1.0, 0.0));
+    // (q, rⱼ), α, and ω or −1, of the last step; none at a start.
+    let mut last: Option<[ScalarOf<A>; 3]> = None;
+    let mut divisors = Vec::new();
+    loop {
+        let mut rho_and_norm2 = [space.dot(&shadow.q, &r[0])?, space.norm2(&r[0])?];
+        let mut s_norm2 = rho_and_norm2[1].clone();
+        progress.work += dot;
+        divisors.clear();
+        for j in 0..degree {
+            let [rho, r_norm2] = rho_and_norm2;
+            match &last {
+                None => space.copy(&r[0], &mut u[0])?,
+                Some([last_rho, last_alpha, omega]) => {
+                    let ratio = space.quotient(&rho, last_rho);
+                    let beta = space.quotient(&ratio, &space.quotient(omega, last_alpha));
+                    for (r, u) in r.iter().zip(&mut u).take(j + 1) {
+                        space.xpby(r, &beta, u)?;
+                        progress.work += update;
+                    }
+                }
+            }
+            let (known, next) = u.split_at_mut(j + 1);
+            let [sigma, u_norm2] = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
+            let alpha = space.quotient(&rho, &sigma);
+            s_norm2 = space.advance(&alpha, &u[0], &mut x, &u[1], &mut r[0])?;
+            progress.work += advance;
+            for i in 1..=j {
+                space.axpy(&space.negate(&alpha), &u[i + 1], &mut r[i])?;
+                progress.work += update;
+            }
+            let (known, next) = r.split_at_mut(j + 1);
+            rho_and_norm2 = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
+            progress.count_application_with_products();
+            progress.count_application_with_products();
+            divisors.extend([rho.clone(), r_norm2, sigma, u_norm2]);
+            last = Some([rho, alpha, minus_one.clone()]);
+        }
+
+        let minimum = Minimum::new(space, &r, &s_norm2, &divisors)?;
+        progress.work += dot.times((degree * (degree + 3) / 2) as u64);
+        let (gamma, failure) = minimum.coefficients(breakdown);
+        let norm2 = shadow.norm2;
+        let broken = minimum.others.chunks_exact(4).find_map(|divisors| {
+            vanishes("(q, r)", divisors[0], norm2 * divisors[1].re, breakdown)
+                .or_else(|| vanishes("(q, Au)", divisors[2], norm2 * divisors[3].re, breakdown))
+        });
+        let broken = broken.or(failure);
+        for (gamma, r) in gamma.iter().zip(&r) {
+            space.axpy(&space.scalar(*gamma), r, &mut x)?;
+            progress.work += update;
+        }
+        for powers in [&mut r, &mut u] {
+            let (first, higher) = powers.split_at_mut(1);
+            for (gamma, power) in gamma.iter().zip(higher) {
+                space.axpy(&space.scalar(-gamma), power, &mut first[0])?;
+                progress.work += update;
+            }
+        }
+        if let (Some([_, _, omega]), Some(gamma)) = (&mut last, gamma.last()) {
+            *omega = space.scalar(*gamma);
+        }
+        progress.iterated(&space.norm2(&r[0])?);
+        if !progress.looks() && broken.is_none() {
+            continue;
+        }
+
+        progress.read([])?;
+        if let Step::Done(verdict) = progress.judge(&mut x, &mut r[0])? {
+            return progress.finish(x, verdict);
+        }
+        let lost = progress.growth() > HOPELESS_GROWTH;
+        if let Some(failure) = broken {
+            let hopeless = shadow.exhausted(progress.r_norm2());
+            if hopeless || matches!(failure, Failure::NotFinite { .. }) {
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        }
+        if lost {
+            progress.restore(&mut x, &mut r[0])?;
+        }
+        if lost || broken.is_some() {
+            if shadow.start(a, &r[0], progress.r_norm2(), &mut u[1])? {
+                progress.count_application();
+            }
+            last = None;
+        }
+    }
+}
+
+/// What decides which combination of A r, A²r … is nearest to r.
+struct Minimum {
+    /// (Aⁱr, Aʲr), i and j from 1 on.
+    gram: Vec<Vec<Complex64>>,
+    /// (Aⁱr, r)
+    projections: Vec<Complex64>,
+    /// (r, r)
+    r_norm2: f64,
+    /// What was read besides.
+    others: Vec<Complex64>,
+}
+
+impl Minimum {
+    /// For these powers, the first of which is r itself. Reads these other scalars too.
+    fn new<S: VectorSpace>(
+        space: &S,
+        powers: &[S::Vector],
+        r_norm2: &S::Scalar,
+        others: &[S::Scalar],
+    ) -> Result<Self, S::Error> {
+        let (r, images) = (&powers[0], &powers[1..]);
+        let mut products = Vec::new();
+        for (i, image) in images.iter().enumerate() {
+            for other in &images[..i] {
+                products.push(space.dot(image, other)?);
+            }
+            products.push(space.norm2(image)?);
+            products.push(space.dot(image, r)?);
+        }
+        let all: Vec<_> = others.iter().chain([r_norm2]).chain(&products).collect();
+        let mut others = space.read_all(&all)?;
+        let products = others.split_off(others.len() - products.len());
+        let r_norm2 = others.pop().unwrap_or_default().re;
+        let mut gram = vec![vec![Complex64::default(); images.len()]; images.len()];
+        let mut projections = Vec::new();
+        let mut rest = &products[..];
+        for i in 0..images.len() {
+            for j in 0..=i {
+                gram[i][j] = rest[j];
+                gram[j][i] = rest[j].conj();
+            }
+            projections.push(rest[i + 1]);
+            rest = &rest[i + 2..];
+        }
+        Ok(Self { gram, projections, r_norm2, others })
+    }
+
+    /// The γᵢ for which ‖r − Σ γᵢ Aⁱr‖ is minimal, and why the method cannot go on with them, if so. They are fewer where the highest powers are no new directions.
+    ///
+    /// By Cholesky decomposition G = L D L†. The square that its condition is of that of the powers costs only some of the minimality: x and r
+    /// stay what they are to each other whatever γ is.
+    fn coefficients(&self, bound: f64) -> (Vec<Complex64>, Option<Failure>) {
+        let Self { gram, projections, r_norm2, .. } = self;
+        if gram.iter().flatten().chain(projections).any(|value| !value.is_finite()) {
+            return (Vec::new(), Some(Failure::NotFinite { quantity: "(Aⁱr, Aʲr)" }));
+        }
+        let n = gram.len();
+        let mut lower = vec![vec![Complex64::default(); n]; n];
+        // D, and L⁻¹ applied to the projections.
+        let (mut pivots, mut reduced): (Vec<f64>, Vec<Complex64>) = (Vec::new(), Vec::new());
+        let mut failure = None;
+        for i in 0..n {
+            for j in 0..i {
+                let known: Complex64 = (0..j).map(|k| lower[i][k] * pivots[k] * lower[j][k].conj()).sum();
+                lower[i][j] = (gram[i][j] - known) / pivots[j];
+            }
+            let known: f64 = (0..i).map(|k| lower[i][k].norm_sqr() * pivots[k]).sum();
+            let pivot = gram[i][i].re - known;
+            failure = vanishes("(Aⁱr, Aⁱr)", pivot.into(), gram[i][i].re.powi(2), SMALLEST_PIVOT);
+            if failure.is_some() {
+                break;
+            }
+            let known: Complex64 = (0..i).map(|k| lower[i][k] * reduced[k]).sum();
+            reduced.push(projections[i] - known);
+            pivots.push(pivot);
+        }
+        if let (None, Some(last), Some(pivot)) = (failure, reduced.last(), pivots.last()) {
+            failure = vanishes("(Aⁱr, r)", *last, pivot * r_norm2, bound);
+        }
+        let mut gamma: Vec<Complex64> = reduced.iter().zip(&pivots).map(|(y, d)| y / d).collect();
+        for i in (0..gamma.len()).rev() {
+            for j in i + 1..gamma.len() {
+                let known = gamma[j];
+                gamma[i] -= lower[j][i].conj() * known;
+            }
+        }
+        (gamma, failure)
+    }
+}
+
+/// The part of ‖Aⁱr‖² that is new, relative to it, below which it is rounding.
+const SMALLEST_PIVOT: f64 = 64.0 * f64::EPSILON;

@@ -1,0 +1,176 @@
+//! Generalised Conjugate Residual with restarts, with a preconditioner that may change from one iteration to the next.
+
+use crate::breakdown::vanishes;
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::outcome::{SolverError, Work};
+use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+
+/// Parameters of [`gcr`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GcrParams {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Directions that are kept, each two vectors: after as many iterations the method starts again. Default 16.
+    pub restart: usize,
+    /// A new start when the new part of an image falls below this times the image; breakdown when |(Ap, r)| of the first direction after a
+    /// start falls below this times ‖Ap‖ ‖r‖. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for GcrParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), restart: 16, breakdown: 1e-14 }
+    }
+}
+
+/// Computes z ≈ A⁻¹ r, and says what work that was.
+///
+/// What z holds before is anything. Any method of this crate will do, and need not do the same each time. One that gives up leaves its best
+/// iterate as z, so that its error can be passed on:
+///
+/// ```text
+/// |r, z| smoother.apply(r, z)                                        a fixed number of steps, an MrSmoother
+/// |r, z| bicgstab(&a, r, None, &loose, None).map(|(x, info)| { *z = x; info.work })
+/// ```
+pub type Preconditioner<'a, A> =
+    &'a mut (dyn FnMut(&VectorOf<A>, &mut VectorOf<A>) -> Preconditioned<A> + 'a);
+
+/// The work of a preconditioner, or why there is none of it.
+pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
+
+/// Solves A x = b by the method of Generalised Conjugate Residuals with restarts, GCR(m) (S. C. Eisenstat, H. C. Elman and M. H. Schultz,
+/// SIAM J. Numer. Anal. 20 (1983) 345), with a preconditioner K that may be another one in each iteration (H. A. van der Vorst and C. Vuik,
+/// Numer. Linear Algebra Appl. 1 (1994) 369).
+///
+/// With no more than m directions since the last start, each iteration does
+///
+/// ```text
+/// p = K r,   q = A p                                  K = 1 without preconditioner
+/// β = −(qᵢ, q) / (qᵢ, qᵢ),   q = q + β qᵢ,   p = p + β pᵢ      for each direction i since the start
+/// α = (q, r) / (q, q)                                  the α that makes ‖r‖ minimal
+/// x = x + α p,   r = r − α q
+/// ```
+///
+/// ‖r‖ is the smallest that these directions allow and never grows. From the same start with the same preconditioner that is the residual of flexible GMRES
+/// (Y. Saad, SIAM J. Sci. Comput. 14 (1993) 461), so that this is FGMRES(m) and without preconditioner GMRES(m), as long as it does not
+/// break down; in return x and r are there in every iteration.
+///
+/// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the images
+/// since the start, the method starts again; to know that, it waits for the device once in each iteration but the first after a start.
+/// It starts again too when the residual was replaced (see [`TrueResidual`]).
+///
+/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]). Of the preconditioner the work is in
+/// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when the first
+/// direction after a start does not make the residual smaller, when a scalar is not finite, when the residual stagnates or the
+/// iteration limit is reached; [`SolverError::Parameter`] when m is zero; what the preconditioner says other than that it gave up; the
+/// space's own error when an operation fails.
+pub fn gcr<A: LinearOperator>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &GcrParams,
+    mut preconditioner: Option<Preconditioner<'_, A>>,
+    true_residual: Option<TrueResidual<'_, A>>,
+) -> Outcome<A> {
+    if params.restart == 0 {
+        return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });
+    }
+    let space = a.space();
+    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let advance = Work::pass(space, 20, 6);
+    let orthogonalise = [Work::pass(space, 8, 2), Work::pass(space, 12, 3), Work::pass(space, 8, 3)];
+
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
+        return progress.finish(x, verdict);
+    }
+    // As many as were needed so far; the first `used` of them since the last start.
+    let mut directions = Vec::new();
+    let mut used = 0;
+    loop {
+        if used == directions.len() {
+            directions.push(Direction::zero(space)?);
+        }
+        let (before, rest) = directions.split_at_mut(used);
+        let Direction { p, q, q_norm2 } = &mut rest[0];
+        match preconditioner.as_mut() {
+            None => space.copy(&r, p)?,
+            Some(precondition) => match precondition(&r, p) {
+                Ok(work) => progress.work += work,
+                Err(SolverError::NotConverged { best, info, .. }) => {
+                    *p = best;
+                    progress.work += info.work;
+                }
+                Err(other) => return Err(other),
+            },
+        }
+        let (product, image_norm2);
+        let q_r = if let Some(first) = before.first() {
+            [product, image_norm2] = a.apply_products(p, &first.q, q)?;
+            let mut projection = product;
+            for (k, direction) in before.iter().enumerate() {
+                if k > 0 {
+                    projection = space.dot(&direction.q, q)?;
+                }
+                let minus_beta = space.quotient(&projection, &direction.q_norm2);
+                *q_norm2 = space.subtract(&minus_beta, &direction.q, q)?;
+                space.axpy(&space.negate(&minus_beta), &direction.p, p)?;
+                orthogonalise.into_iter().for_each(|pass| progress.work += pass);
+            }
+            // What rounding leaves of a direction that is none would take x and r apart.
+            let [image_norm2, q_norm2] = space.read([&image_norm2, q_norm2])?;
+            if vanishes("‖Ap‖", q_norm2.sqrt(), image_norm2.re, params.breakdown).is_some() {
+                progress.count_application_with_products();
+                used = 0;
+                continue;
+            }
+            space.dot(q, &r)?
+        } else {
+            [product, image_norm2] = a.apply_products(p, &r, q)?;
+            *q_norm2 = image_norm2;
+            space.conjugate(&product)
+        };
+        progress.count_application_with_products();
+        let alpha = space.quotient(&q_r, q_norm2);
+        let new_norm2 = space.advance(&alpha, p, &mut x, q, &mut r)?;
+        progress.work += advance;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
+        if progress.looks() {
+            let [q_r, q_norm2, old_norm2] = progress.read([&q_r, q_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                // The new residual has parts along the old images, which no later direction could remove.
+                Step::Replaced(norm2) => {
+                    r_norm2 = norm2;
+                    used = 0;
+                    continue;
+                }
+                Step::Continue => {}
+            }
+            let norms2 = q_norm2.re * old_norm2.re;
+            let failure = vanishes("(Ap, r)", q_r, norms2, params.breakdown).filter(|_| used == 0);
+            if let Some(failure) = failure {
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        }
+        used = (used + 1) % params.restart;
+    }
+}
+
+/// A direction and its image, which is orthogonal to those of the other directions since the last start.
+struct Direction<S: VectorSpace> {
+    p: S::Vector,
+    /// A p
+    q: S::Vector,
+    q_norm2: S::Scalar,
+}
+
+impl<S: VectorSpace> Direction<S> {
+    fn zero(space: &S) -> Result<Self, S::Error> {
+        Ok(Self { p: space.zero_vector()?, q: space.zero_vector()?, q_norm2: space.scalar(0.0.into()) })
+    }
+}

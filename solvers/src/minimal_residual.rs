@@ -1,0 +1,170 @@
+//! Minimal Residual: steps along the residual, as a method and as a smoother.
+
+use crate::breakdown::vanishes;
+use crate::convergence::{Beginning, Outcome, Progress, Step, Stopping, TrueResidual, Verdict};
+use crate::gcr::Preconditioned;
+use crate::outcome::{SolverError, Work};
+use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
+use num_complex::Complex64;
+
+/// Parameters of [`minimal_residual`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MrParams {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// ω, more than 0 and less than 2. Default 1.
+    pub relaxation: f64,
+    /// Breakdown when |(r, Ar)| falls below this times ‖r‖ ‖Ar‖. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for MrParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), relaxation: 1.0, breakdown: 1e-14 }
+    }
+}
+
+/// Solves A x = b by the Minimal Residual iteration (Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed.,
+/// algorithm 5.3), relaxed by ω.
+///
+/// ```text
+/// α = (Ar, r) / (Ar, Ar)              the α that makes ‖r − α Ar‖ minimal
+/// x = x + ω α r,   r = r − ω α Ar
+/// ```
+///
+/// One application of A and three vectors: nothing is remembered from one iteration to the next, so that it converges slowly, certainly
+/// when the Hermitian part of A is definite: each iteration makes ‖r‖² smaller by the factor 1 − ω (2 − ω) μ² / ‖A‖², or by more, where μ is that
+/// part's eigenvalue next to zero. ‖r‖ never grows.
+/// It is good at what a few iterations can do; see [`MrSmoother`].
+///
+/// `guess` is x₀ (zero if absent); `true_residual` computes the residual that counts (see [`TrueResidual`]).
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when (r, Ar) vanishes
+/// while r does not, when a scalar is not finite, when the residual stagnates or the iteration limit is reached;
+/// [`SolverError::Parameter`] when ω is not between 0 and 2; the space's own error when an operation fails.
+pub fn minimal_residual<A: LinearOperator>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &MrParams,
+    true_residual: Option<TrueResidual<'_, A>>,
+) -> Outcome<A> {
+    let space = a.space();
+    let inverse_relaxation = space.scalar(inverse_relaxation::<A>(params.relaxation)?);
+    let mut progress = Progress::start(a, b, params.stopping, true_residual)?;
+    let step = step_work(space);
+
+    let Beginning { mut x, mut r, mut r_norm2, verdict } = progress.begin(guess)?;
+    if let Some(verdict) = verdict {
+        return progress.finish(x, verdict);
+    }
+    let mut ar = space.zero_vector()?;
+    loop {
+        let [r_ar, ar_norm2] = a.apply_products(&r, &r, &mut ar)?;
+        progress.count_application_with_products();
+        let alpha = relaxed(space, &r_ar, &ar_norm2, &inverse_relaxation);
+        space.axpy(&alpha, &r, &mut x)?;
+        let new_norm2 = space.subtract(&alpha, &ar, &mut r)?;
+        progress.work += step;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
+        if progress.looks() {
+            let [r_ar, ar_norm2, old_norm2] = progress.read([&r_ar, &ar_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => r_norm2 = norm2,
+                Step::Continue => {}
+            }
+            let norms2 = old_norm2.re * ar_norm2.re;
+            if let Some(failure) = vanishes("(r, Ar)", r_ar, norms2, params.breakdown) {
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        }
+    }
+}
+
+/// ω α
+fn relaxed<S: VectorSpace>(
+    space: &S,
+    r_ar: &S::Scalar,
+    ar_norm2: &S::Scalar,
+    inverse_relaxation: &S::Scalar,
+) -> S::Scalar {
+    let alpha = space.quotient(&space.conjugate(r_ar), ar_norm2);
+    space.quotient(&alpha, inverse_relaxation)
+}
+
+/// 1/ω, if ω is allowed.
+fn inverse_relaxation<A: LinearOperator>(
+    relaxation: f64,
+) -> Result<Complex64, SolverError<VectorOf<A>, ErrorOf<A>>> {
+    if relaxation > 0.0 && relaxation < 2.0 {
+        return Ok((1.0 / relaxation).into());
+    }
+    Err(SolverError::Parameter {
+        name: "relaxation",
+        value: relaxation,
+        allowed: "a number between 0 and 2, both excluded",
+    })
+}
+
+/// The work of one iteration, but for A.
+fn step_work<S: VectorSpace>(space: &S) -> Work {
+    let mut work = Work::pass(space, 8, 3);
+    work += Work::pass(space, 12, 3);
+    work
+}
+
+/// A fixed number of iterations of [`minimal_residual`] from zero that nobody looks at: a smoother, and a preconditioner of
+/// [`gcr`](crate::gcr).
+pub struct MrSmoother<'a, A: LinearOperator> {
+    a: &'a A,
+    steps: usize,
+    inverse_relaxation: ScalarOf<A>,
+    zero: VectorOf<A>,
+    r: VectorOf<A>,
+    ar: VectorOf<A>,
+}
+
+impl<'a, A: LinearOperator> MrSmoother<'a, A> {
+    /// `steps` iterations with the relaxation `relaxation`, more than 0 and less than 2.
+    ///
+    /// # Errors
+    /// [`SolverError::Parameter`] when there are no steps or the relaxation is not in its range; the space's own error.
+    pub fn new(
+        a: &'a A,
+        steps: usize,
+        relaxation: f64,
+    ) -> Result<Self, SolverError<VectorOf<A>, ErrorOf<A>>> {
+        if steps == 0 {
+            return Err(SolverError::Parameter { name: "steps", value: 0.0, allowed: "1 or more" });
+        }
+        let space = a.space();
+        let inverse_relaxation = space.scalar(inverse_relaxation::<A>(relaxation)?);
+        let [zero, r, ar] = [space.zero_vector()?, space.zero_vector()?, space.zero_vector()?];
+        Ok(Self { a, steps, inverse_relaxation, zero, r, ar })
+    }
+
+    /// x ≈ A⁻¹ b, and the work of it. What x holds before is anything. Does not wait for the device.
+    ///
+    /// # Errors
+    /// Only the space's own.
+    pub fn apply(&mut self, b: &VectorOf<A>, x: &mut VectorOf<A>) -> Preconditioned<A> {
+        let space = self.a.space();
+        space.copy(&self.zero, x)?;
+        space.copy(b, &mut self.r)?;
+        for step in 1..=self.steps {
+            // Where r is zero this is 0/0, which is a step of length zero.
+            let [r_ar, ar_norm2] = self.a.apply_products(&self.r, &self.r, &mut self.ar)?;
+            let alpha = relaxed(space, &r_ar, &ar_norm2, &self.inverse_relaxation);
+            space.axpy(&alpha, &self.r, x)?;
+            if step < self.steps {
+                space.axpy(&space.negate(&alpha), &self.ar, &mut self.r)?;
+            }
+        }
+        let mut one = self.a.work_with_products();
+        one += step_work(space);
+        Ok(one.times(self.steps as u64))
+    }
+}

@@ -1,0 +1,311 @@
+//! Multi-shift Conjugate Gradient: all of (A + σᵢ) xᵢ = b at the price of one.
+
+use crate::conjugate_gradient::Curvature;
+use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
+use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use num_complex::Complex64;
+
+/// Parameters of [`multi_shift_cg`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiShiftParams {
+    /// When to stop: the tolerance is that of every shifted system.
+    pub stopping: Stopping,
+    /// Breakdown when the curvature (p, (A + σ) p) / (r, r) of the smallest shift σ falls below this times that of the first direction, or is
+    /// negative. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for MultiShiftParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), breakdown: 1e-14 }
+    }
+}
+
+/// The solution of one shifted system, or what was reached of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shifted<V> {
+    /// σ
+    pub shift: f64,
+    /// x
+    pub x: V,
+    /// ‖b − (A + σ) x‖ / ‖b‖
+    pub residual: Residual,
+    /// Iterations after which it was found.
+    pub iterations: usize,
+}
+
+/// What [`multi_shift_cg`] ends with.
+type Outcome<A> =
+    Result<Solution<Vec<Shifted<VectorOf<A>>>>, SolverError<Vec<Shifted<VectorOf<A>>>, ErrorOf<A>>>;
+
+/// Solves (A + σᵢ) xᵢ = b for a Hermitian positive definite A and all shifts σᵢ ≥ 0 by one Conjugate Gradient iteration (B. Jegerlehner,
+/// hep-lat/9612014).
+///
+/// All these systems have the same Krylov space, and from x = 0 residuals that are multiples of each other: rᵢ = ζᵢ r, where r is that of the
+/// smallest shift σ. Each iteration does
+///
+/// ```text
+/// α = (r, r) / (p, (A + σ) p),   r = r − α (A + σ) p,   β = (r', r') / (r, r)
+/// ζᵢ' = ζᵢ ζᵢ⁻ α⁻ / [α β⁻ (ζᵢ⁻ − ζᵢ) + ζᵢ⁻ α⁻ (1 + (σᵢ − σ) α)]        ⁻: of the iteration before
+/// xᵢ = xᵢ + α ζᵢ' pᵢ,   pᵢ = r + β (ζᵢ' / ζᵢ) pᵢ
+/// ```
+///
+/// The directions are those of the paper divided by ζᵢ, so that they do not underflow. One application of A an iteration and two vectors a shift, of which
+/// those of larger shifts converge sooner; from then on they are left alone. The numbers of an iteration are read once, for the recurrence of ζ.
+///
+/// The solutions come in the order of `shifts`; in the [`SolverInfo`] residual and history are those of the smallest one. Each true residual ‖b − (A + σᵢ) xᵢ‖ / ‖b‖ is computed
+/// from its definition when the recurrence says that xᵢ is found, and decides. There is no initial guess: its residuals would not be multiples
+/// of each other.
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with the last iterates when (p, (A + σ) p) is not positive, when a scalar is not finite, when a true residual does not
+/// follow its recurrence, when the residual of the smallest shift stagnates or the iteration limit is reached;
+/// [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0; the space's own error when an operation fails.
+pub fn multi_shift_cg<A: LinearOperator>(
+    a: &A,
+    shifts: &[f64],
+    b: &VectorOf<A>,
+    params: &MultiShiftParams,
+) -> Outcome<A> {
+    let MultiShiftParams { stopping, breakdown } = *params;
+    check(shifts)?;
+    let mut systems = systems(a.space(), shifts, stopping.tolerance)?;
+    let operator = Plus::new(a, systems[0].shift);
+    let space = operator.space();
+    let mut progress =
+        Progress::start(&operator, b, stopping, None).map_err(|error| error.map_best(|_, _| Vec::new()))?;
+    let subtract = Work::pass(space, 12, 3);
+    let follow = Work::pass(space, 16, 5);
+
+    let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin(None)?;
+    systems[0].x = x;
+    let b_norm = if progress.r_norm2() == 0.0 { 1.0 } else { progress.r_norm2().sqrt() };
+    for system in &mut systems {
+        space.copy(&r, &mut system.p)?;
+    }
+    let mut definition = Definition { a, b, b_norm, scratch: space.zero_vector()? };
+    let mut ap = space.zero_vector()?;
+    let mut curvature = Curvature::default();
+    let (mut last_alpha, mut last_beta) = (1.0, 0.0);
+    loop {
+        let mut failure = None;
+        for system in systems[1..].iter_mut().filter(|system| !system.found) {
+            system.residual.iterated = system.zeta * progress.r_norm2().sqrt() / b_norm;
+            system.iterations = progress.iterations;
+            if system.residual.iterated <= system.target {
+                let true_residual = definition.residual(system)?;
+                progress.count_application();
+                failure = failure.or(system.judge(true_residual, stopping.tolerance));
+            }
+        }
+        let pending = systems[1..].iter().any(|system| !system.found);
+        let limit = stopping.max_iterations;
+        let ended = match (verdict, failure) {
+            (Some(Verdict::GaveUp(failure)), _) | (_, Some(failure)) => Some(Verdict::GaveUp(failure)),
+            (Some(Verdict::Converged), None) if pending => {
+                (progress.iterations >= limit).then_some(Verdict::GaveUp(Failure::IterationLimit { limit }))
+            }
+            (verdict, None) => verdict,
+        };
+        if let Some(verdict) = ended {
+            return finish(progress, systems, definition, verdict);
+        }
+
+        let p_ap = operator.apply_dot(&systems[0].p, &mut ap)?;
+        progress.count_application_with_products();
+        let new_norm2 = space.subtract(&space.quotient(&r_norm2, &p_ap), &ap, &mut r)?;
+        progress.work += subtract;
+        progress.iterated(&new_norm2);
+        r_norm2 = new_norm2;
+        let old_value = progress.r_norm2();
+        let [p_ap] = progress.read([&p_ap])?;
+        if let Some(failure) = curvature.failure(p_ap, old_value, breakdown) {
+            return finish(progress, systems, definition, Verdict::GaveUp(failure));
+        }
+        let (alpha, beta) = (old_value / p_ap.re, progress.r_norm2() / old_value);
+        for system in systems.iter_mut().filter(|system| !system.found) {
+            let ratio = system.next_zeta(alpha, last_alpha, last_beta);
+            let (step, turn) =
+                (space.scalar((alpha * system.zeta).into()), space.scalar((beta * ratio).into()));
+            space.follow(&step, &turn, &r, &mut system.x, &mut system.p)?;
+            progress.work += follow;
+        }
+        (last_alpha, last_beta) = (alpha, beta);
+        verdict = None;
+        if progress.looks()
+            && let Step::Done(done) = progress.judge(&mut systems[0].x, &mut r)?
+        {
+            verdict = Some(done);
+        }
+    }
+}
+
+/// One of the shifted systems.
+struct System<V> {
+    shift: f64,
+    /// Its place among the caller's.
+    place: usize,
+    /// σᵢ − σ
+    difference: f64,
+    x: V,
+    p: V,
+    zeta: f64,
+    /// ζ of the iteration before.
+    last_zeta: f64,
+    /// The iterated residual at which the true one is computed next.
+    target: f64,
+    residual: Residual,
+    iterations: usize,
+    found: bool,
+}
+
+/// Checks the shifts.
+fn check<V, E: std::error::Error>(shifts: &[f64]) -> Result<(), SolverError<V, E>> {
+    let refuse = |name, value, allowed| Err(SolverError::Parameter { name, value, allowed });
+    if shifts.is_empty() {
+        return refuse("number of shifts", 0.0, "1 or more");
+    }
+    match shifts.iter().find(|shift| !shift.is_finite() || **shift < 0.0) {
+        Some(&shift) => refuse("shift", shift, "a finite number that is not negative"),
+        None => Ok(()),
+    }
+}
+
+/// The systems in the order of their shifts, all at x = 0.
+fn systems<S: VectorSpace>(
+    space: &S,
+    shifts: &[f64],
+    tolerance: f64,
+) -> Result<Vec<System<S::Vector>>, S::Error> {
+    let smallest = shifts.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut systems = Vec::with_capacity(shifts.len());
+    for (place, &shift) in shifts.iter().enumerate() {
+        systems.push(System {
+            shift,
+            place,
+            difference: shift - smallest,
+            x: space.zero_vector()?,
+            p: space.zero_vector()?,
+            zeta: 1.0,
+            last_zeta: 1.0,
+            target: tolerance,
+            residual: Residual { iterated: f64::NAN, true_residual: f64::NAN },
+            iterations: 0,
+            found: false,
+        });
+    }
+    systems.sort_by(|a, b| a.shift.total_cmp(&b.shift));
+    Ok(systems)
+}
+
+impl<V> System<V> {
+    /// Takes ζ one iteration further; gives ζ' / ζ.
+    fn next_zeta(&mut self, alpha: f64, last_alpha: f64, last_beta: f64) -> f64 {
+        let Self { zeta, last_zeta, difference, .. } = *self;
+        let denominator =
+            alpha * last_beta * (last_zeta - zeta) + last_zeta * last_alpha * (1.0 + difference * alpha);
+        let ratio = last_zeta * last_alpha / denominator;
+        (self.last_zeta, self.zeta) = (zeta, ratio * zeta);
+        ratio
+    }
+
+    /// Takes note of the true residual: whether x is found, or else why it never will be, if so.
+    fn judge(&mut self, true_residual: f64, tolerance: f64) -> Option<Failure> {
+        let last = std::mem::replace(&mut self.residual.true_residual, true_residual);
+        if true_residual <= tolerance {
+            self.found = true;
+            return None;
+        }
+        let iterated = self.residual.iterated;
+        let improved = last.is_nan() || true_residual < 0.9 * last;
+        if !improved || true_residual.is_nan() {
+            return Some(Failure::PrecisionLimit { iterated, true_residual });
+        }
+        // It has to fall further by as much as the true one is above the tolerance.
+        self.target = 0.95 * iterated * tolerance / true_residual;
+        None
+    }
+}
+
+/// What the residuals that count are computed from.
+struct Definition<'a, A: LinearOperator> {
+    a: &'a A,
+    b: &'a VectorOf<A>,
+    b_norm: f64,
+    scratch: VectorOf<A>,
+}
+
+impl<A: LinearOperator> Definition<'_, A> {
+    /// ‖b − (A + σ) x‖ / ‖b‖
+    fn residual(&mut self, system: &System<VectorOf<A>>) -> Result<f64, ErrorOf<A>> {
+        let space = self.a.space();
+        Plus::new(self.a, system.shift).apply(&system.x, &mut self.scratch)?;
+        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.scratch)?;
+        let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
+        Ok(norm2.re.sqrt() / self.b_norm)
+    }
+}
+
+/// Ends the solve; the system of the smallest shift is the one whose progress it was.
+fn finish<A: LinearOperator>(
+    mut progress: Progress<'_, '_, Plus<'_, A>>,
+    mut systems: Vec<System<VectorOf<A>>>,
+    mut definition: Definition<'_, A>,
+    verdict: Verdict,
+) -> Outcome<A> {
+    for system in systems[1..].iter_mut().filter(|system| !system.found) {
+        system.residual.true_residual = definition.residual(system)?;
+        progress.count_application();
+    }
+    let base = systems.remove(0);
+    let all = |x, info: &SolverInfo| {
+        let mut all = vec![(
+            base.place,
+            Shifted { shift: base.shift, x, residual: info.residual, iterations: info.iterations },
+        )];
+        all.extend(systems.into_iter().map(|System { place, shift, x, residual, iterations, .. }| {
+            (place, Shifted { shift, x, residual, iterations })
+        }));
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, shifted)| shifted).collect::<Vec<_>>()
+    };
+    match progress.finish(base.x, verdict) {
+        Ok((x, info)) => Ok((all(x, &info), info)),
+        Err(error) => Err(error.map_best(all)),
+    }
+}
+
+/// A + σ
+struct Plus<'a, A: LinearOperator> {
+    a: &'a A,
+    /// Absent if it is zero.
+    shift: Option<<A::Space as VectorSpace>::Scalar>,
+}
+
+impl<'a, A: LinearOperator> Plus<'a, A> {
+    fn new(a: &'a A, shift: f64) -> Self {
+        Self { a, shift: (shift != 0.0).then(|| a.space().scalar(shift.into())) }
+    }
+}
+
+impl<A: LinearOperator> LinearOperator for Plus<'_, A> {
+    type Space = A::Space;
+
+    fn space(&self) -> &A::Space {
+        self.a.space()
+    }
+
+    fn apply(&self, x: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
+        self.a.apply(x, out)?;
+        self.shift.as_ref().map_or(Ok(()), |shift| self.space().axpy(shift, x, out))
+    }
+
+    fn work(&self) -> Work {
+        let mut work = self.a.work();
+        if self.shift.is_some() {
+            work += Work::pass(self.space(), 8, 3);
+        }
+        work
+    }
+}

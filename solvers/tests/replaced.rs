@@ -1,0 +1,57 @@
+//! Iterations with an operator that is slightly wrong, kept on course by residuals of the right one.
+
+mod dense;
+
+use dense::{Dense, Random, distance};
+use lattice_solvers::*;
+use num_complex::Complex64;
+use std::convert::Infallible;
+
+const N: usize = 23;
+
+type Vector = Vec<Complex64>;
+type Outcome = Result<Solution<Vector>, SolverError<Vector, Infallible>>;
+type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> Outcome + 'a;
+
+#[test]
+fn every_method_finds_the_solution_of_the_right_operator() {
+    let a = Dense::general(N, 131);
+    let mut random = Random(132);
+    let wrong = Dense::from_fn(N, |i, j| a.rows[i][j] * (1.0 + 1e-3 * random.complex()));
+    let b = Random(133).vector(N);
+    let exact = a.solve(&b);
+    let norm = distance(&b, &vec![Complex64::default(); N]);
+    let stopping = Stopping { tolerance: 1e-12, ..Default::default() };
+
+    let cr = CrParams { stopping, recurrence: Recurrence::General, ..Default::default() };
+    let stab = BicgstabParams { stopping, ..Default::default() };
+    let stab_l = BicgstabLParams { stopping, ..Default::default() };
+    let mr = MrParams { stopping, ..Default::default() };
+    let plain = GcrParams { stopping, ..Default::default() };
+    let methods: [(&str, &Solve); 6] = [
+        ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
+        ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
+        ("bicgstab-l", &|a, b, residual| bicgstab_l(a, b, None, &stab_l, Some(residual))),
+        ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),
+        ("gcr", &|a, b, residual| gcr(a, b, None, &plain, None, Some(residual))),
+        ("smoothed gcr", &|a, b, residual| {
+            let mut smoother = MrSmoother::new(a, 3, 1.0)?;
+            let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
+            gcr(a, b, None, &plain, Some(&mut precondition), Some(residual))
+        }),
+    ];
+    for (name, method) in methods {
+        let mut solution = vec![Complex64::default(); N];
+        let mut replace = |x: &mut Vector, r: &mut Vector| {
+            solution.iter_mut().zip(&mut *x).for_each(|(solution, x)| *solution += std::mem::take(x));
+            let mut image = b.clone();
+            a.apply(&solution, &mut image)?;
+            r.iter_mut().zip(&b).zip(&image).for_each(|((r, b), image)| *r = b - image);
+            Ok(distance(&image, &b) / norm)
+        };
+        let residual = TrueResidual::Replaced { replace: &mut replace, at: 0.1 };
+        let (_, info) = method(&wrong, &b, residual).unwrap();
+        assert!(info.residual.true_residual <= 1e-12 && info.iterations < 100, "{name}: {}", info.iterations);
+        assert!(distance(&solution, &exact) < 1e-11, "{name}");
+    }
+}
