@@ -129,7 +129,7 @@ impl Case<'_> {
     fn measure<T: HostElement>(&self, element: &str, session: &mut Session<'_>) -> Result<(), Failure> {
         let n = self.n;
         session.report.note(format_args!("{}: {element}gemm {n}", self.device.label()));
-        let ceiling = session.arithmetic(0, T::Real::PRECISION)?;
+        let ceiling = session.arithmetic(0, <T as Element>::Real::PRECISION)?;
         let values = |matrix| -> Vec<T> { (0..n * n).into_par_iter().map(|i| number(matrix, i)).collect() };
         let [a, b] = [1, 2].map(|matrix| Buffer::from_slice(self.device, &values(matrix)));
         let (a, b, mut c) = (a?, b?, Buffer::from_slice(self.device, &values(3))?);
@@ -291,7 +291,7 @@ impl Case<'_> {
         let a = Mat::<T>::from_fn(n, n, |i, j| entry(1, self.ops[0], i, j));
         let b = Mat::<T>::from_fn(n, n, |i, j| entry(2, self.ops[1], i, j));
         let mut c = Mat::<T>::zeros(n, n);
-        let mut multiply = |c: &mut Mat<T>| {
+        let multiply = |c: &mut Mat<T>| {
             let one = T::from_complex(1.0.into());
             faer::linalg::matmul::matmul(c, Accum::Replace, &a, &b, one, Par::rayon(0));
         };
