@@ -1,6 +1,6 @@
 // Streams through memory with next to no arithmetic: what a device can read and write at best.
 //
-// LOCAL_SIZE is the work-group size. Arrays are worked off in vectors of LANES doubles, `count` of them; each
+// LOCAL_SIZE is the work-group size. Arrays are worked off in vectors of LANES numbers, `count` of them; each
 // work-group has one stretch of the vectors, its items take them in turns. An operand is two parameters, the buffer
 // and the number of its first element, a multiple of LANES. Operands do not overlap.
 

@@ -16,6 +16,11 @@ fn output(line: &str, directory: &Path) -> std::process::Output {
     command.current_dir(directory).args(line.split_whitespace()).arg("--no-tune").output().unwrap()
 }
 
+/// A parameter of a row.
+fn word<'a>(row: &'a Value, name: &str) -> &'a str {
+    row["parameters"][name].as_str().unwrap()
+}
+
 fn json(line: &str, directory: &Path) -> Value {
     let output = output(line, directory);
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -28,28 +33,34 @@ fn every_storage_is_checked_and_timed() {
     let folder = tempfile::tempdir().unwrap();
     let found = json("bench stencil --device 0.0 --dims 4x4x4x8 --launches 3 --json -q", folder.path());
     let rows = found["rows"].as_array().unwrap();
-    let kinds: Vec<(&str, u64)> =
-        rows.iter().map(|row| (row["precision"].as_str().unwrap(), row["links"].as_u64().unwrap())).collect();
+    let kinds: Vec<(&str, u64)> = rows
+        .iter()
+        .map(|row| (word(row, "precision"), row["parameters"]["links"].as_u64().unwrap()))
+        .collect();
     let expected = ["double", "single", "half"]
         .into_iter()
         .flat_map(|precision| [18, 12, 8].map(|links| (precision, links)));
     assert_eq!(kinds, expected.collect::<Vec<_>>());
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap();
-        let (bound, bytes, unit) = match row["precision"].as_str().unwrap() {
+        let (bound, bytes, unit) = match word(row, "precision") {
             "double" => (1e-14, 8.0, 0.0),
             "single" => (1e-6, 4.0, 0.0),
             // A unit for each of the two spinors.
             _ => (1e-3, 2.0, 4.0),
         };
-        assert!(number("deviation") < bound && number("deviation") > 0.0, "{row}");
+        let deviation = row["details"]["deviation"].as_f64().unwrap();
+        assert!(deviation < bound && deviation > 0.0, "{row}");
         // 1320 flops for each of the 256 even sites, 8 links and 48 reals of traffic.
-        let seconds = row["microseconds"]["median"].as_f64().unwrap() * 1e-6;
+        let seconds = row["event_seconds"]["median"].as_f64().unwrap();
         assert!(common::relative(number("gflops"), 1320.0 * 256.0 / seconds / 1e9) < 1e-9);
-        let bytes = (bytes * (8.0 * number("links") + 48.0) + 2.0 * unit) * 256.0;
-        assert!(common::relative(number("bandwidth_gb_s"), bytes / seconds / 1e9) < 1e-9);
+        let bytes =
+            (bytes * (8.0 * row["parameters"]["links"].as_f64().unwrap() + 48.0) + 2.0 * unit) * 256.0;
+        assert!(common::relative(number("gb_s"), bytes / seconds / 1e9) < 1e-9);
     }
-    assert!(found["triad_gb_s"].as_f64().unwrap() > 0.0);
+    let device = &found["devices"][0];
+    assert!(device["triad_gb_s"].as_f64().unwrap() > 0.0);
+    assert!(device["single"]["fma_gflops"].as_f64().unwrap() > 0.0, "{device}");
 }
 
 #[test]
@@ -60,22 +71,26 @@ fn products_of_matrices_are_checked_and_timed() {
     let rows = found["rows"].as_array().unwrap();
     for (element, flops, bytes) in [("d", 2.0, 8.0), ("c", 8.0, 8.0)] {
         for n in [33, 40] {
-            let of_size = |row: &&Value| row["element"] == element && row["n"] == n;
+            let of_size = |row: &&Value| word(row, "element") == element && row["parameters"]["n"] == n;
             // Two kernels of the textbook and the shipped one, in two forms; on a processor also the host's library.
-            let count = rows.iter().filter(of_size).filter(|row| !row["tuning"].is_null()).count();
+            let count = rows.iter().filter(of_size).filter(|row| !row["details"]["tuning"].is_null()).count();
             assert_eq!(count, 6, "{element} {n}");
             for row in rows.iter().filter(of_size) {
-                let number = |key: &str| row[key].as_f64().unwrap();
-                let seconds = row["milliseconds"]["median"].as_f64().unwrap() * 1e-3;
+                let number = |value: &Value| value.as_f64().unwrap();
+                let by = row["rated_by"].as_str().unwrap();
+                let seconds = number(&row[format!("{by}_seconds")]["median"]);
                 let terms = f64::from(n).powi(3);
-                assert!(common::relative(number("gflops"), flops * terms / seconds / 1e9) < 1e-9);
+                assert!(common::relative(number(&row["gflops"]), flops * terms / seconds / 1e9) < 1e-9);
                 let gib = 3.0 * bytes * terms / 1024_f64.powi(3);
-                assert!(common::relative(number("effective_bandwidth_gib_s"), gib / seconds) < 1e-9);
-                assert!(number("share_of_error_bound") < 1.0);
+                let details = &row["details"];
+                assert!(
+                    common::relative(number(&details["effective_bandwidth_gib_s"]), gib / seconds) < 1e-9
+                );
+                assert!(number(&details["share_of_error_bound"]) < 1.0);
             }
         }
     }
-    assert!(found["double"]["fma_gflops"].as_f64().unwrap() > 0.0);
+    assert!(found["devices"][0]["double"]["fma_gflops"].as_f64().unwrap() > 0.0);
 
     let refused = output(
         r#"bench gemm --device 0.0 --sizes 8 --precision s --variant {"kernel":"panels","panel":[8,4],"block":[12,8,8],"lanes":8}"#,
@@ -92,21 +107,21 @@ fn products_are_timed_on_each_device_and_on_all() {
     let found = json(line, folder.path());
     let rows = found["rows"].as_array().unwrap();
     let kinds: Vec<_> =
-        rows.iter().map(|row| (row["member"].as_u64(), row["resident"].as_bool().unwrap())).collect();
+        rows.iter().map(|row| (row["device"].as_u64(), word(row, "matrices") == "on devices")).collect();
     let members = [Some(0), Some(1), None];
     assert_eq!(
         kinds,
         members.into_iter().flat_map(|member| [(member, false), (member, true)]).collect::<Vec<_>>()
     );
     for row in rows {
-        let seconds = row["milliseconds"].as_f64().unwrap() * 1e-3;
+        let seconds = row["wall_seconds"]["median"].as_f64().unwrap();
         assert!(
             common::relative(row["gflops"].as_f64().unwrap(), 2.0 * 192.0_f64.powi(3) / seconds / 1e9) < 1e-9
         );
-        assert!(row["share_of_error_bound"].as_f64().unwrap() < 1.0);
-        if row["resident"] == false {
-            let rows: u64 =
-                row["shares"].as_array().unwrap().iter().map(|share| share["rows"].as_u64().unwrap()).sum();
+        assert!(row["details"]["share_of_error_bound"].as_f64().unwrap() < 1.0);
+        if word(row, "matrices") == "in host memory" {
+            let rows = row["details"]["rows"].as_array().unwrap().iter();
+            let rows: u64 = rows.map(|rows| rows.as_u64().unwrap()).sum();
             assert_eq!(rows, 192);
         }
     }

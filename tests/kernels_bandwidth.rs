@@ -1,4 +1,4 @@
-//! The kernels of `bench bandwidth` against their twins, on every OpenCL device present.
+//! The kernels of `bench bandwidth` and `bench ladder` against their twins, on every OpenCL device present.
 
 mod common;
 
@@ -7,13 +7,19 @@ use lattice_cl::device::{
 };
 use lattice_cl::host::streams::random_places;
 use lattice_cl::host::{PeriodicNumbers, Stream};
+use lattice_cl::scalar::Real;
 
 #[test]
 fn streams_are_those_of_the_host_on_every_window() {
+    streams_are_those_of_the_host::<f64>(1e-14);
+    streams_are_those_of_the_host::<f32>(1e-6);
+}
+
+fn streams_are_those_of_the_host<T: Real>(sum_tolerance: f64) {
     let (b, c) = (PeriodicNumbers::new(1, 61), PeriodicNumbers::new(2, 61));
     for device in common::devices() {
-        let lanes = StreamKernels::native_lanes(device.info());
-        let kernels = StreamKernels::new(&device, lanes).unwrap();
+        let lanes = StreamKernels::<T>::native_lanes(device.info());
+        let kernels = StreamKernels::<T>::new(&device, lanes).unwrap();
         let mut arrays = StreamArrays::new(&device, 1003, 3, &b, &c).unwrap();
         assert_eq!(arrays.len(), 1008);
         for stream in Stream::ALL {
@@ -23,12 +29,12 @@ fn streams_are_those_of_the_host_on_every_window() {
                 let start = arrays.start(window);
                 assert_eq!(sum.is_some(), stream.is_sum());
                 if let Some(sum) = sum {
-                    let (expected, magnitudes) = stream.sum(&b, &c, start, arrays.len());
-                    assert!((sum - expected).abs() <= 1e-14 * magnitudes, "{stream:?} on {device:?}");
+                    let (expected, magnitudes) = stream.sum::<T>(&b, &c, start, arrays.len());
+                    assert!((sum - expected).abs() <= sum_tolerance * magnitudes, "{stream:?} on {device:?}");
                     continue;
                 }
                 for (i, found) in arrays.output(window).unwrap().to_vec().unwrap().into_iter().enumerate() {
-                    let (b, c) = (b.at(start + i), c.at(start + i));
+                    let (b, c): (T, T) = (b.at(start + i), c.at(start + i));
                     let difference = (found - stream.value(b, c)).abs();
                     assert!(difference <= stream.tolerance(c), "{stream:?} on {device:?}: element {i}");
                 }
@@ -46,7 +52,7 @@ fn patterns_read_what_they_say() {
     for device in common::devices() {
         let kernels = AccessKernels::new(&device).unwrap();
         let count = 501;
-        let x = repeated(&device, numbers.as_slice(), 7 * count + 7).unwrap();
+        let x = repeated(&device, &numbers.to_vec::<f64>(), 7 * count + 7).unwrap();
         let mut y = Buffer::<f64>::zeroed(&device, count).unwrap();
         for (start, stride) in [(0, 1), (7, 1), (0, 7), (7, 7)] {
             kernels.strided(&mut y, &x, start, stride).unwrap();
@@ -71,15 +77,47 @@ fn patterns_read_what_they_say() {
 #[test]
 fn mapped_transfers_are_transfers() {
     for device in common::devices() {
-        let numbers = PeriodicNumbers::new(1, 333);
+        let numbers: Vec<f64> = PeriodicNumbers::new(1, 333).to_vec();
         let mut buffer = Buffer::<f64>::zeroed(&device, 333).unwrap();
-        buffer.write_mapped(numbers.as_slice()).unwrap();
-        assert_eq!(buffer.to_vec().unwrap(), numbers.as_slice());
+        buffer.write_mapped(&numbers).unwrap();
+        assert_eq!(buffer.to_vec().unwrap(), numbers);
         let mut back = vec![0.0; 333];
         buffer.read_mapped(&mut back).unwrap();
-        assert_eq!(back, numbers.as_slice());
+        assert_eq!(back, numbers);
         let wrong = buffer.write_mapped(&back[1..]);
         assert!(matches!(wrong, Err(DeviceError::LengthMismatch { .. })), "{wrong:?}");
         Buffer::<f64>::zeroed(&device, 0).unwrap().read_mapped(&mut []).unwrap();
+    }
+}
+
+#[cfg(feature = "program")]
+#[test]
+fn every_rung_of_the_ladder_is_the_operator_of_the_host() {
+    use lattice_cl::Dims;
+    use lattice_cl::cli::bench::ladder::{BuiltRung, Fields, RUNGS, components};
+    use lattice_cl::host::{Boundary, LinkField, Spinor, WilsonForm, random, wilson};
+
+    // More sites than one group has.
+    let dims = Dims::new([2, 4, 6, 4]).unwrap();
+    let links = LinkField::new(&random::hot(dims, 1), Boundary::antiperiodic_t());
+    let psi = random::spinor_field(dims, 2);
+    let kappa = 0.13;
+    let form = WilsonForm { shift: 1.0, coefficient: -kappa, dagger: false, gamma5: false };
+    let mut expected = vec![Spinor::default(); dims.volume()];
+    wilson(&links, form, &psi, &mut expected);
+    let expected = components(&expected);
+    for device in common::devices() {
+        let fields = Fields::new(&device, &links).unwrap();
+        let psi = Buffer::from_slice(&device, &components(&psi)).unwrap();
+        for rung in &RUNGS {
+            let built = BuiltRung::new(&device, rung, &fields).unwrap();
+            let mut out = Buffer::zeroed(&device, psi.len()).unwrap();
+            out.fill(f64::NAN.into()).unwrap();
+            built.apply(&fields, kappa, &psi, &mut out).unwrap();
+            for (i, (found, expected)) in out.to_vec().unwrap().iter().zip(&expected).enumerate() {
+                let difference = (found - expected).norm();
+                assert!(difference < 1e-14, "{} on {device:?}: component {i}", rung.number);
+            }
+        }
     }
 }

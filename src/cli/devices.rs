@@ -2,10 +2,10 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
-use super::report::Report;
+use super::report::{Report, align_right, plain_table};
 use crate::device::{Device, DeviceInfo, Profiling, discover, triad_bandwidth};
 use crate::host;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -72,9 +72,7 @@ pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
 }
 
 fn table(outcome: &Outcome) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["--device", "name", "platform", "kind", "fp64", "memory", "units", "triad"]);
+    let mut table = plain_table(["--device", "name", "platform", "kind", "fp64", "memory", "units", "triad"]);
     for found in &outcome.devices {
         let info = &found.info;
         table.add_row([
@@ -99,10 +97,6 @@ fn table(outcome: &Outcome) -> Table {
         host.threads.to_string(),
         format!("{:.1} GB/s", host.bandwidth_gb_s),
     ]);
-    for column in [5, 6, 7] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    align_right(&mut table, &[5, 6, 7]);
     table
 }

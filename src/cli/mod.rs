@@ -4,10 +4,7 @@
 //! error. [`failure`] says which exit status stands for what.
 
 pub mod arguments;
-pub mod bench_bandwidth;
-pub mod bench_gemm;
-pub mod bench_gemm_team;
-pub mod bench_stencil;
+pub mod bench;
 pub mod checkpoint;
 pub mod convert;
 pub mod devices;
@@ -120,7 +117,7 @@ impl Common {
 enum Command {
     /// Measure what the devices do
     #[command(subcommand)]
-    Bench(Bench),
+    Bench(bench::Bench),
     /// List the OpenCL devices and the host, with their measured bandwidth
     Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
@@ -139,22 +136,10 @@ enum Command {
     Run(run::Arguments),
 }
 
-#[derive(Debug, Subcommand)]
-enum Bench {
-    /// Memory: streams, access patterns, transfers to and from the host, and what a launch costs
-    Bandwidth(bench_bandwidth::Arguments),
-    /// Products of matrices, C = A B, in every precision
-    Gemm(Box<bench_gemm::Arguments>),
-    /// The hop of the Wilson operator from parity to parity, in every storage
-    Stencil(bench_stencil::Arguments),
-}
-
 impl Command {
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         match self {
-            Command::Bench(Bench::Bandwidth(arguments)) => bench_bandwidth::run(&arguments, common, report),
-            Command::Bench(Bench::Gemm(arguments)) => bench_gemm::run(&arguments, common, report),
-            Command::Bench(Bench::Stencil(arguments)) => bench_stencil::run(&arguments, common, report),
+            Command::Bench(bench) => bench.run(common, report),
             Command::Devices => devices::run(common, report),
             Command::Generate(arguments) => generate::run(arguments, report),
             Command::Tune(arguments) => tune::run(&arguments, common, report),

@@ -3,6 +3,7 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use crate::device::SearchObserver;
+use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
@@ -228,5 +229,22 @@ impl Display for Table {
         let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let lines: Vec<_> = self.0.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
         f.write_str(&lines.join("\n"))
+    }
+}
+
+/// A table without lines, of which the header is the first row.
+pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    table
+}
+
+/// Puts the cells of some columns on the right, as it is usual for numbers.
+pub fn align_right(table: &mut comfy_table::Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! What is said of repeated measurements.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The middle half of some samples, in their unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// A quarter of the samples is below.
     pub quartile: f64,

@@ -2,7 +2,7 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
-use super::report::Report;
+use super::report::{Report, align_right, plain_table};
 use crate::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
 use crate::blas::{BlasError, Op};
 use crate::device::{Device, Profiling, Team};
@@ -11,7 +11,6 @@ use crate::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, random};
 use crate::lattice::Lattice;
 use crate::scalar::{Half, Storage, StoragePrecision};
 use crate::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
-use comfy_table::{CellAlignment, Table, presets};
 use num_complex::Complex;
 use serde::Serialize;
 use serde_json::Value;
@@ -271,9 +270,7 @@ fn tune_products(
 }
 
 fn table(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["kernel", "extents", "variant", "µs", "default µs", "gain", "tried"]);
+    let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "gain", "tried"]);
     for row in &outcome.rows {
         table.add_row([
             format!("{} {}", row.kernel, row.options),
@@ -305,9 +302,7 @@ struct Kept<'a> {
 
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
     let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
+    let mut table = plain_table([
         "device",
         "driver",
         "version",
@@ -355,14 +350,6 @@ fn clear(file: &TuningFile, device: &Device, report: &Report) -> Result<Status, 
     let text = format!("{}: {removed} kernel variants of {name} removed", file.path().display());
     report.result(text, &cleared)?;
     Ok(Status::Fine)
-}
-
-fn align_right(table: &mut Table, columns: &[usize]) {
-    for &column in columns {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
 }
 
 fn kept_in(file: Option<TuningFile>) -> Result<TuningFile, Failure> {

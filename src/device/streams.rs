@@ -10,7 +10,9 @@ use super::kernel::{Kernel, Range};
 use super::kernel_key::{KernelFamily, KernelKey};
 use super::reduction::{REDUCTION_SOURCE, Reduction};
 use crate::host::{PeriodicNumbers, Stream};
-use crate::scalar::Precision;
+use crate::scalar::Real;
+use bytemuck::Pod;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 const STREAMS: KernelFamily =
@@ -19,15 +21,15 @@ const STREAMS: KernelFamily =
 /// Arrays of all operands, cut into windows of equal length. A launch works on one window; going from window to
 /// window, none is in a cache any more when its turn comes again.
 #[derive(Debug)]
-pub struct StreamArrays {
-    a: Buffer<f64>,
-    b: Buffer<f64>,
-    c: Buffer<f64>,
+pub struct StreamArrays<T> {
+    a: Buffer<T>,
+    b: Buffer<T>,
+    c: Buffer<T>,
     len: usize,
     windows: usize,
 }
 
-impl StreamArrays {
+impl<T: Real> StreamArrays<T> {
     /// Windows begin and end at multiples of this many elements, so that vectors of every width fit.
     pub const ALIGNMENT: usize = 16;
 
@@ -48,8 +50,8 @@ impl StreamArrays {
         let all = len * windows;
         Ok(Self {
             a: Buffer::zeroed(device, all)?,
-            b: repeated(device, b.as_slice(), all)?,
-            c: repeated(device, c.as_slice(), all)?,
+            b: repeated(device, &b.to_vec(), all)?,
+            c: repeated(device, &c.to_vec(), all)?,
             len,
             windows,
         })
@@ -79,7 +81,7 @@ impl StreamArrays {
     ///
     /// # Errors
     /// None for the windows that there are.
-    pub fn output(&self, window: usize) -> Result<BufferView<'_, f64>> {
+    pub fn output(&self, window: usize) -> Result<BufferView<'_, T>> {
         self.a.slice(self.start(window)..self.start(window) + self.len)
     }
 
@@ -88,7 +90,7 @@ impl StreamArrays {
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn clear_output(&mut self) -> Result<()> {
-        self.a.fill(f64::NAN)
+        self.a.fill(T::nan())
     }
 }
 
@@ -96,7 +98,7 @@ impl StreamArrays {
 ///
 /// # Errors
 /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge), [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
-pub fn repeated(device: &Device, values: &[f64], len: usize) -> Result<Buffer<f64>> {
+pub fn repeated<T: Pod>(device: &Device, values: &[T], len: usize) -> Result<Buffer<T>> {
     let mut buffer = Buffer::zeroed(device, len)?;
     let mut filled = values.len().min(len);
     buffer.slice_mut(..filled)?.write(&values[..filled])?;
@@ -137,13 +139,14 @@ impl Cut {
     }
 }
 
-/// The kernels for one width of vectors.
+/// The kernels for one precision and width of vectors.
 #[derive(Debug)]
-pub struct StreamKernels {
+pub struct StreamKernels<T> {
     device: Device,
     lanes: usize,
     cut: Cut,
     kernels: [Kernel; Stream::ALL.len()],
+    number: PhantomData<T>,
 }
 
 /// A stream under way.
@@ -165,21 +168,21 @@ impl StreamLaunch {
     }
 }
 
-impl StreamKernels {
-    /// The kernels for vectors of `lanes` doubles: 1, 2, 4, 8 or 16.
+impl<T: Real> StreamKernels<T> {
+    /// The kernels for vectors of `lanes` numbers: 1, 2, 4, 8 or 16.
     ///
     /// # Errors
     /// [`DeviceError::Build`](super::DeviceError::Build).
     pub fn new(device: &Device, lanes: usize) -> Result<Self> {
         let cut = Cut::of(device.info());
-        let key = KernelKey::new(STREAMS, Precision::Double).lanes(lanes).define("LOCAL_SIZE", cut.local);
+        let key = KernelKey::of_real::<T>(STREAMS).lanes(lanes).define("LOCAL_SIZE", cut.local);
         let program = device.program(&key)?;
         let (a, b, c) = (
-            Parameter::output_view::<f64>("a"),
-            Parameter::input_view::<f64>("b"),
-            Parameter::input_view::<f64>("c"),
+            Parameter::output_view::<T>("a"),
+            Parameter::input_view::<T>("b"),
+            Parameter::input_view::<T>("c"),
         );
-        let (s, count) = (Parameter::value::<f64>("s"), Parameter::value::<u64>("count"));
+        let (s, count) = (Parameter::value::<T>("s"), Parameter::value::<u64>("count"));
         let kernel = |stream: Stream, parameters: &[Parameter]| {
             program.kernel(&format!("stream_{}", stream.name()), parameters)
         };
@@ -195,24 +198,29 @@ impl StreamKernels {
             kernel(Stream::Triad, &[a, b, c, s, count])?,
             sum(Stream::Dot, &[b, c])?,
         ];
-        Ok(Self { device: device.clone(), lanes, cut, kernels })
+        Ok(Self { device: device.clone(), lanes, cut, kernels, number: PhantomData })
     }
 
     /// The width that suits the device: 16 bytes on a GPU, a whole vector register of the widest kind on a processor.
     pub fn native_lanes(info: &DeviceInfo) -> usize {
-        if info.kind == DeviceKind::Cpu { 8 } else { 2 }
+        (if info.kind == DeviceKind::Cpu { 64 } else { 16 }) / size_of::<T>()
     }
 
     /// Starts a stream on one window.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
-    pub fn launch(&self, stream: Stream, arrays: &mut StreamArrays, window: usize) -> Result<StreamLaunch> {
+    pub fn launch(
+        &self,
+        stream: Stream,
+        arrays: &mut StreamArrays<T>,
+        window: usize,
+    ) -> Result<StreamLaunch> {
         let window = arrays.start(window)..arrays.start(window) + arrays.len;
         let vectors = arrays.len / self.lanes;
         let mut a = arrays.a.slice_mut(window.clone())?;
         let (b, c) = (arrays.b.slice(window.clone())?.into(), arrays.c.slice(window)?.into());
-        let (s, count) = (Argument::value(Stream::FACTOR), Argument::value(vectors as u64));
+        let (s, count) = (Argument::value(T::from_f64(Stream::FACTOR)), Argument::value(vectors as u64));
         let kernel = &self.kernels[stream as usize];
         if stream.is_sum() {
             let groups = self.cut.groups_of_sum(vectors);

@@ -25,7 +25,7 @@ pub mod streams;
 mod su2;
 mod wilson;
 
-pub use bandwidth::triad_bandwidth;
+pub use bandwidth::{stream, triad_bandwidth};
 pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};

@@ -1,10 +1,11 @@
 //! The twins of the bandwidth kernels (`cl/streams.cl`, `cl/access.cl`), and the numbers that these run on.
 
 use super::philox::Philox;
+use crate::scalar::Real;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// One way to go through memory in a row; a, b and c are arrays of doubles, s is a number.
+/// One way to go through memory in a row; a, b and c are arrays, s is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
@@ -60,28 +61,43 @@ impl Stream {
     }
 
     /// An element of a, or a term of the sum.
-    pub fn value(self, b: f64, c: f64) -> f64 {
+    #[inline]
+    pub fn value<T: Real>(self, b: T, c: T) -> T {
+        let factor = T::from_f64(Self::FACTOR);
         match self {
-            Self::Write => Self::FACTOR,
+            Self::Write => factor,
             Self::Read | Self::Copy => b,
-            Self::Scale => Self::FACTOR * b,
+            Self::Scale => factor * b,
             Self::Add => b + c,
-            Self::Triad => b + Self::FACTOR * c,
+            Self::Triad => b + factor * c,
             Self::Dot => b * c,
         }
     }
 
     /// How far a device's element may be from [`Stream::value`]: not at all, but that the triad may or may not round its
     /// product.
-    pub fn tolerance(self, c: f64) -> f64 {
-        if self == Self::Triad { 2.0 * f64::EPSILON * (1.0 + (Self::FACTOR * c).abs()) } else { 0.0 }
+    pub fn tolerance<T: Real>(self, c: T) -> T {
+        let one = T::one();
+        if self == Self::Triad {
+            (one + one) * T::epsilon() * (one + (T::from_f64(Self::FACTOR) * c).abs())
+        } else {
+            T::zero()
+        }
     }
 
-    /// The sum over `len` elements from number `start` on, and the sum of the magnitudes of its terms.
-    pub fn sum(self, b: &PeriodicNumbers, c: &PeriodicNumbers, start: usize, len: usize) -> (f64, f64) {
+    /// The sum over `len` elements of type `T` from number `start` on, in double, and the sum of the magnitudes of its
+    /// terms.
+    pub fn sum<T: Real>(
+        self,
+        b: &PeriodicNumbers,
+        c: &PeriodicNumbers,
+        start: usize,
+        len: usize,
+    ) -> (f64, f64) {
         assert_eq!(b.period(), c.period(), "the terms have the period of the numbers");
         let over = |len: usize| -> (f64, f64) {
-            let terms = (start..start + len).map(|i| self.value(b.at(i), c.at(i)));
+            let number = |x: &PeriodicNumbers, i| x.at::<T>(i).to_f64();
+            let terms = (start..start + len).map(|i| self.value(number(b, i), number(c, i)));
             let (mut sum, mut lost, mut magnitudes) = (0.0_f64, 0.0, 0.0);
             // Compensated (Neumaier, 1974): better than what it is compared with.
             for term in terms {
@@ -114,8 +130,8 @@ impl PeriodicNumbers {
     }
 
     /// Number `i`.
-    pub fn at(&self, i: usize) -> f64 {
-        self.0[i % self.0.len()]
+    pub fn at<T: Real>(&self, i: usize) -> T {
+        T::from_f64(self.0[i % self.0.len()])
     }
 
     /// After how many numbers they repeat.
@@ -124,8 +140,8 @@ impl PeriodicNumbers {
     }
 
     /// One period.
-    pub fn as_slice(&self) -> &[f64] {
-        &self.0
+    pub fn to_vec<T: Real>(&self) -> Vec<T> {
+        self.0.iter().copied().map(T::from_f64).collect()
     }
 }
 
@@ -144,7 +160,7 @@ mod tests {
         let (b, c) = (PeriodicNumbers::new(1, 101), PeriodicNumbers::new(2, 101));
         for (start, len) in [(0, 7), (5, 101), (99, 1000), (100, 0)] {
             for stream in [Stream::Read, Stream::Dot] {
-                let (sum, magnitudes) = stream.sum(&b, &c, start, len);
+                let (sum, magnitudes) = stream.sum::<f64>(&b, &c, start, len);
                 let terms: Vec<f64> = (start..start + len).map(|i| stream.value(b.at(i), c.at(i))).collect();
                 let expected: f64 = terms.iter().sum();
                 assert!((sum - expected).abs() <= 1e-13 * magnitudes, "{stream:?} {start}+{len}");
@@ -157,8 +173,9 @@ mod tests {
     #[test]
     fn numbers_repeat_and_streams_differ() {
         let (b, c) = (PeriodicNumbers::new(1, 13), PeriodicNumbers::new(2, 13));
-        assert_eq!(b.at(3), b.at(3 + 13 * 1000));
-        assert!((0..13).all(|i| b.at(i) != c.at(i) && b.at(i).abs() < 1.0 && b.at(i) != b.at(i + 1)));
+        assert_eq!(b.at::<f64>(3), b.at::<f64>(3 + 13 * 1000));
+        let [b, c] = [b, c].map(|numbers| numbers.to_vec::<f64>());
+        assert!((0..12).all(|i| b[i] != c[i] && b[i].abs() < 1.0 && b[i] != b[i + 1]));
     }
 
     #[test]

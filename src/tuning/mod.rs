@@ -18,6 +18,7 @@ mod search;
 mod store;
 mod timing;
 
+pub(crate) use date::today;
 pub use file::{Entry, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};

@@ -1,20 +1,21 @@
 //! `cr-solve bench stencil`: the Wilson operator and its hop from parity to parity in every storage, checked and then timed.
 
-use super::Common;
-use super::failure::{Failure, Status};
-use super::report::Report;
-use crate::device::{Device, DeviceError, Event, Profiling, Team, triad_bandwidth};
+use super::outcome::{Benchmark, Samples, Subject};
+use super::session::{How, Session};
+use crate::cli::failure::{Failure, Status};
+use crate::cli::statistics::Spread;
+use crate::device::{Device, DeviceError, Event, Team};
 use crate::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
 use crate::host::{
     Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
 };
 use crate::lattice::{GaugeField, Lattice, ParityField, SpinorField};
-use crate::scalar::{Half, Storage, StoragePrecision};
+use crate::scalar::{Half, Precision, Storage};
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, Table, presets};
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
-use std::time::Duration;
+use std::fmt;
+use std::time::Instant;
 
 /// The command line of `bench stencil`.
 #[derive(Debug, clap::Args)]
@@ -38,13 +39,11 @@ pub struct Arguments {
     /// a work-item, cache hints, order of sites
     #[arg(long)]
     search: bool,
-    /// Timed launches of each kernel
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    launches: u32,
+    #[command(flatten)]
+    pub how: How,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Operator {
     /// H from the odd sites to the even ones, 1320 flops a site
     Hop,
@@ -52,93 +51,58 @@ enum Operator {
     Full,
 }
 
-#[derive(Serialize)]
-struct Outcome {
-    schema_version: u32,
-    device: String,
-    driver: String,
-    triad_gb_s: f64,
-    launches: u32,
-    /// The variants that a solve uses, or with `--search` the best ones.
-    rows: Vec<Row>,
-    /// With `--search` everything that was timed.
-    searched: Vec<Row>,
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operator::Hop => "hop",
+            Operator::Full => "full",
+        })
+    }
 }
 
-/// One kernel on one lattice.
-#[derive(Clone, Serialize)]
-struct Row {
-    dims: [usize; 4],
-    operator: Operator,
-    precision: StoragePrecision,
-    links: usize,
-    rhs: usize,
+/// One variant of a kernel, checked and timed.
+#[derive(Serialize)]
+struct Timed {
     tuning: Tuning,
     /// Relative deviation from the double twin, on the sites that were checked.
     deviation: f64,
-    microseconds: Microseconds,
-    /// By the median, at 1320 flops a site for the hop and 1368 for the full operator.
-    gflops: f64,
-    /// By the least traffic: every link and every spinor once.
-    bandwidth_gb_s: f64,
-    share_of_triad: f64,
-}
-
-#[derive(Clone, Serialize)]
-struct Microseconds {
-    quartile: f64,
-    median: f64,
-    upper_quartile: f64,
+    event_seconds: Spread,
+    #[serde(skip)]
+    samples: Samples,
+    #[serde(skip)]
+    work: Work,
 }
 
 /// Sites at which each kernel is compared with the twin.
 const CHECKED_SITES: usize = 500;
 
-/// Checks and times the kernels on one device.
+/// Checks and times the kernels on each device.
 ///
 /// # Errors
-/// When there is no such device, it fails, or a kernel computes something wrong: that one is not timed.
-pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let team = common.team(Profiling::On, report)?;
-    let [device] = team.devices() else {
-        return Err(Failure::usage(
-            "bench stencil measures one OpenCL device; name it with --device".to_owned(),
-        ));
-    };
-    let mut outcome = Outcome {
-        schema_version: 1,
-        device: device.label().to_owned(),
-        driver: device.info().driver_version.clone(),
-        triad_gb_s: triad_bandwidth(device)? / 1e9,
-        launches: arguments.launches,
-        rows: Vec::new(),
-        searched: Vec::new(),
-    };
-    for &dims in &arguments.dims {
-        report.note(format_args!("{dims}: random links and spinors"));
-        let configuration = random::hot(dims, 1);
-        let psi = random::spinor_field(dims, 2);
-        let case = Case {
-            team: &team,
-            device,
-            configuration: &configuration,
-            psi: &psi,
-            arguments,
-            triad: outcome.triad_gb_s,
-        };
-        let wanted = |name: &str| arguments.precision == "all" || arguments.precision == name;
-        if wanted("double") {
-            case.measure::<f64>(1e-14, &mut outcome, report)?;
-        }
-        if wanted("single") {
-            case.measure::<f32>(1e-6, &mut outcome, report)?;
-        }
-        if wanted("half") {
-            case.measure::<Half>(1e-3, &mut outcome, report)?;
+/// When a device fails, or a kernel computes something wrong: that one is not timed.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    for (number, device) in session.opencl_devices("stencil")?.iter().enumerate() {
+        for &dims in &arguments.dims {
+            session.report.note(format_args!("{}: {dims}, random links and spinors", device.label()));
+            let configuration = random::hot(dims, 1);
+            let psi = random::spinor_field(dims, 2);
+            let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
+            let wanted = |name: &str| arguments.precision == "all" || arguments.precision == name;
+            if wanted("double") {
+                session.arithmetic(number, Precision::Double)?;
+                case.measure::<f64>(1e-14, session)?;
+            }
+            if wanted("single") {
+                session.arithmetic(number, Precision::Single)?;
+                case.measure::<f32>(1e-6, session)?;
+            }
+            if wanted("half") {
+                session.arithmetic(number, Precision::Single)?;
+                case.measure::<Half>(1e-3, session)?;
+            }
         }
     }
-    report.result(table(&outcome), &outcome)?;
-    Ok(Status::Fine)
+    Ok(())
 }
 
 /// κ of the full operator.
@@ -156,12 +120,11 @@ impl Operator {
 
 /// One lattice with its data.
 struct Case<'a> {
-    team: &'a Team,
+    number: usize,
     device: &'a Device,
     configuration: &'a GaugeConfiguration,
     psi: &'a [Spinor<f64>],
     arguments: &'a Arguments,
-    triad: f64,
 }
 
 /// The fields of one row.
@@ -251,9 +214,9 @@ fn spinor_of_source(psi: &[Spinor<f64>], source: usize, site: usize) -> Spinor<f
 }
 
 impl Case<'_> {
-    fn measure<T: Storage>(&self, bound: f64, outcome: &mut Outcome, report: &Report) -> Result<(), Failure> {
+    fn measure<T: Storage>(&self, bound: f64, session: &mut Session<'_>) -> Result<(), Failure> {
         let dims = self.configuration.dims();
-        let lattice = Lattice::new(self.team, dims)?;
+        let lattice = Lattice::new(&Team::from(self.device.clone()), dims)?;
         for reconstruction in Reconstruction::ALL {
             if self.arguments.links != "all" && self.arguments.links != reconstruction.to_string() {
                 continue;
@@ -262,25 +225,40 @@ impl Case<'_> {
                 lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
             for &operator in &self.arguments.operator {
                 for &sources in &self.arguments.rhs {
-                    let row =
-                        self.best(&links, operator, sources.into(), bound, &mut outcome.searched, report)?;
-                    outcome.rows.push(row);
+                    let Some((best, tried)) = self.best(&links, operator, sources.into(), bound, session)?
+                    else {
+                        return Ok(());
+                    };
+                    let mut subject = Subject::new(Benchmark::Stencil, operator.to_string())
+                        .on(self.number)
+                        .with("dims", dims.to_string())
+                        .with("precision", T::STORAGE.to_string())
+                        .with("links", reconstruction.reals())
+                        .with("rhs", sources)
+                        .bytes(best.work.bytes)
+                        .flops(best.work.flops)
+                        .found("variant", describe(&best.tuning))
+                        .found("deviation", best.deviation)
+                        .found("tuning", json(&best.tuning));
+                    if self.arguments.search {
+                        subject = subject.found("tried", json(&tried));
+                    }
+                    session.push(subject, best.samples);
                 }
             }
         }
         Ok(())
     }
 
-    /// The default variant, or with `--search` the best.
+    /// The variant that a solve uses, or with `--search` the best of all, and all; `None` after Ctrl-C.
     fn best<T: Storage>(
         &self,
         links: &GaugeField<T>,
         operator: Operator,
         sources: usize,
         bound: f64,
-        searched: &mut Vec<Row>,
-        report: &Report,
-    ) -> Result<Row, Failure> {
+        session: &Session<'_>,
+    ) -> Result<Option<(Timed, Vec<Timed>)>, Failure> {
         // What a solve would use now.
         let chosen = match Variant::new(operator, links, sources, None)? {
             Variant::Hop(hop) => hop.tuning(),
@@ -290,42 +268,49 @@ impl Case<'_> {
         let mut fields = Fields::new(operator, links.lattice(), self.psi, sources)?;
         let mut time = |tuning| {
             let variant = Variant::new(operator, links, sources, Some(tuning))?;
-            self.time(&variant, &mut fields, (operator, links.reconstruction(), sources, tuning), bound)
+            self.time(
+                &variant,
+                &mut fields,
+                (operator, links.reconstruction(), sources, tuning),
+                bound,
+                session,
+            )
         };
-        let mut best = time(chosen)?;
+        let mut tried = Vec::new();
+        let Some(mut best) = time(chosen)? else { return Ok(None) };
         if !self.arguments.search {
-            return Ok(best);
+            return Ok(Some((best, tried)));
         }
         let layout = links.lattice().slabs()[0].layout(self.configuration.dims(), T::STORAGE);
         // One after the other: what a step tries starts from the best of the step before.
         for step in tuning_steps(self.device, layout.sub_extents(), sources) {
             for tuning in step(&best.tuning) {
                 match time(tuning) {
-                    Ok(row) => {
-                        if row.gflops > best.gflops {
-                            best = row.clone();
-                        }
-                        searched.push(row);
+                    Ok(None) => return Ok(None),
+                    Ok(Some(timed)) if timed.event_seconds.median < best.event_seconds.median => {
+                        tried.push(std::mem::replace(&mut best, timed));
                     }
+                    Ok(Some(timed)) => tried.push(timed),
                     // A group that is too large for so many registers.
                     Err(failure) if failure.status == Status::Device => {
-                        report.note(format_args!("{tuning:?}: {}", failure.error));
+                        session.report.note(format_args!("{tuning:?}: {}", failure.error));
                     }
                     Err(failure) => return Err(failure),
                 }
             }
         }
-        Ok(best)
+        Ok(Some((best, tried)))
     }
 
-    /// Checks one variant, then times it.
+    /// Checks one variant, then times it; `None` after Ctrl-C.
     fn time<T: Storage>(
         &self,
         variant: &Variant<T>,
         fields: &mut Fields<T>,
         (operator, reconstruction, sources, tuning): (Operator, Reconstruction, usize, Tuning),
         bound: f64,
-    ) -> Result<Row, Failure> {
+        session: &Session<'_>,
+    ) -> Result<Option<Timed>, Failure> {
         let dims = self.configuration.dims();
         variant.apply(fields, drop)?;
         let found = fields.result()?;
@@ -347,34 +332,15 @@ impl Case<'_> {
             );
             return Err(Failure::new(Status::Failed, error));
         }
-        let mut times = Vec::new();
-        for _ in 0..self.arguments.launches {
+        let samples = session.samples(|_| {
+            let begin = Instant::now();
             let mut taken = Ok(None);
             variant.apply(fields, |event| taken = event.duration())?;
-            times.extend(taken?);
-        }
-        times.sort();
-        let at = |share: f64| -> Duration { times[((times.len() - 1) as f64 * share).round() as usize] };
-        let seconds = at(0.5).as_secs_f64();
+            Ok((begin.elapsed(), taken?))
+        })?;
+        let spread = Spread::of(&samples.event);
         let work = variant.work();
-        let bandwidth = work.bytes as f64 / seconds / 1e9;
-        Ok(Row {
-            dims: dims.extents(),
-            operator,
-            precision: T::STORAGE,
-            links: reconstruction.reals(),
-            rhs: sources,
-            tuning,
-            deviation,
-            microseconds: Microseconds {
-                quartile: at(0.25).as_secs_f64() * 1e6,
-                median: seconds * 1e6,
-                upper_quartile: at(0.75).as_secs_f64() * 1e6,
-            },
-            gflops: work.flops as f64 / seconds / 1e9,
-            bandwidth_gb_s: bandwidth,
-            share_of_triad: bandwidth / self.triad,
-        })
+        Ok(spread.map(|event_seconds| Timed { tuning, deviation, event_seconds, samples, work }))
     }
 
     /// How far the result for a source is from the twin, relative to its norm, on sites spread over the lattice.
@@ -398,72 +364,32 @@ impl Case<'_> {
     }
 }
 
-fn table(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header([
-        "extents",
-        "operator",
-        "precision",
-        "links",
-        "rhs",
-        "variant",
-        "µs",
-        "GFLOP/s",
-        "GB/s",
-        "of triad",
-        "deviation",
-    ]);
-    for row in &outcome.rows {
-        let Tuning {
-            work_group,
-            sources_per_item,
-            max_registers,
-            stream_links,
-            stream_output,
-            tile_z,
-            prefetch,
-        } = row.tuning;
-        let mut variant = format!("group {work_group}");
-        if sources_per_item > 1 {
-            variant += &format!(", sources {sources_per_item}");
-        }
-        if let Some(count) = max_registers {
-            variant += &format!(", registers {count}");
-        }
-        if stream_links {
-            variant += ", links streamed";
-        }
-        if stream_output {
-            variant += ", output streamed";
-        }
-        if tile_z != 0 {
-            variant += &format!(", tile {tile_z}");
-        }
-        if prefetch != 0 {
-            variant += &format!(", prefetch {prefetch}");
-        }
-        table.add_row([
-            row.dims.map(|extent| extent.to_string()).join("x"),
-            format!("{:?}", row.operator).to_lowercase(),
-            row.precision.to_string(),
-            row.links.to_string(),
-            row.rhs.to_string(),
-            variant,
-            format!("{:.1}", row.microseconds.median),
-            format!("{:.0}", row.gflops),
-            format!("{:.0}", row.bandwidth_gb_s),
-            format!("{:.2}", row.share_of_triad),
-            format!("{:.1e}", row.deviation),
-        ]);
+/// A variant is a plain structure.
+fn json(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn describe(tuning: &Tuning) -> String {
+    let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z, prefetch } =
+        *tuning;
+    let mut variant = format!("group {work_group}");
+    if sources_per_item > 1 {
+        variant += &format!(", sources {sources_per_item}");
     }
-    for column in [3, 4, 6, 7, 8, 9, 10] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+    if let Some(count) = max_registers {
+        variant += &format!(", registers {count}");
     }
-    format!(
-        "{}, driver {}: triad {:.0} GB/s; 1320 flops a site (full operator: 1368), median of {} launches\n{table}",
-        outcome.device, outcome.driver, outcome.triad_gb_s, outcome.launches
-    )
+    if stream_links {
+        variant += ", links streamed";
+    }
+    if stream_output {
+        variant += ", output streamed";
+    }
+    if tile_z != 0 {
+        variant += &format!(", tile {tile_z}");
+    }
+    if prefetch != 0 {
+        variant += &format!(", prefetch {prefetch}");
+    }
+    variant
 }

@@ -1,18 +1,17 @@
 //! `cr-solve bench gemm`: products of matrices in every precision, checked and then timed.
 
-use super::Common;
-use super::failure::{Failure, Status};
-use super::report::Report;
+use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
+use super::session::{How, Session};
 use crate::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
 use crate::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
-use crate::device::{ArithmeticRate, Buffer, Device, Profiling, arithmetic_rate, triad_bandwidth};
+use crate::cli::failure::{Failure, Status};
+use crate::cli::statistics::Spread;
+use crate::device::{Buffer, Device};
 use crate::scalar::{Element, Precision, Real};
-use comfy_table::{CellAlignment, Table, presets};
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
-use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The command line of `bench gemm`.
 #[derive(Debug, clap::Args)]
@@ -37,9 +36,8 @@ pub struct Arguments {
     /// Single precision also as three products of TF32 parts, where the device has them
     #[arg(long)]
     three_tf32: bool,
-    /// Timed launches of each kernel
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub launches: u32,
+    #[command(flatten)]
+    pub how: How,
 }
 
 /// Which kernels are measured.
@@ -71,117 +69,42 @@ fn parse_tuning(text: &str) -> Result<GemmTuning, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-#[derive(Serialize)]
-struct Outcome {
-    schema_version: u32,
-    device: String,
-    driver: String,
-    triad_gb_s: f64,
-    /// Measured ceilings of the arithmetic.
-    single: Option<Ceiling>,
-    double: Option<Ceiling>,
-    launches: u32,
-    rows: Vec<Row>,
-}
-
-#[derive(Clone, Copy, Serialize)]
-struct Ceiling {
-    fma_gflops: f64,
-    /// Of the matrix units: in double, or in TF32.
-    mma_gflops: Option<f64>,
-}
-
-/// One kernel at one size.
-#[derive(Clone, Serialize)]
-struct Row {
-    /// `s`, `d`, `c` or `z`.
-    element: &'static str,
-    n: usize,
-    ops: [Op; 2],
-    kernel: String,
-    /// `None` for the host's library.
-    tuning: Option<GemmTuning>,
-    arithmetic: Arithmetic,
-    /// ‖C − C_ref‖ on the columns that were checked, as a share of what is allowed.
-    share_of_error_bound: f64,
-    milliseconds: Milliseconds,
-    /// 2 flops for each term of a real product, 8 of a complex one, by the median.
-    gflops: f64,
-    /// ((B_r + B_w)·k/1024³)/T: for each of the k terms, B_r bytes of two factors' elements are read and B_w bytes of C
-    /// written, for every element of C.
-    effective_bandwidth_gib_s: f64,
-    share_of_ceiling: f64,
-}
-
-#[derive(Clone, Serialize)]
-struct Milliseconds {
-    best: f64,
-    median: f64,
-}
-
 /// Columns of C that are compared with the host's.
 const CHECKED_COLUMNS: usize = 8;
 
-/// Longest that one kernel is timed, unless two launches take longer.
-pub(super) const LONGEST: Duration = Duration::from_secs(2);
-
-/// Checks and times the kernels on one device.
+/// Checks and times the kernels on one device; products on a team if there are several.
 ///
 /// # Errors
-/// When there is no such device, it fails, or a kernel computes something wrong: that one is not timed.
-pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let team = common.team(Profiling::On, report)?;
-    let [device] = team.devices() else {
-        if !team.is_host() {
-            return super::bench_gemm_team::run(arguments, &team, report);
-        }
-        return Err(Failure::usage("bench gemm measures OpenCL devices; name them with --device".to_owned()));
-    };
-    let wanted = |letters: [&str; 2]| arguments.precision.iter().any(|p| letters.contains(&p.as_str()));
-    let ceiling = |rate: ArithmeticRate| Ceiling {
-        fma_gflops: rate.fma / 1e9,
-        mma_gflops: rate.mma.map(|rate| rate / 1e9),
-    };
-    let single = if wanted(["s", "c"]) { Some(ceiling(arithmetic_rate::<f32>(device)?)) } else { None };
-    let double = if wanted(["d", "z"]) { Some(ceiling(arithmetic_rate::<f64>(device)?)) } else { None };
-    let mut outcome = Outcome {
-        schema_version: 1,
-        device: device.label().to_owned(),
-        driver: device.info().driver_version.clone(),
-        triad_gb_s: triad_bandwidth(device)? / 1e9,
-        single,
-        double,
-        launches: arguments.launches,
-        rows: Vec::new(),
-    };
+/// When a device fails, or a kernel computes something wrong: that one is not timed.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    let devices = session.opencl_devices("gemm")?;
+    let [device] = &devices[..] else { return super::gemm_team::measure(arguments, session) };
     for letter in &arguments.precision {
         for &n in &arguments.sizes {
             for &ops in &arguments.ops {
-                let case = Case { device, n: n as usize, ops, arguments, report };
+                let case = Case { device, n: n as usize, ops, arguments };
                 match letter.as_str() {
-                    "s" => case.measure::<f32>("s", single, &mut outcome.rows)?,
-                    "d" => case.measure::<f64>("d", double, &mut outcome.rows)?,
-                    "c" => case.measure::<Complex<f32>>("c", single, &mut outcome.rows)?,
-                    _ => case.measure::<Complex<f64>>("z", double, &mut outcome.rows)?,
+                    "s" => case.measure::<f32>("s", session)?,
+                    "d" => case.measure::<f64>("d", session)?,
+                    "c" => case.measure::<Complex<f32>>("c", session)?,
+                    _ => case.measure::<Complex<f64>>("z", session)?,
                 }
             }
         }
     }
-    report.result(table(&outcome), &outcome)?;
-    Ok(Status::Fine)
+    Ok(())
 }
 
 /// Products of one size in one form.
-pub(super) struct Case<'a> {
+pub struct Case<'a> {
     pub device: &'a Device,
     pub n: usize,
     pub ops: [Op; 2],
     pub arguments: &'a Arguments,
-    pub report: &'a Report,
 }
 
 /// Element number `index` of a matrix of numbers between -1 and 1 without any pattern.
-pub(super) fn number<T: Element>(matrix: u64, index: usize) -> T {
+pub fn number<T: Element>(matrix: u64, index: usize) -> T {
     let mut bits = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (matrix << 56);
     let mut next = || {
         // The finaliser of MurmurHash3 (A. Appleby).
@@ -203,36 +126,67 @@ impl<T: Element + faer::traits::ComplexField> HostElement for T {}
 use crate::scalar::Element as HostElement;
 
 impl Case<'_> {
-    fn measure<T: HostElement>(
-        &self,
-        element: &'static str,
-        ceiling: Option<Ceiling>,
-        rows: &mut Vec<Row>,
-    ) -> Result<(), Failure> {
+    fn measure<T: HostElement>(&self, element: &str, session: &mut Session<'_>) -> Result<(), Failure> {
         let n = self.n;
-        self.report.note(format_args!("{element}gemm {n}"));
+        session.report.note(format_args!("{}: {element}gemm {n}", self.device.label()));
+        let ceiling = session.arithmetic(0, <T as Element>::Real::PRECISION)?;
         let values = |matrix| -> Vec<T> { (0..n * n).into_par_iter().map(|i| number(matrix, i)).collect() };
         let [a, b] = [1, 2].map(|matrix| Buffer::from_slice(self.device, &values(matrix)));
         let (a, b, mut c) = (a?, b?, Buffer::from_slice(self.device, &values(3))?);
         let expected = self.expected::<T>();
         for (arithmetic, tuning) in self.kernels::<T>() {
+            if session.interrupted() {
+                return Ok(());
+            }
             let params = GemmParams { arithmetic, tuning: Some(tuning) };
-            match self.time(&params, tuning, [&a, &b], &mut c, &expected, element, ceiling) {
-                Ok(row) => rows.push(row),
+            match self.time(&params, tuning, [&a, &b], &mut c, &expected, element, session) {
+                Ok((share, samples)) => {
+                    let limit = limit(ceiling, tuning, arithmetic);
+                    let subject = self.subject::<T>(element, tuning.to_string(), &samples);
+                    let subject = subject
+                        .on(0)
+                        .with("arithmetic", name(arithmetic))
+                        .limited_by_arithmetic(limit)
+                        .found("share_of_error_bound", share)
+                        .found("tuning", serde_json::to_value(tuning).unwrap_or_default());
+                    session.push(subject, samples);
+                }
                 // A variant that needs more than this device has.
                 Err(failure)
                     if failure.status == Status::Device && self.arguments.kernels == Kernels::All =>
                 {
-                    self.report.note(format_args!("{tuning}: {}", failure.error));
+                    session.report.note(format_args!("{tuning}: {}", failure.error));
                 }
                 Err(failure) => return Err(failure),
             }
         }
         #[cfg(feature = "faer")]
         if self.device.info().kind == crate::device::DeviceKind::Cpu && self.arguments.variant.is_empty() {
-            rows.push(self.library::<T>(element, ceiling));
+            self.library::<T>(element, &expected, ceiling, session)?;
         }
         Ok(())
+    }
+
+    /// What all rows of a product have.
+    pub fn subject<T: Element>(&self, element: &str, kernel: String, samples: &Samples) -> Subject {
+        let cube = (self.n as f64).powi(3);
+        let flops = (if T::IS_COMPLEX { 8.0 } else { 2.0 }) * cube;
+        let by = if samples.event.is_empty() { &samples.wall } else { &samples.event };
+        let subject = Subject::new(Benchmark::Gemm, kernel)
+            .with("element", element)
+            .with("n", self.n)
+            .with("ops", format!("{:?}{:?}", self.ops[0], self.ops[1]))
+            .bytes((3 * self.n * self.n * size_of::<T>()) as u64)
+            .flops(flops as u64);
+        match Spread::of(by) {
+            // ((B_r + B_w)·k/1024³)/T: for each of the k terms, B_r bytes of two factors' elements are read and B_w
+            // bytes of C written, for every element of C.
+            Some(seconds) => {
+                let gib = 3.0 * size_of::<T>() as f64 * cube / 1024_f64.powi(3);
+                subject.found("effective_bandwidth_gib_s", gib / seconds.median)
+            }
+            None => subject,
+        }
     }
 
     /// The kernels to measure, each with the arithmetic that it has.
@@ -282,7 +236,7 @@ impl Case<'_> {
         (0..CHECKED_COLUMNS).map(column).collect()
     }
 
-    /// Checks one kernel, then times it.
+    /// Checks one kernel, then times it: its error as a share of what is allowed, and its samples.
     #[allow(clippy::too_many_arguments)]
     fn time<T: Element>(
         &self,
@@ -291,97 +245,101 @@ impl Case<'_> {
         [a, b]: [&Buffer<T>; 2],
         c: &mut Buffer<T>,
         expected: &[(usize, Vec<Complex<f64>>)],
-        element: &'static str,
-        ceiling: Option<Ceiling>,
-    ) -> Result<Row, Failure> {
+        element: &str,
+        session: &Session<'_>,
+    ) -> Result<(f64, Samples), Failure> {
         let n = self.n;
         let layout = MatrixLayout::column_major(n, n);
         let [op_a, op_b] = self.ops;
         c.fill(T::from_complex(Complex::new(f64::NAN, f64::NAN)))?;
-        let mut multiply = || {
+        let multiply = |c: &mut Buffer<T>| {
             let (a, b) = (MatRef::new(a, layout)?, MatRef::new(b, layout)?);
-            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(&mut *c, layout)?)
+            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(c, layout)?)
         };
-        multiply()?.wait()?;
+        multiply(c)?.wait()?;
         let read = |j: usize, to: &mut [T]| Ok(c.slice(j * n..(j + 1) * n)?.read(to)?);
-        let share = self.share_of_bound::<T>(params.arithmetic, read, expected)?;
-        if share.is_nan() || share > 1.0 {
-            let error = anyhow::anyhow!(
-                "{element}gemm {n} by {tuning} has {share:.1e} times the error that is allowed: not timed"
-            );
-            return Err(Failure::new(Status::Failed, error));
-        }
-        let mut multiply = || {
-            let (a, b) = (MatRef::new(a, layout)?, MatRef::new(b, layout)?);
-            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(&mut *c, layout)?)
-        };
-        let (mut times, start) = (Vec::new(), Instant::now());
-        while times.len() < self.arguments.launches as usize && (times.len() < 2 || start.elapsed() < LONGEST)
-        {
-            times.extend(multiply()?.duration()?);
-        }
-        Ok(self.row::<T>(element, tuning.to_string(), Some(tuning), params.arithmetic, share, times, ceiling))
+        let share = self.checked::<T>(
+            params.arithmetic,
+            read,
+            expected,
+            format_args!("{element}gemm {n} by {tuning}"),
+        )?;
+        let samples = session.samples(|_| {
+            let begin = Instant::now();
+            let on_device = multiply(c)?.duration()?;
+            Ok((begin.elapsed(), on_device))
+        })?;
+        Ok((share, samples))
     }
 
     /// The host's own library on the same processor.
     #[cfg(feature = "faer")]
-    fn library<T: HostElement>(&self, element: &'static str, ceiling: Option<Ceiling>) -> Row {
+    fn library<T: HostElement>(
+        &self,
+        element: &str,
+        expected: &[(usize, Vec<Complex<f64>>)],
+        ceiling: ArithmeticCeiling,
+        session: &mut Session<'_>,
+    ) -> Result<(), Failure> {
         use faer::{Accum, Mat, Par};
         let n = self.n;
-        let [a, b] = [1, 2].map(|matrix| Mat::<T>::from_fn(n, n, |i, j| number(matrix, i + j * n)));
+        let entry = |matrix, op: Op, i: usize, j: usize| -> T {
+            let (i, j) = if op == Op::N { (i, j) } else { (j, i) };
+            let x: T = number(matrix, i + j * n);
+            if op == Op::C { T::from_complex(x.to_complex().conj()) } else { x }
+        };
+        let a = Mat::<T>::from_fn(n, n, |i, j| entry(1, self.ops[0], i, j));
+        let b = Mat::<T>::from_fn(n, n, |i, j| entry(2, self.ops[1], i, j));
         let mut c = Mat::<T>::zeros(n, n);
-        let threads = Par::rayon(0);
-        let one = T::from_complex(1.0.into());
-        let (mut times, start) = (Vec::new(), Instant::now());
-        while times.len() < self.arguments.launches as usize && (times.len() < 2 || start.elapsed() < LONGEST)
-        {
-            let launch = Instant::now();
-            faer::linalg::matmul::matmul(&mut c, Accum::Replace, &a, &b, one, threads);
-            times.push(launch.elapsed());
-        }
-        let name = "faer on the host".to_owned();
-        self.row::<T>(element, name, None, Arithmetic::Ieee, 0.0, times, ceiling)
+        let multiply = |c: &mut Mat<T>| {
+            let one = T::from_complex(1.0.into());
+            faer::linalg::matmul::matmul(c, Accum::Replace, &a, &b, one, Par::rayon(0));
+        };
+        multiply(&mut c);
+        let read = |j: usize, to: &mut [T]| {
+            to.iter_mut().enumerate().for_each(|(i, to)| *to = c[(i, j)]);
+            Ok(())
+        };
+        let share =
+            self.checked::<T>(Arithmetic::Ieee, read, expected, format_args!("{element}gemm {n} by faer"))?;
+        let samples = session.samples(|_| {
+            let begin = Instant::now();
+            multiply(&mut c);
+            Ok((begin.elapsed(), None))
+        })?;
+        let subject = self
+            .subject::<T>(element, "faer on the host".to_owned(), &samples)
+            .on(session.host())
+            .with("arithmetic", name(Arithmetic::Ieee))
+            .limited_by_arithmetic(ceiling.fma_gflops)
+            .found("share_of_error_bound", share);
+        session.push(subject, samples);
+        Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn row<T: Element>(
+    /// As [`Case::share_of_bound`], which has to be at most 1.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn checked<T: Element>(
         &self,
-        element: &'static str,
-        kernel: String,
-        tuning: Option<GemmTuning>,
         arithmetic: Arithmetic,
-        share_of_error_bound: f64,
-        mut times: Vec<Duration>,
-        ceiling: Option<Ceiling>,
-    ) -> Row {
-        times.sort();
-        let (best, median) = (times[0].as_secs_f64(), times[times.len() / 2].as_secs_f64());
-        let cube = (self.n as f64).powi(3);
-        let gflops = (if T::IS_COMPLEX { 8.0 } else { 2.0 }) * cube / median / 1e9;
-        let limit = ceiling.map_or(f64::NAN, |ceiling| match (tuning, arithmetic, ceiling.mma_gflops) {
-            (_, Arithmetic::ThreeTf32, Some(units)) => units / 3.0,
-            (Some(GemmTuning::Mma(_)), _, Some(units)) => units,
-            _ => ceiling.fma_gflops,
-        });
-        Row {
-            element,
-            n: self.n,
-            ops: self.ops,
-            kernel,
-            tuning,
-            arithmetic,
-            share_of_error_bound,
-            milliseconds: Milliseconds { best: best * 1e3, median: median * 1e3 },
-            gflops,
-            effective_bandwidth_gib_s: 3.0 * size_of::<T>() as f64 * cube / 1024_f64.powi(3) / median,
-            share_of_ceiling: gflops / limit,
+        read: impl Fn(usize, &mut [T]) -> Result<(), Failure>,
+        expected: &[(usize, Vec<Complex<f64>>)],
+        what: impl std::fmt::Display,
+    ) -> Result<f64, Failure> {
+        let share = self.share_of_bound::<T>(arithmetic, read, expected)?;
+        if share.is_nan() || share > 1.0 {
+            let error = anyhow::anyhow!("{what} has {share:.1e} times the error that is allowed: not timed");
+            return Err(Failure::new(Status::Failed, error));
         }
+        Ok(share)
     }
 
     /// The error on the checked columns as a share of u·√(k+2)·‖A‖·‖B‖, complex 2√2 times that, for these columns of B and twice, as the
     /// reference is in double too.
     /// `read` gives a column of C.
-    pub fn share_of_bound<T: Element>(
+    fn share_of_bound<T: Element>(
         &self,
         arithmetic: Arithmetic,
         read: impl Fn(usize, &mut [T]) -> Result<(), Failure>,
@@ -420,39 +378,15 @@ impl From<BlasError> for Failure {
     }
 }
 
-fn table(outcome: &Outcome) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["type", "n", "ops", "kernel", "ms", "GFLOP/s", "ceiling", "B_e GiB/s", "error/bound"]);
-    for row in &outcome.rows {
-        table.add_row([
-            row.element.to_owned(),
-            row.n.to_string(),
-            format!("{:?}{:?}", row.ops[0], row.ops[1]),
-            row.kernel.clone() + if row.arithmetic == Arithmetic::ThreeTf32 { ", 3xTF32" } else { "" },
-            format!("{:.3}", row.milliseconds.median),
-            format!("{:.0}", row.gflops),
-            format!("{:.2}", row.share_of_ceiling),
-            format!("{:.0}", row.effective_bandwidth_gib_s),
-            if row.tuning.is_some() { format!("{:.3}", row.share_of_error_bound) } else { String::new() },
-        ]);
+/// The most that a kernel's arithmetic gives, in 10⁹ operations per second.
+pub fn limit(ceiling: ArithmeticCeiling, tuning: GemmTuning, arithmetic: Arithmetic) -> f64 {
+    match (tuning, arithmetic, ceiling.matrix_gflops) {
+        (_, Arithmetic::ThreeTf32, Some(units)) => units / 3.0,
+        (GemmTuning::Mma(_), _, Some(units)) => units,
+        _ => ceiling.fma_gflops,
     }
-    for column in [1, 4, 5, 6, 7, 8] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut ceilings = String::new();
-    for (name, ceiling) in [("single", outcome.single), ("double", outcome.double)] {
-        if let Some(Ceiling { fma_gflops, mma_gflops }) = ceiling {
-            ceilings += &format!(", {name} {fma_gflops:.0}");
-            if let Some(units) = mma_gflops {
-                ceilings += &format!(" (matrix units {units:.0})");
-            }
-        }
-    }
-    format!(
-        "{}, driver {}: triad {:.0} GB/s, ceilings in GFLOP/s{ceilings}; median of at most {} launches\n{table}",
-        outcome.device, outcome.driver, outcome.triad_gb_s, outcome.launches
-    )
+}
+
+fn name(arithmetic: Arithmetic) -> &'static str {
+    if arithmetic == Arithmetic::ThreeTf32 { "3xTF32" } else { "IEEE" }
 }

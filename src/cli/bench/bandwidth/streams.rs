@@ -1,11 +1,12 @@
 //! Streams through the memory of one device, by size and by width of vectors.
 
-use super::Part;
-use super::result::size;
-use super::session::{Session, Subject, wrong};
+use super::{Part, Run, subject};
+use crate::cli::bench::session::wrong;
+use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
 use crate::device::{Device, DeviceInfo, StreamArrays, StreamKernels};
 use crate::host::{PeriodicNumbers, Stream};
+use crate::scalar::{Precision, Real};
 use rayon::prelude::*;
 
 /// What of an array is compared with the host: everything up to this many elements, of longer ones as much in stretches
@@ -20,8 +21,9 @@ const LARGEST_FOR_WIDTHS: u64 = 256 << 20;
 
 pub const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// A sum may be off by this share of the magnitudes of its terms.
-const SUM_TOLERANCE: f64 = 1e-12;
+/// A sum may be off by so many times the last place of its terms' magnitudes: 1e-12 in double, 5e-7 in single. Random
+/// signs keep partial sums, and so their rounding errors, small.
+const SUM_TOLERANCE: f64 = 4500.0;
 
 /// A cache to reckon with where the driver does not speak of one.
 const CACHE_AT_LEAST: u64 = 1 << 20;
@@ -41,25 +43,40 @@ pub fn room(info: &DeviceInfo) -> u64 {
     (info.memory_bytes / 4).min(info.max_allocation_bytes)
 }
 
-pub fn measure(
-    session: &mut Session<'_>,
+pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device, sizes: &[u64]) -> Result<(), Failure> {
+    if run.arguments.wants_precision(Precision::Double) {
+        measure_in::<f64>(run, number, device, sizes)?;
+    }
+    if run.arguments.wants_precision(Precision::Single) {
+        measure_in::<f32>(run, number, device, sizes)?;
+    }
+    Ok(())
+}
+
+fn measure_in<T: Real>(
+    run: &mut Run<'_, '_>,
     number: usize,
     device: &Device,
     sizes: &[u64],
 ) -> Result<(), Failure> {
-    let native = StreamKernels::native_lanes(device.info());
+    let native = StreamKernels::<T>::native_lanes(device.info());
     let for_widths = sizes.iter().rev().find(|&&bytes| bytes <= LARGEST_FOR_WIDTHS);
     for &bytes in sizes {
-        if session.interrupted() {
+        if run.session.interrupted() {
             break;
         }
-        session.report.note(format_args!("{}: arrays of {}", device.label(), size(bytes)));
+        run.session.report.note(format_args!(
+            "{}: arrays of {} in {} precision",
+            device.label(),
+            size(bytes),
+            T::PRECISION
+        ));
         let (in_cache, windows) = windows(device.info(), bytes);
-        let elements = bytes as usize / size_of::<f64>();
-        let mut arrays = StreamArrays::new(device, elements, windows, &session.b, &session.c)?;
-        let widths: Vec<usize> = if !session.arguments.widths.is_empty() {
-            session.arguments.widths.clone()
-        } else if session.arguments.quick || for_widths != Some(&bytes) {
+        let elements = bytes as usize / size_of::<T>();
+        let mut arrays = StreamArrays::<T>::new(device, elements, windows, &run.b, &run.c)?;
+        let widths: Vec<usize> = if !run.arguments.widths.is_empty() {
+            run.arguments.widths.clone()
+        } else if run.session.how.quick || for_widths != Some(&bytes) {
             vec![native]
         } else {
             WIDTHS.to_vec()
@@ -67,21 +84,18 @@ pub fn measure(
         for lanes in widths {
             let kernels = StreamKernels::new(device, lanes)?;
             for stream in Stream::ALL {
-                if session.interrupted() {
+                if run.session.interrupted() {
                     return Ok(());
                 }
-                let array_bytes = (arrays.len() * size_of::<f64>()) as u64;
-                let subject = Subject {
-                    device: Some(number),
-                    part: Part::Streams,
-                    kernel: stream.name().to_owned(),
-                    variant: format!("vectors of {lanes}"),
-                    array_bytes,
-                    moved_bytes: stream.arrays() as u64 * array_bytes,
-                    in_cache,
-                };
-                check(session, device, &kernels, stream, &mut arrays)?;
-                session.time(subject, |call| Ok(kernels.launch(stream, &mut arrays, call)?.wait()?.1))?;
+                let array_bytes = (arrays.len() * size_of::<T>()) as u64;
+                let subject = subject(Part::Streams, stream.name(), &format!("vectors of {lanes}"))
+                    .on(number)
+                    .with("precision", T::PRECISION.to_string())
+                    .with("array_bytes", array_bytes)
+                    .with("in_cache", in_cache)
+                    .bytes(stream.arrays() as u64 * array_bytes);
+                check(run, device, &kernels, stream, &mut arrays)?;
+                run.session.time(subject, |call| Ok(kernels.launch(stream, &mut arrays, call)?.wait()?.1))?;
             }
         }
     }
@@ -89,15 +103,15 @@ pub fn measure(
 }
 
 /// Compares the result on the last window with the host.
-pub fn check(
-    session: &Session<'_>,
+pub fn check<T: Real>(
+    run: &Run<'_, '_>,
     device: &Device,
-    kernels: &StreamKernels,
+    kernels: &StreamKernels<T>,
     stream: Stream,
-    arrays: &mut StreamArrays,
+    arrays: &mut StreamArrays<T>,
 ) -> Result<(), Failure> {
     let what = || {
-        let bytes = (arrays.len() * size_of::<f64>()) as u64;
+        let bytes = (arrays.len() * size_of::<T>()) as u64;
         format!("{}: {} on arrays of {}", device.label(), stream.name(), size(bytes))
     };
     let what = what();
@@ -108,14 +122,14 @@ pub fn check(
     let (sum, _) = kernels.launch(stream, arrays, window)?.wait()?;
     let start = arrays.start(window);
     if let Some(found) = sum {
-        let (expected, magnitudes) = stream.sum(&session.b, &session.c, start, arrays.len());
-        let right = (found - expected).abs() <= SUM_TOLERANCE * magnitudes;
+        let (expected, magnitudes) = stream.sum::<T>(&run.b, &run.c, start, arrays.len());
+        let right = (found - expected).abs() <= SUM_TOLERANCE * T::epsilon().to_f64() * magnitudes;
         return if right { Ok(()) } else { Err(wrong(what, expected, found)) };
     }
     let output = arrays.output(window)?;
     for (offset, len) in stretches(arrays.len()) {
         let found = output.slice(offset..offset + len)?.to_vec()?;
-        if let Some((expected, found)) = difference(stream, &session.b, &session.c, start + offset, &found) {
+        if let Some((expected, found)) = difference(stream, &run.b, &run.c, start + offset, &found) {
             return Err(wrong(what, expected, found));
         }
     }
@@ -135,15 +149,15 @@ pub fn stretches(len: usize) -> Vec<(usize, usize)> {
 }
 
 /// The first element that is wrong: what it should be, and what it is.
-fn difference(
+pub fn difference<T: Real>(
     stream: Stream,
     b: &PeriodicNumbers,
     c: &PeriodicNumbers,
     start: usize,
-    found: &[f64],
-) -> Option<(f64, f64)> {
+    found: &[T],
+) -> Option<(T, T)> {
     found.par_iter().enumerate().find_map_first(|(i, &found)| {
-        let (b, c) = (b.at(start + i), c.at(start + i));
+        let (b, c): (T, T) = (b.at(start + i), c.at(start + i));
         let expected = stream.value(b, c);
         let right = (found - expected).abs() <= stream.tolerance(c);
         (!right).then_some((expected, found))
@@ -174,7 +188,7 @@ mod tests {
             assert_eq!(difference(stream, &b, &c, 5, &result), None, "{stream:?}");
             result[70] = f64::NAN;
             assert!(difference(stream, &b, &c, 5, &result).is_some(), "{stream:?}");
-            result[70] = stream.value(b.at(75), c.at(75)) + 1e-12;
+            result[70] = stream.value::<f64>(b.at(75), c.at(75)) + 1e-12;
             assert!(difference(stream, &b, &c, 5, &result).is_some(), "{stream:?}");
         }
     }

@@ -1,8 +1,8 @@
 //! Transfers between the host and a device, from pageable, pinned and mapped memory, and from device to device.
 
-use super::Part;
-use super::result::size;
-use super::session::{Session, Subject, wrong};
+use super::{Part, Run, subject};
+use crate::cli::bench::session::wrong;
+use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
 use crate::device::{Buffer, Device, PinnedBuffer};
 use std::thread;
@@ -22,9 +22,9 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(session: &Session<'_>, device: &Device, bytes: u64) -> Result<Self, Failure> {
+    fn new(run: &Run<'_, '_>, device: &Device, bytes: u64) -> Result<Self, Failure> {
         let len = bytes as usize / size_of::<f64>();
-        let numbers: Vec<f64> = (0..len).map(|i| session.b.at(i)).collect();
+        let numbers: Vec<f64> = (0..len).map(|i| run.b.at(i)).collect();
         Ok(Self {
             back: vec![f64::NAN; len],
             there: Buffer::zeroed(device, len)?,
@@ -68,49 +68,45 @@ fn sizes_of_transfers(sizes: &[u64]) -> Vec<u64> {
 
 /// `quiet` is the same device, opened another time.
 pub fn measure(
-    session: &mut Session<'_>,
+    run: &mut Run<'_, '_>,
     number: usize,
     device: &Device,
     quiet: &Device,
     sizes: &[u64],
 ) -> Result<(), Failure> {
     for bytes in sizes_of_transfers(sizes) {
-        if session.interrupted() {
+        if run.session.interrupted() {
             break;
         }
-        session.report.note(format_args!("{}: transfers of {}", device.label(), size(bytes)));
-        let mut memory = Memory::new(session, device, bytes)?;
-        let subject = |kernel: &str, variant: &str, moved: u64| Subject {
-            device: Some(number),
-            part: Part::Transfers,
-            kernel: kernel.to_owned(),
-            variant: variant.to_owned(),
-            array_bytes: bytes,
-            moved_bytes: moved,
-            in_cache: false,
+        run.session.report.note(format_args!("{}: transfers of {}", device.label(), size(bytes)));
+        let mut memory = Memory::new(run, device, bytes)?;
+        // Not every way to transfer has an event, and all are to be compared.
+        let subject = |kernel: &str, variant: &str, moved: u64| {
+            let subject = subject(Part::Transfers, kernel, variant).on(number).with("array_bytes", bytes);
+            subject.bytes(moved).by_the_wall()
         };
         let what = |kernel: &str, variant: &str| format!("{}: {kernel}, {variant}", device.label());
         let (to, from, both) = ("to device", "from device", "both at once");
 
         memory.there.write(&memory.numbers)?;
         memory.check_there(&what(to, "pageable"))?;
-        session.time(subject(to, "pageable", bytes), |_| {
+        run.session.time(subject(to, "pageable", bytes), |_| {
             Ok(memory.there.write(&memory.numbers).map(|()| None)?)
         })?;
         memory.full.read(&mut memory.back)?;
         memory.check_back(&what(from, "pageable"))?;
-        session.time(subject(from, "pageable", bytes), |_| {
+        run.session.time(subject(from, "pageable", bytes), |_| {
             Ok(memory.full.read(&mut memory.back).map(|()| None)?)
         })?;
 
         memory.there.write_mapped(&memory.numbers)?;
         memory.check_there(&what(to, "mapped"))?;
-        session.time(subject(to, "mapped", bytes), |_| {
+        run.session.time(subject(to, "mapped", bytes), |_| {
             Ok(memory.there.write_mapped(&memory.numbers).map(|()| None)?)
         })?;
         memory.full.read_mapped(&mut memory.back)?;
         memory.check_back(&what(from, "mapped"))?;
-        session.time(subject(from, "mapped", bytes), |_| {
+        run.session.time(subject(from, "mapped", bytes), |_| {
             Ok(memory.full.read_mapped(&mut memory.back).map(|()| None)?)
         })?;
 
@@ -119,7 +115,7 @@ pub fn measure(
         outward = outward.write_to(&mut memory.there, &[])?.wait()?;
         memory.check_there(&what(to, "pinned"))?;
         let mut kept = Some(outward);
-        session.time(subject(to, "pinned", bytes), |_| {
+        run.session.time(subject(to, "pinned", bytes), |_| {
             let pinned = kept.take().expect("the last call gave it back");
             let pending = pinned.write_to(&mut memory.there, &[])?;
             let duration = pending.event().duration()?;
@@ -130,7 +126,7 @@ pub fn measure(
         inward = inward.read_from(&memory.full, &[])?.wait()?;
         same(&what(from, "pinned"), &memory.numbers, inward.as_slice())?;
         let mut kept_inward = Some(inward);
-        session.time(subject(from, "pinned", bytes), |_| {
+        run.session.time(subject(from, "pinned", bytes), |_| {
             let pinned = kept_inward.take().expect("the last call gave it back");
             let pending = pinned.read_from(&memory.full, &[])?;
             let duration = pending.event().duration()?;
@@ -157,7 +153,7 @@ pub fn measure(
         both_pinned(&mut memory)?;
         memory.check_there(&what(both, "pinned"))?;
         same(&what(both, "pinned"), &memory.numbers, &memory.back)?;
-        session.time(subject(both, "pinned", 2 * bytes), |_| both_pinned(&mut memory).map(|()| None))?;
+        run.session.time(subject(both, "pinned", 2 * bytes), |_| both_pinned(&mut memory).map(|()| None))?;
 
         // A blocking call blocks its queue: the second one belongs to the device opened another time.
         let source = Buffer::from_slice(quiet, &memory.numbers)?;
@@ -174,18 +170,19 @@ pub fn measure(
         both_pageable(&mut memory)?;
         memory.check_there(&what(both, "pageable"))?;
         memory.check_back(&what(both, "pageable"))?;
-        session.time(subject(both, "pageable", 2 * bytes), |_| both_pageable(&mut memory).map(|()| None))?;
+        run.session
+            .time(subject(both, "pageable", 2 * bytes), |_| both_pageable(&mut memory).map(|()| None))?;
     }
     Ok(())
 }
 
 /// From each device to the next one, through pinned memory of the host: read, copy on the host, write.
-pub fn between(session: &mut Session<'_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
+pub fn between(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let Some(&bytes) = sizes_of_transfers(sizes).last() else { return Ok(()) };
     let len = bytes as usize / size_of::<f64>();
-    let numbers: Vec<f64> = (0..len).map(|i| session.b.at(i)).collect();
+    let numbers: Vec<f64> = (0..len).map(|i| run.b.at(i)).collect();
     for (number, source) in devices.iter().enumerate() {
-        if session.interrupted() {
+        if run.session.interrupted() {
             break;
         }
         let target_number = (number + 1) % devices.len();
@@ -204,16 +201,10 @@ pub fn between(session: &mut Session<'_>, devices: &[Device], sizes: &[u64]) -> 
         transfer(&mut there)?;
         let what = format!("device to device: {} to {}", source.label(), target.label());
         same(&what, &numbers, &there.to_vec()?)?;
-        let subject = Subject {
-            device: None,
-            part: Part::Transfers,
-            kernel: "device to device".to_owned(),
-            variant: format!("number {number} to {target_number}, through the host"),
-            array_bytes: bytes,
-            moved_bytes: bytes,
-            in_cache: false,
-        };
-        session.time(subject, |_| transfer(&mut there).map(|()| None))?;
+        let variant = format!("number {number} to {target_number}, through the host");
+        let subject = subject(Part::Transfers, "device to device", &variant);
+        let subject = subject.with("array_bytes", bytes).bytes(bytes).by_the_wall();
+        run.session.time(subject, |_| transfer(&mut there).map(|()| None))?;
     }
     Ok(())
 }

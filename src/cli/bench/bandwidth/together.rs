@@ -1,9 +1,9 @@
 //! Streams on all devices at once: whether they get in each other's way.
 
-use super::Part;
-use super::result::{Samples, size};
-use super::session::{Session, Subject};
 use super::streams::{check, windows};
+use super::{Part, Run, subject};
+use crate::cli::bench::outcome::Samples;
+use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
 use crate::device::{Device, StreamArrays, StreamKernels};
 use crate::host::Stream;
@@ -14,29 +14,29 @@ use std::time::Instant;
 /// Largest array of each device.
 const LARGEST: u64 = 256 << 20;
 
-pub fn measure(session: &mut Session<'_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
+pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let Some(&bytes) = sizes.iter().rev().find(|&&bytes| bytes <= LARGEST) else { return Ok(()) };
-    session.report.note(format_args!("all devices: arrays of {}", size(bytes)));
+    run.session.report.note(format_args!("all devices: arrays of {}", size(bytes)));
     let len = bytes as usize / size_of::<f64>();
     let (in_cache, _) = windows(devices[0].info(), bytes);
     let mut parties = Vec::new();
     for device in devices {
         // They may share their memory, as processors do.
         let windows = windows(device.info(), bytes).1.div_ceil(devices.len());
-        let kernels = StreamKernels::new(device, StreamKernels::native_lanes(device.info()))?;
-        parties.push((device, kernels, StreamArrays::new(device, len, windows, &session.b, &session.c)?));
+        let kernels = StreamKernels::<f64>::new(device, StreamKernels::<f64>::native_lanes(device.info()))?;
+        parties.push((device, kernels, StreamArrays::new(device, len, windows, &run.b, &run.c)?));
     }
     for stream in [Stream::Copy, Stream::Triad, Stream::Dot] {
         for (device, kernels, arrays) in &mut parties {
-            check(session, device, kernels, stream, arrays)?;
+            check(run, device, kernels, stream, arrays)?;
         }
-        if session.interrupted() {
+        if run.session.interrupted() {
             break;
         }
-        let calls = session.arguments.samples as usize;
+        let calls = run.session.how.samples as usize;
         let barrier = Barrier::new(parties.len());
         // The first call warms up. Who fails still comes to every meeting, or the others would wait for ever.
-        let one = |kernels: &StreamKernels, arrays: &mut StreamArrays| -> Result<_, Failure> {
+        let one = |kernels: &StreamKernels<f64>, arrays: &mut StreamArrays<f64>| -> Result<_, Failure> {
             let mut samples = Samples::default();
             let mut times = Vec::new();
             let mut failed = None;
@@ -67,14 +67,11 @@ pub fn measure(session: &mut Session<'_>, devices: &[Device], sizes: &[u64]) -> 
         let found: Vec<_> = found.into_iter().collect::<Result<_, _>>()?;
         let array_bytes = (parties[0].2.len() * size_of::<f64>()) as u64;
         let moved_bytes = stream.arrays() as u64 * array_bytes;
-        let subject = |device, variant: &str, moved_bytes| Subject {
-            device,
-            part: Part::Together,
-            kernel: stream.name().to_owned(),
-            variant: variant.to_owned(),
-            array_bytes,
-            moved_bytes,
-            in_cache,
+        let subject = |variant: &str| {
+            subject(Part::Together, stream.name(), variant)
+                .with("precision", "double")
+                .with("array_bytes", array_bytes)
+                .with("in_cache", in_cache)
         };
         // From the first that begins to the last that is done.
         let mut all = Samples::default();
@@ -84,9 +81,9 @@ pub fn measure(session: &mut Session<'_>, devices: &[Device], sizes: &[u64]) -> 
             all.wall.extend(begin.zip(end).map(|(begin, end)| (end - begin).as_secs_f64()));
         }
         for (number, (samples, _)) in found.into_iter().enumerate() {
-            session.push(subject(Some(number), "beside the others", moved_bytes), samples);
+            run.session.push(subject("beside the others").on(number).bytes(moved_bytes), samples);
         }
-        session.push(subject(None, "all", moved_bytes * devices.len() as u64), all);
+        run.session.push(subject("all").bytes(moved_bytes * devices.len() as u64), all);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Reads in a row, misaligned, with a stride and at random; by index arithmetic and by a list of places.
 
-use super::Part;
-use super::session::{Session, Subject, wrong};
 use super::streams::{room, stretches};
+use super::{Part, Run, subject};
+use crate::cli::bench::session::wrong;
 use crate::cli::failure::Failure;
 use crate::device::{AccessKernels, Buffer, Device, GatherList, repeated};
 use crate::host::streams::random_places;
@@ -29,32 +29,27 @@ impl Pattern {
     }
 }
 
-pub fn measure(
-    session: &mut Session<'_>,
-    number: usize,
-    device: &Device,
-    sizes: &[u64],
-) -> Result<(), Failure> {
+pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device, sizes: &[u64]) -> Result<(), Failure> {
     // Beyond the cache if the device has room: nothing is rotated here.
     let room = room(device.info());
     let Some(&bytes) =
         sizes.iter().rev().find(|&&bytes| bytes <= LARGEST && (SEVEN as u64 + 2) * bytes <= room)
     else {
-        session
+        run.session
             .report
             .note(format_args!("{}: no size is small enough for patterns of access", device.label()));
         return Ok(());
     };
     let count = bytes as usize / size_of::<f64>();
     let kernels = AccessKernels::new(device)?;
-    let x = repeated(device, session.b.as_slice(), SEVEN * count + SEVEN)?;
+    let x = repeated(device, &run.b.to_vec::<f64>(), SEVEN * count + SEVEN)?;
     let mut y = Buffer::<f64>::zeroed(device, count)?;
     for (name, start, stride) in
         [("coalesced", 0, 1), ("misaligned by 7", SEVEN, 1), ("stride 7", 0, SEVEN), ("random", 0, 0)]
     {
         for listed in [false, true] {
             let random = stride == 0;
-            if session.interrupted() || random && !listed {
+            if run.session.interrupted() || random && !listed {
                 continue;
             }
             let pattern = if listed {
@@ -76,7 +71,7 @@ pub fn measure(
             launch(&mut y)?.wait()?;
             for (offset, len) in stretches(count) {
                 let found = y.slice(offset..offset + len)?.to_vec()?;
-                let expected = |i: usize| session.b.at(pattern.place(offset + i));
+                let expected = |i: usize| -> f64 { run.b.at(pattern.place(offset + i)) };
                 let mismatch = found.par_iter().enumerate().find_first(|(i, found)| **found != expected(*i));
                 if let Some((i, &found)) = mismatch {
                     return Err(wrong(format!("{}: {name} {variant}", device.label()), expected(i), found));
@@ -84,16 +79,13 @@ pub fn measure(
             }
             let array_bytes = (count * size_of::<f64>()) as u64;
             let list_bytes = if listed { (count * size_of::<u32>()) as u64 } else { 0 };
-            let subject = Subject {
-                device: Some(number),
-                part: Part::Patterns,
-                kernel: name.to_owned(),
-                variant: variant.to_owned(),
-                array_bytes,
-                moved_bytes: 2 * array_bytes + list_bytes,
-                in_cache: 3 * array_bytes <= device.info().cache_bytes / 2,
-            };
-            session.time(subject, |_| Ok(launch(&mut y)?.duration()?))?;
+            let subject = subject(Part::Patterns, name, variant)
+                .on(number)
+                .with("precision", "double")
+                .with("array_bytes", array_bytes)
+                .with("in_cache", 3 * array_bytes <= device.info().cache_bytes / 2)
+                .bytes(2 * array_bytes + list_bytes);
+            run.session.time(subject, |_| Ok(launch(&mut y)?.duration()?))?;
         }
     }
     Ok(())

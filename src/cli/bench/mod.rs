@@ -1,0 +1,97 @@
+//! `cr-solve bench`: what devices can do. Everything is checked against the host, and then timed.
+
+mod all;
+mod bandwidth;
+mod blas;
+mod compare;
+mod gemm;
+mod gemm_team;
+pub mod ladder;
+mod outcome;
+mod page;
+mod session;
+mod solver;
+mod stencil;
+mod text;
+
+use super::Common;
+use super::failure::{Failure, Status};
+use super::report::Report;
+use anyhow::Context;
+use outcome::Outcome;
+use session::Session;
+use std::path::Path;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Bench {
+    /// Memory: streams, access patterns, transfers to and from the host, and what a launch costs
+    Bandwidth(bandwidth::Arguments),
+    /// Vectors, and matrices times vectors, in every precision, against the bandwidth of memory
+    Blas(blas::Arguments),
+    /// Products of matrices, C = A B, in every precision
+    Gemm(Box<gemm::Arguments>),
+    /// The hop of the Wilson operator from parity to parity, in every storage
+    Stencil(stencil::Arguments),
+    /// What an iteration of each method costs
+    Solver(solver::Arguments),
+    /// How a port of the Wilson operator to a GPU became fast, step by step
+    Ladder(ladder::Arguments),
+    /// A little of everything
+    All(all::Arguments),
+    /// Results of two runs against each other: what moved by more than noise
+    Compare(compare::Arguments),
+    /// A result that was kept, as tables, comma-separated values or a page
+    Show(compare::ShowArguments),
+}
+
+impl Bench {
+    /// Checks and times what was asked for. Ctrl-C ends it with what has been measured.
+    ///
+    /// # Errors
+    /// When there is no such device, it fails, or something is computed wrongly: that is not timed.
+    pub fn run(&self, common: &Common, report: &Report) -> Result<Status, Failure> {
+        let how = match self {
+            Bench::Bandwidth(arguments) => &arguments.how,
+            Bench::Blas(arguments) => &arguments.how,
+            Bench::Gemm(arguments) => &arguments.how,
+            Bench::Stencil(arguments) => &arguments.how,
+            Bench::Solver(arguments) => &arguments.how,
+            Bench::Ladder(arguments) => &arguments.how,
+            Bench::All(arguments) => &arguments.how,
+            Bench::Compare(arguments) => return compare::compare(arguments, report),
+            Bench::Show(arguments) => return compare::show(arguments, common, report),
+        };
+        let mut session = Session::new(how, common, report)?;
+        self.measure(&mut session)?;
+        let interrupted = session.interrupted();
+        if interrupted {
+            report.warning("interrupted: these are the rows that were measured before");
+        }
+        publish(&session.into_outcome(), how.csv, how.report.as_deref(), report)?;
+        Ok(if interrupted { Status::Failed } else { Status::Fine })
+    }
+
+    fn measure(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        match self {
+            Bench::Bandwidth(arguments) => bandwidth::measure(arguments, session),
+            Bench::Blas(arguments) => blas::measure(arguments, session),
+            Bench::Gemm(arguments) => gemm::measure(arguments, session),
+            Bench::Stencil(arguments) => stencil::measure(arguments, session),
+            Bench::Solver(arguments) => solver::measure(arguments, session),
+            Bench::Ladder(arguments) => ladder::measure(arguments, session),
+            Bench::All(_) => all::measure(session),
+            Bench::Compare(_) | Bench::Show(_) => Ok(()),
+        }
+    }
+}
+
+/// Shows a result in the form that was asked for, and writes the page.
+fn publish(outcome: &Outcome, csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
+    if let Some(file) = page {
+        std::fs::write(file, page::page(outcome))
+            .with_context(|| format!("{}: the page cannot be written", file.display()))
+            .map_err(|error| Failure::new(Status::File, error))?;
+        report.note(format_args!("{}: tables and plots", file.display()));
+    }
+    if csv { report.result(outcome.csv(), outcome) } else { report.result(outcome.tables(), outcome) }
+}
