@@ -102,13 +102,20 @@ where
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
-            let [r_ap, ap_norm2, old_norm2] = progress.read([&r_ap, &ap_norm2, &old_norm2])?;
+            let [product, image_norm2, old_norm2] = progress.read([&r_ap, &ap_norm2, &old_norm2])?;
             match progress.judge(&mut x, &mut r)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
-                Step::Replaced(norm2) => r_norm2 = norm2,
+                Step::Replaced(norm2) => {
+                    // Its recurrence holds for the residual that the directions were made of, and for no other.
+                    r_norm2 = norm2;
+                    space.copy(&r, &mut p)?;
+                    [r_ap, ap_norm2] = a.apply_products(&p, &p, &mut ap)?;
+                    progress.count_application_with_products();
+                    continue;
+                }
                 Step::Continue => {}
             }
-            if let Some(failure) = unusable(r_ap, ap_norm2.re, old_norm2.re, params.breakdown) {
+            if let Some(failure) = unusable(product, image_norm2.re, old_norm2.re, params.breakdown) {
                 return progress.finish(x, Verdict::GaveUp(failure));
             }
         }

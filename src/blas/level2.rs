@@ -51,7 +51,8 @@ impl Shape {
             }
         } else {
             // A warp reads neighbouring rows, and many of them share the columns.
-            let local_slices = (info.max_work_group_size / 32).clamp(1, 16);
+            // Not more than 256 work-items: NVIDIA's driver promises no more for a kernel, whatever its attribute says.
+            let local_slices = (info.max_work_group_size / 32).clamp(1, 8);
             Self {
                 lanes: T::REALS,
                 local_rows: 32,
