@@ -205,6 +205,10 @@ fn bicgstab_solves_the_free_field_with_a_point_source() {
             let (_, info) = bicgstab_l(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
         }
+        // Mixed precision on this lattice would be compiled for this alone.
+        if !team.is_host() {
+            continue;
+        }
         let found =
             Auto::new(AutoParams::default()).solve(&wilson, &source, &mut Watcher::default()).unwrap();
         assert!(found.info.residual.true_residual <= 1e-10, "{name}");

@@ -192,11 +192,15 @@ fn pion_correlators_do_not_depend_on_how_the_equation_is_solved() {
             let half = IterationPrecision::Mixed(Inner::Half);
             let mixed = BicgstabParams { tol, precision: half, preconditioning, ..Default::default() };
             let mut auto = Auto::new(AutoParams { tol, ..Default::default() });
-            let correlators = [
-                case.correlator_by(&wilson, |source| cg(&wilson, source, &double).unwrap().0),
-                case.correlator_by(&wilson, |source| bicgstab(&wilson, source, &mixed).unwrap().0),
+            let mut correlators = vec![
                 case.correlator_by(&wilson, |source| auto.solve(&wilson, source, &mut Nobody).unwrap().x),
+                case.correlator_by(&wilson, |source| cg(&wilson, source, &double).unwrap().0),
             ];
+            // On GPUs the automatic choice is half precision, and for others its kernels would be compiled for this alone.
+            if team.is_host() {
+                let solve = |source: &_| bicgstab(&wilson, source, &mixed).unwrap().0;
+                correlators.push(case.correlator_by(&wilson, solve));
+            }
             for (k, correlator) in correlators.iter().enumerate() {
                 assert_eq!(correlator.len(), expected.len());
                 for (found, expected) in correlator.iter().zip(expected) {
