@@ -460,7 +460,9 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --solver cg --system hermitian", &["cg", "hermitian", "--solver cr"]),
         ("--kappa 0.1 --solver gcr --system normal", &["gcr", "normal", "leave out --system"]),
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
-        ("--kappa 0.1 --precision half", &["double, single"]),
+        ("--kappa 0.1 --precision half", &["double, single", "mixed for"]),
+        ("--kappa 0.1 --solver auto --system normal", &["--solver auto", "normal", "leave out --system"]),
+        ("--kappa 0.1 --solver auto --checkpoint c", &["--checkpoint c", "--solver auto", "name the method"]),
     ];
     for command in ["invert", "spectrum"] {
         for (options, words) in cases {
@@ -724,6 +726,53 @@ fn a_singular_operator_is_no_success() {
         assert_eq!(result["converged"], false, "{method}");
         assert!(number(&result["residual"]["true"]) > 1e-3, "{method}");
     }
+}
+
+#[test]
+fn an_automatic_choice_says_what_it_tried() {
+    let folder = folder();
+    // Beyond the critical kappa.
+    let line = "spectrum FIELD --kappa 0.2 --device host --solver auto --json";
+    let run = run(&folder, line).expect(0).says(&[
+        "warning: bicgstab even-odd in mixed-single: ",
+        "going on with cg even-odd in mixed-single from",
+    ]);
+    assert_eq!(run.stderr.matches("warning: ").count(), 1, "later sources begin with what worked");
+    let result = run.json();
+    for (key, wanted) in [
+        ("solver", "auto"),
+        ("system", "normal"),
+        ("preconditioning", "even-odd"),
+        ("precision", "mixed-single"),
+    ] {
+        assert_eq!(result[key], wanted);
+    }
+    let solves = result["solves"].as_array().unwrap();
+    let attempts = solves[0]["attempts"].as_array().unwrap();
+    let expected_keys =
+        ["solver", "system", "preconditioning", "precision", "iterations", "residual", "failure"];
+    assert_eq!(keys(&attempts[0]), expected_keys);
+    assert_eq!((&attempts[0]["solver"], &attempts[1]["solver"]), (&"bicgstab".into(), &"cg".into()));
+    assert!(attempts[0]["failure"].is_string() && attempts[1]["failure"].is_null(), "{attempts:?}");
+    assert!(solves[1..].iter().all(|solve| solve["attempts"].as_array().unwrap().len() == 1));
+
+    let free = random::cold(Dims::new(EXTENTS).unwrap());
+    let path = folder.path().join("free.ildg");
+    io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
+    // Constant fields are zero modes of the free operator at kappa = 1/8.
+    let line = "invert free.ildg --kappa 0.125 --boundary periodic --device host --solver auto --output best.lime --json";
+    let run = self::run(&folder, line).expect(1).says(&[
+        "error: no convergence",
+        "bicgstab even-odd in mixed-single: ",
+        "cg even-odd in mixed-single: ",
+        "cg even-odd in double: ",
+        "best.lime holds the best iterate",
+    ]);
+    let result = run.json();
+    assert_eq!((&result["converged"], result["attempts"].as_array().unwrap().len()), (&false.into(), 3));
+    // What is left is the part of the source that is constant on the 256 even sites: 1 / sqrt(256).
+    assert!((number(&result["residual"]["true"]) - 0.0625).abs() < 1e-6, "{}", result["residual"]);
+    assert_eq!(solution(&folder, "best.lime").len(), 512);
 }
 
 #[test]

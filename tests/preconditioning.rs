@@ -4,8 +4,9 @@ mod common;
 
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, Inner, IterationPrecision,
-    Kappa, Mass, MrParams, Preconditioning, System, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
+    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams,
+    Inner, InvertError, IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System,
+    Watch, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
@@ -204,5 +205,100 @@ fn bicgstab_solves_the_free_field_with_a_point_source() {
             let (_, info) = bicgstab_l(&wilson, &source, &params).unwrap();
             assert!(info.residual.true_residual <= params.tol, "{name}");
         }
+        // Mixed precision on this lattice would be compiled for this alone.
+        if !team.is_host() {
+            continue;
+        }
+        let found =
+            Auto::new(AutoParams::default()).solve(&wilson, &source, &mut Watcher::default()).unwrap();
+        assert!(found.info.residual.true_residual <= 1e-10, "{name}");
+        let [Attempt { params: SolveParams::Bicgstab(_), failure: None, .. }] = found.attempts[..] else {
+            panic!("{name}: {:?}", found.attempts);
+        };
     }
+}
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Watcher {
+    told: Vec<(Attempt, SolveParams, f64)>,
+    stops_at_once: bool,
+}
+
+impl Watch for Watcher {
+    fn stops(&mut self) -> bool {
+        self.stops_at_once
+    }
+
+    fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
+        self.told.push((failed.clone(), *next, from));
+    }
+}
+
+/// Beyond the critical hopping parameter eigenvalues of M lie on both sides of zero, which BiCGStab does not stand.
+#[test]
+fn an_automatic_choice_goes_on_with_another_method_and_remembers_it() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let mixed = IterationPrecision::Mixed(Inner::Single);
+    for (name, team) in common::teams().into_iter().take(2) {
+        let wilson = wilson(&team, &configuration, Kappa(0.2).into());
+        let lattice = wilson.lattice();
+        let mut auto = Auto::new(AutoParams { precision: Some(mixed), ..Default::default() });
+        for seed in [7, 8] {
+            let source = lattice.spinor_from_host(&random::spinor_field(dims(), seed)).unwrap();
+            let mut watcher = Watcher::default();
+            let found = auto.solve(&wilson, &source, &mut watcher).unwrap();
+            let solved_by_cg = matches!(found.attempts.last().unwrap().params, SolveParams::Cg(_));
+            assert!(solved_by_cg && found.info.residual.true_residual <= 1e-10, "{name}");
+            let iterations: usize = found.attempts.iter().map(|attempt| attempt.iterations).sum();
+            assert_eq!((found.info.iterations, found.info.history.len()), (iterations, iterations + 1));
+            if seed == 7 {
+                let [(failed, SolveParams::Cg(next), _)] = &watcher.told[..] else {
+                    panic!("{name}: {:?}", watcher.told);
+                };
+                assert!(matches!(failed.params, SolveParams::Bicgstab(_)) && failed.failure.is_some());
+                assert_eq!((failed, next.precision), (&found.attempts[0], mixed));
+            } else {
+                assert_eq!((found.attempts.len(), watcher.told.len()), (1, 0), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_automatic_choice_goes_on_from_the_iterate_that_was_reached() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let wilson = wilson(&Team::host(), &configuration, COUPLINGS[0]);
+    let source = wilson.lattice().spinor_from_host(&random::spinor_field(dims(), 7)).unwrap();
+    let solve = |max_iterations, watcher: &mut Watcher| {
+        Auto::new(AutoParams { max_iterations, ..Default::default() }).solve(&wilson, &source, watcher)
+    };
+    let needed = solve(10_000, &mut Watcher::default()).unwrap().info.iterations;
+    let cg_alone = {
+        let preconditioning = Preconditioning::EvenOdd;
+        let params = CgParams { preconditioning, ..Default::default() };
+        cg(&wilson, &source, &params).unwrap().1.iterations
+    };
+    // BiCGStab has half of these, not enough.
+    let mut watcher = Watcher::default();
+    let found = solve(2 * needed - 2, &mut watcher).unwrap();
+    let (_, _, from) = watcher.told[0];
+    assert_eq!(from, found.attempts[0].residual.true_residual);
+    assert!(from < 1e-6 && found.attempts[1].iterations < cg_alone / 2, "{from:e} {:?}", found.attempts);
+
+    let Err(InvertError::AllGaveUp { best, info, attempts }) = solve(4, &mut Watcher::default()) else {
+        panic!("four iterations are too few");
+    };
+    let smallest = attempts.iter().map(|attempt| attempt.residual.true_residual).fold(1.0, f64::min);
+    assert_eq!((attempts.len(), info.iterations, info.residual.true_residual), (2, 4, smallest));
+    let mut image = wilson.space().zero_vector().unwrap();
+    wilson.apply(&best, &mut image).unwrap();
+    let b = source.to_host().unwrap();
+    assert!((distance(&image.to_host().unwrap(), &b) - smallest).abs() < 1e-6 * smallest);
+
+    let mut watcher = Watcher { stops_at_once: true, ..Default::default() };
+    let Err(InvertError::NotConverged { failure, .. }) = solve(10_000, &mut watcher) else {
+        panic!("it was stopped");
+    };
+    assert_eq!((failure, watcher.told.len()), (lattice_solvers::Failure::Interrupted, 0));
 }

@@ -6,8 +6,9 @@ use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, IterationPrecision, Kappa, MrParams,
-    Preconditioning, System, Wilson, bicgstab, bicgstab_l, cg, cr, gcr, mr,
+    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
+    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab,
+    bicgstab_l, cg, cr, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
@@ -90,12 +91,19 @@ impl Case {
     }
 
     fn correlator(&self, wilson: &Wilson<f64>, params: &CrParams) -> Vec<f64> {
+        self.correlator_by(wilson, |source| cr(wilson, source, params).unwrap().0)
+    }
+
+    fn correlator_by(
+        &self,
+        wilson: &Wilson<f64>,
+        mut solve: impl FnMut(&SpinorField<f64>) -> SpinorField<f64>,
+    ) -> Vec<f64> {
         let mut correlator = PionCorrelator::new(self.configuration.dims(), 3, 0);
         for spin in 0..4 {
             for colour in 0..3 {
                 let source = wilson.lattice().point_source([0; 4], spin, colour).unwrap();
-                let (x, _) = cr(wilson, &source, params).unwrap();
-                correlator.add(&x.to_host().unwrap());
+                correlator.add(&solve(&source).to_host().unwrap());
             }
         }
         correlator.values().to_vec()
@@ -153,6 +161,51 @@ fn pion_correlators() {
                 let found = case.correlator(&wilson, &params);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert!(relative(*found, *expected) < bound, "{name} {}: {found} {expected}", case.name);
+                }
+            }
+        }
+    }
+}
+
+/// Lets a solve go its way.
+struct Nobody;
+
+impl Watch for Nobody {
+    fn stops(&mut self) -> bool {
+        false
+    }
+
+    fn falls_back(&mut self, _: &Attempt, _: &SolveParams, _: f64) {}
+}
+
+#[test]
+fn pion_correlators_do_not_depend_on_how_the_equation_is_solved() {
+    let tol = 1e-11;
+    let preconditioning = Preconditioning::EvenOdd;
+    // The smallest lattice.
+    for case in cases().into_iter().filter(|case| case.name == "lat.sample.l4444") {
+        let expected = case.expected["pion_correlator"].as_array().unwrap();
+        // The host and one device: what several devices do is in the tests of the operators.
+        for (name, team) in common::teams().into_iter().take(2) {
+            let wilson = case.wilson(&team);
+            let double = CgParams { tol, preconditioning, ..Default::default() };
+            let half = IterationPrecision::Mixed(Inner::Half);
+            let mixed = BicgstabParams { tol, precision: half, preconditioning, ..Default::default() };
+            let mut auto = Auto::new(AutoParams { tol, ..Default::default() });
+            let mut correlators = vec![
+                case.correlator_by(&wilson, |source| auto.solve(&wilson, source, &mut Nobody).unwrap().x),
+                case.correlator_by(&wilson, |source| cg(&wilson, source, &double).unwrap().0),
+            ];
+            // On GPUs the automatic choice is half precision, and for others its kernels would be compiled for this alone.
+            if team.is_host() {
+                let solve = |source: &_| bicgstab(&wilson, source, &mixed).unwrap().0;
+                correlators.push(case.correlator_by(&wilson, solve));
+            }
+            for (k, correlator) in correlators.iter().enumerate() {
+                assert_eq!(correlator.len(), expected.len());
+                for (found, expected) in correlator.iter().zip(expected) {
+                    let expected = expected.as_f64().unwrap();
+                    assert!(relative(*found, expected) < 1e-9, "{name}, way {k}: {found} {expected}");
                 }
             }
         }

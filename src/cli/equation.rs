@@ -7,9 +7,9 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
-    BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams, InvertError,
-    IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError,
-    solve_with_checkpoints,
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams,
+    GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System,
+    Wilson, WilsonError, solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
@@ -17,6 +17,7 @@ use crate::lattice::{Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
@@ -62,32 +63,75 @@ fn reconstruction(text: &str) -> Result<Reconstruction, String> {
 /// How the equation is solved.
 #[derive(Debug, clap::Args)]
 pub struct Method {
-    /// The method
+    /// The method; auto begins with bicgstab, goes on with cg where that gives up, and says so
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
     /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg has normal only]
     #[arg(long)]
     system: Option<System>,
-    /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites)
-    #[arg(long, default_value = "none")]
-    pub preconditioning: Preconditioning,
+    /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites) [default: none, with
+    /// --solver auto even-odd]
+    #[arg(long)]
+    preconditioning: Option<Preconditioning>,
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
     #[arg(long, allow_negative_numbers = true)]
     tol: Option<f64>,
     /// Most iterations
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
     max_iterations: usize,
-    /// Precision of the iteration: double, single, mixed-single or mixed-half (the solution in double, corrections to it in single or half precision;
-    /// mixed is mixed-half)
-    #[arg(long, default_value = "double")]
-    precision: IterationPrecision,
+    /// Precision of the iteration: double, single, mixed-single or mixed-half (the solution in double, corrections to it in single or half precision), or
+    /// mixed: mixed-half where all devices are GPUs, mixed-single elsewhere [default: double, with --solver auto mixed, and double at the end]
+    #[arg(long)]
+    precision: Option<WantedPrecision>,
+}
+
+/// The precision of an iteration, as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WantedPrecision {
+    /// This one.
+    This(IterationPrecision),
+    /// The mixed one that suits the devices.
+    Mixed,
+}
+
+impl WantedPrecision {
+    fn on(self, team: &Team) -> IterationPrecision {
+        match self {
+            Self::This(precision) => precision,
+            Self::Mixed => IterationPrecision::mixed_on(team),
+        }
+    }
+}
+
+impl FromStr for WantedPrecision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "mixed" {
+            return Ok(Self::Mixed);
+        }
+        text.parse()
+            .map(Self::This)
+            .map_err(|error| format!("{error}, or mixed for the one that suits the devices"))
+    }
+}
+
+impl fmt::Display for WantedPrecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::This(precision) => precision.fmt(f),
+            Self::Mixed => f.write_str("mixed"),
+        }
+    }
 }
 
 /// The methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
+    /// BiCGStab, and CG where it gives up; even-odd and in mixed precision unless told otherwise
+    Auto,
     /// Conjugate Residual
     Cr,
     /// Conjugate Gradient on M†M
@@ -102,9 +146,10 @@ pub enum Solver {
     Mr,
 }
 
-impl std::fmt::Display for Solver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Solver::Auto => "auto",
             Solver::Cr => "cr",
             Solver::Cg => "cg",
             Solver::Bicgstab => "bicgstab",
@@ -119,7 +164,7 @@ impl Solver {
     /// The system that it iterates, if it can do no other.
     fn only_system(self) -> Option<System> {
         match self {
-            Solver::Cr => None,
+            Solver::Auto | Solver::Cr => None,
             Solver::Cg => Some(System::Normal),
             Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => Some(System::Direct),
         }
@@ -144,8 +189,8 @@ impl FromStr for PointSource {
     }
 }
 
-impl std::fmt::Display for PointSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for PointSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z, t] = self.0;
         write!(f, "point:{x},{y},{z},{t}")
     }
@@ -189,8 +234,8 @@ impl Equation {
             ("source", self.source.to_string()),
             ("solver", method.solver.to_string()),
             ("system", method.system().to_string()),
-            ("preconditioning", method.preconditioning.to_string()),
-            ("precision", method.precision()),
+            ("preconditioning", method.preconditioning().to_string()),
+            ("precision", method.precision(problem.wilson.lattice().team()).to_string()),
             ("tolerance", format!("{:e}", method.tolerance())),
             ("storage of fields", problem.wilson.lattice().storage_description()),
         ];
@@ -227,7 +272,7 @@ impl Equation {
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
-        method.check()?;
+        method.check(checkpointing)?;
         let team = select_team(common, recorder.clone(), report)?;
         let configuration = self.input.read(&self.file, report)?.configuration;
         let dims = configuration.dims();
@@ -346,41 +391,80 @@ pub fn coupling_text(kappa: f64, mass: f64) -> String {
     }
 }
 
+/// The solver of a job: one method for all sources, or one that is chosen and remembers from source to source what worked.
+pub struct Solving {
+    auto: Option<Auto>,
+    /// The method; if it is chosen, that which ended the last solve.
+    params: SolveParams,
+}
+
 /// A solution, or the best that was reached, and how it went.
 pub struct Solved {
     /// The solution; the best iterate if the method gave up.
     pub x: SpinorField<f64>,
     /// How it went.
     pub info: SolverInfo,
-    /// Why the method gave up, if it did.
+    /// Why the method gave up, if it did; the last one if several were tried.
     pub failure: Option<SolverFailure>,
+    /// What was tried, if the method was chosen.
+    pub attempts: Vec<Attempt>,
 }
 
 impl Method {
-    /// The precision of the iteration.
-    pub fn precision(&self) -> String {
-        self.precision.to_string()
+    /// The precision of the iteration on this team; of an automatic choice that with which it begins.
+    fn precision(&self, team: &Team) -> IterationPrecision {
+        match (self.precision, self.solver) {
+            (Some(wanted), _) => wanted.on(team),
+            (None, Solver::Auto) => IterationPrecision::mixed_on(team),
+            (None, _) => IterationPrecision::Double,
+        }
     }
 
-    /// Which system is iterated.
-    pub fn system(&self) -> System {
+    /// Which form of the equation is iterated.
+    fn preconditioning(&self) -> Preconditioning {
+        match (self.preconditioning, self.solver) {
+            (Some(given), _) => given,
+            (None, Solver::Auto) => Preconditioning::EvenOdd,
+            (None, _) => Preconditioning::None,
+        }
+    }
+
+    /// Which system is iterated; an automatic choice is not told by it.
+    fn system(&self) -> System {
         self.system.or(self.solver.only_system()).unwrap_or_default()
     }
 
     /// The wanted relative residual.
     pub fn tolerance(&self) -> f64 {
         self.tol.unwrap_or(match self.precision {
-            IterationPrecision::Single => 1e-5,
+            Some(WantedPrecision::This(IterationPrecision::Single)) => 1e-5,
             _ => CrParams::default().tol,
         })
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    /// The value of an option whose default depends on others. `None` where this is left to the automatic choice.
+    pub fn resolved(&self, option: &str) -> Option<String> {
+        let chosen = self.solver == Solver::Auto;
+        match option {
+            "system" => (!chosen).then(|| self.system().to_string()),
+            "preconditioning" => Some(self.preconditioning().to_string()),
+            "precision" => match self.precision {
+                Some(wanted) => Some(wanted.to_string()),
+                None => (!chosen).then(|| IterationPrecision::Double.to_string()),
+            },
+            _ => None,
+        }
+    }
+
+    fn check(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
         let tolerance = self.tolerance();
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Failure::usage(format!(
                 "--tol {tolerance} is not allowed: it must be a positive finite number"
             )));
+        }
+        if self.solver == Solver::Auto {
+            return self.check_choice(checkpointing);
         }
         let system = self.system();
         if self.solver.only_system() == Some(System::Direct) && system != System::Direct {
@@ -396,16 +480,35 @@ impl Method {
         Ok(())
     }
 
-    /// Solves M x = b, as a part of the job of the session.
-    pub fn solve(
-        &self,
-        wilson: &Wilson<f64>,
-        b: &SpinorField<f64>,
-        session: &mut Session<'_>,
-    ) -> Result<Solved, Failure> {
-        let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision);
-        let preconditioning = self.preconditioning;
+    /// What an automatic choice cannot do.
+    fn check_choice(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
+        if let Some(system) = self.system {
+            let message =
+                format!("--solver auto chooses the system with the method, and cannot be told {system}");
+            return Err(Failure::usage(message).hint("leave out --system, or choose a method with --solver"));
+        }
+        if let (option, Some(path)) = checkpointing.file() {
+            let message = format!(
+                "{option} {}: a state does not know which methods --solver auto has tried before",
+                path.display()
+            );
+            let hint = "name the method: auto begins with --solver bicgstab --preconditioning even-odd --precision mixed";
+            return Err(Failure::usage(message).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// The solver for the sources of a job on this team.
+    pub fn begin(&self, team: &Team) -> Solving {
+        let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision(team));
+        let preconditioning = self.preconditioning();
         let params = match self.solver {
+            Solver::Auto => {
+                let given = self.precision.map(|_| precision);
+                let auto = Auto::new(AutoParams { tol, max_iterations, precision: given, preconditioning });
+                let params = auto.first_step(team);
+                return Solving { auto: Some(auto), params };
+            }
             Solver::Cr => SolveParams::Cr(CrParams {
                 tol,
                 max_iterations,
@@ -439,29 +542,29 @@ impl Method {
             }),
             Solver::Cg => SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning }),
         };
-        match solve_with_checkpoints(wilson, b, &params, session) {
-            Ok((x, info)) => Ok(Solved { x, info, failure: None }),
-            Err(InvertError::NotConverged { failure, best, info }) => {
-                Ok(Solved { x: *best, info: *info, failure: Some(failure) })
-            }
-            Err(InvertError::Lattice(error)) => Err(error.into()),
-            Err(error @ (InvertError::Parameter { .. } | InvertError::ForeignState(_))) => {
-                Err(Failure::new(Status::Usage, error))
-            }
-        }
+        Solving { auto: None, params }
     }
 
     /// The failure of a solve that gave up, with what the user can do about it.
-    pub fn failure(&self, failure: &SolverFailure, info: &SolverInfo) -> Failure {
+    pub fn failure(&self, failure: &SolverFailure, solved: &Solved, solving: &Solving) -> Failure {
+        let Solved { info, attempts, .. } = solved;
+        let why = match attempts.as_slice() {
+            [] => failure.to_string(),
+            attempts => {
+                let texts: Vec<_> = attempts.iter().map(Attempt::to_string).collect();
+                format!("all methods gave up: {}", texts.join("; "))
+            }
+        };
         let message = format!(
-            "no convergence after {} iterations: {failure}; the true relative residual is {:.3e}, wanted {:.1e}",
+            "no convergence after {} iterations: {why}; the true relative residual is {:.3e}, wanted {:.1e}",
             info.iterations,
             info.residual.true_residual,
             self.tolerance()
         );
+        let params = &solving.params;
         let hint = match failure {
             SolverFailure::IterationLimit { .. } => "allow more with --max-iterations, or loosen --tol",
-            SolverFailure::PrecisionLimit { .. } if self.precision != IterationPrecision::Double => {
+            SolverFailure::PrecisionLimit { .. } if params.precision() != IterationPrecision::Double => {
                 "iterate with --precision double, or loosen --tol"
             }
             SolverFailure::PrecisionLimit { .. } => "loosen --tol",
@@ -475,7 +578,7 @@ impl Method {
                 "try --solver cg; beyond the critical kappa no method converges well"
             }
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
-                if self.system() != System::Normal =>
+                if params.system() != System::Normal =>
             {
                 "try --system normal; beyond the critical kappa no method converges well"
             }
@@ -484,6 +587,79 @@ impl Method {
             }
         };
         Failure::new(Status::Failed, anyhow::Error::msg(message)).hint(hint)
+    }
+}
+
+impl Solving {
+    /// The method; if it is chosen, that which ended the last solve.
+    pub fn params(&self) -> SolveParams {
+        self.params
+    }
+
+    /// Solves M x = b, as a part of the job of the session.
+    pub fn solve(
+        &mut self,
+        wilson: &Wilson<f64>,
+        b: &SpinorField<f64>,
+        session: &mut Session<'_>,
+    ) -> Result<Solved, Failure> {
+        let solved =
+            match &mut self.auto {
+                None => solve_with_checkpoints(wilson, b, &self.params, session).map(|(x, info)| Solved {
+                    x,
+                    info,
+                    failure: None,
+                    attempts: Vec::new(),
+                }),
+                Some(auto) => auto
+                    .solve(wilson, b, session)
+                    .map(|AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts }),
+            };
+        let solved = match solved {
+            Ok(solved) => solved,
+            Err(InvertError::NotConverged { failure, best, info }) => {
+                Solved { x: *best, info: *info, failure: Some(failure), attempts: Vec::new() }
+            }
+            Err(InvertError::AllGaveUp { best, info, attempts }) => {
+                let failure = attempts.last().and_then(|attempt| attempt.failure);
+                Solved { x: *best, info: *info, failure, attempts }
+            }
+            Err(InvertError::Lattice(error)) => return Err(error.into()),
+            Err(error @ (InvertError::Parameter { .. } | InvertError::ForeignState(_))) => {
+                return Err(Failure::new(Status::Usage, error));
+            }
+        };
+        if let Some(last) = solved.attempts.last() {
+            self.params = last.params;
+        }
+        Ok(solved)
+    }
+}
+
+/// One method's part in a solve, as JSON has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct AttemptOutcome {
+    solver: &'static str,
+    system: String,
+    preconditioning: String,
+    precision: String,
+    iterations: usize,
+    residual: Residual,
+    failure: Option<String>,
+}
+
+impl From<&Attempt> for AttemptOutcome {
+    fn from(attempt: &Attempt) -> Self {
+        let Attempt { params, iterations, residual, failure } = attempt;
+        Self {
+            solver: params.method(),
+            system: params.system().to_string(),
+            preconditioning: params.preconditioning().to_string(),
+            precision: params.precision().to_string(),
+            iterations: *iterations,
+            residual: Residual::new(residual.iterated, residual.true_residual),
+            failure: failure.map(|failure| failure.to_string()),
+        }
     }
 }
 

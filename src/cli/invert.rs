@@ -2,7 +2,9 @@
 
 use super::Common;
 use super::checkpoint::Checkpointing;
-use super::equation::{Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn};
+use super::equation::{
+    AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn,
+};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
@@ -74,6 +76,9 @@ struct Outcome {
     gflops: f64,
     bandwidth_gb_s: f64,
     history: Vec<f64>,
+    /// Empty unless the method was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attempts: Vec<AttemptOutcome>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +113,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut session = checkpointing.session(resumed, job, problem.dims(), interrupt, report)?;
     session.begin(spin, colour);
     let spinner = report.spinner("solving");
-    let solved = method.solve(&problem.wilson, &source, &mut session);
+    let mut solving = method.begin(problem.wilson.lattice().team());
+    let solved = solving.solve(&problem.wilson, &source, &mut session);
     spinner.finish_and_clear();
     let solved = solved?;
     let traced = trace.write(&recorder, report);
@@ -119,12 +125,13 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
     let x = solved.x.to_host()?;
     let info = &solved.info;
+    let params = solving.params();
     let seconds = info.time.as_secs_f64();
     let outcome = Outcome {
         schema_version: 1,
         solver: method.solver,
-        system: method.system().to_string(),
-        preconditioning: method.preconditioning.to_string(),
+        system: params.system().to_string(),
+        preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
         mass: problem.coupling.mass(),
         normalisation: equation.normalisation(),
@@ -134,7 +141,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         color: arguments.colour,
         dims: problem.dims().extents(),
         devices: problem.devices(),
-        precision: method.precision(),
+        precision: params.precision().to_string(),
         links: equation.links.reals(),
         tolerance: method.tolerance(),
         converged: solved.failure.is_none(),
@@ -146,6 +153,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         gflops: info.work.flops as f64 / seconds / 1e9,
         bandwidth_gb_s: info.work.bytes as f64 / seconds / 1e9,
         history: info.history.clone(),
+        attempts: solved.attempts.iter().map(AttemptOutcome::from).collect(),
     };
 
     // The result is shown first: a full disk must not hide what was computed.
@@ -170,7 +178,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             if let Some(path) = output {
                 report.warning(format_args!("{} holds the best iterate, not a solution", path.display()));
             }
-            Err(method.failure(failure, info))
+            Err(method.failure(failure, &solved, &solving))
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use super::Common;
 use super::checkpoint::{Checkpointing, Found};
-use super::equation::{Equation, Method, Residual, Solver, check_files, coupling_text, drawn};
+use super::equation::{
+    AttemptOutcome, Equation, Method, Residual, Solver, check_files, coupling_text, drawn,
+};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
@@ -88,6 +90,9 @@ struct Solve {
     converged: bool,
     iterations: usize,
     residual: Residual,
+    /// Empty unless the method was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attempts: Vec<AttemptOutcome>,
 }
 
 #[derive(Serialize)]
@@ -129,6 +134,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         None => None,
     };
 
+    let mut solving = method.begin(problem.wilson.lattice().team());
     let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
     let mut solves = Vec::new();
     let mut written = Ok(());
@@ -136,24 +142,25 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
-        let mut take = |converged, iterations, residual| {
-            solves.push(Solve { spin, color: colour, converged, iterations, residual });
+        let mut take = |converged, iterations, residual, attempts| {
+            solves.push(Solve { spin, color: colour, converged, iterations, residual, attempts });
         };
         let x = if let Some(Found { iterations, residual, solution }) = session.found(spin, colour)? {
-            take(true, iterations, residual);
+            take(true, iterations, residual, Vec::new());
             solution
         } else {
             let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
             session.begin(spin, colour);
-            let solved = method.solve(&problem.wilson, &source, &mut session)?;
+            let solved = solving.solve(&problem.wilson, &source, &mut session)?;
             if solved.failure == Some(SolverFailure::Interrupted) {
                 bar.finish_and_clear();
                 trace.write(&recorder, report)?;
                 return Err(session.interrupted(&solved.info));
             }
-            take(solved.failure.is_none(), solved.info.iterations, (&solved.info).into());
+            let attempts = solved.attempts.iter().map(AttemptOutcome::from).collect();
+            take(solved.failure.is_none(), solved.info.iterations, (&solved.info).into(), attempts);
             if let Some(failure) = &solved.failure {
-                let failure = method.failure(failure, &solved.info);
+                let failure = method.failure(failure, &solved, &solving);
                 let error =
                     failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
                 gave_up = Some(Failure { error, ..failure });
@@ -200,11 +207,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         }
         _ => Ok(()),
     };
+    let params = solving.params();
     let outcome = Outcome {
         schema_version: 1,
         solver: method.solver,
-        system: method.system().to_string(),
-        preconditioning: method.preconditioning.to_string(),
+        system: params.system().to_string(),
+        preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
         mass: problem.coupling.mass(),
         boundary: equation.boundary.signs(),
@@ -212,7 +220,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         along: Dims::direction_name(*along),
         dims: dims.extents(),
         devices: problem.devices(),
-        precision: method.precision(),
+        precision: params.precision().to_string(),
         links: equation.links.reals(),
         tolerance: method.tolerance(),
         correlators: Correlators { pion: correlator },

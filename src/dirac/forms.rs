@@ -7,8 +7,8 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, LinearOperator, MrSmoother, Recurrence, SolverError, StateKeeper,
-    TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, SolverError, SolverInfo,
+    StateKeeper, TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
 use std::cell::{Cell, RefCell};
@@ -123,6 +123,17 @@ impl<A: DiracOperator> Form<'_, A> {
         let mut source = low.space().zero_vector()?;
         A::lower(&residual, &mut low_residual)?;
         map.apply(&low_residual, &mut source)?;
+        // To the method the residual of the guess is the source; all it says of residuals is relative to that one.
+        let begun_at = match guess {
+            None => 1.0,
+            Some(_) => {
+                let begun = norm(low.space(), &source)?;
+                A::lower(b, &mut low_residual)?;
+                let mut whole = low.space().zero_vector()?;
+                map.apply(&low_residual, &mut whole)?;
+                begun / scale(low.space(), &whole)?
+            }
+        };
         let mut correction = space.zero_vector()?;
         let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
@@ -150,11 +161,30 @@ impl<A: DiracOperator> Form<'_, A> {
         Ok(match outcome {
             Ok((_, mut info)) => {
                 info.work += work;
+                relate(&mut info, begun_at);
                 Ok((solution, info))
             }
-            Err(error) => Err(with_best(error, |_| Ok(solution))?),
+            Err(error) => {
+                let mut error = with_best(error, |_| Ok(solution))?;
+                if let SolverError::NotConverged { failure, info, .. } = &mut error {
+                    info.work += work;
+                    relate(info, begun_at);
+                    if let Failure::Stagnation { residual, .. }
+                    | Failure::PrecisionLimit { iterated: residual, .. } = failure
+                    {
+                        *residual *= begun_at;
+                    }
+                }
+                Err(error)
+            }
         })
     }
+}
+
+/// Makes the residuals of the iteration relative to the whole source.
+fn relate(info: &mut SolverInfo, begun_at: f64) {
+    info.residual.iterated *= begun_at;
+    info.history.iter_mut().for_each(|residual| *residual *= begun_at);
 }
 
 /// What a method is given for the residual that counts and for a keeper.

@@ -1,5 +1,6 @@
 //! Solving M x = b.
 
+use super::auto::{Attempt, InOrder};
 use super::checkpoints::Checkpoints;
 use super::forms::{Form, MINUS_ONE, Outcome, norm, scale};
 use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
@@ -8,6 +9,7 @@ use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
 use lattice_solvers::{Failure, ForeignState, SolverError, SolverInfo, Stopping, VectorSpace};
+use std::fmt;
 
 /// Parameters of [`cr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,6 +159,16 @@ pub enum InvertError {
         best: Box<SpinorField<f64>>,
         /// How far it came.
         info: Box<SolverInfo>,
+    },
+    /// Every method that [`Auto`](super::Auto) tried gave up.
+    #[error("no convergence after {} iterations: {}", info.iterations, InOrder(attempts))]
+    AllGaveUp {
+        /// The best iterate of all; zero if none came nearer to the solution.
+        best: Box<SpinorField<f64>>,
+        /// How far it came, all methods together.
+        info: Box<SolverInfo>,
+        /// The methods, in the order in which they were tried.
+        attempts: Vec<Attempt>,
     },
     /// A parameter makes no sense.
     #[error("{name} = {value} is not allowed: {allowed}")]
@@ -350,6 +362,59 @@ pub enum SolveParams {
     Mr(MrParams),
 }
 
+impl SolveParams {
+    /// The name of the method.
+    pub fn method(&self) -> &'static str {
+        match self {
+            SolveParams::Cr(_) => "cr",
+            SolveParams::Cg(_) => "cg",
+            SolveParams::Bicgstab(_) => "bicgstab",
+            SolveParams::BicgstabL(_) => "bicgstab-l",
+            SolveParams::Gcr(_) => "gcr",
+            SolveParams::Mr(_) => "mr",
+        }
+    }
+
+    /// The system that is iterated.
+    pub fn system(&self) -> System {
+        Plan::from(*self).method.system()
+    }
+
+    /// Precision of the iteration.
+    pub fn precision(&self) -> IterationPrecision {
+        Plan::from(*self).precision
+    }
+
+    /// Which form of the equation is iterated.
+    pub fn preconditioning(&self) -> Preconditioning {
+        Plan::from(*self).preconditioning
+    }
+
+    /// The same with another limit of iterations.
+    pub(super) fn with_limit(mut self, limit: usize) -> Self {
+        let max_iterations = match &mut self {
+            SolveParams::Cr(params) => &mut params.max_iterations,
+            SolveParams::Cg(params) => &mut params.max_iterations,
+            SolveParams::Bicgstab(params) => &mut params.max_iterations,
+            SolveParams::BicgstabL(params) => &mut params.max_iterations,
+            SolveParams::Gcr(params) => &mut params.max_iterations,
+            SolveParams::Mr(params) => &mut params.max_iterations,
+        };
+        *max_iterations = limit;
+        self
+    }
+}
+
+impl fmt::Display for SolveParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.method())?;
+        if self.preconditioning() != Preconditioning::None {
+            write!(f, " {}", self.preconditioning())?;
+        }
+        write!(f, " in {}", self.precision())
+    }
+}
+
 impl From<SolveParams> for Plan {
     fn from(params: SolveParams) -> Self {
         match params {
@@ -384,7 +449,7 @@ fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
 
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
-fn solve(
+pub(super) fn solve(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,

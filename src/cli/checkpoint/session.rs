@@ -7,7 +7,7 @@ use crate::cli::failure::{Failure, Status};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::report::Report;
 use crate::device::DeviceError;
-use crate::dirac::Checkpoints;
+use crate::dirac::{Attempt, Checkpoints, SolveParams, Watch};
 use crate::host::{Dims, Spinor};
 use crate::io::{self, CheckpointWriter, PropagatorWriter};
 use crate::lattice::StoredField;
@@ -311,6 +311,17 @@ impl Checkpoints for Session<'_> {
         }
         self.last = Instant::now();
         Ok(())
+    }
+}
+
+impl Watch for Session<'_> {
+    fn stops(&mut self) -> bool {
+        self.interrupt.pressed()
+    }
+
+    fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
+        let from = if from < 1.0 { format!("the residual {from:.3e}") } else { "x = 0".to_owned() };
+        self.report.warning(format_args!("{failed}; going on with {next} from {from}"));
     }
 }
 
