@@ -16,7 +16,7 @@ setup:
 test: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	$(CARGO) test --workspace --quiet
+	CARGO="$(CARGO)" scripts/run-tests.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
 check: test

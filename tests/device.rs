@@ -368,9 +368,7 @@ fn the_bandwidth_is_measured() {
 
 #[test]
 fn profiling_times_commands() {
-    for device in
-        opened(&DeviceOptions { profiling: Profiling::On, cache: CacheMode::Off, ..common::untuned() })
-    {
+    for device in opened(&DeviceOptions { profiling: Profiling::On, ..common::untuned() }) {
         let add = device.program(&key()).unwrap().kernel("add", &add_parameters()).unwrap();
         let x = Buffer::from_slice(&device, &[1.0; 4]).unwrap();
         let mut y = Buffer::from_slice(&device, &[1.0; 4]).unwrap();

@@ -134,7 +134,7 @@ fn a_search_is_told_from_its_beginning_to_its_end() {
             told.lock().unwrap().push((kernel, progress.done, progress.planned, progress.finished));
         }
     });
-    let options = DeviceOptions { cache: CacheMode::Off, observer, ..common::untuned() };
+    let options = DeviceOptions { observer, ..common::untuned() };
     for device in common::opened(&options) {
         let numbers = Numbers { device: &device, timed: Cell::new(0), shipped: 0 };
         // Whatever the mode: it was asked for.

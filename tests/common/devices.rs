@@ -9,12 +9,13 @@ use lattice_cl::device::{
 /// # Panics
 /// When there is none: a test never passes because it had nothing to run on.
 pub fn devices() -> Vec<Device> {
-    opened(&DeviceOptions { cache: CacheMode::Off, ..untuned() })
+    opened(&untuned())
 }
 
 /// Options for devices whose kernels are always the same, whatever was found on this machine.
 pub fn untuned() -> DeviceOptions {
-    DeviceOptions { tuning: TuningMode::Shipped, ..DeviceOptions::default() }
+    // To keep a program makes PoCL compile each of its kernels once more, for any size of work-group.
+    DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() }
 }
 
 /// As [`devices`], opened in a particular way.
