@@ -86,7 +86,7 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     fs::write(&place.file, edited.to_string()).unwrap();
     let used = |option: &str| {
         let found = place.json(&format!("bench stencil {CASE} --launches 1 {option}"));
-        found["rows"][0]["tuning"]["work_group"].as_u64().unwrap()
+        found["rows"][0]["details"]["tuning"]["work_group"].as_u64().unwrap()
     };
     assert_eq!(used(""), 3);
     assert_ne!(used("--no-tune"), 3);
