@@ -460,23 +460,17 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let space = self.operator.space();
         space.copy(&self.best.x, x)?;
         match &mut self.true_residual {
-            Some(TrueResidual::Replaced { replace, .. }) => {
-                self.last_true = replace(x, r)?;
-                let norm2 = space.norm2(r)?;
-                let [value] = space.read([&norm2])?;
-                self.best.r_norm2 = value.re;
-                self.r_norm2 = value.re;
-                self.replaced = value.re.sqrt() / self.scale();
-                Ok(norm2)
-            }
-            _ => {
-                self.residual(x, r)?;
-                let norm2 = space.norm2(r)?;
-                let [value] = space.read([&norm2])?;
-                self.r_norm2 = value.re;
-                Ok(norm2)
-            }
+            Some(TrueResidual::Replaced { replace, .. }) => self.last_true = replace(x, r)?,
+            _ => self.residual(x, r)?,
         }
+        let norm2 = space.norm2(r)?;
+        let [value] = space.read([&norm2])?;
+        self.r_norm2 = value.re;
+        if let Some(TrueResidual::Replaced { .. }) = self.true_residual {
+            self.best.r_norm2 = value.re;
+            self.replaced = value.re.sqrt() / self.scale();
+        }
+        Ok(norm2)
     }
 
     /// The (r, r) that was looked at last, as a multiple of the best one's.

@@ -45,7 +45,7 @@ pub enum Bench {
 }
 
 impl Bench {
-    /// Checks and times what was asked for. Ctrl-C ends it with what has been measured.
+    /// Checks and times what was asked for. Ctrl-C ends it with what has been measured, and a failure too.
     ///
     /// # Errors
     /// When there is no such device, it fails, or something is computed wrongly: that is not timed.
@@ -62,12 +62,20 @@ impl Bench {
             Bench::Show(arguments) => return compare::show(arguments, common, report),
         };
         let mut session = Session::new(how, common, report)?;
-        self.measure(&mut session)?;
+        let measured = self.measure(&mut session);
         let interrupted = session.interrupted();
+        let outcome = session.into_outcome(measured.is_ok() && !interrupted);
         if interrupted {
+            // A failure may come from it: the compiler of a kernel removes its files, and so does not end well.
             report.warning("interrupted: these are the rows that were measured before");
+        } else if let Err(failure) = measured {
+            // What was measured before is not lost.
+            if !outcome.rows.is_empty() {
+                publish(&outcome, how.csv, how.report.as_deref(), report)?;
+            }
+            return Err(failure);
         }
-        publish(&session.into_outcome(), how.csv, how.report.as_deref(), report)?;
+        publish(&outcome, how.csv, how.report.as_deref(), report)?;
         Ok(if interrupted { Status::Failed } else { Status::Fine })
     }
 

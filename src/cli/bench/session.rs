@@ -209,8 +209,8 @@ impl<'a> Session<'a> {
         self.rows.extend(Row::new(subject, samples));
     }
 
-    /// What has been measured.
-    pub fn into_outcome(mut self) -> Outcome {
+    /// What has been measured, and whether that is all.
+    pub fn into_outcome(mut self, complete: bool) -> Outcome {
         set_memory_ceilings(&mut self.devices, &mut self.rows);
         Outcome {
             schema_version: SCHEMA_VERSION,
@@ -218,7 +218,7 @@ impl<'a> Session<'a> {
             commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             date: today(),
-            complete: !self.interrupt.pressed(),
+            complete,
             devices: self.devices,
             rows: self.rows,
         }
