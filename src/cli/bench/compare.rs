@@ -1,7 +1,7 @@
 //! `cr-solve bench compare` and `bench show`: results that were kept.
 
 use super::outcome::{Outcome, Row, SCHEMA_VERSION};
-use super::text::{kind, significant};
+use super::text::{kind, parameter_values, significant};
 use crate::cli::Common;
 use crate::cli::failure::{Failure, Status};
 use crate::cli::report::{Report, align_right, plain_table};
@@ -154,19 +154,11 @@ fn table(comparison: &Comparison, moved: bool) -> String {
         ["device", "benchmark", "kernel", "parameters", "before µs", "after µs", "ratio", "from", "to", ""];
     let mut table = plain_table(header);
     for row in comparison.rows.iter().filter(|row| row.moved || !moved) {
-        let parameters: Vec<String> = row
-            .parameters
-            .values()
-            .map(|value| match value {
-                Value::String(text) => text.clone(),
-                value => value.to_string(),
-            })
-            .collect();
         table.add_row([
             row.device.clone(),
             row.benchmark.clone(),
             row.kernel.clone(),
-            parameters.join(" "),
+            parameter_values(&row.parameters),
             format!("{:.1}", row.before_seconds.median * 1e6),
             format!("{:.1}", row.after_seconds.median * 1e6),
             significant(row.ratio.median),

@@ -214,6 +214,12 @@ fn plain(value: Option<&Value>) -> String {
     }
 }
 
+/// The values of a row's parameters, side by side.
+pub fn parameter_values(parameters: &Map<String, Value>) -> String {
+    let values: Vec<String> = parameters.values().map(|value| plain(Some(value))).collect();
+    values.join(" ")
+}
+
 /// Three digits at least, and all before the point.
 pub fn significant(number: f64) -> String {
     match number.abs() {

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Bar, Chart, Point, Series, bars};
 use crate::cli::bench::outcome::{Benchmark, MeasuredDevice, Outcome, Row};
-use crate::cli::bench::text::{significant, size};
+use crate::cli::bench::text::{parameter_values, significant, size};
 use serde_json::Value;
 
 /// The plots of one device.
@@ -13,15 +13,7 @@ pub fn of_device(outcome: &Outcome, number: usize) -> String {
 }
 
 fn point(x: f64, y: f64, row: &Row) -> Point {
-    let parameters: Vec<String> = row
-        .parameters
-        .values()
-        .map(|value| match value {
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        })
-        .collect();
-    let title = format!("{} {}: {}", row.kernel, parameters.join(" "), significant(y));
+    let title = format!("{} {}: {}", row.kernel, parameter_values(&row.parameters), significant(y));
     Point { x, y, title }
 }
 
