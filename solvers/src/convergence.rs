@@ -109,6 +109,9 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     futile: usize,
     best: Best<VectorOf<A>>,
     history: Vec<f64>,
+    /// Of the history before the window in which stagnation is looked for: its length, and the smallest residual there.
+    left_the_window: usize,
+    smallest_before: f64,
     /// (r, r) of the iterations that have not been looked at.
     unseen: Vec<ScalarOf<A>>,
     /// The last (r, r) that was looked at.
@@ -177,6 +180,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             futile: 0,
             best: Best::none(space)?,
             history: Vec::new(),
+            left_the_window: 0,
+            smallest_before: f64::INFINITY,
             unseen: Vec::new(),
             r_norm2: f64::NAN,
             next_look: 0,
@@ -521,12 +526,15 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     }
 
     /// Called once for each look.
-    fn stagnated(&self, residual: f64) -> Option<Failure> {
+    fn stagnated(&mut self, residual: f64) -> Option<Failure> {
         let window = self.stopping.stagnation_window;
         let recent = self.history.len().checked_sub(window.max(1))?;
-        let smallest = |part: &[f64]| part.iter().copied().fold(f64::INFINITY, f64::min);
-        let (before, since) = self.history.split_at(recent);
-        (smallest(since) > 0.99 * smallest(before)).then_some(Failure::Stagnation { residual, window })
+        let smallest = |first: f64, part: &[f64]| part.iter().copied().fold(first, f64::min);
+        // Only what has left the window since the last look is gone through.
+        self.smallest_before = smallest(self.smallest_before, &self.history[self.left_the_window..recent]);
+        self.left_the_window = recent;
+        let since = smallest(f64::INFINITY, &self.history[recent..]);
+        (since > 0.99 * self.smallest_before).then_some(Failure::Stagnation { residual, window })
     }
 
     fn compute_true(&mut self, x: &VectorOf<A>) -> Result<f64, ErrorOf<A>> {
