@@ -107,7 +107,7 @@ pub fn gemm_with<T: Element>(
     if let Some(terms) = cut {
         return skinny::multiply(&device, tuning, terms, ops, [alpha, beta], a, b, c);
     }
-    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+    launch(&device, tuning, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
 }
 
 /// Starts a product whose operands fit together.
@@ -117,6 +117,15 @@ pub(super) fn start<T: Element>(
     problem: Problem<'_, T>,
 ) -> BlasResult<Completion> {
     let tuning = choose(device, params, &problem)?;
+    launch(device, tuning, problem)
+}
+
+/// Starts it with the kernel that was chosen.
+fn launch<T: Element>(
+    device: &Device,
+    tuning: GemmTuning,
+    problem: Problem<'_, T>,
+) -> BlasResult<Completion> {
     if problem.m == 0 || problem.n == 0 || problem.count == 0 {
         return Ok(Completion::nothing());
     }
