@@ -34,6 +34,29 @@ typedef struct {
     vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
 } spinor;
 
+// sum + |x|²
+static inline vdouble add_norm2(vdouble sum, const spinor x)
+{
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        const vdouble re = TO_DOUBLE(x.s[c].re), im = TO_DOUBLE(x.s[c].im);
+        sum = fma(im, im, fma(re, re, sum));
+    }
+    return sum;
+}
+
+// (re, im) + (x, y)
+static inline void add_product(vdouble *re, vdouble *im, const spinor x, const spinor y)
+{
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+        const vdouble xr = TO_DOUBLE(x.s[c].re), xi = TO_DOUBLE(x.s[c].im);
+        const vdouble yr = TO_DOUBLE(y.s[c].re), yi = TO_DOUBLE(y.s[c].im);
+        *re = fma(xi, yi, fma(xr, yr, *re));
+        *im = fma(-xi, yr, fma(xr, yi, *im));
+    }
+}
+
 // Compilers made from clang have builtins for prefetching, and for stores past the caches.
 #if LANES > 1 && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)

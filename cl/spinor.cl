@@ -32,29 +32,6 @@ static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
     return sum;
 }
 
-// sum + |x|²
-static inline vdouble add_norm2(vdouble sum, const spinor x)
-{
-#pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        const vdouble re = TO_DOUBLE(x.s[c].re), im = TO_DOUBLE(x.s[c].im);
-        sum = fma(im, im, fma(re, re, sum));
-    }
-    return sum;
-}
-
-// (re, im) + (x, y)
-static inline void add_product(vdouble *re, vdouble *im, const spinor x, const spinor y)
-{
-#pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        const vdouble xr = TO_DOUBLE(x.s[c].re), xi = TO_DOUBLE(x.s[c].im);
-        const vdouble yr = TO_DOUBLE(y.s[c].re), yi = TO_DOUBLE(y.s[c].im);
-        *re = fma(xi, yi, fma(xr, yr, *re));
-        *im = fma(-xi, yr, fma(xr, yi, *im));
-    }
-}
-
 // y = y + a x
 __kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict x,
                    __global stored *restrict y)

@@ -477,15 +477,8 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             }
             store_spinor(out + here + r * SOURCE_STRIDE, block, value);
 #if PRODUCT
-            const spinor other = load_spinor(against + here, block);
-#pragma unroll
-            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                const vdouble re = TO_DOUBLE(value.s[c].re), im = TO_DOUBLE(value.s[c].im);
-                const vdouble other_re = TO_DOUBLE(other.s[c].re), other_im = TO_DOUBLE(other.s[c].im);
-                product_re = fma(other_im, im, fma(other_re, re, product_re));
-                product_im = fma(-other_im, re, fma(other_re, im, product_im));
-                norm2 = fma(im, im, fma(re, re, norm2));
-            }
+            add_product(&product_re, &product_im, load_spinor(against + here, block), value);
+            norm2 = add_norm2(norm2, value);
 #endif
         }
     }
