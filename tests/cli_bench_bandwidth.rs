@@ -4,11 +4,9 @@
 mod common;
 
 use assert_cmd::Command;
-use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
+use assert_cmd::cargo::cargo_bin_cmd;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
 
 fn output(line: &str) -> std::process::Output {
     let mut command: Command = cargo_bin_cmd!("cr-solve");
@@ -93,26 +91,15 @@ fn what_makes_no_sense_is_refused() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_what_was_measured() {
-    let mut child = std::process::Command::new(cargo_bin!("cr-solve"))
-        .args("bench bandwidth --device 0.0 --sizes 1K,2K --widths 2 --precision double --only streams --samples 1000000 --seconds 0.3".split(' '))
-        .args("--json".split(' '))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
     // When the second size is announced the first one is measured.
-    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(notes.any(|line| line.unwrap().contains("2 KiB")));
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    let found: Value = serde_json::from_str(&text).unwrap();
+    let found = common::interrupted::interrupted(
+        "bench bandwidth --device 0.0 --sizes 1K,2K --widths 2 --precision double --only streams --samples 1000000 --seconds 0.3 --json",
+        "2 KiB",
+    );
     assert_eq!(found["complete"], false);
     let rows = found["rows"].as_array().unwrap();
     assert!(
         rows.len() >= 7 && rows[..7].iter().all(|row| row["parameters"]["array_bytes"] == 1024),
-        "{text}"
+        "{found}"
     );
 }

@@ -4,13 +4,11 @@
 mod common;
 
 use assert_cmd::Command;
-use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
+use assert_cmd::cargo::cargo_bin_cmd;
 use common::schema::assert_valid;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::Stdio;
 
 fn output(line: &str, directory: &Path) -> std::process::Output {
     let mut command: Command = cargo_bin_cmd!("cr-solve");
@@ -145,23 +143,13 @@ fn a_result_is_kept_shown_and_compared() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_of_all_is_a_valid_result() {
-    let mut child = std::process::Command::new(cargo_bin!("cr-solve"))
-        .args("bench all --quick --samples 3 --seconds 0.01 --device 0.0 --json --no-tune".split(' '))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
     // When products are announced, streams and vectors are measured.
-    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(notes.any(|line| line.unwrap().contains("gemm")));
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
-    let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
-    let found: Value = serde_json::from_str(&text).unwrap();
+    let found = common::interrupted::interrupted(
+        "bench all --quick --samples 3 --seconds 0.01 --device 0.0 --json --no-tune",
+        "gemm",
+    );
     assert_valid(&schema(), &found);
     assert_eq!(found["complete"], false);
     let has = |benchmark: &str| rows(&found).iter().any(|row| row["benchmark"] == benchmark);
-    assert!(has("bandwidth") && has("blas") && !has("ladder"), "{text}");
+    assert!(has("bandwidth") && has("blas") && !has("ladder"), "{found}");
 }

@@ -2,6 +2,8 @@
 #![allow(dead_code)]
 
 pub mod devices;
+#[cfg(all(unix, feature = "program"))]
+pub mod interrupted;
 pub mod schema;
 
 #[allow(unused_imports)]
