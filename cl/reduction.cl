@@ -13,8 +13,8 @@
 //    cannot happen before they have.
 //  * the reader's exchanges depend, through the branch, on the counter's value, and an atomic is never
 //    executed speculatively.
-//  * device_fence() stands at both places: it holds the compiler to this order, and on NVIDIA it is the fence
-//    that the memory model of PTX asks for.
+//  * device_fence() stands at both places and holds the compiler to this order.
+// NVIDIA has a fence for all of a device. There device_fence() is that, and partial sums are written and read as they are.
 //
 // A kernel uses it so, with LOCAL_SIZE defined as its work-group size and a one-dimensional range:
 //
@@ -29,8 +29,12 @@
 #define REDUCTION_VALUES 3
 
 // Groups whose sums are added by the last of them; what these buckets give is added by the last of those. With thousands of groups one of them
-// alone would take longer than all of their work.
+// alone would take longer than all of their work, the more so if it has to exchange.
+#ifdef INLINE_PTX
+#define REDUCTION_BUCKET 1024
+#else
 #define REDUCTION_BUCKET 64
+#endif
 
 #define REDUCTION_PARAMETERS                                                                                    \
     __global uint *reduction_partials, __global uint *reduction_counters, __global double *reduction_results,      \
@@ -63,6 +67,18 @@ static inline void reduce_group(int count, uint item, __local double *scratch) {
 #endif
 }
 
+#ifdef INLINE_PTX
+
+// Between fences of the device plain accesses are enough. None of them waits for the one before.
+static inline uint reduce_publish(volatile __global uint *words, double value) {
+    *(volatile __global double *)words = value;
+    return 0;
+}
+
+static inline double reduce_collect(volatile __global uint *words) { return *(volatile __global double *)words; }
+
+#else
+
 // Writes a double where other work-groups will read it; returns what the words held before: zero.
 static inline uint reduce_publish(volatile __global uint *words, double value) {
     const uint2 halves = as_uint2(value);
@@ -77,16 +93,21 @@ static inline double reduce_collect(volatile __global uint *words) {
     return as_double(halves);
 }
 
+#endif
+
 // The sums of `entries` published entries, in the order of the entries, in scratch[v*LOCAL_SIZE]; leaves zeros in their places.
 static inline void reduce_entries(int count, uint first, uint entries, uint item, __local double *scratch,
                                   volatile __global uint *partials) {
     device_fence();
-    for (int v = 0; v < count; v++) {
-        double sum = 0.0;
-        for (uint entry = item; entry < entries; entry += LOCAL_SIZE) {
-            sum += reduce_collect(partials + 2 * (REDUCTION_VALUES * (first + entry) + v));
+    double sums[REDUCTION_VALUES] = {0.0, 0.0, 0.0};
+#pragma unroll 4
+    for (uint entry = item; entry < entries; entry += LOCAL_SIZE) {
+        for (int v = 0; v < count; v++) {
+            sums[v] += reduce_collect(partials + 2 * (REDUCTION_VALUES * (first + entry) + v));
         }
-        scratch[v * LOCAL_SIZE + item] = sum;
+    }
+    for (int v = 0; v < count; v++) {
+        scratch[v * LOCAL_SIZE + item] = sums[v];
     }
     reduce_group(count, item, scratch);
 }
