@@ -1,7 +1,7 @@
 // Contiguous elements, real or complex, in packs: what the kernels of vectors, and of matrices with vectors, have in common.
 //
 // A vector is worked off in packs of LANES REALs, one vreal each, (re, im) side by side: 8 or 16 on processors;
-// elsewhere one element, that is 1 for real ones and 2 for complex ones.
+// elsewhere as many as one load can take, if all operands are ALIGNED to that, or else one element.
 //
 // An operand is two parameters: the buffer, and the number of the first element. They do not overlap unless all
 // are read only.
@@ -27,7 +27,10 @@
 #else
 #define dpack JOIN(double, LANES)
 #define to_double JOIN(convert_double, LANES)
-#if PACK == 1
+#if ALIGNED
+#define load_whole(p, i) (*(__global const pack *)((p) + (i) * PACK))
+#define store_whole(v, p, i) (*(__global pack *)((p) + (i) * PACK) = (v))
+#elif PACK == 1
 // One element is one pack: the pointer's own type says how it is aligned.
 #define load_whole(p, i) ((p)[i])
 #define store_whole(v, p, i) ((p)[i] = (v))
@@ -73,7 +76,7 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
         const size_t stretch = (packs + get_num_groups(0) - 1) / get_num_groups(0);                             \
         const size_t begin = get_group_id(0) * stretch;                                                         \
         const size_t end = min(begin + stretch, packs);                                                         \
-        for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                                    \
+        _Pragma("unroll 4") for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                                 \
             const uint n = PACK;                                                                                \
             body                                                                                                \
         }                                                                                                       \
@@ -99,6 +102,9 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
 #if LANES == 2
 #define swap_parts(x) ((x).s10)
 #define signs ((pack)(-1, 1))
+#elif LANES == 4
+#define swap_parts(x) ((x).s1032)
+#define signs ((pack)(-1, 1, -1, 1))
 #elif LANES == 8
 #define swap_parts(x) ((x).s10325476)
 #define signs ((pack)(-1, 1, -1, 1, -1, 1, -1, 1))
@@ -126,6 +132,8 @@ static inline double fold_all(dpack x) { return x; }
 static inline double2 fold(dpack x) {
 #if LANES == 2
     return x;
+#elif LANES == 4
+    return x.lo + x.hi;
 #elif LANES == 8
     const double4 half_sum = x.lo + x.hi;
     return half_sum.lo + half_sum.hi;

@@ -6,6 +6,7 @@
 
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult, operand_name};
+use super::level1::WIDEST_LOAD;
 use super::matrix::{MatMut, MatRef, Op, Order};
 use super::vector::{VecMut, VecRef};
 use crate::device::{
@@ -26,6 +27,8 @@ const SIMPLE_GROUP: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     lanes: usize,
+    /// Whether every column of a matrix begins where a load of so many lanes may.
+    aligned: bool,
     local_rows: usize,
     local_slices: usize,
     item_packs: usize,
@@ -37,11 +40,12 @@ struct Shape {
 }
 
 impl Shape {
-    fn of<T: Element>(info: &DeviceInfo) -> Self {
+    fn of<T: Element>(info: &DeviceInfo, aligned: bool) -> Self {
+        let real = size_of::<T::Real>();
         if info.kind == DeviceKind::Cpu {
-            let lanes = if size_of::<T::Real>() == 4 { 16 } else { 8 };
             Self {
-                lanes,
+                lanes: if real == 4 { 16 } else { 8 },
+                aligned: false,
                 local_rows: 1,
                 local_slices: 1,
                 item_packs: 8,
@@ -54,12 +58,13 @@ impl Shape {
             // Not more than 256 work-items: NVIDIA's driver promises no more for a kernel, whatever its attribute says.
             let local_slices = (info.max_work_group_size / 32).clamp(1, 8);
             Self {
-                lanes: T::REALS,
+                lanes: if aligned { WIDEST_LOAD / real } else { T::REALS },
+                aligned,
                 local_rows: 32,
                 local_slices,
                 item_packs: 1,
                 columns: 4,
-                groups: info.compute_units,
+                groups: 4 * info.compute_units,
                 least_part: 16 * local_slices,
             }
         }
@@ -93,15 +98,20 @@ struct Kernels<T> {
 }
 
 impl<T: Element> Kernels<T> {
-    /// Built on first use, kept by the device.
-    fn of(device: &Device) -> Result<Arc<Self>> {
-        device.attached(Self::new)
+    /// Those for operands that are aligned to the widest loads, or for any. Built on first use, kept by the device.
+    fn of(device: &Device, aligned: bool) -> Result<Arc<Self>> {
+        if device.info().kind == DeviceKind::Cpu || aligned {
+            return device.attached(|device| Self::new(device, true));
+        }
+        let any = device.attached(|device| Self::new(device, false).map(Arc::new).map(OfAnyOperands))?;
+        Ok(any.0.clone())
     }
 
-    fn new(device: &Device) -> Result<Self> {
-        let shape = Shape::of::<T>(device.info());
+    fn new(device: &Device, aligned: bool) -> Result<Self> {
+        let shape = Shape::of::<T>(device.info(), aligned);
         let key = KernelKey::of_element::<T>(LEVEL2)
             .lanes(shape.lanes)
+            .define("ALIGNED", usize::from(shape.aligned))
             .define("LOCAL_ROWS", shape.local_rows)
             .define("LOCAL_SLICES", shape.local_slices)
             .define("ITEM_PACKS", shape.item_packs)
@@ -156,6 +166,9 @@ impl<T: Element> Kernels<T> {
     }
 }
 
+/// The kernels for operands that begin anywhere.
+struct OfAnyOperands<T>(Arc<Kernels<T>>);
+
 /// Starts y = α op(A) x + β y.
 ///
 /// # Errors
@@ -179,7 +192,12 @@ pub fn gemv<'a, 'b, T: Element>(
     check_device("gemv", "A", &device, a.device())?;
     check_device("gemv", "x", &device, x.device())?;
 
-    let kernels = Kernels::<T>::of(&device)?;
+    let layout = a.layout();
+    // An empty matrix may begin anywhere.
+    let elements = a.elements().slice(layout.offset.min(a.elements().len())..)?;
+    let aligned = (layout.leading_dimension * size_of::<T>()).is_multiple_of(WIDEST_LOAD)
+        && [x.argument()?, elements.into()].iter().all(|argument| argument.is_aligned_to(WIDEST_LOAD));
+    let kernels = Kernels::<T>::of(&device, aligned)?;
     let Kernels { shape, .. } = *kernels;
     let (alpha, beta) = (T::from_complex(alpha.into()), T::from_complex(beta.into()));
     let y_stride = Argument::value(y.layout().stride as u64);
@@ -207,16 +225,11 @@ pub fn gemv<'a, 'b, T: Element>(
         return Ok(Completion::of(vec![add_parts(0, nothing.input())?]));
     }
 
-    let layout = a.layout();
     // Rows of op(A) run across its lines.
     let across = (op == Op::N) == (layout.order == Order::ColumnMajor);
     let conjugate = Argument::value(u32::from(op == Op::C && T::IS_COMPLEX));
     let (m, n) = if across { (rows, terms) } else { (terms, rows) };
-    let a = [
-        a.elements().slice(layout.offset..)?.into(),
-        Argument::value(layout.leading_dimension as u64),
-        conjugate,
-    ];
+    let a = [elements.into(), Argument::value(layout.leading_dimension as u64), conjugate];
     let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha)];
     let mut events = Vec::with_capacity(3);
     let groups = if across {
@@ -296,7 +309,7 @@ fn rank_one<T: Element>(
     check_single(operation, a.count())?;
     check_device(operation, "x", &device, x.device())?;
     check_device(operation, "y", &device, y.device())?;
-    let kernels = Kernels::<T>::of(&device)?;
+    let kernels = Kernels::<T>::of(&device, false)?;
     let alpha = T::from_complex(alpha);
     let layout = *a.layout();
     if layout.is_empty() || alpha == T::default() {

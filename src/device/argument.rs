@@ -207,6 +207,15 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Memory { memory, offset: 0, whole: true, writable: true })
     }
 
+    /// Whether it begins at a multiple of so many bytes, a power of two up to 128. A number always does.
+    pub fn is_aligned_to(&self, bytes: usize) -> bool {
+        match self.value {
+            // Memory itself begins at a multiple of the largest type's size.
+            Value::Memory { offset, .. } => (offset * self.size).is_multiple_of(bytes),
+            Value::Bytes(_) | Value::Local { .. } => true,
+        }
+    }
+
     /// Whether this can be given for `parameter`.
     pub(super) fn fits(&self, parameter: &Parameter) -> bool {
         let kind = match (&self.value, parameter.kind) {
