@@ -5,6 +5,15 @@ typedef struct {
     vreal im;
 } vcomplex;
 
+// One number in all lanes.
+static inline vcomplex splat(const double2 number)
+{
+    vcomplex value;
+    value.re = (vreal)(real)number.x;
+    value.im = (vreal)(real)number.y;
+    return value;
+}
+
 // a + s b for real s
 static inline vcomplex add_scaled(const vcomplex a, const vreal s, const vcomplex b)
 {

@@ -14,14 +14,6 @@
 
 #define START (k / BLOCKS * SPINOR_HALF_FIELD)
 
-static inline vcomplex splat(const double2 number)
-{
-    vcomplex value;
-    value.re = (vreal)(real)number.x;
-    value.im = (vreal)(real)number.y;
-    return value;
-}
-
 // x + a y
 static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
 {

@@ -14,10 +14,11 @@
 // Several fields, SOURCES of them one after the other in memory, share the links: a work-item has SOURCES_PER_ITEM of them, and the others
 // are beside it in the second dimension of the range.
 //
-// PRODUCT: sums (against, out) and (out, out) over all sites, for one source; `against` is a field like `out`.
+// For one source, NORM2 sums (out, out) over all sites. PRODUCTS sums (against, out) too; `against` is a field like `out`. SUBTRACT takes
+// `a` times the result from what `out` holds.
 //
 // SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
-// DAGGER GAMMA5 HALO FULL SHIFT PRODUCT    0 or 1
+// DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
 // PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
 // TILE_Z         slices in z that are worked off together; divides SZ
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
@@ -390,14 +391,23 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if HALO
                      , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
 #endif
-#if PRODUCT
-                     , __global const stored *restrict against, REDUCTION_PARAMETERS
+#if PRODUCTS
+                     , __global const stored *restrict against
+#endif
+#if SUBTRACT
+                     , NUMBER_MEMORY, NUMBER_PARAMETERS(a)
+#endif
+#if NORM2
+                     , REDUCTION_PARAMETERS
 #endif
 )
 {
-#if PRODUCT
+#if NORM2
     REDUCTION_LOCAL;
     vdouble product_re = (vdouble)0, product_im = (vdouble)0, norm2 = (vdouble)0;
+#endif
+#if SUBTRACT
+    const vcomplex minus_a = splat(-NUMBER(a));
 #endif
 #if FULL
     // Work-groups alternate between the parities, so that the links between their sites are still in the cache for the second of them.
@@ -475,14 +485,22 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
                 value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
 #endif
             }
+#if SUBTRACT
+            const spinor before = load_spinor(out + here, block);
+#pragma unroll
+            for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+                value.s[c] = multiply_add(before.s[c], minus_a, value.s[c]);
+#endif
             store_spinor(out + here + r * SOURCE_STRIDE, block, value);
-#if PRODUCT
+#if PRODUCTS
             add_product(&product_re, &product_im, load_spinor(against + here, block), value);
+#endif
+#if NORM2
             norm2 = add_norm2(norm2, value);
 #endif
         }
     }
-#if PRODUCT
+#if NORM2
     REDUCE(3, sum_of_lanes(product_re), sum_of_lanes(product_im), sum_of_lanes(norm2));
 #endif
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{CrParams, HopEvenOdd, HopOptions, Kappa, Wilson, cr};
+use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Wilson, cr};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
 use lattice_cl::lattice::{Lattice, LatticeError};
@@ -239,11 +239,19 @@ fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
         lattice.parity_from_host::<T>(parity, &spinors).unwrap()
     };
     let form = WilsonForm { shift: 1.0, coefficient: -0.12, dagger: true, gamma5: true };
-    let options = HopOptions { shift: true, product: true, ..Default::default() };
-    let hop = HopEvenOdd::new(&links, 0, form, options).unwrap();
+    let hop = |ending| {
+        let options = HopOptions { shift: true, ending, ..Default::default() };
+        HopEvenOdd::new(&links, 0, form, options).unwrap()
+    };
     let (psi, shifted, against) = (field(1, 1), field(2, 0), field(3, 0));
+    let mut only_norm2 = field(4, 0);
+    let alone = hop(Ending::Norm2).apply_with_norm2(&psi, Some(&shifted), &mut only_norm2).unwrap();
+    let mut less = field(3, 0);
+    let multiple = Complex64::new(0.3, -0.7);
+    let left = hop(Ending::Subtract).subtract(&multiple.into(), &psi, Some(&shifted), &mut less).unwrap();
+    let hop = hop(Ending::Products);
     let mut out = hop.target().unwrap();
-    let sums = hop.apply_with_product(&psi, Some(&shifted), &mut out, &against).unwrap();
+    let sums = hop.apply_with_products(&psi, Some(&shifted), &mut out, &against).unwrap();
     let [sum, sum_norm2] = sums.map(|sum| sum.value().unwrap());
     let (out, against) = (out.to_host().unwrap(), against.to_host().unwrap());
     let product = host::spinor_fields::dot(&against, &out);
@@ -251,6 +259,16 @@ fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
     let scale = (norm2 * host::spinor_fields::norm2(&against)).sqrt();
     assert!((sum - product).norm() < bound * scale, "{name}: {sum} {product}");
     assert!((sum_norm2 - norm2).norm() < bound * norm2, "{name}: {sum_norm2} {norm2}");
+
+    assert_eq!(alone.value().unwrap(), sum_norm2, "{name}: a norm without a product");
+    assert!(only_norm2.to_host().unwrap() == out, "{name}: what is stored with a norm");
+    let mut expected = against;
+    host::spinor_fields::axpy(-multiple, &out, &mut expected);
+    let (less, left) = (less.to_host().unwrap(), left.value().unwrap());
+    let wide = |field: &[host::Spinor<T::Real>]| field.iter().map(|spinor| spinor.cast()).collect::<Vec<Spinor>>();
+    assert!(distance(&wide(&less), &wide(&expected)) < bound, "{name}: a difference");
+    let norm2 = host::spinor_fields::norm2(&less);
+    assert!((left - norm2).norm() < bound * norm2, "{name}: {left} {norm2}");
 }
 
 #[test]

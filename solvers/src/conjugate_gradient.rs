@@ -30,7 +30,8 @@ impl Default for CgParams {
 /// β = (r', r') / (r, r),  p = r + β p
 /// ```
 ///
-/// Two passes over vectors an iteration, besides the application: one for r and its norm, one for x and p.
+/// Two passes over vectors an iteration, besides the application: one for r and its norm, which an operator may do as it is applied
+/// ([`LinearOperator::descend`]), and one for x and p.
 ///
 /// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
@@ -50,7 +51,6 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
-    let subtract = Work::pass(space, 12, 3);
     let follow = Work::pass(space, 16, 5);
 
     let (mut x, mut r, mut p, mut r_norm2);
@@ -73,13 +73,11 @@ where
         if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [first])? {
             return progress.finish(x, verdict);
         }
-        let p_ap = a.apply_dot(&p, &mut ap)?;
-        progress.count_application_with_products();
+        let [p_ap, new_norm2] = a.descend(&r_norm2, &p, &mut ap, &mut r)?;
+        progress.count_descent();
         let alpha = space.quotient(&r_norm2, &p_ap);
-        let new_norm2 = space.subtract(&alpha, &ap, &mut r)?;
         let beta = space.quotient(&new_norm2, &r_norm2);
         space.follow(&alpha, &beta, &r, &mut x, &mut p)?;
-        progress.work += subtract;
         progress.work += follow;
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
@@ -89,8 +87,9 @@ where
                 Step::Done(verdict) => return progress.finish(x, verdict),
                 Step::Replaced(norm2) => {
                     // (r, p) = (r, r) holds for the new residual too.
-                    let [r_p, value] = space.read([&space.dot(&r, &p)?, &norm2])?;
-                    space.axpy(&space.scalar(1.0 - r_p / value), &r, &mut p)?;
+                    let share = space.quotient(&space.dot(&r, &p)?, &norm2);
+                    space.axpy(&space.negate(&share), &r, &mut p)?;
+                    space.axpy(&space.scalar(Complex64::new(1.0, 0.0)), &r, &mut p)?;
                     r_norm2 = norm2;
                 }
                 Step::Continue => {}

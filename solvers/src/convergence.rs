@@ -343,6 +343,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.work += self.operator.work_with_products();
     }
 
+    pub fn count_descent(&mut self) {
+        self.applications += 1;
+        self.work += self.operator.work_of_descent();
+    }
+
     /// Counts an iteration, with its (r, r).
     pub fn iterated(&mut self, r_norm2: &ScalarOf<A>) {
         self.iterations += 1;

@@ -75,7 +75,6 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let space = operator.space();
     let mut progress =
         Progress::start(&operator, b, stopping, None).map_err(|error| error.map_best(|_, _| Vec::new()))?;
-    let subtract = Work::pass(space, 12, 3);
     let follow = Work::pass(space, 16, 5);
 
     let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin(None)?;
@@ -112,10 +111,8 @@ pub fn multi_shift_cg<A: LinearOperator>(
             return finish(progress, systems, definition, verdict);
         }
 
-        let p_ap = operator.apply_dot(&systems[0].p, &mut ap)?;
-        progress.count_application_with_products();
-        let new_norm2 = space.subtract(&space.quotient(&r_norm2, &p_ap), &ap, &mut r)?;
-        progress.work += subtract;
+        let [p_ap, new_norm2] = operator.descend(&r_norm2, &systems[0].p, &mut ap, &mut r)?;
+        progress.count_descent();
         progress.iterated(&new_norm2);
         r_norm2 = new_norm2;
         let old_value = progress.r_norm2();

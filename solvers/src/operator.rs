@@ -36,8 +36,66 @@ pub trait LinearOperator {
         Ok(product)
     }
 
+    /// Fused: out = A x; gives (A x, A x).
+    fn apply_norm2(
+        &self,
+        x: &VectorOf<Self>,
+        out: &mut VectorOf<Self>,
+    ) -> Result<ScalarOf<Self>, crate::ErrorOf<Self>> {
+        self.apply(x, out)?;
+        self.space().norm2(out)
+    }
+
+    /// Fused: r = r − a A x; gives (r, r). `image` is there to be overwritten.
+    fn subtract_image(
+        &self,
+        a: &ScalarOf<Self>,
+        x: &VectorOf<Self>,
+        image: &mut VectorOf<Self>,
+        r: &mut VectorOf<Self>,
+    ) -> Result<ScalarOf<Self>, crate::ErrorOf<Self>> {
+        self.apply(x, image)?;
+        self.space().subtract(a, image, r)
+    }
+
+    /// Fused: r = r − a A x with a = (r, r) / (x, A x), of which the numerator is given; gives (x, A x) and the new (r, r). `image` is there to
+    /// be overwritten.
+    fn descend(
+        &self,
+        r_norm2: &ScalarOf<Self>,
+        x: &VectorOf<Self>,
+        image: &mut VectorOf<Self>,
+        r: &mut VectorOf<Self>,
+    ) -> Result<[ScalarOf<Self>; 2], crate::ErrorOf<Self>> {
+        let x_ax = self.apply_dot(x, image)?;
+        let a = self.space().quotient(r_norm2, &x_ax);
+        let r_norm2 = self.space().subtract(&a, image, r)?;
+        Ok([x_ax, r_norm2])
+    }
+
     /// Floating-point operations and least memory traffic of one application.
     fn work(&self) -> Work;
+
+    /// The same of [`apply_norm2`](Self::apply_norm2).
+    fn work_with_norm2(&self) -> Work {
+        let mut work = self.work();
+        work += Work::pass(self.space(), 4, 1);
+        work
+    }
+
+    /// The same of [`subtract_image`](Self::subtract_image).
+    fn work_of_subtraction(&self) -> Work {
+        let mut work = self.work();
+        work += Work::pass(self.space(), 12, 3);
+        work
+    }
+
+    /// The same of [`descend`](Self::descend).
+    fn work_of_descent(&self) -> Work {
+        let mut work = self.work_with_products();
+        work += Work::pass(self.space(), 12, 3);
+        work
+    }
 
     /// The same of one application with products.
     fn work_with_products(&self) -> Work {

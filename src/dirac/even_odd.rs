@@ -1,7 +1,7 @@
 //! The hop from the sites of one parity to those of the other.
 
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{Region, Task, Tuning};
+use super::stencil_kernels::{Ending, Region, Task, Tuning};
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, ParityField};
@@ -22,8 +22,8 @@ pub struct HopEvenOdd<T: Storage> {
 pub struct HopOptions {
     /// Whether a multiple of a field is added. Default no.
     pub shift: bool,
-    /// Whether the result's product with a field, and its norm, are summed up while it is stored; for one source only. Default no.
-    pub product: bool,
+    /// What becomes of the result. Default [`Ending::Store`].
+    pub ending: Ending,
     /// How many fields it is applied to at once; each link is loaded once for all of them. Default 1.
     pub sources: usize,
     /// A kernel variant of one's own choice. Default: the best known.
@@ -32,7 +32,7 @@ pub struct HopOptions {
 
 impl Default for HopOptions {
     fn default() -> Self {
-        Self { shift: false, product: false, sources: 1, tuning: None }
+        Self { shift: false, ending: Ending::Store, sources: 1, tuning: None }
     }
 }
 
@@ -43,16 +43,16 @@ impl<T: Storage> HopEvenOdd<T> {
     /// When the kernels cannot be built.
     ///
     /// # Panics
-    /// When there is no source, or a product with several.
+    /// When there is no source, or there are several and the result is not only stored.
     pub fn new(
         links: &GaugeField<T>,
         parity: usize,
         form: WilsonForm,
         options: HopOptions,
     ) -> Result<Self, DeviceError> {
-        let HopOptions { shift, product, sources, tuning } = options;
-        assert!(sources > 0 && !(product && sources > 1), "{sources} sources, product: {product}");
-        let task = Task { form, region: Region::Parity { parity, shift }, product, sources };
+        let HopOptions { shift, ending, sources, tuning } = options;
+        assert!(sources == 1 || sources > 1 && ending == Ending::Store, "{sources} sources, {ending:?}");
+        let task = Task { form, region: Region::Parity { parity, shift }, ending, sources };
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
 
@@ -70,7 +70,7 @@ impl<T: Storage> HopEvenOdd<T> {
     /// says so.
     ///
     /// # Panics
-    /// When they do not, or it was made with a product.
+    /// When they do not, or it was made with another ending than [`Ending::Store`].
     pub fn apply(
         &self,
         psi: &ParityField<T>,
@@ -89,15 +89,16 @@ impl<T: Storage> HopEvenOdd<T> {
         launched: impl FnMut(Event),
     ) -> Result<(), DeviceError> {
         let shifted = shifted.map(|field| &field.spinors);
-        let fields = Fields { psi: &psi.spinors, shifted, out: &mut out.spinors, against: None };
+        let psi = &psi.spinors;
+        let fields = Fields { psi, shifted, out: &mut out.spinors, against: None, multiple: None };
         self.stencil.apply(fields, launched).map(drop)
     }
 
     /// As [`apply`](Self::apply), and gives (against, out) and (out, out).
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), and when it was made without a product.
-    pub fn apply_with_product(
+    /// As [`apply`](Self::apply), for [`Ending::Products`].
+    pub fn apply_with_products(
         &self,
         psi: &ParityField<T>,
         shifted: Option<&ParityField<T>>,
@@ -105,9 +106,46 @@ impl<T: Storage> HopEvenOdd<T> {
         against: &ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
         let shifted = shifted.map(|field| &field.spinors);
-        let against = Some(&against.spinors);
-        let fields = Fields { psi: &psi.spinors, shifted, out: &mut out.spinors, against };
-        Ok(self.stencil.apply(fields, drop)?.expect("a stencil with a product makes one"))
+        let (psi, against) = (&psi.spinors, Some(&against.spinors));
+        self.sums(Fields { psi, shifted, out: &mut out.spinors, against, multiple: None })
+    }
+
+    /// As [`apply`](Self::apply), and gives (out, out).
+    ///
+    /// # Panics
+    /// As [`apply`](Self::apply), for [`Ending::Norm2`].
+    pub fn apply_with_norm2(
+        &self,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<Number, DeviceError> {
+        let (psi, shifted) = (&psi.spinors, shifted.map(|field| &field.spinors));
+        let [_, norm2] =
+            self.sums(Fields { psi, shifted, out: &mut out.spinors, against: None, multiple: None })?;
+        Ok(norm2)
+    }
+
+    /// Takes `multiple` times the result from `out`; gives (out, out).
+    ///
+    /// # Panics
+    /// As [`apply`](Self::apply), for [`Ending::Subtract`].
+    pub fn subtract(
+        &self,
+        multiple: &Number,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<Number, DeviceError> {
+        let (psi, shifted) = (&psi.spinors, shifted.map(|field| &field.spinors));
+        let multiple = Some(multiple);
+        let [_, norm2] =
+            self.sums(Fields { psi, shifted, out: &mut out.spinors, against: None, multiple })?;
+        Ok(norm2)
+    }
+
+    fn sums(&self, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {
+        Ok(self.stencil.apply(fields, drop)?.expect("all endings but the first make sums"))
     }
 
     /// Operations and least memory traffic of one application.
@@ -115,8 +153,8 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.work()
     }
 
-    /// The same of one application with a product.
-    pub fn work_with_product(&self) -> Work {
-        self.stencil.work_of(Task { product: true, ..self.stencil.task() })
+    /// The same of one application with another ending.
+    pub fn work_with(&self, ending: Ending) -> Work {
+        self.stencil.work_of(Task { ending, ..self.stencil.task() })
     }
 }

@@ -22,7 +22,7 @@ pub use solve::{
     BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,
     bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr, solve_with_checkpoints,
 };
-pub use stencil_kernels::Tuning;
+pub use stencil_kernels::{Ending, Tuning};
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};
 pub use systems::{Normal, System};
 pub use wilson::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError, WilsonOptions};

@@ -1,13 +1,14 @@
 //! Even-odd preconditioning: the Schur complement of the Wilson operator, and the way there and back.
 
 use super::even_odd::{HopEvenOdd, HopOptions};
+use super::stencil_kernels::{ByEnding, Ending};
 use super::systems::DiracOperator;
 use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 
 /// The parity that the Schur complement acts on.
 const EVEN: usize = 0;
@@ -23,8 +24,8 @@ pub struct SchurComplement<T: Storage> {
     form: WilsonForm,
     to_odd: HopEvenOdd<T>,
     to_even: HopEvenOdd<T>,
-    /// The same with products; made when they are wanted first.
-    to_even_with_products: OnceCell<HopEvenOdd<T>>,
+    /// The same with other endings; made when they are wanted first.
+    with_endings: ByEnding<HopEvenOdd<T>>,
     /// H_oe ψ. Made once, so that an application allocates nothing.
     between: RefCell<ParityField<T>>,
 }
@@ -39,29 +40,31 @@ impl<T: Storage> SchurComplement<T> {
     fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
         let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
         let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions::default())?;
-        let to_even = Self::outer_hop(links, form, false)?;
+        let to_even = Self::outer_hop(links, form, Ending::Store)?;
         let between = RefCell::new(to_odd.target()?);
-        let to_even_with_products = OnceCell::new();
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even, to_even_with_products, between })
+        let with_endings = ByEnding::default();
+        Ok(Self { space, links: links.clone(), form, to_odd, to_even, with_endings, between })
     }
 
     /// s ψ − (c²/s) H_eo χ
     fn outer_hop(
         links: &GaugeField<T>,
         form: WilsonForm,
-        product: bool,
+        ending: Ending,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
         let WilsonForm { shift, coefficient, .. } = form;
         let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
-        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, product, ..Default::default() })
+        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ending, ..Default::default() })
     }
 
-    fn to_even_with_products(&self) -> Result<&HopEvenOdd<T>, DeviceError> {
-        if let Some(hop) = self.to_even_with_products.get() {
-            return Ok(hop);
-        }
-        let hop = Self::outer_hop(&self.links, self.form, true)?;
-        Ok(self.to_even_with_products.get_or_init(|| hop))
+    fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
+        self.with_endings.get(ending, || Self::outer_hop(&self.links, self.form, ending))
+    }
+
+    fn work_with(&self, ending: Ending) -> Work {
+        let mut work = self.to_odd.work();
+        work += self.to_even.work_with(ending);
+        work
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
@@ -117,19 +120,41 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     ) -> Result<[Number; 2], DeviceError> {
         let mut between = self.between.borrow_mut();
         self.to_odd.apply(psi, None, &mut between)?;
-        self.to_even_with_products()?.apply_with_product(&between, Some(psi), out, against)
+        self.to_even_with(Ending::Products)?.apply_with_products(&between, Some(psi), out, against)
+    }
+
+    fn apply_norm2(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<Number, DeviceError> {
+        let mut between = self.between.borrow_mut();
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Norm2)?.apply_with_norm2(&between, Some(psi), out)
+    }
+
+    fn subtract_image(
+        &self,
+        a: &Number,
+        psi: &ParityField<T>,
+        _: &mut ParityField<T>,
+        from: &mut ParityField<T>,
+    ) -> Result<Number, DeviceError> {
+        let mut between = self.between.borrow_mut();
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Subtract)?.subtract(a, &between, Some(psi), from)
     }
 
     fn work(&self) -> Work {
-        let mut work = self.to_odd.work();
-        work += self.to_even.work();
-        work
+        self.work_with(Ending::Store)
     }
 
     fn work_with_products(&self) -> Work {
-        let mut work = self.to_odd.work();
-        work += self.to_even.work_with_product();
-        work
+        self.work_with(Ending::Products)
+    }
+
+    fn work_with_norm2(&self) -> Work {
+        self.work_with(Ending::Norm2)
+    }
+
+    fn work_of_subtraction(&self) -> Work {
+        self.work_with(Ending::Subtract)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
 
-use super::stencil_kernels::{Region, SlabKernels, Task, Tuning};
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
-use crate::host::{self, LinkField, NDIM, Reconstruction};
+use super::stencil_kernels::{Ending, Region, SlabKernels, Task, Tuning};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, NumberMemory};
+use crate::host::{self, LinkField, NDIM, Reconstruction, Spinor};
 use crate::lattice::{GaugeField, GaugeStorage, Halo, Packing, Sites, Spinors, sum_of_slabs};
 use crate::scalar::{Real, Storage, StoragePrecision};
 use lattice_solvers::Work;
@@ -17,6 +17,8 @@ pub(super) struct Stencil<T: Storage> {
     kernels: Vec<SlabKernels>,
     /// Present if there are several slabs. It is scratch memory, so that applying an operator needs no exclusive reference to it.
     halo: Option<RefCell<Halo<T>>>,
+    /// What is subtracted, on the host.
+    scratch: RefCell<Vec<Spinor<T::Real>>>,
 }
 
 /// The fields of one application.
@@ -25,8 +27,10 @@ pub(super) struct Fields<'a, T: Storage> {
     /// What the shift is a multiple of, on the sites of one parity; there if the task says so. Of the full lattice it is ψ.
     pub shifted: Option<&'a Spinors<T>>,
     pub out: &'a mut Spinors<T>,
-    /// What `out` is multiplied with; there if the task has a product.
+    /// What `out` is multiplied with, for [`Ending::Products`].
     pub against: Option<&'a Spinors<T>>,
+    /// How many times the result is subtracted, for [`Ending::Subtract`].
+    pub multiple: Option<&'a Number>,
 }
 
 impl<T: Storage> Stencil<T> {
@@ -40,6 +44,7 @@ impl<T: Storage> Stencil<T> {
             task,
             kernels: kernels.collect::<Result<_, _>>()?,
             halo: if sharded { Some(RefCell::new(Halo::new(lattice, task.sources)?)) } else { None },
+            scratch: RefCell::default(),
         })
     }
 
@@ -57,7 +62,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `launched`; if the task has a product, the result is (against, out) and (out, out).
+    /// slab's kernel to `launched`. What is stored, and what is returned, is as the task's [`Ending`] says: nothing, or (against, out), if there is such a field, and (out, out).
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -69,7 +74,7 @@ impl<T: Storage> Stencil<T> {
     ) -> Result<Option<[Number; 2]>, DeviceError> {
         self.check(&fields);
         match self.links.storage() {
-            GaugeStorage::Host(links) => Ok(self.apply_on_host(links, fields)),
+            GaugeStorage::Host(links) => self.apply_on_host(links, fields),
             GaugeStorage::Devices(links) => self.apply_on_devices(links, fields, launched),
         }
     }
@@ -88,27 +93,50 @@ impl<T: Storage> Stencil<T> {
         }
         let shift = matches!(self.task.region, Region::Parity { shift: true, .. });
         assert_eq!(fields.shifted.is_some(), shift, "whether there is a shifted field");
-        assert_eq!(fields.against.is_some(), self.task.product, "whether there is a field to multiply with");
+        let ending = self.task.ending;
+        assert_eq!(
+            fields.against.is_some(),
+            ending == Ending::Products,
+            "whether there is a field to multiply with"
+        );
+        assert_eq!(fields.multiple.is_some(), ending == Ending::Subtract, "whether there is a multiple");
     }
 
-    fn apply_on_host(&self, links: &LinkField<T::Real>, fields: Fields<'_, T>) -> Option<[Number; 2]> {
+    fn apply_on_host(
+        &self,
+        links: &LinkField<T::Real>,
+        fields: Fields<'_, T>,
+    ) -> Result<Option<[Number; 2]>, DeviceError> {
         let psi = fields.psi.on_host();
         let shifted = fields.shifted.map(Spinors::on_host);
         let out = fields.out.on_host_mut();
-        let size = out.len() / self.task.sources;
-        for (source, out) in out.chunks_mut(size).enumerate() {
+        let mut scratch = self.scratch.borrow_mut();
+        let result = if self.task.ending == Ending::Subtract {
+            scratch.resize(out.len(), Spinor::default());
+            &mut scratch[..]
+        } else {
+            &mut *out
+        };
+        let size = result.len() / self.task.sources;
+        for (source, result) in result.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
             match self.task.region {
-                Region::Full => host::wilson(links, self.task.form, &psi[own], out),
+                Region::Full => host::wilson(links, self.task.form, &psi[own], result),
                 Region::Parity { parity, .. } => {
                     let shifted = shifted.map(|field| &field[own.clone()]);
-                    host::hop_even_odd(links, self.task.form, parity, &psi[own], shifted, out);
+                    host::hop_even_odd(links, self.task.form, parity, &psi[own], shifted, result);
                 }
             }
         }
-        let against = fields.against?.on_host();
+        if let Some(multiple) = fields.multiple {
+            host::spinor_fields::axpy(-multiple.value()?, &scratch, out);
+        }
+        if self.task.ending == Ending::Store {
+            return Ok(None);
+        }
+        let product = fields.against.map(|against| host::spinor_fields::dot(against.on_host(), out));
         let norm2 = Complex64::from(host::spinor_fields::norm2(out));
-        Some([host::spinor_fields::dot(against, out).into(), norm2.into()])
+        Ok(Some([product.unwrap_or_default().into(), norm2.into()]))
     }
 
     fn apply_on_devices(
@@ -154,18 +182,22 @@ impl<T: Storage> Stencil<T> {
                 arguments.extend([from_ahead.into(), from_behind.into(), real(kernels.t_sign)]);
             }
             let range = kernels.wilson_range;
-            let mut reduction = match against {
-                Some(_) => Some(kernels.device.reduction(range.group_count())?),
-                None => None,
+            arguments.extend(against.map(|against| Argument::from(&against[k])));
+            if let Some(multiple) = fields.multiple {
+                arguments.extend(kernels.numbers.as_ref().map(NumberMemory::argument));
+                arguments.extend(multiple.arguments()?);
+            }
+            let mut reduction = match self.task.ending {
+                Ending::Store => None,
+                _ => Some(kernels.device.reduction(range.group_count())?),
             };
-            if let (Some(against), Some(reduction)) = (against, &mut reduction) {
-                arguments.extend([Argument::from(&against[k])]);
+            if let Some(reduction) = &mut reduction {
                 arguments.extend(reduction.arguments());
             }
             launched(kernels.wilson.launch(range, arguments.as_slice())?);
             running.extend(reduction);
         }
-        if against.is_none() { Ok(None) } else { sum_of_slabs(running).map(Some) }
+        if running.is_empty() { Ok(None) } else { sum_of_slabs(running).map(Some) }
     }
 
     /// What one application costs.
@@ -181,8 +213,8 @@ impl<T: Storage> Stencil<T> {
     }
 }
 
-/// Operations and least memory traffic for each site that is written, of all sources: 1320 flops for H, 48 for the shift, as is usual, and 192 for
-/// a product; every link that is used and every spinor passes through memory once. The full operator uses 4 links for each
+/// Operations and least memory traffic for each site that is written, of all sources: 1320 flops for H, 48 for the shift, as is usual, 48 for
+/// a norm, and with it 96 for a product or a subtraction; every link that is used and every spinor passes through memory once. The full operator uses 4 links for each
 /// site, each twice; the hop to one parity uses 8, each once.
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
     let (links, spinors, shifted) = match task.region {
@@ -190,11 +222,17 @@ pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Re
         Region::Parity { shift: false, .. } => (2 * NDIM, 2, false),
         Region::Parity { shift: true, .. } => (2 * NDIM, 3, true),
     };
-    let spinors = spinors + usize::from(task.product);
+    let (more_spinors, more_flops) = match task.ending {
+        Ending::Store => (0, 0),
+        Ending::Norm2 => (0, 48),
+        Ending::Products => (1, 144),
+        Ending::Subtract => (1, 144),
+    };
+    let spinors = spinors + more_spinors;
     // In half precision a spinor has a unit.
     let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
     let links = links * reconstruction.reals() * precision.bytes();
     let spinors = task.sources * spinors * (24 * precision.bytes() + unit);
-    let flops = 1320 + if shifted { 48 } else { 0 } + if task.product { 192 } else { 0 };
+    let flops = 1320 + if shifted { 48 } else { 0 } + more_flops;
     Work { flops: task.sources as u64 * flops, bytes: (links + spinors) as u64 }
 }

@@ -2,12 +2,13 @@
 
 use super::stencil_tuning;
 use crate::device::{
-    Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, Range,
-    Reduction,
+    Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory,
+    Parameter, REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host::{NDIM, Reconstruction, Spinor, WilsonForm};
 use crate::lattice::{GaugeField, Layout, Sites, Slab, field_key};
 use crate::scalar::{Storage, StoragePrecision};
+use std::cell::OnceCell;
 
 const WILSON: KernelFamily = KernelFamily::new(
     "wilson",
@@ -16,6 +17,7 @@ const WILSON: KernelFamily = KernelFamily::new(
         include_str!("../../cl/fields.cl"),
         include_str!("../../cl/links.cl"),
         REDUCTION_SOURCE,
+        NUMBER_SOURCE,
         include_str!("../../cl/wilson.cl"),
     ],
 );
@@ -52,6 +54,40 @@ impl Region {
     }
 }
 
+/// What becomes of a stencil's result; anything but the first for one source only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Ending {
+    /// It is stored.
+    #[default]
+    Store,
+    /// It is stored, and its norm summed up.
+    Norm2,
+    /// It is stored, and its product with a field and its norm are summed up.
+    Products,
+    /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up.
+    Subtract,
+}
+
+/// Something for each ending, made when it is wanted first.
+pub(super) struct ByEnding<S>([OnceCell<Box<S>>; 4]);
+
+impl<S> Default for ByEnding<S> {
+    fn default() -> Self {
+        Self(Default::default())
+    }
+}
+
+impl<S> ByEnding<S> {
+    pub fn get<E>(&self, ending: Ending, make: impl FnOnce() -> Result<S, E>) -> Result<&S, E> {
+        let cell = &self.0[ending as usize];
+        if let Some(made) = cell.get() {
+            return Ok(made);
+        }
+        let made = Box::new(make()?);
+        Ok(cell.get_or_init(|| made))
+    }
+}
+
 /// What a stencil computes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
@@ -59,8 +95,8 @@ pub struct Task {
     pub form: WilsonForm,
     /// The sites.
     pub region: Region,
-    /// Whether the result's product with a field, and its norm, are summed up.
-    pub product: bool,
+    /// What becomes of the result.
+    pub ending: Ending,
     /// How many fields it is applied to at once.
     pub sources: usize,
 }
@@ -162,6 +198,8 @@ pub(super) struct SlabKernels {
     pub t_sign: f64,
     pub wilson: Kernel,
     pub wilson_range: Range,
+    /// Where the multiple comes from, for [`Ending::Subtract`].
+    pub numbers: Option<NumberMemory>,
     pub pack: Option<(Kernel, Range)>,
 }
 
@@ -224,8 +262,17 @@ impl SlabKernels {
             let group = tuning.work_group;
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
-        if task.product {
-            parameters.push(Parameter::input::<T::Stored>("against"));
+        let mut numbers = None;
+        match task.ending {
+            Ending::Store | Ending::Norm2 => {}
+            Ending::Products => parameters.push(Parameter::input::<T::Stored>("against")),
+            Ending::Subtract => {
+                parameters.push(Number::memory_parameter());
+                parameters.extend(Number::parameters(["a_re", "a_im", "a_ratios"]));
+                numbers = Some(slab.device.number_memory_argument()?);
+            }
+        }
+        if task.ending != Ending::Store {
             parameters.extend(Reduction::parameters());
         }
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
@@ -237,6 +284,7 @@ impl SlabKernels {
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: range(parities, layout.blocks(), task.sources, tuning),
+            numbers,
             pack,
         })
     }
@@ -277,7 +325,9 @@ fn kernel_key<T: Storage>(
         .define("HALO", u8::from(sharded))
         .define("FULL", u8::from(task.region == Region::Full))
         .define("SHIFT", u8::from(shift))
-        .define("PRODUCT", u8::from(task.product))
+        .define("NORM2", u8::from(task.ending != Ending::Store))
+        .define("PRODUCTS", u8::from(task.ending == Ending::Products))
+        .define("SUBTRACT", u8::from(task.ending == Ending::Subtract))
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)

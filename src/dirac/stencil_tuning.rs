@@ -1,8 +1,8 @@
 //! The kernels of the stencil as something to be tuned.
 
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{Region, Task, Tuning};
-use crate::device::{Device, DeviceKind, Team};
+use super::stencil_kernels::{Ending, Region, Task, Tuning};
+use crate::device::{Device, DeviceKind, Number, Team};
 use crate::host::{Dims, NDIM, Spinor, WilsonForm, random};
 use crate::lattice::{GaugeField, Lattice, LatticeError, Sites, Slab, Spinors};
 use crate::scalar::{Real, Storage};
@@ -87,7 +87,7 @@ pub fn tune_stencil<T: Storage>(
         [Region::Full, Region::Parity { parity: 0, shift: false }, Region::Parity { parity: 0, shift: true }];
     let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
     let tuned = regions.into_iter().map(|region| {
-        let task = Task { form: FORM, region, product: false, sources };
+        let task = Task { form: FORM, region, ending: Ending::Store, sources };
         let kernel = StencilKernel { slab, links, task };
         let found = tuning::renew(&kernel, budget)?;
         Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
@@ -104,6 +104,9 @@ struct StencilKernel<'a, T: Storage> {
 
 /// The form that is timed: the others differ in signs and in the values of arguments, which cost the same.
 const FORM: WilsonForm = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+
+/// What is subtracted again and again must be so small that nothing overflows.
+const MULTIPLE: Complex<f64> = Complex::new(1e-6, 0.0);
 
 impl<T: Storage> Tunable for StencilKernel<'_, T> {
     type Variant = Tuning;
@@ -127,7 +130,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             .option("precision", T::STORAGE)
             .option("links", self.links.reconstruction().reals())
             .option("sources", self.task.sources)
-            .option("product", self.task.product)
+            .option("ending", format!("{:?}", self.task.ending).to_lowercase())
     }
 
     fn shipped(&self) -> Tuning {
@@ -152,7 +155,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             psi: spinors(sites_in)?,
             shifted: if shifted { Some(spinors(sites_out)?) } else { None },
             out: spinors(sites_out)?,
-            against: if self.task.product { Some(spinors(sites_out)?) } else { None },
+            against: if self.task.ending == Ending::Products { Some(spinors(sites_out)?) } else { None },
             links,
         })
     }
@@ -161,7 +164,9 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         let Data { links, psi, shifted, out, against } = data;
         let stencil = Stencil::new(links, Task { form: FORM, ..self.task }, Some(*tuning))?;
         let launch = || {
-            let fields = Fields { psi, shifted: shifted.as_ref(), out, against: against.as_ref() };
+            let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
+            let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
+            let fields = Fields { psi, shifted, out, against, multiple };
             stencil.apply(fields, drop).map(drop)
         };
         Ok(time_of_launch(launch, || self.slab.device.finish())?)

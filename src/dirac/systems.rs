@@ -159,9 +159,24 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
     /// (ψ, M†Mψ) is ‖Mψ‖², which is known before the second factor is applied.
     fn apply_dot(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
         let mut between = self.between.borrow_mut();
-        let [_, norm2] = self.operator.apply_products(psi, psi, &mut between)?;
+        let norm2 = self.operator.apply_norm2(psi, &mut between)?;
         self.adjoint.apply(&between, out)?;
         Ok(norm2)
+    }
+
+    /// So is a, and M†Mψ need not be kept.
+    fn descend(
+        &self,
+        r_norm2: &ScalarOf<A>,
+        psi: &VectorOf<A>,
+        image: &mut VectorOf<A>,
+        r: &mut VectorOf<A>,
+    ) -> Result<[ScalarOf<A>; 2], ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        let norm2 = self.operator.apply_norm2(psi, &mut between)?;
+        let a = self.space().quotient(r_norm2, &norm2);
+        let r_norm2 = self.adjoint.subtract_image(&a, &between, image, r)?;
+        Ok([norm2, r_norm2])
     }
 
     fn work(&self) -> Work {
@@ -169,8 +184,14 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
     }
 
     fn work_with_products(&self) -> Work {
-        let mut work = self.operator.work_with_products();
+        let mut work = self.operator.work_with_norm2();
         work += self.adjoint.work();
+        work
+    }
+
+    fn work_of_descent(&self) -> Work {
+        let mut work = self.operator.work_with_norm2();
+        work += self.adjoint.work_of_subtraction();
         work
     }
 }

@@ -2,14 +2,13 @@
 
 use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{Region, Task, Tuning};
+use super::stencil_kernels::{ByEnding, Ending, Region, Task, Tuning};
 use super::systems::DiracOperator;
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
-use std::cell::OnceCell;
 
 /// The hopping parameter κ: selects the normalisation M = 1 − κ H.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,8 +102,8 @@ impl Coupling {
 pub struct Wilson<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
-    /// The same with products; made when they are wanted first.
-    with_products: OnceCell<Stencil<T>>,
+    /// The same with other endings; made when they are wanted first.
+    with_endings: ByEnding<Stencil<T>>,
     coupling: Coupling,
 }
 
@@ -160,7 +159,7 @@ impl<T: Storage> Wilson<T> {
         let space = links.lattice().spinor_space()?;
         let (shift, coefficient) = coupling.coefficients();
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
-        let task = Task { form, region: Region::Full, product: false, sources: options.sources };
+        let task = Task { form, region: Region::Full, ending: Ending::Store, sources: options.sources };
         let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
         Ok(Self::of_stencil(space, stencil, coupling))
     }
@@ -200,8 +199,7 @@ impl<T: Storage> Wilson<T> {
         out: &mut SpinorField<T>,
         launched: impl FnMut(Event),
     ) -> Result<(), DeviceError> {
-        let fields = Fields { psi: &psi.spinors, shifted: None, out: &mut out.spinors, against: None };
-        self.stencil.apply(fields, launched).map(drop)
+        self.stencil.apply(Self::fields(psi, out), launched).map(drop)
     }
 
     /// The adjoint M† = γ5 M γ5 of this operator.
@@ -235,16 +233,19 @@ impl<T: Storage> Wilson<T> {
     }
 
     fn of_stencil(space: SpinorSpace<T>, stencil: Stencil<T>, coupling: Coupling) -> Self {
-        Self { space, stencil, with_products: OnceCell::new(), coupling }
+        Self { space, stencil, with_endings: ByEnding::default(), coupling }
     }
 
-    fn stencil_with_products(&self) -> Result<&Stencil<T>, DeviceError> {
-        if let Some(stencil) = self.with_products.get() {
-            return Ok(stencil);
-        }
-        let task = Task { product: true, ..self.stencil.task() };
-        let stencil = Stencil::new(self.stencil.links(), task, None)?;
-        Ok(self.with_products.get_or_init(|| stencil))
+    fn fields<'a>(psi: &'a SpinorField<T>, out: &'a mut SpinorField<T>) -> Fields<'a, T> {
+        let (psi, out) = (&psi.spinors, &mut out.spinors);
+        Fields { psi, shifted: None, out, against: None, multiple: None }
+    }
+
+    /// Applies it with another ending than [`Ending::Store`].
+    fn sums(&self, ending: Ending, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {
+        let task = Task { ending, ..self.stencil.task() };
+        let stencil = self.with_endings.get(ending, || Stencil::new(self.stencil.links(), task, None))?;
+        Ok(stencil.apply(fields, drop)?.expect("all endings but the first make sums"))
     }
 
     /// The same operator in another precision.
@@ -291,12 +292,35 @@ impl<T: Storage> LinearOperator for Wilson<T> {
         out: &mut SpinorField<T>,
     ) -> Result<[Number; 2], DeviceError> {
         let against = Some(&against.spinors);
-        let fields = Fields { psi: &psi.spinors, shifted: None, out: &mut out.spinors, against };
-        let products = self.stencil_with_products()?.apply(fields, drop)?;
-        Ok(products.expect("a stencil with a product makes one"))
+        self.sums(Ending::Products, Fields { against, ..Self::fields(psi, out) })
+    }
+
+    fn apply_norm2(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<Number, DeviceError> {
+        let [_, norm2] = self.sums(Ending::Norm2, Self::fields(psi, out))?;
+        Ok(norm2)
+    }
+
+    fn subtract_image(
+        &self,
+        a: &Number,
+        psi: &SpinorField<T>,
+        _: &mut SpinorField<T>,
+        from: &mut SpinorField<T>,
+    ) -> Result<Number, DeviceError> {
+        let fields = Fields { multiple: Some(a), ..Self::fields(psi, from) };
+        let [_, norm2] = self.sums(Ending::Subtract, fields)?;
+        Ok(norm2)
     }
 
     fn work_with_products(&self) -> Work {
-        self.stencil.work_of(Task { product: true, ..self.stencil.task() })
+        self.stencil.work_of(Task { ending: Ending::Products, ..self.stencil.task() })
+    }
+
+    fn work_with_norm2(&self) -> Work {
+        self.stencil.work_of(Task { ending: Ending::Norm2, ..self.stencil.task() })
+    }
+
+    fn work_of_subtraction(&self) -> Work {
+        self.stencil.work_of(Task { ending: Ending::Subtract, ..self.stencil.task() })
     }
 }
