@@ -197,6 +197,10 @@ impl Memory {
             // SAFETY: the call is blocking: `data` outlives it.
             return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
         }
+        // As wide as fits: some drivers fill pattern by pattern, or count no more than 2^31 of them.
+        let width =
+            pattern.len().max(1 << (offset | bytes).trailing_zeros().min(WIDEST_FILL.trailing_zeros()));
+        let pattern = pattern.repeat(width / pattern.len());
         let noted = Noted { name: "fill", queue: Queue::Compute, bytes, waits: false };
         // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
         self.core.enqueue("clEnqueueFillBuffer", noted, || unsafe {
@@ -213,6 +217,9 @@ impl Memory {
         })
     }
 }
+
+/// Bytes of the patterns that buffers are filled with where they fit.
+const WIDEST_FILL: usize = 16;
 
 fn count(list: &[cl_event]) -> cl_uint {
     list.len() as cl_uint
