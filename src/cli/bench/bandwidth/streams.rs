@@ -4,7 +4,7 @@ use super::{Part, Run, subject};
 use crate::cli::bench::session::wrong;
 use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
-use crate::device::{Device, DeviceInfo, StreamArrays, StreamKernels};
+use crate::device::{Device, DeviceInfo, DeviceKind, StreamArrays, StreamKernels};
 use crate::host::{PeriodicNumbers, Stream};
 use crate::scalar::{Precision, Real};
 use rayon::prelude::*;
@@ -28,6 +28,9 @@ const SUM_TOLERANCE: f64 = 4500.0;
 /// A cache to reckon with where the driver does not speak of one.
 const CACHE_AT_LEAST: u64 = 1 << 20;
 
+/// The cache that a GPU may have. Drivers speak of a smaller one: NVIDIA's of 4 MiB, the first level, on an H200 with 60 MB behind it.
+const CACHE_OF_GPU: u64 = 256 << 20;
+
 /// Whether arrays of so many bytes stay in the cache from call to call, and over how many windows calls go if not: as many
 /// as make even one array four times as large as the cache, within a quarter of the memory.
 pub fn windows(info: &DeviceInfo, bytes: u64) -> (bool, usize) {
@@ -35,7 +38,8 @@ pub fn windows(info: &DeviceInfo, bytes: u64) -> (bool, usize) {
     if 3 * bytes <= cache / 2 {
         return (true, 1);
     }
-    (false, (4 * cache).div_ceil(bytes).min(room(info) / (3 * bytes)).max(1) as usize)
+    let largest = if info.kind == DeviceKind::Cpu { cache } else { cache.max(CACHE_OF_GPU) };
+    (false, (4 * largest).div_ceil(bytes).min(room(info) / (3 * bytes)).max(1) as usize)
 }
 
 /// Bytes that the arrays of one measurement may have.
