@@ -19,6 +19,9 @@ const STRETCHES: usize = 64;
 /// Largest array on which the widths that do not suit a device are tried.
 const LARGEST_FOR_WIDTHS: u64 = 256 << 20;
 
+/// Elements that one thread compares at a time.
+const PIECE: usize = 1 << 16;
+
 pub const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// A sum may be off by so many times the last place of its terms' magnitudes: 1e-12 in double, 5e-7 in single. Random
@@ -160,11 +163,16 @@ pub fn difference<T: Real>(
     start: usize,
     found: &[T],
 ) -> Option<(T, T)> {
-    found.par_iter().enumerate().find_map_first(|(i, &found)| {
-        let (b, c): (T, T) = (b.at(start + i), c.at(start + i));
-        let expected = stream.value(b, c);
-        let right = (found - expected).abs() <= stream.tolerance(c);
-        (!right).then_some((expected, found))
+    found.par_chunks(PIECE).enumerate().find_map_first(|(piece, found)| {
+        let start = start + piece * PIECE;
+        let numbers = b.stretches(start, found.len()).zip(c.stretches(start, found.len()));
+        let numbers = numbers.flat_map(|(b, c)| b.iter().zip(c));
+        found.iter().zip(numbers).find_map(|(&found, (&b, &c))| {
+            let (b, c) = (T::from_f64(b), T::from_f64(c));
+            let expected = stream.value(b, c);
+            let right = (found - expected).abs() <= stream.tolerance(c);
+            (!right).then_some((expected, found))
+        })
     })
 }
 
