@@ -18,15 +18,16 @@
 
 use super::completion::Completion;
 use crate::device::{
-    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily,
-    KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device,
-    check_length,
+    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event, Kernel,
+    KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
+    check_device, check_length,
 };
 use crate::scalar::Element;
 use num_complex::Complex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 const LEVEL1: KernelFamily = KernelFamily::new(
     "level1",
@@ -152,15 +153,15 @@ impl<T: Element> Kernels<T> {
         result: fn([f64; REDUCTION_VALUES]) -> R,
     ) -> Result<Sum<R>> {
         if len == 0 {
-            return Ok(Sum { reduction: None, result });
+            return Ok(Sum { reduction: None, event: None, result });
         }
         let groups = self.shape.groups(len);
         let mut reduction = device.reduction(groups)?;
         let arguments = ArgumentList::new(operands.iter().copied())
             .and([Argument::value(len as u64)])
             .and(reduction.arguments());
-        kernel.launch(Range::groups(groups, self.shape.local), arguments.as_slice())?;
-        Ok(Sum { reduction: Some(reduction), result })
+        let event = kernel.launch(Range::groups(groups, self.shape.local), arguments.as_slice())?;
+        Ok(Sum { reduction: Some(reduction), event: Some(event), result })
     }
 }
 
@@ -169,10 +170,20 @@ impl<T: Element> Kernels<T> {
 pub struct Sum<R> {
     /// `None` for the sum of nothing.
     reduction: Option<Reduction>,
+    event: Option<Event>,
     result: fn([f64; REDUCTION_VALUES]) -> R,
 }
 
 impl<R> Sum<R> {
+    /// Waits for the kernel and returns how long it ran, without the way of the sum to the host; `None` for the sum of nothing and
+    /// unless the device was opened with [`Profiling::On`](crate::device::Profiling::On).
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device failed.
+    pub fn duration(&self) -> Result<Option<Duration>> {
+        self.event.as_ref().map_or(Ok(None), Event::duration)
+    }
+
     /// Waits for the sum.
     ///
     /// # Errors
