@@ -127,6 +127,14 @@ fn buffers_keep_what_was_written() {
         odd.slice_mut(1..4).unwrap().fill([1.0, 2.0, 3.0]).unwrap();
         let (edge, middle) = ([0.0; 3], [1.0, 2.0, 3.0]);
         assert_eq!(odd.to_vec().unwrap(), [edge, middle, middle, middle, edge]);
+        // Beginnings and ends that are, and are not, where a wide pattern fits.
+        for (begin, end) in [(0, 39), (1, 38), (4, 31), (8, 24), (4, 5)] {
+            let mut buffer = Buffer::<f32>::zeroed(&device, 40).unwrap();
+            buffer.slice_mut(begin..end).unwrap().fill(1.5).unwrap();
+            let expected: Vec<f32> =
+                (0..40).map(|i| if (begin..end).contains(&i) { 1.5 } else { 0.0 }).collect();
+            assert_eq!(buffer.to_vec().unwrap(), expected, "{begin}..{end} on {device:?}");
+        }
     }
 }
 

@@ -265,7 +265,8 @@ fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
     let mut expected = against;
     host::spinor_fields::axpy(-multiple, &out, &mut expected);
     let (less, left) = (less.to_host().unwrap(), left.value().unwrap());
-    let wide = |field: &[host::Spinor<T::Real>]| field.iter().map(|spinor| spinor.cast()).collect::<Vec<Spinor>>();
+    let wide =
+        |field: &[host::Spinor<T::Real>]| field.iter().map(|spinor| spinor.cast()).collect::<Vec<Spinor>>();
     assert!(distance(&wide(&less), &wide(&expected)) < bound, "{name}: a difference");
     let norm2 = host::spinor_fields::norm2(&less);
     assert!((left - norm2).norm() < bound * norm2, "{name}: {left} {norm2}");

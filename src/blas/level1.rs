@@ -18,15 +18,16 @@
 
 use super::completion::Completion;
 use crate::device::{
-    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily,
-    KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result, check_device,
-    check_length,
+    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event, Kernel,
+    KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
+    check_device, check_length,
 };
 use crate::scalar::Element;
 use num_complex::Complex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 const LEVEL1: KernelFamily = KernelFamily::new(
     "level1",
@@ -185,7 +186,7 @@ fn reduce<T: Element, R>(
     result: fn([f64; REDUCTION_VALUES]) -> R,
 ) -> Result<Sum<R>> {
     if len == 0 {
-        return Ok(Sum { reduction: None, result });
+        return Ok(Sum { reduction: None, event: None, result });
     }
     let kernels = Kernels::for_operands(device, operands)?;
     let groups = kernels.shape.groups(len);
@@ -193,8 +194,8 @@ fn reduce<T: Element, R>(
     let arguments = ArgumentList::new(operands.iter().copied())
         .and([Argument::value(len as u64)])
         .and(reduction.arguments());
-    kernel(&kernels).launch(Range::groups(groups, kernels.shape.local), arguments.as_slice())?;
-    Ok(Sum { reduction: Some(reduction), result })
+    let event = kernel(&kernels).launch(Range::groups(groups, kernels.shape.local), arguments.as_slice())?;
+    Ok(Sum { reduction: Some(reduction), event: Some(event), result })
 }
 
 /// A sum under way on a device, or what else is made of all elements.
@@ -202,10 +203,20 @@ fn reduce<T: Element, R>(
 pub struct Sum<R> {
     /// `None` for the sum of nothing.
     reduction: Option<Reduction>,
+    event: Option<Event>,
     result: fn([f64; REDUCTION_VALUES]) -> R,
 }
 
 impl<R> Sum<R> {
+    /// Waits for the kernel and returns how long it ran, without the way of the sum to the host; `None` for the sum of nothing and
+    /// unless the device was opened with [`Profiling::On`](crate::device::Profiling::On).
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device failed.
+    pub fn duration(&self) -> Result<Option<Duration>> {
+        self.event.as_ref().map_or(Ok(None), Event::duration)
+    }
+
     /// Waits for the sum.
     ///
     /// # Errors

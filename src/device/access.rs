@@ -57,7 +57,7 @@ impl AccessKernels {
     }
 
     fn range(&self, count: usize) -> Range {
-        Range::groups(self.cut.groups(count), self.cut.local)
+        Range::groups(self.cut.groups(count, 4), self.cut.local)
     }
 
     /// Starts y\[i\] = x\[start + stride i\] for all elements of y.

@@ -24,7 +24,7 @@ const BATCH: u32 = 8;
 /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl), [`DeviceError::Build`](super::DeviceError::Build).
 pub fn triad_bandwidth(device: &Device) -> Result<f64> {
     let info = device.info();
-    let wanted_bytes: u64 = if info.kind == DeviceKind::Cpu { 64 << 20 } else { 256 << 20 };
+    let wanted_bytes: u64 = if info.kind == DeviceKind::Cpu { 64 << 20 } else { 1 << 30 };
     let bytes = wanted_bytes.min(info.max_allocation_bytes / 2).min(info.memory_bytes / 8);
     let len = bytes as usize / size_of::<f64>();
     let numbers = [1, 2].map(|stream| PeriodicNumbers::new(stream, 1021));

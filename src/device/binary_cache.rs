@@ -17,9 +17,15 @@ pub(super) struct BinaryCache {
 
 const MAGIC: &[u8] = b"lattice-cl program 1\n";
 
+/// Keeps what it compiles by itself, each kernel as it is first used. Asked for the binary of a program it compiles all of its
+/// kernels: a first run would take twice as long.
+const POCL: &str = "Portable Computing Language";
+
 impl BinaryCache {
-    pub fn new(mode: &CacheMode) -> Self {
-        Self { directory: mode.programs() }
+    /// The cache for devices of a platform. PoCL's programs are kept in directories that were asked for, and else left to PoCL.
+    pub fn new(mode: &CacheMode, platform: &str) -> Self {
+        let left_to_driver = *mode == CacheMode::User && platform == POCL;
+        Self { directory: if left_to_driver { None } else { mode.programs() } }
     }
 
     /// Whether anything is stored at all.
@@ -85,7 +91,7 @@ mod tests {
 
     fn cache() -> (tempfile::TempDir, BinaryCache) {
         let directory = tempfile::tempdir().unwrap();
-        let cache = BinaryCache::new(&CacheMode::Directory(directory.path().join("programs")));
+        let cache = BinaryCache::new(&CacheMode::Directory(directory.path().join("programs")), POCL);
         (directory, cache)
     }
 
@@ -96,8 +102,19 @@ mod tests {
         cache.store("a", b"binary");
         assert_eq!(cache.load("a").as_deref(), Some(&b"binary"[..]));
         assert_eq!(cache.load("b"), None);
-        BinaryCache::new(&CacheMode::Off).store("a", b"nowhere");
-        assert_eq!(BinaryCache::new(&CacheMode::Off).load("a"), None);
+        let off = BinaryCache::new(&CacheMode::Off, "any");
+        off.store("a", b"nowhere");
+        assert_eq!(off.load("a"), None);
+    }
+
+    #[test]
+    fn the_users_cache_leaves_pocl_to_itself() {
+        assert!(!BinaryCache::new(&CacheMode::User, POCL).is_on());
+        assert_eq!(
+            BinaryCache::new(&CacheMode::User, "any").directory,
+            CacheMode::User.programs(),
+            "other drivers' programs are kept"
+        );
     }
 
     #[test]

@@ -35,9 +35,7 @@ impl<T: Pod> Buffer<T> {
         let buffer = Self::uninitialised(device, len)?;
         let bytes = len * size_of::<T>();
         if bytes > 0 {
-            // The widest pattern that divides the size: some drivers fill byte by byte otherwise.
-            let width = 1 << bytes.trailing_zeros().min(4);
-            buffer.memory.fill(&[0_u8; 16][..width], 0, bytes)?;
+            buffer.memory.fill(&[0], 0, bytes)?;
         }
         Ok(buffer)
     }

@@ -13,7 +13,8 @@ pub const TUNING_FILE_VARIABLE: &str = "LATTICE_CL_TUNING_FILE";
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum CacheMode {
     /// In the user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set. The variable
-    /// `LATTICE_CL_TUNING_FILE` may name another file for the kernel variants.
+    /// `LATTICE_CL_TUNING_FILE` may name another file for the kernel variants. Programs of PoCL, which keeps what it compiles,
+    /// are left to it.
     #[default]
     User,
     /// In this directory.

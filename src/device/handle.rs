@@ -167,6 +167,7 @@ impl Device {
                 .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
         };
         let (compute, copy) = (queue()?, queue()?);
+        let cache = BinaryCache::new(&options.cache, &found.info.platform);
         let core = Core {
             index: found.index,
             info: found.info.clone(),
@@ -181,7 +182,7 @@ impl Device {
         Ok(Self(Arc::new(Inner {
             core: Arc::new(core),
             options: options.clone(),
-            cache: BinaryCache::new(&options.cache),
+            cache,
             programs: Mutex::default(),
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),

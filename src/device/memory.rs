@@ -197,6 +197,16 @@ impl Memory {
             // SAFETY: the call is blocking: `data` outlives it.
             return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
         }
+        // With the widest pattern, and what is left with as wide a one as fits: some drivers fill pattern by pattern.
+        let whole = bytes / WIDEST_FILL * WIDEST_FILL;
+        let split = offset.is_multiple_of(WIDEST_FILL) && 0 < whole && whole < bytes;
+        if split && pattern.len() < WIDEST_FILL {
+            self.fill(pattern, offset, whole)?;
+            return self.fill(pattern, offset + whole, bytes - whole);
+        }
+        let width =
+            pattern.len().max(1 << (offset | bytes).trailing_zeros().min(WIDEST_FILL.trailing_zeros()));
+        let pattern = pattern.repeat(width / pattern.len());
         let noted = Noted { name: "fill", queue: Queue::Compute, bytes, waits: false };
         // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
         self.core.enqueue("clEnqueueFillBuffer", noted, || unsafe {
@@ -213,6 +223,9 @@ impl Memory {
         })
     }
 }
+
+/// Bytes of the pattern that buffers are filled with where it fits.
+const WIDEST_FILL: usize = 16;
 
 fn count(list: &[cl_event]) -> cl_uint {
     list.len() as cl_uint

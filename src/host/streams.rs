@@ -96,22 +96,50 @@ impl Stream {
     ) -> (f64, f64) {
         assert_eq!(b.period(), c.period(), "the terms have the period of the numbers");
         let over = |len: usize| -> (f64, f64) {
-            let number = |x: &PeriodicNumbers, i| x.at::<T>(i).to_f64();
-            let terms = (start..start + len).map(|i| self.value(number(b, i), number(c, i)));
-            let (mut sum, mut lost, mut magnitudes) = (0.0_f64, 0.0, 0.0);
-            // Compensated (Neumaier, 1974): better than what it is compared with.
-            for term in terms {
-                let next = sum + term;
-                lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
-                sum = next;
-                magnitudes += term.abs();
-            }
-            (sum + lost, magnitudes)
+            let pieces = len.div_ceil(PIECE);
+            let parts: Vec<(f64, f64)> = (0..pieces)
+                .into_par_iter()
+                .map(|piece| {
+                    let begin = piece * PIECE;
+                    self.sum_of_piece::<T>(b, c, start + begin, PIECE.min(len - begin))
+                })
+                .collect();
+            (compensated(parts.iter().map(|part| part.0)), parts.iter().map(|part| part.1).sum())
         };
         let (periods, rest) = (len / b.period(), over(len % b.period()));
         let whole = if periods > 0 { over(b.period()) } else { (0.0, 0.0) };
         (periods as f64 * whole.0 + rest.0, periods as f64 * whole.1 + rest.1)
     }
+
+    fn sum_of_piece<T: Real>(
+        self,
+        b: &PeriodicNumbers,
+        c: &PeriodicNumbers,
+        start: usize,
+        len: usize,
+    ) -> (f64, f64) {
+        let terms = || {
+            b.stretches(start, len).zip(c.stretches(start, len)).flat_map(move |(b, c)| {
+                let number = |x: f64| T::from_f64(x).to_f64();
+                b.iter().zip(c).map(move |(&b, &c)| self.value(number(b), number(c)))
+            })
+        };
+        (compensated(terms()), terms().map(f64::abs).sum())
+    }
+}
+
+/// Terms that are added one after the other; the sums of pieces are added in their order.
+const PIECE: usize = 1 << 16;
+
+/// A compensated sum (Neumaier, 1974): better than what it is compared with.
+fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for term in terms {
+        let next = sum + term;
+        lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
+        sum = next;
+    }
+    sum + lost
 }
 
 /// Random numbers between −1 and 1, repeated without end: as good as random for memory, and any of them is known
@@ -132,6 +160,23 @@ impl PeriodicNumbers {
     /// Number `i`.
     pub fn at<T: Real>(&self, i: usize) -> T {
         T::from_f64(self.0[i % self.0.len()])
+    }
+
+    /// The `len` numbers from number `start` on, in stretches that lie side by side. Numbers of equal periods are cut alike.
+    pub fn stretches(&self, start: usize, len: usize) -> impl Iterator<Item = &[f64]> {
+        let (mut place, mut left) = (start % self.0.len(), len);
+        std::iter::from_fn(move || {
+            let taken = left.min(self.0.len() - place);
+            let stretch = &self.0[place..place + taken];
+            left -= taken;
+            place = 0;
+            (taken > 0).then_some(stretch)
+        })
+    }
+
+    /// The first `len` numbers, written by the threads of rayon.
+    pub fn repeated<T: Real>(&self, len: usize) -> Vec<T> {
+        (0..len).into_par_iter().map(|i| self.at(i)).collect()
     }
 
     /// After how many numbers they repeat.
@@ -167,6 +212,16 @@ mod tests {
                 let expected: f64 = terms.iter().map(|term| term.abs()).sum();
                 assert!((magnitudes - expected).abs() <= 1e-13 * magnitudes, "{stream:?} {start}+{len}");
             }
+        }
+    }
+
+    #[test]
+    fn stretches_are_the_numbers_in_their_order() {
+        let numbers = PeriodicNumbers::new(1, 101);
+        for (start, len) in [(0, 7), (5, 101), (99, 1000), (100, 0), (100, 1), (202, 202)] {
+            let found: Vec<f64> = numbers.stretches(start, len).flatten().copied().collect();
+            let expected: Vec<f64> = (start..start + len).map(|i| numbers.at(i)).collect();
+            assert_eq!(found, expected, "{start}+{len}");
         }
     }
 

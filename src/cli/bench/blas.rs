@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_values = ["s", "d", "c", "z"])]
     #[arg(value_parser = ["s", "d", "c", "z"])]
     precision: Vec<String>,
-    /// Elements of the vectors; by default as many as fill 256 MiB on a GPU, 64 MiB on a processor, 4 MiB with --quick
+    /// Elements of the vectors; by default as many as fill 128 MiB and 1 GiB on a GPU, 64 MiB on a processor, 4 MiB with --quick
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
     lengths: Vec<u32>,
     /// Rows and columns of the matrices; by default as many as fill the same memory
@@ -32,23 +32,32 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn bytes(&self, info: &DeviceInfo) -> usize {
-        let wanted = match info.kind {
-            _ if self.how.quick => 4 << 20,
-            DeviceKind::Cpu => 64 << 20,
-            _ => 256 << 20,
+    fn bytes(&self, info: &DeviceInfo) -> Vec<usize> {
+        let wanted: &[usize] = match info.kind {
+            _ if self.how.quick => &[4 << 20],
+            DeviceKind::Cpu => &[64 << 20],
+            _ => &[128 << 20, 1 << 30],
         };
-        wanted.min(info.max_allocation_bytes as usize)
+        let most = info.max_allocation_bytes.min(info.memory_bytes / 4) as usize;
+        let mut bytes: Vec<usize> = wanted.iter().map(|&bytes| bytes.min(most)).collect();
+        bytes.dedup();
+        bytes
     }
 
     fn lengths(&self, info: &DeviceInfo, element: usize) -> Vec<usize> {
         let given: Vec<usize> = self.lengths.iter().map(|&len| len as usize).collect();
-        if given.is_empty() { vec![self.bytes(info) / element] } else { given }
+        if !given.is_empty() {
+            return given;
+        }
+        self.bytes(info).into_iter().map(|bytes| bytes / element).collect()
     }
 
     fn sizes(&self, info: &DeviceInfo, element: usize) -> Vec<usize> {
         let given: Vec<usize> = self.sizes.iter().map(|&n| n as usize).collect();
-        if given.is_empty() { vec![(self.bytes(info) / element).isqrt()] } else { given }
+        if !given.is_empty() {
+            return given;
+        }
+        self.bytes(info).into_iter().map(|bytes| (bytes / element).isqrt()).collect()
     }
 }
 
@@ -102,8 +111,16 @@ struct Sum<T> {
     passes: usize,
     multiplications: u64,
     additions: u64,
-    device: fn(&Buffer<T>, &Buffer<T>) -> device::Result<Complex<f64>>,
+    device: fn(&Buffer<T>, &Buffer<T>) -> device::Result<TimedSum>,
     host: fn(&[T], &[T]) -> Complex<f64>,
+}
+
+/// A sum, read back, and how long its kernel ran.
+type TimedSum = (Complex<f64>, Option<Duration>);
+
+fn timed<R: Into<Complex<f64>>>(sum: blas::Sum<R>) -> device::Result<TimedSum> {
+    let duration = sum.duration()?;
+    Ok((sum.wait()?.into(), duration))
 }
 
 fn updates<T: Arithmetic>() -> [Update<T>; 5] {
@@ -140,10 +157,10 @@ fn sums<T: Arithmetic>() -> [Sum<T>; 4] {
         host,
     };
     [
-        of("dotc", 2, [1, 1], |x, y| blas::dotc(x, y)?.wait(), |x, y| level1::dotc(x, y)),
-        of("dotu", 2, [1, 1], |x, y| blas::dotu(x, y)?.wait(), |x, y| level1::dotu(x, y)),
-        of("nrm2", 1, [1, 1], |x, _| Ok(blas::nrm2(x)?.wait()?.into()), |x, _| level1::nrm2(x).into()),
-        of("asum", 1, [0, 1], |x, _| Ok(blas::asum(x)?.wait()?.into()), |x, _| level1::asum(x).into()),
+        of("dotc", 2, [1, 1], |x, y| timed(blas::dotc(x, y)?), |x, y| level1::dotc(x, y)),
+        of("dotu", 2, [1, 1], |x, y| timed(blas::dotu(x, y)?), |x, y| level1::dotu(x, y)),
+        of("nrm2", 1, [1, 1], |x, _| timed(blas::nrm2(x)?), |x, _| level1::nrm2(x).into()),
+        of("asum", 1, [0, 1], |x, _| timed(blas::asum(x)?), |x, _| level1::asum(x).into()),
     ]
 }
 
@@ -206,7 +223,7 @@ impl Bench<'_> {
                 let difference = (a.to_complex() - b.to_complex()).norm();
                 difference > bound || difference.is_nan()
             };
-            if let Some((expected, found)) = expected.iter().zip(&found).find(differs) {
+            if let Some((expected, found)) = expected.par_iter().zip(&found).find_first(differs) {
                 let what = format!("{}: {}{}", self.device.label(), self.element, update.name);
                 return Err(wrong(what, expected.to_complex(), found.to_complex()));
             }
@@ -230,7 +247,7 @@ impl Bench<'_> {
             if session.interrupted() {
                 return Ok(());
             }
-            let found = (sum.device)(on_device, &other)?;
+            let (found, _) = (sum.device)(on_device, &other)?;
             let expected = (sum.host)(x, y);
             // Sums are accumulated in double, whatever the elements are; no term is above 2.
             let difference = (found - expected).norm();
@@ -241,9 +258,8 @@ impl Bench<'_> {
             let subject = self
                 .subject::<T>(sum.name, x.len(), [sum.multiplications, sum.additions])
                 .bytes((sum.passes * size_of_val(x)) as u64);
-            // With the number read back: a sum that nobody reads is of no use.
-            session
-                .time(subject, |_| (sum.device)(on_device, &other).map(|_| None).map_err(Failure::from))?;
+            // On the wall with the number read back: a sum that nobody reads is of no use.
+            session.time(subject, |_| Ok((sum.device)(on_device, &other)?.1))?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
 use crate::host::{Stream, stream};
 use crate::scalar::{Precision, Real};
+use rayon::prelude::*;
 
 /// Arrays that are smaller may stay in the caches of a large processor.
 const OUT_OF_CACHE: u64 = 64 << 20;
@@ -34,13 +35,13 @@ fn measure_in<T: Real>(run: &mut Run<'_, '_>, sizes: &[u64]) -> Result<(), Failu
     for &bytes in sizes {
         run.session.report.note(format_args!("the host: arrays of {}", size(bytes)));
         let len = bytes as usize / size_of::<T>();
-        let [b, c] = [&run.b, &run.c].map(|numbers| (0..len).map(|i| numbers.at(i)).collect::<Vec<T>>());
+        let [b, c] = [&run.b, &run.c].map(|numbers| numbers.repeated::<T>(len));
         let mut a = vec![T::nan(); len];
         for kind in Stream::ALL {
             if run.session.interrupted() {
                 return Ok(());
             }
-            a.fill(T::nan());
+            a.par_iter_mut().for_each(|number| *number = T::nan());
             let what = || format!("the host: {} on arrays of {}", kind.name(), size(bytes));
             if let Some(found) = stream(kind, &mut a, &b, &c) {
                 let (expected, magnitudes) = kind.sum::<T>(&run.b, &run.c, 0, len);

@@ -67,6 +67,7 @@ pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device, sizes: &[u
                 Pattern::Listed { list, .. } => kernels.gather(y, &x, list),
             };
             let variant = if listed { "by list" } else { "by arithmetic" };
+            run.session.report.note(format_args!("{}: reads {name}, {variant}", device.label()));
             y.fill(f64::NAN)?;
             launch(&mut y)?.wait()?;
             for (offset, len) in stretches(count) {

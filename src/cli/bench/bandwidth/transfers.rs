@@ -5,6 +5,7 @@ use crate::cli::bench::session::wrong;
 use crate::cli::bench::text::size;
 use crate::cli::failure::Failure;
 use crate::device::{Buffer, Device, PinnedBuffer};
+use rayon::prelude::*;
 use std::thread;
 
 /// Largest transfer that is measured; larger ones are no faster.
@@ -24,7 +25,7 @@ struct Memory {
 impl Memory {
     fn new(run: &Run<'_, '_>, device: &Device, bytes: u64) -> Result<Self, Failure> {
         let len = bytes as usize / size_of::<f64>();
-        let numbers: Vec<f64> = (0..len).map(|i| run.b.at(i)).collect();
+        let numbers: Vec<f64> = run.b.repeated(len);
         Ok(Self {
             back: vec![f64::NAN; len],
             there: Buffer::zeroed(device, len)?,
@@ -50,7 +51,7 @@ impl Memory {
 }
 
 fn same(what: &str, expected: &[f64], found: &[f64]) -> Result<(), Failure> {
-    match expected.iter().zip(found).find(|(expected, found)| expected != found) {
+    match expected.par_iter().zip(found).find_first(|(expected, found)| expected != found) {
         Some((&expected, &found)) => Err(wrong(what, expected, found)),
         None => Ok(()),
     }
@@ -180,7 +181,7 @@ pub fn measure(
 pub fn between(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let Some(&bytes) = sizes_of_transfers(sizes).last() else { return Ok(()) };
     let len = bytes as usize / size_of::<f64>();
-    let numbers: Vec<f64> = (0..len).map(|i| run.b.at(i)).collect();
+    let numbers: Vec<f64> = run.b.repeated(len);
     for (number, source) in devices.iter().enumerate() {
         if run.session.interrupted() {
             break;
