@@ -463,7 +463,6 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single", "mixed for"]),
         ("--kappa 0.1 --solver auto --system normal", &["--solver auto", "normal", "leave out --system"]),
-        ("--kappa 0.1 --solver auto --checkpoint c", &["--checkpoint c", "--solver auto", "name the method"]),
     ];
     for command in ["invert", "spectrum"] {
         for (options, words) in cases {

@@ -11,7 +11,7 @@ use lattice_cl::dirac::{
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, multi_shift_cg};
+use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, Wish, multi_shift_cg};
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
 
@@ -232,8 +232,8 @@ struct Watcher {
 }
 
 impl Watch for Watcher {
-    fn stops(&mut self) -> bool {
-        self.stops_at_once
+    fn wish(&mut self) -> Wish {
+        if self.stops_at_once { Wish::Stop } else { Wish::GoOn }
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
@@ -292,7 +292,7 @@ fn an_automatic_choice_goes_on_from_the_iterate_that_was_reached() {
     assert_eq!(from, found.attempts[0].residual.true_residual);
     assert!(from < 1e-6 && found.attempts[1].iterations < cg_alone / 2, "{from:e} {:?}", found.attempts);
 
-    let Err(InvertError::AllGaveUp { best, info, attempts }) = solve(4, &mut Watcher::default()) else {
+    let Err(InvertError::AllGaveUp { best, info, attempts, .. }) = solve(4, &mut Watcher::default()) else {
         panic!("four iterations are too few");
     };
     let smallest = attempts.iter().map(|attempt| attempt.residual.true_residual).fold(1.0, f64::min);

@@ -1,5 +1,6 @@
 //! Dirac operators on lattice fields, and solving with them.
 
+mod attempts;
 mod auto;
 mod checkpoints;
 mod even_odd;
@@ -13,7 +14,8 @@ mod stencil_tuning;
 mod systems;
 mod wilson;
 
-pub use auto::{Attempt, Auto, AutoParams, AutoSolution, Watch};
+pub use attempts::{Attempt, Earlier, KeptChoice};
+pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
