@@ -2,6 +2,7 @@
 
 use super::attempts::{Attempt, Earlier, InOrder, KeptChoice};
 use super::checkpoints::Checkpoints;
+use super::experience::{Experience, Next};
 use super::plan::{IterationPrecision, Plan, Preconditioning};
 use super::solve::{BicgstabParams, CgParams, CrParams, InvertError, SolveParams, solve};
 use super::wilson::Wilson;
@@ -11,12 +12,6 @@ use lattice_solvers::{Failure, ForeignState, SolverInfo, SolverState, Wish};
 
 /// Iterations over which BiCGStab has to bring the residual down if another method can still take over; 1000 where none can.
 const PATIENCE: usize = 200;
-
-/// How many times the iterations of an earlier source a method may take until another one takes over.
-const TOLERATED_GROWTH: usize = 3;
-
-/// The least for which the iterations of an earlier source may stand: of a few, three times as many are few too.
-const FEW_ITERATIONS: usize = 20;
 
 /// Parameters of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +59,9 @@ pub trait Watch {
 
     /// A method gave up, and another goes on from the best iterate so far, whose residual is `from`: 1 if that is still x = 0.
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64);
+
+    /// CG was tried for a part of the way to compare it with BiCGStab, and `next` goes on from what it reached. Default: nobody is told.
+    fn compares(&mut self, _tried: &Attempt, _next: &SolveParams) {}
 }
 
 /// A solution and how it was found.
@@ -79,26 +77,24 @@ pub struct AutoSolution {
 /// Solves M x = b by BiCGStab; when this breaks down, stagnates, meets the limit of its precision or takes too many iterations, CG on M†M goes on from the
 /// best iterate so far, and at last CG in double. For the sources that follow it begins with what worked for the one before.
 ///
+/// Where BiCGStab has solved the first source, the second one begins with CG for half as many iterations, none of which moves more memory than one of BiCGStab.
+/// If CG, going on at the rate at which the logarithm of its residual has fallen till then, moves less memory in all
+/// ([`SolverInfo::work`]) than BiCGStab did, it solves this source and the next one; otherwise BiCGStab goes on from what it reached. From then on every
+/// source begins with the one that moved less for a whole source.
+///
 /// BiCGStab has half of the iterations that are allowed; for later sources every method but the last has three times as many as it needed before.
 ///
-/// Which method goes on when depends on residuals and numbers of iterations alone, never on time: the same equation is solved in the same way each time.
+/// Which method goes on when depends on residuals, numbers of iterations and counted memory traffic alone, never on time: the same equation is solved in the
+/// same way each time.
 pub struct Auto {
     params: AutoParams,
-    worked: Option<Worked>,
-}
-
-/// What found the last solution.
-#[derive(Clone, Copy)]
-struct Worked {
-    /// Its place among [`Auto::steps`].
-    step: usize,
-    iterations: usize,
+    experience: Experience,
 }
 
 impl Auto {
     /// Nothing is known of the equation yet.
     pub fn new(params: AutoParams) -> Self {
-        Self { params, worked: None }
+        Self { params, experience: Experience::default() }
     }
 
     /// What is tried, in this order.
@@ -116,37 +112,22 @@ impl Auto {
 
     /// With what the next solve on this team begins.
     pub fn first_step(&self, team: &Team) -> SolveParams {
-        self.steps(team)[self.worked.map_or(0, |worked| worked.step)]
+        self.steps(team)[self.experience.begins_with()]
     }
 
     /// The method to try next, with its limit of iterations, which is 0 where none are left; `None` if all have given up.
-    fn next<V>(&self, steps: &[SolveParams], earlier: &Earlier<V>) -> Option<SolveParams> {
-        let step = match earlier.attempts.last() {
-            None => self.worked.map_or(0, |worked| worked.step),
-            Some(last) => step_of(steps, last) + 1,
-        };
-        let left = self.params.max_iterations.saturating_sub(earlier.iterations());
-        Some(steps.get(step)?.with_limit(self.limit(step, steps.len(), left)))
-    }
-
-    /// Iterations that a step may take when `left` are left.
-    fn limit(&self, step: usize, steps: usize, left: usize) -> usize {
-        let limit = if step == 0 { left.div_ceil(2) } else { left };
-        match self.worked {
-            Some(worked) if worked.step == step && step + 1 < steps => {
-                limit.min(TOLERATED_GROWTH * worked.iterations.max(FEW_ITERATIONS))
-            }
-            _ => limit,
-        }
+    fn next<V>(&self, steps: &[SolveParams], earlier: &Earlier<V>) -> Option<(SolveParams, bool)> {
+        let AutoParams { tol, max_iterations, .. } = self.params;
+        let left = max_iterations.saturating_sub(earlier.iterations());
+        let Next { place, limit, trial } =
+            self.experience.next(&placed(steps, &earlier.attempts), steps.len(), tol, left)?;
+        Some((steps[place].with_limit(limit), trial))
     }
 
     /// Takes note of how a source was solved, by [`solve`](Self::solve) or by an earlier run with the same parameters on such a team: of the attempts for
     /// it, the last of which found the solution. The solves that follow are then those of the run that did them all.
     pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
-        if let Some(last) = attempts.last() {
-            let step = step_of(&self.steps(team), last);
-            self.worked = Some(Worked { step, iterations: last.iterations });
-        }
+        self.experience.learn(&placed(&self.steps(team), attempts));
     }
 
     /// Solves M x = b, from x = 0, or from the state that `watch` has kept. The result is then that of the solve which the state is of, to the last bit if it
@@ -164,16 +145,20 @@ impl Auto {
         let team = wilson.lattice().team();
         let steps = self.steps(team);
         let (mut earlier, mut state) = kept(wilson, watch)?;
-        let mut told = earlier.attempts.len();
         let mut why = None;
-        while let Some(params) = self.next(&steps, &earlier) {
-            if earlier.iterations() >= self.params.max_iterations && why.is_some() {
-                break;
+        let mut was_trial = false;
+        while let Some((params, trial)) = self.next(&steps, &earlier) {
+            if let (Some(_), Some(last)) = (why, earlier.attempts.last()) {
+                if earlier.iterations() >= self.params.max_iterations {
+                    break;
+                }
+                if was_trial {
+                    watch.compares(last, &params);
+                } else {
+                    watch.falls_back(last, &params, earlier.smallest());
+                }
             }
-            if let Some(last) = earlier.attempts.get(told) {
-                watch.falls_back(last, &params, earlier.smallest());
-                told += 1;
-            }
+            was_trial = trial;
             let mut plan = Plan::from(params);
             if let SolveParams::Bicgstab(_) = params {
                 plan.stopping.stagnation_window = PATIENCE;
@@ -221,10 +206,11 @@ impl Auto {
     }
 }
 
-/// The place of an attempt among the steps.
-fn step_of(steps: &[SolveParams], attempt: &Attempt) -> usize {
+/// The attempts with their places among the steps; without those of other parameters.
+fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a Attempt)> {
     let what = |params: &SolveParams| (params.method(), params.precision());
-    steps.iter().position(|step| what(step) == what(&attempt.params)).unwrap_or(steps.len())
+    let place = |attempt: &Attempt| steps.iter().position(|step| what(step) == what(&attempt.params));
+    attempts.iter().filter_map(|attempt| Some((place(attempt)?, attempt))).collect()
 }
 
 /// Where a solve goes on from.

@@ -4,6 +4,7 @@ mod attempts;
 mod auto;
 mod checkpoints;
 mod even_odd;
+mod experience;
 mod forms;
 mod plan;
 mod schur_complement;

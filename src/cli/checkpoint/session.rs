@@ -376,6 +376,14 @@ impl Watch for Session<'_> {
         let from = if from < 1.0 { format!("the residual {from:.3e}") } else { "x = 0".to_owned() };
         self.report.warning(format_args!("{failed}; going on with {next} from {from}"));
     }
+
+    fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
+        let Attempt { params, iterations, residual, .. } = tried;
+        self.report.note(format_args!(
+            "tried {params} for {iterations} iterations, to {:.3e}; going on with {next}",
+            residual.true_residual
+        ));
+    }
 }
 
 #[cfg(test)]
