@@ -2,16 +2,19 @@
 
 mod common;
 
+use common::relative;
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams,
-    Inner, InvertError, IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System,
-    Watch, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
+    self, Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams,
+    GcrParams, Inner, InvertError, IterationPrecision, Kappa, Mass, MrParams, MultiShiftCgParams,
+    Preconditioning, SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, Wish, multi_shift_cg};
+use lattice_solvers::{
+    LinearOperator, MultiShiftParams, Shifted, SolverError, VectorSpace, Wish, multi_shift_cg,
+};
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
 
@@ -192,6 +195,34 @@ fn shifted_normal_equations_are_solved_at_once() {
             assert!(*iterations <= info.iterations, "{name} {shift}");
         }
         assert!(2 * all[0].iterations < info.iterations, "{name}: large shifts converge first");
+
+        // Those of the operator on all sites, by the definition of M†M.
+        let values = random::spinor_field(dims(), 9);
+        let b = wilson.lattice().spinor_from_host(&values).unwrap();
+        let (all, info) =
+            dirac::multi_shift_cg(&wilson, &b, &shifts, &MultiShiftCgParams::default()).unwrap();
+        let (normal, space) = (wilson.normal().unwrap(), wilson.space());
+        for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
+            let (mut image, mut squared) = (space.zero_vector().unwrap(), space.zero_vector().unwrap());
+            wilson.apply(x, &mut image).unwrap();
+            normal.adjoint().apply(&image, &mut squared).unwrap();
+            space.axpy(&space.scalar(shift.into()), x, &mut squared).unwrap();
+            let found = distance(&squared.to_host().unwrap(), &values);
+            assert!(
+                relative(found, residual.true_residual) < 1e-6 && found <= 1e-10,
+                "{name} {shift}: {found:e}"
+            );
+            assert!(*iterations <= info.iterations, "{name} {shift}");
+        }
+        let Err(SolverError::NotConverged { best, .. }) = dirac::multi_shift_cg(
+            &wilson,
+            &b,
+            &shifts,
+            &MultiShiftCgParams { max_iterations: 2, ..Default::default() },
+        ) else {
+            panic!("{name}: two iterations are too few");
+        };
+        assert_eq!(best.len(), shifts.len(), "{name}");
     }
 }
 

@@ -6,6 +6,7 @@ mod checkpoints;
 mod even_odd;
 mod experience;
 mod forms;
+mod multi_shift;
 mod plan;
 mod schur_complement;
 mod solve;
@@ -19,6 +20,7 @@ pub use attempts::{Attempt, Earlier, KeptChoice};
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
+pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use schur_complement::SchurComplement;
 pub use solve::{
