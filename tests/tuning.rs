@@ -110,6 +110,21 @@ fn without_a_cache_a_search_is_remembered_by_its_device_only() {
 }
 
 #[test]
+fn without_time_for_searches_the_shipped_variant_is_used_and_nothing_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let none =
+        DeviceOptions { search_time: Some(Duration::ZERO), ..options(folder.path(), TuningMode::Search) };
+    for (_, number, timed) in chosen(&none, 0) {
+        assert_eq!((number, timed), (0, false));
+    }
+    assert!(!folder.path().join("tuning.json").exists(), "a later run may search");
+    let some = DeviceOptions { search_time: Some(tuning::TIME_ON_FIRST_USE), ..none };
+    for (_, number, _) in chosen(&some, 0) {
+        assert_eq!(number, 5);
+    }
+}
+
+#[test]
 fn a_kernel_that_cannot_be_timed_stays_as_it_is_shipped() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), TuningMode::Search);
