@@ -1059,6 +1059,51 @@ fn a_job_that_is_killed_ten_times_comes_to_the_same_result() {
     assert_eq!(left, ["p.lime"]);
 }
 
+/// Waits until the checkpoint at `path` says what is wanted; gives its bytes.
+#[cfg(unix)]
+fn await_state(path: &Path, child: &mut Child, wanted: impl Fn(&Value) -> bool) -> Vec<u8> {
+    loop {
+        assert_eq!(child.try_wait().unwrap(), None, "the run ended before {} was such", path.display());
+        // Each is another file, that takes the name when it is complete.
+        if let (Ok(bytes), Ok(checkpoint)) = (std::fs::read(path), io::read_checkpoint(path))
+            && wanted(&serde_json::from_str(&checkpoint.about).unwrap())
+            && std::fs::read(path).is_ok_and(|after| after == bytes)
+        {
+            return bytes;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_that_chooses_its_method_can_be_killed_before_and_after_it_falls_back() {
+    let folder = folder();
+    // Beyond the critical kappa: BiCGStab gives up for the first source, and CG solves this and all others.
+    let line = "spectrum FIELD --kappa 0.5 --tol 1e-5 --solver auto --device host --every 4ms";
+    let whole = without_times(json(&folder, line));
+    let checkpoint = folder.path().join("c");
+    let attempts = |state: &Value| state["current"]["attempts"].as_array().map(Vec::len);
+    let mut options = "--checkpoint c";
+    let stages: [&dyn Fn(&Value) -> bool; 3] =
+        [&|state| attempts(state) == Some(0), &|state| attempts(state) == Some(1), &|state| {
+            state["finished"].as_array().unwrap().len() == 5
+        }];
+    for (stage, signal) in stages.into_iter().zip(["-KILL", "-KILL", "-TERM"]) {
+        let mut child = started(&folder, &format!("{line} {options}"));
+        let state = await_state(&checkpoint, &mut child, stage);
+        send(signal, &child);
+        child.wait().unwrap();
+        if signal == "-KILL" {
+            // It may have come a little further.
+            std::fs::write(&checkpoint, state).unwrap();
+        }
+        options = "--resume c";
+    }
+    let rest = run(&folder, &format!("{line} {options} --json")).expect(0);
+    assert!(!rest.stderr.contains("going on with"), "it fell back long before: {}", rest.stderr);
+    assert_eq!(without_times(rest.json()), whole);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
