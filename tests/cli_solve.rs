@@ -168,7 +168,7 @@ fn invert_prints_one_object_with_the_promised_keys() {
         assert!(keys(&result).contains(&key), "{key} is not in {:?}", keys(&result));
     }
     assert_eq!(keys(&result["residual"]), ["iterated", "true"]);
-    assert_eq!(keys(&result["seconds"]), ["setup", "solve"]);
+    assert_eq!(keys(&result["seconds"]), ["setup", "prepare", "solve"]);
 
     assert_eq!(result["schema_version"], 1);
     assert_eq!(result["solver"], "cr");
@@ -186,7 +186,7 @@ fn invert_prints_one_object_with_the_promised_keys() {
     for key in ["gflops", "bandwidth_gb_s"] {
         assert!(number(&result[key]) > 0.0, "{key}");
     }
-    for key in ["setup", "solve"] {
+    for key in ["setup", "prepare", "solve"] {
         assert!(number(&result["seconds"][key]) > 0.0, "{key}");
     }
 

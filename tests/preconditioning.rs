@@ -6,7 +6,7 @@ use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, CgParams, Coupling,
-    CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision, Kappa, Mass, MrParams,
+    CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision, Kappa, KeptChoice, Mass, MrParams,
     MultiShiftCgParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, cg, cr,
     cr_from, gcr, mr,
 };
@@ -372,9 +372,6 @@ fn an_automatic_choice_ends_with_the_cheaper_method() {
         assert!(watcher.told.is_empty(), "{kappa}: nothing failed");
     }
 }
-
-/// What an interrupted choice keeps: what was tried before, and the state of the method.
-type KeptChoice = (Earlier<Vec<u8>>, SolverState<Vec<u8>>);
 
 /// Wishes to stop at a certain one of the times that it is asked.
 #[derive(Default)]

@@ -63,7 +63,7 @@ fn reconstruction(text: &str) -> Result<Reconstruction, String> {
 /// How the equation is solved.
 #[derive(Debug, clap::Args)]
 pub struct Method {
-    /// The method; auto begins with bicgstab, goes on with cg where that gives up, and says so
+    /// The method; auto begins with bicgstab, goes on with cg where that gives up or costs more, and says so
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
@@ -130,7 +130,7 @@ impl fmt::Display for WantedPrecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// BiCGStab, and CG where it gives up; even-odd and in mixed precision unless told otherwise
+    /// BiCGStab, and CG where it gives up or costs more; even-odd and in mixed precision unless told otherwise
     Auto,
     /// Conjugate Residual
     Cr,

@@ -64,6 +64,11 @@ impl<V> Default for Earlier<V> {
 }
 
 impl<V> Earlier<V> {
+    /// Time in all of them.
+    pub fn time(&self) -> Duration {
+        self.attempts.iter().map(|attempt| attempt.time).sum()
+    }
+
     /// The true residual of the best iterate.
     pub(super) fn smallest(&self) -> f64 {
         let residuals = self.attempts.iter().map(|attempt| attempt.residual.true_residual);
@@ -95,7 +100,7 @@ impl<V> Earlier<V> {
             residual: Residual { iterated, true_residual },
             history: self.history.clone(),
             applications: self.attempts.iter().map(|attempt| attempt.applications).sum(),
-            time: self.attempts.iter().map(|attempt| attempt.time).sum(),
+            time: self.time(),
             work,
         }
     }

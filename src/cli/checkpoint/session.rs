@@ -173,6 +173,11 @@ impl Session<'_> {
         }
     }
 
+    /// Time in the methods that the state of the earlier run has behind it.
+    pub fn kept_time(&self) -> Duration {
+        self.state.as_ref().map_or(Duration::ZERO, |(_, (earlier, state))| earlier.time() + state.time())
+    }
+
     /// Says which solve comes next.
     pub fn begin(&mut self, spin: usize, colour: usize) {
         self.source = (spin, colour);
