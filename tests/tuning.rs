@@ -193,14 +193,14 @@ fn the_stencil_uses_what_was_kept_and_gives_the_same() {
         // Without time for a search the shipped variants are kept.
         let tuned = tune_stencil(&links::<f64>(&team(TuningMode::Shipped, 1), EXTENTS), 1, Duration::ZERO);
         let tuned = tuned.unwrap();
-        assert_eq!(tuned.len(), 3);
+        assert_eq!(tuned.len(), 5);
         for kernel in &tuned {
             assert_eq!((kernel.found.variant, kernel.found.tried), (kernel.shipped, 1));
             assert!(kernel.found.time > Duration::ZERO && kernel.found.gain() == 1.0);
         }
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let mut entries = file.entries().unwrap();
-        assert_eq!(entries.len(), 3);
+        assert_eq!(entries.len(), 5);
 
         let (shipped, expected) = hop(&links(&team(TuningMode::Cached, 1), EXTENTS));
         assert_eq!(shipped, tuned[0].shipped.work_group);
