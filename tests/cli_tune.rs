@@ -51,13 +51,14 @@ const CASE: &str = "--device 0.0 --dims 4x4x4x4 --precision single --links 12";
 #[test]
 fn what_tune_finds_is_kept_listed_used_and_cleared() {
     let place = Place::new();
-    let found = place.json(&format!("tune {CASE} --budget 2"));
+    let found = place.json(&format!("tune {CASE} --budget 1"));
     let rows = found["rows"].as_array().unwrap();
-    let regions = ["full", "parity", "parity+shift"];
-    for (row, region) in rows.iter().zip(regions) {
+    let kernels =
+        [("full", false), ("parity", false), ("parity+shift", false), ("full", true), ("parity+shift", true)];
+    for (row, (region, product)) in rows.iter().zip(kernels) {
         assert_eq!(
             row["options"],
-            format!("region={region} precision=single links=12 sources=1 product=false")
+            format!("region={region} precision=single links=12 sources=1 product={product}")
         );
         let number = |key: &str| row[key].as_f64().unwrap();
         assert!(number("microseconds") > 0.0 && number("microseconds") <= number("shipped_microseconds"));
@@ -65,7 +66,7 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
         assert_eq!(row["variant"] == row["shipped"], number("gain") == 1.0);
         assert!(number("variants_tried") >= 1.0);
     }
-    assert_eq!(rows.len(), regions.len());
+    assert_eq!(rows.len(), kernels.len());
     assert_eq!(found["file"], place.file.to_str().unwrap());
 
     let listed = place.json("tune --list");
@@ -91,7 +92,7 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     assert_eq!(used(""), 3);
     assert_ne!(used("--no-tune"), 3);
 
-    assert_eq!(place.json("tune --device 0.0 --clear")["removed"], 3);
+    assert_eq!(place.json("tune --device 0.0 --clear")["removed"], kernels.len());
     assert_eq!(place.json("tune --device 0.0 --clear")["removed"], 0);
     assert_eq!(place.json("tune --list")["entries"], serde_json::json!([]));
 }

@@ -2,16 +2,21 @@
 
 mod common;
 
-use lattice_cl::device::Team;
+use common::relative;
+use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
-    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams, GcrParams,
-    Inner, InvertError, IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System,
-    Watch, Wilson, bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr,
+    self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, CgParams, Coupling,
+    CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision, Kappa, KeptChoice, Mass, MrParams,
+    MultiShiftCgParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, cg, cr,
+    cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
-use lattice_cl::lattice::Lattice;
-use lattice_cl::{Dims, GaugeConfiguration};
-use lattice_solvers::{LinearOperator, MultiShiftParams, Shifted, VectorSpace, multi_shift_cg};
+use lattice_cl::lattice::{Lattice, StoredField};
+use lattice_cl::{Dims, GaugeConfiguration, io};
+use lattice_solvers::{
+    Failure, LinearOperator, MultiShiftParams, Shifted, SolverError, SolverState, VectorSpace, Wish,
+    multi_shift_cg,
+};
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
 
@@ -192,6 +197,34 @@ fn shifted_normal_equations_are_solved_at_once() {
             assert!(*iterations <= info.iterations, "{name} {shift}");
         }
         assert!(2 * all[0].iterations < info.iterations, "{name}: large shifts converge first");
+
+        // Those of the operator on all sites, by the definition of M†M.
+        let values = random::spinor_field(dims(), 9);
+        let b = wilson.lattice().spinor_from_host(&values).unwrap();
+        let (all, info) =
+            dirac::multi_shift_cg(&wilson, &b, &shifts, &MultiShiftCgParams::default()).unwrap();
+        let (normal, space) = (wilson.normal().unwrap(), wilson.space());
+        for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
+            let (mut image, mut squared) = (space.zero_vector().unwrap(), space.zero_vector().unwrap());
+            wilson.apply(x, &mut image).unwrap();
+            normal.adjoint().apply(&image, &mut squared).unwrap();
+            space.axpy(&space.scalar(shift.into()), x, &mut squared).unwrap();
+            let found = distance(&squared.to_host().unwrap(), &values);
+            assert!(
+                relative(found, residual.true_residual) < 1e-6 && found <= 1e-10,
+                "{name} {shift}: {found:e}"
+            );
+            assert!(*iterations <= info.iterations, "{name} {shift}");
+        }
+        let Err(SolverError::NotConverged { best, .. }) = dirac::multi_shift_cg(
+            &wilson,
+            &b,
+            &shifts,
+            &MultiShiftCgParams { max_iterations: 2, ..Default::default() },
+        ) else {
+            panic!("{name}: two iterations are too few");
+        };
+        assert_eq!(best.len(), shifts.len(), "{name}");
     }
 }
 
@@ -232,8 +265,8 @@ struct Watcher {
 }
 
 impl Watch for Watcher {
-    fn stops(&mut self) -> bool {
-        self.stops_at_once
+    fn wish(&mut self) -> Wish {
+        if self.stops_at_once { Wish::Stop } else { Wish::GoOn }
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
@@ -292,7 +325,7 @@ fn an_automatic_choice_goes_on_from_the_iterate_that_was_reached() {
     assert_eq!(from, found.attempts[0].residual.true_residual);
     assert!(from < 1e-6 && found.attempts[1].iterations < cg_alone / 2, "{from:e} {:?}", found.attempts);
 
-    let Err(InvertError::AllGaveUp { best, info, attempts }) = solve(4, &mut Watcher::default()) else {
+    let Err(InvertError::AllGaveUp { best, info, attempts, .. }) = solve(4, &mut Watcher::default()) else {
         panic!("four iterations are too few");
     };
     let smallest = attempts.iter().map(|attempt| attempt.residual.true_residual).fold(1.0, f64::min);
@@ -306,5 +339,127 @@ fn an_automatic_choice_goes_on_from_the_iterate_that_was_reached() {
     let Err(InvertError::NotConverged { failure, .. }) = solve(10_000, &mut watcher) else {
         panic!("it was stopped");
     };
-    assert_eq!((failure, watcher.told.len()), (lattice_solvers::Failure::Interrupted, 0));
+    assert_eq!((failure, watcher.told.len()), (Failure::Interrupted, 0));
+}
+
+/// Where BiCGStab converges well it stays; near the critical hopping parameter CG takes its place, after a trial.
+#[test]
+fn an_automatic_choice_ends_with_the_cheaper_method() {
+    let Some(shared) = common::shared() else { return };
+    let configuration = io::read_gauge(shared.join("data/lat.sample.l4444")).unwrap();
+    for (kappa, cheaper) in [(0.14, "bicgstab"), (0.16, "cg")] {
+        let wilson = wilson(&Team::host(), &configuration, Kappa(kappa).into());
+        let mut auto = Auto::new(AutoParams::default());
+        let mut watcher = Watcher::default();
+        let mut solve = |spin, colour| {
+            let source = wilson.lattice().point_source([0; 4], spin, colour).unwrap();
+            auto.solve(&wilson, &source, &mut watcher).unwrap().attempts
+        };
+        let methods =
+            |attempts: &[Attempt]| attempts.iter().map(|attempt| attempt.params.method()).collect::<Vec<_>>();
+        let all = [solve(0, 0), solve(0, 1), solve(0, 2), solve(1, 0)];
+        assert_eq!(methods(&all[0]), ["bicgstab"], "{kappa}");
+        assert_eq!(methods(&all[1]), ["cg", cheaper], "{kappa}: {:?}", all[1]);
+        assert_eq!(all[1][0].iterations, all[0][0].iterations.div_ceil(2), "{kappa}: a trial is short");
+        assert_eq!((methods(&all[2]), methods(&all[3])), (vec![cheaper], vec![cheaper]), "{kappa}");
+        // The measure of the choice: what the other method needs for the same source.
+        let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
+        let IterationPrecision::Mixed(_) = all[0][0].params.precision() else { panic!("{kappa}") };
+        let (precision, preconditioning) = (all[0][0].params.precision(), Preconditioning::EvenOdd);
+        let params = CgParams { precision, preconditioning, ..Default::default() };
+        let by_cg = cg(&wilson, &source, &params).unwrap().1.work.bytes;
+        assert_eq!(by_cg < all[0][0].work.bytes, cheaper == "cg", "{kappa}");
+        assert!(watcher.told.is_empty(), "{kappa}: nothing failed");
+    }
+}
+
+/// Wishes to stop at a certain one of the times that it is asked.
+#[derive(Default)]
+struct StopAt {
+    asked: usize,
+    stop: Option<usize>,
+    kept: Option<KeptChoice>,
+}
+
+impl Watch for StopAt {
+    fn kept(&mut self) -> Option<KeptChoice> {
+        self.kept.take()
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.asked += 1;
+        if Some(self.asked) == self.stop { Wish::KeepAndStop } else { Wish::GoOn }
+    }
+
+    fn keep(
+        &mut self,
+        earlier: &Earlier<&dyn StoredField>,
+        state: &SolverState<&dyn StoredField>,
+    ) -> Result<(), DeviceError> {
+        let Earlier { attempts, history, best } = earlier.clone();
+        let best = best.map(|best| best.to_bytes()).transpose()?;
+        let SolverState { method, vectors, scalars, numbers, counts, history: state_history } = state.clone();
+        let vectors = vectors.into_iter().map(|(name, field)| Ok((name, field.to_bytes()?)));
+        let vectors = vectors.collect::<Result<_, DeviceError>>()?;
+        let state = SolverState { method, vectors, scalars, numbers, counts, history: state_history };
+        self.kept = Some((Earlier { attempts, history, best }, state));
+        Ok(())
+    }
+
+    fn falls_back(&mut self, _: &Attempt, _: &SolveParams, _: f64) {}
+}
+
+#[test]
+fn an_automatic_choice_that_was_interrupted_goes_on_to_the_same_bits() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let told = |mut solution: AutoSolution| {
+        solution.info.time = Default::default();
+        solution.attempts.iter_mut().for_each(|attempt| attempt.time = Default::default());
+        (solution.x.to_host().unwrap(), solution.info, solution.attempts)
+    };
+    // Here BiCGStab gives up; there CG is tried for the second source.
+    for (kappa, sources) in [(0.2, [7, 8]), (0.105, [7, 8])] {
+        let wilson = wilson(&Team::host(), &configuration, Kappa(kappa).into());
+        let team = wilson.lattice().team();
+        let solve = |auto: &mut Auto, seed, keeper: &mut StopAt| {
+            let source = wilson.lattice().spinor_from_host(&random::spinor_field(dims(), seed)).unwrap();
+            auto.solve(&wilson, &source, keeper)
+        };
+        let mut whole = Auto::new(AutoParams::default());
+        let mut before = Vec::new();
+        for seed in sources {
+            // As a run that was interrupted knows it.
+            let again = || {
+                let mut auto = Auto::new(AutoParams::default());
+                before.iter().for_each(|attempts: &Vec<Attempt>| auto.learn(team, attempts));
+                auto
+            };
+            let mut never = StopAt::default();
+            let wanted = solve(&mut whole, seed, &mut never).unwrap();
+            let attempts = wanted.attempts.clone();
+            let wanted = told(wanted);
+            let stops = [1, never.asked / 2, never.asked - 1];
+            let mut interrupted_in = Vec::new();
+            for stop in stops {
+                let mut keeper = StopAt { stop: Some(stop), ..Default::default() };
+                let Err(InvertError::NotConverged { failure, .. }) = solve(&mut again(), seed, &mut keeper)
+                else {
+                    panic!("{kappa}, {seed}: it does not stop");
+                };
+                assert_eq!(failure, Failure::Interrupted);
+                interrupted_in.push(keeper.kept.as_ref().unwrap().0.attempts.len());
+                let mut rest = StopAt { kept: keeper.kept, ..Default::default() };
+                let rest = solve(&mut again(), seed, &mut rest).unwrap();
+                assert!(told(rest) == wanted, "{kappa}, {seed}, stopped at {stop} of {}", never.asked);
+            }
+            assert_eq!(interrupted_in[0], 0);
+            assert_eq!(interrupted_in[2], attempts.len() - 1, "the last attempt was interrupted too");
+            before.push(attempts);
+        }
+        assert_eq!(
+            before.iter().map(Vec::len).max(),
+            Some(2),
+            "{kappa}: one source was not solved by one method"
+        );
+    }
 }

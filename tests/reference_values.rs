@@ -173,10 +173,6 @@ fn pion_correlators() {
 struct Nobody;
 
 impl Watch for Nobody {
-    fn stops(&mut self) -> bool {
-        false
-    }
-
     fn falls_back(&mut self, _: &Attempt, _: &SolveParams, _: f64) {}
 }
 

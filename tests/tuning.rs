@@ -110,6 +110,21 @@ fn without_a_cache_a_search_is_remembered_by_its_device_only() {
 }
 
 #[test]
+fn without_time_for_searches_the_shipped_variant_is_used_and_nothing_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let none =
+        DeviceOptions { search_time: Some(Duration::ZERO), ..options(folder.path(), TuningMode::Search) };
+    for (_, number, timed) in chosen(&none, 0) {
+        assert_eq!((number, timed), (0, false));
+    }
+    assert!(!folder.path().join("tuning.json").exists(), "a later run may search");
+    let some = DeviceOptions { search_time: Some(tuning::TIME_ON_FIRST_USE), ..none };
+    for (_, number, _) in chosen(&some, 0) {
+        assert_eq!(number, 5);
+    }
+}
+
+#[test]
 fn a_kernel_that_cannot_be_timed_stays_as_it_is_shipped() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path(), TuningMode::Search);
@@ -178,14 +193,14 @@ fn the_stencil_uses_what_was_kept_and_gives_the_same() {
         // Without time for a search the shipped variants are kept.
         let tuned = tune_stencil(&links::<f64>(&team(TuningMode::Shipped, 1), EXTENTS), 1, Duration::ZERO);
         let tuned = tuned.unwrap();
-        assert_eq!(tuned.len(), 3);
+        assert_eq!(tuned.len(), 5);
         for kernel in &tuned {
             assert_eq!((kernel.found.variant, kernel.found.tried), (kernel.shipped, 1));
             assert!(kernel.found.time > Duration::ZERO && kernel.found.gain() == 1.0);
         }
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let mut entries = file.entries().unwrap();
-        assert_eq!(entries.len(), 3);
+        assert_eq!(entries.len(), 5);
 
         let (shipped, expected) = hop(&links(&team(TuningMode::Cached, 1), EXTENTS));
         assert_eq!(shipped, tuned[0].shipped.work_group);

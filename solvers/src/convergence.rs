@@ -3,7 +3,8 @@
 use crate::best::Best;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::state::{
-    Callbacks, ForeignState, Missing, Names, Resumed, SolverState, StateKeeper, Wish, named_values,
+    Callbacks, ForeignState, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
+    named_values,
 };
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -231,7 +232,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.next_look = state.count("next look")? as usize;
         self.futile = state.count("futile replacements")? as usize;
         self.work = Work { flops: state.count("flops")?, bytes: state.count("bytes")? };
-        self.earlier = Duration::from_nanos(state.count("nanoseconds")?);
+        self.earlier = Duration::from_nanos(state.count(NANOSECONDS)?);
         self.target = state.number("target")?;
         self.last_true = state.number("true residual")?;
         self.replaced = state.number("replaced residual")?;
@@ -275,7 +276,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 ("futile replacements", self.futile as u64),
                 ("flops", self.work.flops),
                 ("bytes", self.work.bytes),
-                ("nanoseconds", (self.earlier + self.start.elapsed()).as_nanos() as u64),
+                (NANOSECONDS, (self.earlier + self.start.elapsed()).as_nanos() as u64),
             ];
             let own = [
                 ("target", self.target),

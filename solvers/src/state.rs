@@ -4,6 +4,7 @@ use crate::convergence::TrueResidual;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
 use num_complex::Complex64;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// All that a method knows between two iterations, by name.
 ///
@@ -24,6 +25,9 @@ pub struct SolverState<V> {
     /// Relative residual by the recurrence, before the first iteration and after each.
     pub history: Vec<f64>,
 }
+
+/// The count that says how long a solve has taken.
+pub(crate) const NANOSECONDS: &str = "nanoseconds";
 
 /// A name in a state.
 pub type Name = Cow<'static, str>;
@@ -106,6 +110,11 @@ pub(crate) struct Resumed<A: LinearOperator, const V: usize, const S: usize, con
 }
 
 impl<T> SolverState<T> {
+    /// Time in the method until then.
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.count(NANOSECONDS).unwrap_or(0))
+    }
+
     /// The vectors of these names, which are no longer in the state then.
     pub(crate) fn vectors<const V: usize>(&mut self, names: [&'static str; V]) -> Result<[T; V], Missing> {
         let mut found = Vec::with_capacity(V);

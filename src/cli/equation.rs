@@ -63,7 +63,7 @@ fn reconstruction(text: &str) -> Result<Reconstruction, String> {
 /// How the equation is solved.
 #[derive(Debug, clap::Args)]
 pub struct Method {
-    /// The method; auto begins with bicgstab, goes on with cg where that gives up, and says so
+    /// The method; auto begins with bicgstab, goes on with cg where that gives up or costs more, and says so
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
@@ -130,7 +130,7 @@ impl fmt::Display for WantedPrecision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// BiCGStab, and CG where it gives up; even-odd and in mixed precision unless told otherwise
+    /// BiCGStab, and CG where it gives up or costs more; even-odd and in mixed precision unless told otherwise
     Auto,
     /// Conjugate Residual
     Cr,
@@ -272,7 +272,7 @@ impl Equation {
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
-        method.check(checkpointing)?;
+        method.check()?;
         let team = select_team(common, recorder.clone(), report)?;
         let configuration = self.input.read(&self.file, report)?.configuration;
         let dims = configuration.dims();
@@ -456,7 +456,7 @@ impl Method {
         }
     }
 
-    fn check(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), Failure> {
         let tolerance = self.tolerance();
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Failure::usage(format!(
@@ -464,7 +464,13 @@ impl Method {
             )));
         }
         if self.solver == Solver::Auto {
-            return self.check_choice(checkpointing);
+            return match self.system {
+                None => Ok(()),
+                Some(system) => Err(Failure::usage(format!(
+                    "--solver auto chooses the system with the method, and cannot be told {system}"
+                ))
+                .hint("leave out --system, or choose a method with --solver")),
+            };
         }
         let system = self.system();
         if self.solver.only_system() == Some(System::Direct) && system != System::Direct {
@@ -476,24 +482,6 @@ impl Method {
                 "cg does not solve the {system} system, which is not positive"
             ))
             .hint("choose --system normal, or --solver cr"));
-        }
-        Ok(())
-    }
-
-    /// What an automatic choice cannot do.
-    fn check_choice(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
-        if let Some(system) = self.system {
-            let message =
-                format!("--solver auto chooses the system with the method, and cannot be told {system}");
-            return Err(Failure::usage(message).hint("leave out --system, or choose a method with --solver"));
-        }
-        if let (option, Some(path)) = checkpointing.file() {
-            let message = format!(
-                "{option} {}: a state does not know which methods --solver auto has tried before",
-                path.display()
-            );
-            let hint = "name the method: auto begins with --solver bicgstab --preconditioning even-odd --precision mixed";
-            return Err(Failure::usage(message).hint(hint));
         }
         Ok(())
     }
@@ -620,19 +608,30 @@ impl Solving {
             Err(InvertError::NotConverged { failure, best, info }) => {
                 Solved { x: *best, info: *info, failure: Some(failure), attempts: Vec::new() }
             }
-            Err(InvertError::AllGaveUp { best, info, attempts }) => {
-                let failure = attempts.last().and_then(|attempt| attempt.failure);
-                Solved { x: *best, info: *info, failure, attempts }
+            Err(InvertError::AllGaveUp { failure, best, info, attempts }) => {
+                Solved { x: *best, info: *info, failure: Some(failure), attempts }
             }
             Err(InvertError::Lattice(error)) => return Err(error.into()),
             Err(error @ (InvertError::Parameter { .. } | InvertError::ForeignState(_))) => {
                 return Err(Failure::new(Status::Usage, error));
             }
         };
-        if let Some(last) = solved.attempts.last() {
+        self.note_last(&solved.attempts);
+        Ok(solved)
+    }
+
+    /// Takes note of what was tried for a source that an earlier run has solved.
+    pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
+        if let Some(auto) = &mut self.auto {
+            auto.learn(team, attempts);
+        }
+        self.note_last(attempts);
+    }
+
+    fn note_last(&mut self, attempts: &[Attempt]) {
+        if let Some(last) = attempts.last() {
             self.params = last.params;
         }
-        Ok(solved)
     }
 }
 
@@ -650,7 +649,7 @@ pub struct AttemptOutcome {
 
 impl From<&Attempt> for AttemptOutcome {
     fn from(attempt: &Attempt) -> Self {
-        let Attempt { params, iterations, residual, failure } = attempt;
+        let Attempt { params, iterations, residual, failure, .. } = attempt;
         Self {
             solver: params.method(),
             system: params.system().to_string(),
@@ -658,7 +657,7 @@ impl From<&Attempt> for AttemptOutcome {
             precision: params.precision().to_string(),
             iterations: *iterations,
             residual: Residual::new(residual.iterated, residual.true_residual),
-            failure: failure.map(|failure| failure.to_string()),
+            failure: failure.clone(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod trace;
 pub mod tune;
 
 use crate::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
+use crate::tuning;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use failure::{Failure, Status};
 use report::{ColourChoice, Report};
@@ -94,9 +95,11 @@ impl Common {
         self.team_with(self.device_options(profiling), report)
     }
 
-    /// As [`Common::team`], with a recorder that is told what the devices do.
+    /// The devices of a solve, which searches in passing only: as [`Common::team`], with a recorder that is told what the devices do.
     pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
-        self.team_with(DeviceOptions { recorder, ..self.device_options(Profiling::Off) }, report)
+        let search_time = Some(tuning::TIME_ON_FIRST_USE);
+        let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
+        self.team_with(options, report)
     }
 
     fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {

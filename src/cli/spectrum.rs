@@ -145,8 +145,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let mut take = |converged, iterations, residual, attempts| {
             solves.push(Solve { spin, color: colour, converged, iterations, residual, attempts });
         };
-        let x = if let Some(Found { iterations, residual, solution }) = session.found(spin, colour)? {
-            take(true, iterations, residual, Vec::new());
+        let found = session.found(spin, colour)?;
+        let x = if let Some(Found { iterations, residual, attempts, solution }) = found {
+            solving.learn(problem.wilson.lattice().team(), &attempts);
+            take(true, iterations, residual, attempts.iter().map(AttemptOutcome::from).collect());
             solution
         } else {
             let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
@@ -168,7 +170,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             }
             tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
             let x = solved.x.to_host()?;
-            session.finish(&x, &solved.info);
+            session.finish(&x, &solved.info, &solved.attempts);
             x
         };
         pion.add(&x);

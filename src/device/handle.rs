@@ -23,6 +23,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// Whether the queues of a device record when each command ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,6 +44,9 @@ pub struct DeviceOptions {
     pub cache: CacheMode,
     /// Which variant of a kernel is used where none is asked for.
     pub tuning: TuningMode,
+    /// Time that all searches on first use may take together; where it is used up, shipped variants are used. Default `None`: each has its
+    /// own [`BUDGET`](crate::tuning::BUDGET).
+    pub search_time: Option<Duration>,
     /// Who is told of a search for the fastest variant.
     pub observer: SearchObserver,
     /// Who writes down what the device does; nobody by default. One that does turns profiling on.

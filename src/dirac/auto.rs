@@ -1,22 +1,17 @@
 //! A method chosen by how it behaves: the fastest first, and from where it gives up a safer one.
 
+use super::attempts::{Attempt, Earlier, InOrder, KeptChoice};
 use super::checkpoints::Checkpoints;
+use super::experience::{Experience, Next};
 use super::plan::{IterationPrecision, Plan, Preconditioning};
 use super::solve::{BicgstabParams, CgParams, CrParams, InvertError, SolveParams, solve};
 use super::wilson::Wilson;
 use crate::device::{DeviceError, Team};
 use crate::lattice::{SpinorField, StoredField};
-use lattice_solvers::{Failure, Residual, SolverInfo, SolverState, Wish};
-use std::fmt;
+use lattice_solvers::{Failure, ForeignState, SolverInfo, SolverState, Wish};
 
 /// Iterations over which BiCGStab has to bring the residual down if another method can still take over; 1000 where none can.
 const PATIENCE: usize = 200;
-
-/// How many times the iterations of an earlier source a method may take until another one takes over.
-const TOLERATED_GROWTH: usize = 3;
-
-/// The least for which the iterations of an earlier source may stand: of a few, three times as many are few too.
-const FEW_ITERATIONS: usize = 20;
 
 /// Parameters of [`Auto`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,44 +33,35 @@ impl Default for AutoParams {
     }
 }
 
-/// One method's part in a solve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attempt {
-    /// The method, with its own limit of iterations.
-    pub params: SolveParams,
-    /// Iterations done.
-    pub iterations: usize,
-    /// The relative residuals at its end.
-    pub residual: Residual,
-    /// Why it gave up; `None` if it found the solution.
-    pub failure: Option<Failure>,
-}
-
-impl fmt::Display for Attempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { params, iterations, residual, failure } = self;
-        write!(f, "{params}: {iterations} iterations to {:.3e}", residual.true_residual)?;
-        failure.as_ref().map_or(Ok(()), |failure| write!(f, " ({failure})"))
-    }
-}
-
-/// Attempts in the order in which they were made, as text.
-pub(super) struct InOrder<'a>(pub &'a [Attempt]);
-
-impl fmt::Display for InOrder<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<_> = self.0.iter().map(Attempt::to_string).collect();
-        f.write_str(&texts.join("; "))
-    }
-}
-
-/// Who watches a solve of [`Auto`].
+/// Who watches a solve of [`Auto`], and keeps its states if it is to go on later: see [`Checkpoints`](super::Checkpoints), to which this adds what was tried before.
 pub trait Watch {
-    /// Whether to stop; asked between two iterations whenever the residual has been looked at, so it must be quick.
-    fn stops(&mut self) -> bool;
+    /// The state that the solve goes on from, with what was tried before it. Asked once. Default: none.
+    fn kept(&mut self) -> Option<KeptChoice> {
+        None
+    }
+
+    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    fn wish(&mut self) -> Wish {
+        Wish::GoOn
+    }
+
+    /// Keeps a state; called if it was wished. Default: does nothing.
+    ///
+    /// # Errors
+    /// When a field cannot be read.
+    fn keep(
+        &mut self,
+        _earlier: &Earlier<&dyn StoredField>,
+        _state: &SolverState<&dyn StoredField>,
+    ) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
     /// A method gave up, and another goes on from the best iterate so far, whose residual is `from`: 1 if that is still x = 0.
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64);
+
+    /// CG was tried for a part of the way to compare it with BiCGStab, and `next` goes on from what it reached. Default: nobody is told.
+    fn compares(&mut self, _tried: &Attempt, _next: &SolveParams) {}
 }
 
 /// A solution and how it was found.
@@ -91,26 +77,24 @@ pub struct AutoSolution {
 /// Solves M x = b by BiCGStab; when this breaks down, stagnates, meets the limit of its precision or takes too many iterations, CG on M†M goes on from the
 /// best iterate so far, and at last CG in double. For the sources that follow it begins with what worked for the one before.
 ///
+/// Where BiCGStab has solved the first source, the second one begins with CG for half as many iterations, none of which moves more memory than one of BiCGStab.
+/// If CG, going on at the rate at which the logarithm of its residual has fallen till then, moves less memory in all
+/// ([`SolverInfo::work`]) than BiCGStab did, it solves this source and the next one; otherwise BiCGStab goes on from what it reached. From then on every
+/// source begins with the one that moved less for a whole source.
+///
 /// BiCGStab has half of the iterations that are allowed; for later sources every method but the last has three times as many as it needed before.
 ///
-/// Which method goes on when depends on residuals and numbers of iterations alone, never on time: the same equation is solved in the same way each time.
+/// Which method goes on when depends on residuals, numbers of iterations and counted memory traffic alone, never on time: the same equation is solved in the
+/// same way each time.
 pub struct Auto {
     params: AutoParams,
-    worked: Option<Worked>,
-}
-
-/// What found the last solution.
-#[derive(Clone, Copy)]
-struct Worked {
-    /// Its place among [`Auto::steps`].
-    step: usize,
-    iterations: usize,
+    experience: Experience,
 }
 
 impl Auto {
     /// Nothing is known of the equation yet.
     pub fn new(params: AutoParams) -> Self {
-        Self { params, worked: None }
+        Self { params, experience: Experience::default() }
     }
 
     /// What is tried, in this order.
@@ -128,106 +112,140 @@ impl Auto {
 
     /// With what the next solve on this team begins.
     pub fn first_step(&self, team: &Team) -> SolveParams {
-        self.steps(team)[self.worked.map_or(0, |worked| worked.step)]
+        self.steps(team)[self.experience.begins_with()]
     }
 
-    /// Iterations that a step may take when `left` are left.
-    fn limit(&self, step: usize, steps: usize, left: usize) -> usize {
-        let limit = if step == 0 { left.div_ceil(2) } else { left };
-        match self.worked {
-            Some(worked) if worked.step == step && step + 1 < steps => {
-                limit.min(TOLERATED_GROWTH * worked.iterations.max(FEW_ITERATIONS))
-            }
-            _ => limit,
-        }
+    /// The method to try next, with its limit of iterations, which is 0 where none are left; `None` if all have given up.
+    fn next<V>(&self, steps: &[SolveParams], earlier: &Earlier<V>) -> Option<(SolveParams, bool)> {
+        let AutoParams { tol, max_iterations, .. } = self.params;
+        let left = max_iterations.saturating_sub(earlier.iterations());
+        let Next { place, limit, trial } =
+            self.experience.next(&placed(steps, &earlier.attempts), steps.len(), tol, left)?;
+        Some((steps[place].with_limit(limit), trial))
     }
 
-    /// Solves M x = b, from x = 0.
+    /// Takes note of how a source was solved, by [`solve`](Self::solve) or by an earlier run with the same parameters on such a team: of the attempts for
+    /// it, the last of which found the solution. The solves that follow are then those of the run that did them all.
+    pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
+        self.experience.learn(&placed(&self.steps(team), attempts));
+    }
+
+    /// Solves M x = b, from x = 0, or from the state that `watch` has kept. The result is then that of the solve which the state is of, to the last bit if it
+    /// runs on the same device and the same sources were solved before ([`learn`](Self::learn)).
     ///
     /// # Errors
-    /// [`InvertError::AllGaveUp`] with the best iterate and all attempts; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `watch` stops it.
+    /// [`InvertError::AllGaveUp`] with the best iterate and all attempts; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `watch` stops it;
+    /// [`InvertError::ForeignState`].
     pub fn solve(
         &mut self,
         wilson: &Wilson<f64>,
         b: &SpinorField<f64>,
         watch: &mut dyn Watch,
     ) -> Result<AutoSolution, InvertError> {
-        let steps = self.steps(wilson.lattice().team());
-        let mut attempts: Vec<Attempt> = Vec::new();
-        let mut whole: Option<SolverInfo> = None;
-        // That of x = 0 is 1: an iterate with a larger one is worth nothing.
-        let (mut best, mut smallest) = (None::<SpinorField<f64>>, 1.0);
-        let mut left = self.params.max_iterations;
-        for (k, params) in steps.iter().enumerate().skip(self.worked.map_or(0, |worked| worked.step)) {
-            let params = params.with_limit(self.limit(k, steps.len(), left));
-            if let Some(failed) = attempts.last() {
-                if left == 0 {
+        let team = wilson.lattice().team();
+        let steps = self.steps(team);
+        let (mut earlier, mut state) = kept(wilson, watch)?;
+        let mut why = None;
+        let mut was_trial = false;
+        while let Some((params, trial)) = self.next(&steps, &earlier) {
+            if let (Some(_), Some(last)) = (why, earlier.attempts.last()) {
+                if earlier.iterations() >= self.params.max_iterations {
                     break;
                 }
-                watch.falls_back(failed, &params, smallest);
+                if was_trial {
+                    watch.compares(last, &params);
+                } else {
+                    watch.falls_back(last, &params, earlier.smallest());
+                }
             }
+            was_trial = trial;
             let mut plan = Plan::from(params);
             if let SolveParams::Bicgstab(_) = params {
                 plan.stopping.stagnation_window = PATIENCE;
             }
-            let (x, info, failure) =
-                match solve(wilson, b, best.as_ref(), plan, Some(&mut Stops(&mut *watch))) {
-                    Ok((x, info)) => (x, info, None),
-                    Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
-                    Err(error) => return Err(error),
-                };
-            let (iterations, residual) = (info.iterations, info.residual);
-            left = left.saturating_sub(iterations);
-            attempts.push(Attempt { params, iterations, residual, failure });
-            let mut info = joined(whole.take(), info);
-            let Some(failure) = failure else {
-                self.worked = Some(Worked { step: k, iterations });
-                return Ok(AutoSolution { x, info, attempts });
+            let mut keeper = Attempting {
+                state: state.take(),
+                earlier: earlier.map(|best| best as &dyn StoredField),
+                watch: &mut *watch,
             };
+            let (x, info, failure) = match solve(wilson, b, earlier.best.as_ref(), plan, Some(&mut keeper)) {
+                Ok((x, info)) => (x, info, None),
+                Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
+                Err(error) => return Err(error),
+            };
+            let (residual, smallest) = (info.residual.true_residual, earlier.smallest());
+            earlier.add(params, info, failure.map(|failure| failure.to_string()));
+            if failure.is_none() {
+                self.learn(team, &earlier.attempts);
+                return Ok(AutoSolution { x, info: earlier.info(residual), attempts: earlier.attempts });
+            }
             // Written so that a residual that is not a number is not the smallest.
-            if residual.true_residual < smallest {
-                (best, smallest) = (Some(x), residual.true_residual);
+            if residual < smallest {
+                earlier.best = Some(x);
             }
-            if failure == Failure::Interrupted {
-                info.residual.true_residual = smallest;
-                let best = Box::new(best.map_or_else(|| wilson.lattice().spinor(), Ok)?);
-                return Err(InvertError::NotConverged { failure, best, info: Box::new(info) });
+            why = failure;
+            if why == Some(Failure::Interrupted) {
+                break;
             }
-            whole = Some(info);
         }
-        let mut info = whole.expect("the first step is always taken");
-        info.residual.true_residual = smallest;
-        let best = Box::new(best.map_or_else(|| wilson.lattice().spinor(), Ok)?);
-        Err(InvertError::AllGaveUp { best, info: Box::new(info), attempts })
+        let Some(failure) = why else {
+            let needed = "attempts of its own, and one of its methods to go on with".to_owned();
+            let found = format!("a solve after these: {}", InOrder(&earlier.attempts));
+            return Err(InvertError::ForeignState(ForeignState {
+                method: "the automatic choice",
+                needed,
+                found,
+            }));
+        };
+        let info = Box::new(earlier.info(earlier.smallest()));
+        let best = Box::new(earlier.best.map_or_else(|| wilson.lattice().spinor(), Ok)?);
+        match failure {
+            Failure::Interrupted => Err(InvertError::NotConverged { failure, best, info }),
+            _ => Err(InvertError::AllGaveUp { failure, best, info, attempts: earlier.attempts }),
+        }
     }
 }
 
-/// What two attempts did together, one after the other.
-fn joined(before: Option<SolverInfo>, after: SolverInfo) -> SolverInfo {
-    let Some(mut whole) = before else { return after };
-    whole.iterations += after.iterations;
-    whole.residual = after.residual;
-    // Where the second begins the first has ended.
-    whole.history.extend(after.history.into_iter().skip(1));
-    whole.applications += after.applications;
-    whole.time += after.time;
-    whole.work += after.work;
-    whole
+/// The attempts with their places among the steps; without those of other parameters.
+fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a Attempt)> {
+    let what = |params: &SolveParams| (params.method(), params.precision());
+    let place = |attempt: &Attempt| steps.iter().position(|step| what(step) == what(&attempt.params));
+    attempts.iter().filter_map(|attempt| Some((place(attempt)?, attempt))).collect()
 }
 
-/// Ends a solve when it is wished, and keeps no states: they do not know what was tried before.
-struct Stops<'a>(&'a mut dyn Watch);
+/// Where a solve goes on from.
+type Kept = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
 
-impl Checkpoints for Stops<'_> {
+/// What `watch` has kept, with the best iterate as a field again.
+fn kept(wilson: &Wilson<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
+    let Some((Earlier { attempts, history, best }, state)) = watch.kept() else {
+        return Ok((Earlier::default(), None));
+    };
+    let field = |bytes: Vec<u8>| {
+        let mut field = wilson.lattice().spinor()?;
+        field.set_bytes(&bytes)?;
+        Ok::<_, InvertError>(field)
+    };
+    Ok((Earlier { attempts, history, best: best.map(field).transpose()? }, Some(state)))
+}
+
+/// Keeps the states of one attempt, with what was tried before.
+struct Attempting<'a> {
+    state: Option<SolverState<Vec<u8>>>,
+    earlier: Earlier<&'a dyn StoredField>,
+    watch: &'a mut dyn Watch,
+}
+
+impl Checkpoints for Attempting<'_> {
     fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
-        None
+        self.state.take()
     }
 
     fn wish(&mut self) -> Wish {
-        if self.0.stops() { Wish::Stop } else { Wish::GoOn }
+        self.watch.wish()
     }
 
-    fn keep(&mut self, _: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
-        Ok(())
+    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        self.watch.keep(&self.earlier, state)
     }
 }

@@ -1,9 +1,12 @@
 //! Dirac operators on lattice fields, and solving with them.
 
+mod attempts;
 mod auto;
 mod checkpoints;
 mod even_odd;
+mod experience;
 mod forms;
+mod multi_shift;
 mod plan;
 mod schur_complement;
 mod solve;
@@ -13,9 +16,11 @@ mod stencil_tuning;
 mod systems;
 mod wilson;
 
-pub use auto::{Attempt, Auto, AutoParams, AutoSolution, Watch};
+pub use attempts::{Attempt, Earlier, KeptChoice};
+pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
+pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use schur_complement::SchurComplement;
 pub use solve::{

@@ -3,6 +3,7 @@
 use super::systems::System;
 use crate::device::{DeviceKind, Team};
 use lattice_solvers::Stopping;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -39,7 +40,7 @@ impl Method {
 }
 
 /// Which form of M x = b is iterated. The residual that decides is that of M x = b itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Preconditioning {
     /// As it is.
     #[default]
@@ -69,7 +70,7 @@ impl FromStr for Preconditioning {
 }
 
 /// The precision in which an equation is iterated. The residual that decides is always in double.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum IterationPrecision {
     /// 64 bits.
     #[default]
@@ -82,7 +83,7 @@ pub enum IterationPrecision {
 }
 
 /// The lower precision of a mixed one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Inner {
     /// 32 bits.
     Single,

@@ -1,6 +1,6 @@
 //! Solving M x = b.
 
-use super::auto::{Attempt, InOrder};
+use super::attempts::{Attempt, InOrder};
 use super::checkpoints::Checkpoints;
 use super::forms::{Form, MINUS_ONE, Outcome, norm, scale};
 use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
@@ -9,10 +9,11 @@ use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
 use lattice_solvers::{Failure, ForeignState, SolverError, SolverInfo, Stopping, VectorSpace};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Parameters of [`cr`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -40,7 +41,7 @@ impl Default for CrParams {
 }
 
 /// Parameters of [`cg`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CgParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -60,7 +61,7 @@ impl Default for CgParams {
 }
 
 /// Parameters of [`bicgstab`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BicgstabParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -80,7 +81,7 @@ impl Default for BicgstabParams {
 }
 
 /// Parameters of [`bicgstab_l`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BicgstabLParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -102,7 +103,7 @@ impl Default for BicgstabLParams {
 }
 
 /// Parameters of [`gcr`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GcrParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -126,7 +127,7 @@ impl Default for GcrParams {
 }
 
 /// Parameters of [`mr`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MrParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
     pub tol: f64,
@@ -163,6 +164,8 @@ pub enum InvertError {
     /// Every method that [`Auto`](super::Auto) tried gave up.
     #[error("no convergence after {} iterations: {}", info.iterations, InOrder(attempts))]
     AllGaveUp {
+        /// Why the last one did.
+        failure: Failure,
         /// The best iterate of all; zero if none came nearer to the solution.
         best: Box<SpinorField<f64>>,
         /// How far it came, all methods together.
@@ -346,7 +349,7 @@ pub fn mr(
 }
 
 /// The parameters of one of the methods.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SolveParams {
     /// Those of [`cr`].
     Cr(CrParams),

@@ -72,7 +72,8 @@ pub struct Tuned {
 }
 
 /// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
-/// without and with a shift, all for so many fields at once. `budget` is the time for one of them. What was kept earlier is replaced.
+/// without and with a shift, all for so many fields at once; for one field also those that sum up products, as solves use them.
+/// `budget` is the time for one of them. What was kept earlier is replaced.
 ///
 /// A team of several devices is tuned by its first one.
 ///
@@ -83,11 +84,14 @@ pub fn tune_stencil<T: Storage>(
     sources: usize,
     budget: Duration,
 ) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
-    let regions =
-        [Region::Full, Region::Parity { parity: 0, shift: false }, Region::Parity { parity: 0, shift: true }];
+    let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
+    let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
+    // The operators of solves end with one of these.
+    let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
     let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
-    let tuned = regions.into_iter().map(|region| {
-        let task = Task { form: FORM, region, ending: Ending::Store, sources };
+    let tasks = plain.into_iter().chain(with_products.into_iter().filter(|_| sources == 1));
+    let tuned = tasks.map(|(region, ending)| {
+        let task = Task { form: FORM, region, ending, sources };
         let kernel = StencilKernel { slab, links, task };
         let found = tuning::renew(&kernel, budget)?;
         Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
@@ -130,7 +134,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             .option("precision", T::STORAGE)
             .option("links", self.links.reconstruction().reals())
             .option("sources", self.task.sources)
-            .option("ending", format!("{:?}", self.task.ending).to_lowercase())
+            // What is summed up matters less than that it is.
+            .option("product", self.task.ending != Ending::Store)
     }
 
     fn shipped(&self) -> Tuning {

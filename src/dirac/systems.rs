@@ -6,12 +6,13 @@ use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField, StoredField};
 use crate::scalar::Storage;
 use lattice_solvers::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 
 /// Which system is iterated to solve M x = b.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum System {
     /// M†M x = M†b: Hermitian and positive definite.
     #[default]

@@ -35,6 +35,12 @@ use store::Store;
 /// Time that the search for one kernel's fastest variant may take: compilation, launches and all.
 pub const BUDGET: Duration = Duration::from_secs(10);
 
+/// Time for all searches together that the user of a program may have to wait for where he did not ask for a search.
+pub const TIME_ON_FIRST_USE: Duration = Duration::from_millis(1500);
+
+/// A search with less is not begun.
+const LEAST_BUDGET: Duration = Duration::from_millis(100);
+
 /// What may be varied in a kernel. It is kept as the object that `serde` makes of it; where that changes, older entries are
 /// not used.
 pub trait Variant: Clone + PartialEq + Serialize + DeserializeOwned {}
@@ -75,7 +81,8 @@ pub trait Tunable {
     fn time(&self, variant: &Self::Variant, data: &mut Self::Data) -> Result<Duration, Self::Error>;
 }
 
-/// The variant to use: never fails, and takes time only where the device's [`TuningMode`] allows a search.
+/// The variant to use: never fails, and takes time only where the device's [`TuningMode`] allows a search, and no more than its
+/// [`search_time`](crate::device::DeviceOptions::search_time) in all.
 pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     let device = tunable.device();
     let mode = device.options().tuning;
@@ -89,20 +96,36 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     if !mode.searches(device.info().kind) {
         return tunable.shipped();
     }
-    match run(tunable, &key, BUDGET) {
-        Ok(found) => {
+    let searched = store
+        .search(|spent| budget(device.options().search_time, spent).map(|budget| run(tunable, &key, budget)));
+    match searched {
+        None => {
+            tracing::info!("{}: {key} is not tuned now: the time for searches is used up", device.label());
+            let shipped = tunable.shipped();
+            store.remember(&key, &shipped);
+            shipped
+        }
+        Some(Ok(found)) => {
             if let Err(error) = store.keep(&key, &found) {
                 store.warn(&error);
             }
             found.variant
         }
-        Err(error) => {
+        Some(Err(error)) => {
             tracing::info!("{}: {key} is not tuned: {error}", device.label());
             let shipped = tunable.shipped();
             store.remember(&key, &shipped);
             shipped
         }
     }
+}
+
+/// The budget of a search when all may take `together` and others took `spent`: half of what is left, so that the kernels that are used first have most of
+/// it; `None` where that is not enough to compile and time a few variants.
+fn budget(together: Option<Duration>, spent: Duration) -> Option<Duration> {
+    let Some(together) = together else { return Some(BUDGET) };
+    let share = together.saturating_sub(spent) / 2;
+    (share >= LEAST_BUDGET).then_some(share.min(BUDGET))
 }
 
 /// Why a search has no result, or its result could not be kept.
@@ -187,5 +210,23 @@ pub fn text_of(variant: &impl Serialize) -> String {
         }
         Ok(other) => other.to_string(),
         Err(error) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_share_their_time() {
+        let milliseconds = Duration::from_millis;
+        assert_eq!(budget(None, milliseconds(100_000)), Some(BUDGET));
+        assert_eq!(budget(Some(milliseconds(60_000)), milliseconds(0)), Some(BUDGET));
+        let (mut spent, mut searches) = (Duration::ZERO, 0);
+        while let Some(share) = budget(Some(TIME_ON_FIRST_USE), spent) {
+            (spent, searches) = (spent + share, searches + 1);
+        }
+        assert!(searches >= 3 && spent <= TIME_ON_FIRST_USE, "{searches} searches in {spent:?}");
+        assert_eq!(budget(Some(milliseconds(1)), milliseconds(2)), None);
     }
 }

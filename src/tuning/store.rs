@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// One for each open device. What the file does not take stays here as long as the device.
 pub(super) struct Store {
@@ -17,6 +18,8 @@ pub(super) struct Store {
     file: Option<TuningFile>,
     memory: Mutex<HashMap<Key, Value>>,
     warned: AtomicBool,
+    /// Time that searches on first use have taken.
+    spent: Mutex<Duration>,
 }
 
 impl Store {
@@ -39,6 +42,7 @@ impl Store {
             file,
             memory: Mutex::default(),
             warned: AtomicBool::new(false),
+            spent: Mutex::default(),
         }
     }
 
@@ -89,6 +93,19 @@ impl Store {
         }
     }
 
+    /// Does a search on first use, which is told the time that others have taken before.
+    pub fn search<T>(&self, search: impl FnOnce(Duration) -> T) -> T {
+        let spent = *self.spent();
+        let begun = Instant::now();
+        let result = search(spent);
+        *self.spent() += begun.elapsed();
+        result
+    }
+
+    fn spent(&self) -> MutexGuard<'_, Duration> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Says what is wrong with the file, once.
     pub fn warn(&self, error: &TuningFileError) {
         if !self.warned.swap(true, Ordering::Relaxed) {
@@ -124,7 +141,6 @@ mod tests {
     use super::*;
     use serde::{Deserialize, Serialize};
     use std::fs;
-    use std::time::Duration;
 
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Group {

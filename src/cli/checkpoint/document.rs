@@ -1,10 +1,12 @@
 //! What a checkpoint says of itself: JSON, with every number to the last bit.
 
 use crate::cli::failure::{Failure, Status};
-use lattice_solvers::SolverState;
+use crate::dirac::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_solvers::{Residual, SolverState, Work};
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::time::Duration;
 
 const SCHEMA_VERSION: u32 = 1;
 
@@ -33,9 +35,58 @@ pub struct Finished {
     pub true_residual: Bits,
     /// The BLAKE3 sum of the solution.
     pub sum: String,
+    /// What was tried, if the method was chosen.
+    #[serde(default)]
+    pub attempts: Vec<KeptAttempt>,
 }
 
-/// The state of a solve. The history is the first block of the file, the vectors are the others.
+/// One method's part in a solve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptAttempt {
+    params: SolveParams,
+    iterations: usize,
+    applications: usize,
+    iterated: Bits,
+    true_residual: Bits,
+    nanoseconds: u64,
+    flops: u64,
+    bytes: u64,
+    failure: Option<String>,
+}
+
+impl From<&Attempt> for KeptAttempt {
+    fn from(attempt: &Attempt) -> Self {
+        let Attempt { params, iterations, applications, residual, time, work, failure } = attempt;
+        Self {
+            params: *params,
+            iterations: *iterations,
+            applications: *applications,
+            iterated: Bits(residual.iterated),
+            true_residual: Bits(residual.true_residual),
+            nanoseconds: time.as_nanos() as u64,
+            flops: work.flops,
+            bytes: work.bytes,
+            failure: failure.clone(),
+        }
+    }
+}
+
+impl From<&KeptAttempt> for Attempt {
+    fn from(kept: &KeptAttempt) -> Self {
+        Self {
+            params: kept.params,
+            iterations: kept.iterations,
+            applications: kept.applications,
+            residual: Residual { iterated: kept.iterated.0, true_residual: kept.true_residual.0 },
+            time: Duration::from_nanos(kept.nanoseconds),
+            work: Work { flops: kept.flops, bytes: kept.bytes },
+            failure: kept.failure.clone(),
+        }
+    }
+}
+
+/// The state of a solve. The history is the first block of the file, then come the vectors; where other methods were tried before, the history of these
+/// and the best iterate, if there is one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Current {
     pub spin: usize,
@@ -45,11 +96,19 @@ pub struct Current {
     scalars: Vec<(String, Bits, Bits)>,
     numbers: Vec<(String, Bits)>,
     counts: Vec<(String, u64)>,
+    #[serde(default)]
+    attempts: Vec<KeptAttempt>,
 }
 
 /// A number as its bits: JSON has no NaN, and its readers may round.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Bits(pub f64);
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
 
 impl Serialize for Bits {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -106,7 +165,7 @@ impl Document {
 
 impl Current {
     /// All of a state but what is in blocks.
-    pub fn of<V>(spin: usize, colour: usize, state: &SolverState<V>) -> Self {
+    pub fn of<V, W>(spin: usize, colour: usize, earlier: &Earlier<V>, state: &SolverState<W>) -> Self {
         Self {
             spin,
             colour,
@@ -119,19 +178,28 @@ impl Current {
                 .collect(),
             numbers: state.numbers.iter().map(|(name, number)| (name.to_string(), Bits(*number))).collect(),
             counts: state.counts.iter().map(|(name, count)| (name.to_string(), *count)).collect(),
+            attempts: earlier.attempts.iter().map(KeptAttempt::from).collect(),
         }
     }
 
-    /// The state, with these blocks; `None` if they are not as many as it has.
-    pub fn state(self, blocks: Vec<Vec<u8>>) -> Option<SolverState<Vec<u8>>> {
+    /// The state with these blocks, and what was tried before; `None` if they are not as many as it has.
+    pub fn state(self, blocks: Vec<Vec<u8>>) -> Option<KeptChoice> {
         let mut blocks = blocks.into_iter();
         let history = history_of(&blocks.next()?)?;
-        if blocks.len() != self.vectors.len() {
+        let count = self.vectors.len();
+        let vectors: Vec<_> = self.vectors.into_iter().map(Into::into).zip(blocks.by_ref()).collect();
+        let mut earlier = Earlier::default();
+        if !self.attempts.is_empty() {
+            earlier.attempts = self.attempts.iter().map(Attempt::from).collect();
+            earlier.history = history_of(&blocks.next()?)?;
+            earlier.best = blocks.next();
+        }
+        if vectors.len() != count || blocks.next().is_some() {
             return None;
         }
-        Some(SolverState {
+        let state = SolverState {
             method: self.method.into(),
-            vectors: self.vectors.into_iter().map(Into::into).zip(blocks).collect(),
+            vectors,
             scalars: self
                 .scalars
                 .into_iter()
@@ -140,7 +208,8 @@ impl Current {
             numbers: self.numbers.into_iter().map(|(name, number)| (name.into(), number.0)).collect(),
             counts: self.counts.into_iter().map(|(name, count)| (name.into(), count)).collect(),
             history,
-        })
+        };
+        Some((earlier, state))
     }
 }
 
@@ -157,6 +226,7 @@ fn history_of(block: &[u8]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dirac::BicgstabParams;
 
     fn state() -> SolverState<Vec<u8>> {
         SolverState {
@@ -166,6 +236,18 @@ mod tests {
             numbers: vec![("target".into(), f64::INFINITY), ("smallest".into(), f64::from_bits(1))],
             counts: vec![("flops".into(), u64::MAX)],
             history: vec![1.0, 0.1 + 0.2, 1e-300],
+        }
+    }
+
+    fn attempt() -> Attempt {
+        Attempt {
+            params: SolveParams::Bicgstab(BicgstabParams::default()),
+            iterations: 12,
+            applications: 25,
+            residual: Residual { iterated: 0.1 + 0.2, true_residual: f64::NAN },
+            time: Duration::from_nanos(123_456_789_012),
+            work: Work { flops: 7, bytes: u64::MAX },
+            failure: Some("‖r‖ is infinite or not a number".to_owned()),
         }
     }
 
@@ -179,18 +261,35 @@ mod tests {
             iterated: Bits(1e-11 / 3.0),
             true_residual: Bits(2e-11 / 3.0),
             sum: "ab".to_owned(),
+            attempts: vec![KeptAttempt::from(&attempt())],
         };
         let job = vec![("kappa".to_owned(), "0.13".to_owned())];
-        let document =
-            Document::new(job.clone(), 1.5, vec![finished.clone()], Some(Current::of(1, 2, &state())));
+        let current = Current::of(1, 2, &Earlier::<()>::default(), &state());
+        let document = Document::new(job.clone(), 1.5, vec![finished.clone()], Some(current));
         let text = serde_json::to_string(&document).unwrap();
         let read = Document::read(Path::new("solve.checkpoint"), &text).unwrap();
         assert_eq!((read.job, read.finished), (job, vec![finished]));
         let current = read.current.unwrap();
         assert_eq!((current.spin, current.colour), (1, 2));
-        assert_eq!(current.state(blocks()), Some(state()));
-        let short = Current::of(1, 2, &state());
-        assert_eq!(short.state(blocks()[..2].to_vec()), None);
+        assert_eq!(current.state(blocks()), Some((Earlier::default(), state())));
+        let same = || Current::of(1, 2, &Earlier::<()>::default(), &state());
+        assert_eq!(same().state(blocks()[..2].to_vec()), None);
+        assert_eq!(same().state([blocks(), vec![vec![]]].concat()), None);
+    }
+
+    #[test]
+    fn what_was_tried_before_comes_back_too() {
+        for best in [None, Some(vec![3, 4])] {
+            let earlier = Earlier { attempts: vec![attempt()], history: vec![1.0, 0.1], best };
+            let text = serde_json::to_string(&Current::of(1, 2, &earlier, &state())).unwrap();
+            let mut blocks = vec![block_of(&state().history), vec![1, 2], vec![], block_of(&earlier.history)];
+            blocks.extend(earlier.best.clone());
+            let current: Current = serde_json::from_str(&text).unwrap();
+            let (back, state_back) = current.state(blocks).unwrap();
+            assert_eq!((&back.history, &back.best, state_back), (&earlier.history, &earlier.best, state()));
+            // NaN is not equal to itself.
+            assert_eq!(format!("{:?}", back.attempts), format!("{:?}", earlier.attempts));
+        }
     }
 
     #[test]

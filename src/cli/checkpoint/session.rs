@@ -1,13 +1,13 @@
 //! A job that can be interrupted: it keeps its state, and knows what an earlier run has done of it.
 
-use super::document::{Bits, Current, Document, Finished, block_of};
+use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
 use super::{Checkpointing, Resumed, add};
 use crate::cli::equation::Residual;
 use crate::cli::failure::{Failure, Status};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::report::Report;
 use crate::device::DeviceError;
-use crate::dirac::{Attempt, Checkpoints, SolveParams, Watch};
+use crate::dirac::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
 use crate::host::{Dims, Spinor};
 use crate::io::{self, CheckpointWriter, PropagatorWriter};
 use crate::lattice::StoredField;
@@ -35,8 +35,8 @@ pub struct Session<'a> {
     resumed_from: Option<PathBuf>,
     /// Spin and colour of the solve under way.
     source: (usize, usize),
-    /// The state of the earlier run, with its source.
-    state: Option<(usize, usize, SolverState<Vec<u8>>)>,
+    /// The state of the earlier run, with what it had tried before, and its source.
+    state: Option<((usize, usize), KeptChoice)>,
     /// Why a state could not be kept when the job was interrupted.
     error: Option<io::Error>,
 }
@@ -47,6 +47,8 @@ pub struct Found {
     pub iterations: usize,
     /// The residual of the solution.
     pub residual: Residual,
+    /// What was tried, if the method was chosen.
+    pub attempts: Vec<Attempt>,
     /// One spinor for each site, in lexicographic order.
     pub solution: Vec<Spinor<f64>>,
 }
@@ -84,13 +86,13 @@ impl Checkpointing {
         if let Some(Resumed { path, document, blocks }) = resumed {
             expect_same(&path, &document.job, &session.job)?;
             if let Some(current) = document.current {
-                let (spin, colour) = (current.spin, current.colour);
+                let source = (current.spin, current.colour);
                 let state = current.state(blocks).ok_or_else(|| {
                     let message =
                         format!("{}: the checkpoint has not the blocks that it names", path.display());
                     Failure::new(Status::File, anyhow::Error::msg(message))
                 })?;
-                session.state = Some((spin, colour, state));
+                session.state = Some((source, state));
             }
             session.earlier_seconds = document.seconds;
             session.take_over(path, document.finished)?;
@@ -152,7 +154,8 @@ impl Session<'_> {
         let found = self.finished.iter().find(|solve| (solve.spin, solve.colour) == (spin, colour));
         let Some(solve) = found else { return Ok(None) };
         let residual = Residual::new(solve.iterated.0, solve.true_residual.0);
-        Ok(Some(Found { iterations: solve.iterations, residual, solution: self.solution(solve)? }))
+        let attempts = solve.attempts.iter().map(Attempt::from).collect();
+        Ok(Some(Found { iterations: solve.iterations, residual, attempts, solution: self.solution(solve)? }))
     }
 
     fn solution(&self, solve: &Finished) -> Result<Vec<Spinor<f64>>, Failure> {
@@ -170,14 +173,19 @@ impl Session<'_> {
         }
     }
 
+    /// Time in the methods that the state of the earlier run has behind it.
+    pub fn kept_time(&self) -> Duration {
+        self.state.as_ref().map_or(Duration::ZERO, |(_, (earlier, state))| earlier.time() + state.time())
+    }
+
     /// Says which solve comes next.
     pub fn begin(&mut self, spin: usize, colour: usize) {
         self.source = (spin, colour);
     }
 
-    /// Keeps the solution of the solve under way, if states are kept.
-    pub fn finish(&mut self, x: &[Spinor<f64>], info: &SolverInfo) {
-        if let Err(error) = self.keep_solution(x, info) {
+    /// Keeps the solution of the solve under way, if states are kept, and what was tried if the method was chosen.
+    pub fn finish(&mut self, x: &[Spinor<f64>], info: &SolverInfo, attempts: &[Attempt]) {
+        if let Err(error) = self.keep_solution(x, info, attempts) {
             self.warn(&error);
         }
         self.last = Instant::now();
@@ -188,7 +196,12 @@ impl Session<'_> {
         self.report.warning(format_args!("the state is not kept: {error}"));
     }
 
-    fn keep_solution(&mut self, x: &[Spinor<f64>], info: &SolverInfo) -> Result<(), io::Error> {
+    fn keep_solution(
+        &mut self,
+        x: &[Spinor<f64>],
+        info: &SolverInfo,
+        attempts: &[Attempt],
+    ) -> Result<(), io::Error> {
         if self.file.is_none() {
             return Ok(());
         }
@@ -201,6 +214,7 @@ impl Session<'_> {
             iterated: Bits(info.residual.iterated),
             true_residual: Bits(info.residual.true_residual),
             sum: sum(x),
+            attempts: attempts.iter().map(KeptAttempt::from).collect(),
         });
         self.begin_file(None)?.map_or(Ok(()), CheckpointWriter::finish)
     }
@@ -222,10 +236,31 @@ impl Session<'_> {
         CheckpointWriter::create(file, &text).map(Some)
     }
 
+    /// Keeps a state now.
+    fn keep_now(
+        &mut self,
+        earlier: &Earlier<&dyn StoredField>,
+        state: &SolverState<&dyn StoredField>,
+    ) -> Result<(), DeviceError> {
+        if let Err(error) = self.write(earlier, state)? {
+            if self.interrupt.pressed() {
+                self.error = Some(error);
+            } else {
+                self.warn(&error);
+            }
+        }
+        self.last = Instant::now();
+        Ok(())
+    }
+
     /// Writes a checkpoint, one field after the other: in all they may be larger than the memory of the host.
-    fn write(&self, state: &SolverState<&dyn StoredField>) -> Result<Result<(), io::Error>, DeviceError> {
+    fn write(
+        &self,
+        earlier: &Earlier<&dyn StoredField>,
+        state: &SolverState<&dyn StoredField>,
+    ) -> Result<Result<(), io::Error>, DeviceError> {
         let (spin, colour) = self.source;
-        let mut writer = match self.begin_file(Some(Current::of(spin, colour, state))) {
+        let mut writer = match self.begin_file(Some(Current::of(spin, colour, earlier, state))) {
             Ok(Some(writer)) => writer,
             other => return Ok(other.map(drop)),
         };
@@ -234,6 +269,12 @@ impl Session<'_> {
             if written.is_ok() {
                 written = writer.block(&field.to_bytes()?);
             }
+        }
+        if !earlier.attempts.is_empty() {
+            written = written.and_then(|()| writer.block(&block_of(&earlier.history)));
+        }
+        if let (Ok(()), Some(best)) = (&written, earlier.best) {
+            written = writer.block(&best.to_bytes()?);
         }
         Ok(written.and_then(|()| writer.finish()))
     }
@@ -286,13 +327,14 @@ fn sum(x: &[Spinor<f64>]) -> String {
     sum.finalize().to_hex().to_string()
 }
 
-impl Checkpoints for Session<'_> {
-    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
-        let source = self.source;
-        self.state.take_if(|(spin, colour, _)| (*spin, *colour) == source).map(|(_, _, state)| state)
+impl Session<'_> {
+    /// The state of the earlier run for the solve under way.
+    fn take_kept(&mut self) -> Option<KeptChoice> {
+        let begun = self.source;
+        self.state.take_if(|(source, _)| *source == begun).map(|(_, kept)| kept)
     }
 
-    fn wish(&mut self) -> Wish {
+    fn wish_now(&self) -> Wish {
         match (self.interrupt.pressed(), &self.file) {
             (true, Some(_)) => Wish::KeepAndStop,
             (true, None) => Wish::Stop,
@@ -300,28 +342,52 @@ impl Checkpoints for Session<'_> {
             (false, _) => Wish::GoOn,
         }
     }
+}
+
+/// For one method.
+impl Checkpoints for Session<'_> {
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        self.take_kept().map(|(_, state)| state)
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.wish_now()
+    }
 
     fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
-        if let Err(error) = self.write(state)? {
-            if self.interrupt.pressed() {
-                self.error = Some(error);
-            } else {
-                self.warn(&error);
-            }
-        }
-        self.last = Instant::now();
-        Ok(())
+        self.keep_now(&Earlier::default(), state)
     }
 }
 
+/// For an automatic choice.
 impl Watch for Session<'_> {
-    fn stops(&mut self) -> bool {
-        self.interrupt.pressed()
+    fn kept(&mut self) -> Option<KeptChoice> {
+        self.take_kept()
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.wish_now()
+    }
+
+    fn keep(
+        &mut self,
+        earlier: &Earlier<&dyn StoredField>,
+        state: &SolverState<&dyn StoredField>,
+    ) -> Result<(), DeviceError> {
+        self.keep_now(earlier, state)
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
         let from = if from < 1.0 { format!("the residual {from:.3e}") } else { "x = 0".to_owned() };
         self.report.warning(format_args!("{failed}; going on with {next} from {from}"));
+    }
+
+    fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
+        let Attempt { params, iterations, residual, .. } = tried;
+        self.report.note(format_args!(
+            "tried {params} for {iterations} iterations, to {:.3e}; going on with {next}",
+            residual.true_residual
+        ));
     }
 }
 

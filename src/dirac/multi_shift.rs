@@ -1,0 +1,65 @@
+//! Shifted normal equations, all at the price of one.
+
+use super::wilson::Wilson;
+use crate::device::DeviceError;
+use crate::lattice::SpinorField;
+use lattice_solvers::{self as solvers, MultiShiftParams, Shifted, SolverError, SolverInfo, Stopping};
+
+/// Parameters of [`multi_shift_cg`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiShiftCgParams {
+    /// Wanted ‖b − (M†M + σ) x‖ / ‖b‖ for every shift σ, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations. Default 10 000.
+    pub max_iterations: usize,
+}
+
+impl Default for MultiShiftCgParams {
+    fn default() -> Self {
+        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+        Self { tol: tolerance, max_iterations }
+    }
+}
+
+/// A solution for each shift, with its true residual and the iterations after which it was found.
+pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
+
+/// Solves (M†M + σ) x = b for all these shifts σ ≥ 0 by one Conjugate Gradient iteration in double, from x = 0: the systems that a rational function
+/// of M†M is made of. See [`lattice_solvers::multi_shift_cg`], which has the formulas.
+///
+/// The solutions come in the order of the shifts. M is the operator on all sites: the shifted equations of the Schur complement, (M̂†M̂ + σ) x = b, are others,
+/// whose solutions are no part of these. Where those are wanted, as for quark fields that live on the even sites, give [`lattice_solvers::multi_shift_cg`]
+/// the operator [`SchurComplement::normal`](super::SchurComplement::normal).
+///
+/// ```
+/// use lattice_cl::device::Team;
+/// use lattice_cl::dirac::{Kappa, MultiShiftCgParams, Wilson, multi_shift_cg};
+/// use lattice_cl::host::{Boundary, random};
+/// use lattice_cl::{Dims, lattice::Lattice};
+///
+/// let dims = Dims::new([4, 4, 4, 4])?;
+/// let lattice = Lattice::new(&Team::host(), dims)?;
+/// let links = lattice.gauge::<f64>(&random::weak(dims, 0.1, 1), Boundary::antiperiodic_t())?;
+/// let wilson = Wilson::new(&links, Kappa(0.11))?;
+/// let b = lattice.point_source([0; 4], 0, 0)?;
+/// let (solutions, info) = multi_shift_cg(&wilson, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
+/// for solution in &solutions {
+///     assert!(solution.residual.true_residual <= 1e-10 && solution.iterations <= info.iterations);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
+/// [`SolverError::Operation`] when a device fails.
+pub fn multi_shift_cg(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+    let MultiShiftCgParams { tol, max_iterations } = *params;
+    let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
+    let params = MultiShiftParams { stopping, ..Default::default() };
+    solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params)
+}
