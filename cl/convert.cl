@@ -65,7 +65,8 @@ static inline size_t unit_offset(const layout l, const place p)
 // Fixed-point numbers are raised by this.
 #define RAISED 32768.0
 
-// One work-item for each site of the target, which has one or both parities.
+// One work-item for each site of the target, which has one or both parities. With ADD what is converted is added to the target, which is
+// not fixed point then.
 __kernel void convert_field(__global const FROM *restrict from, __global TO *restrict to, const uint parities)
 {
     const layout a = {TO_SX, TO_SY, TO_SZ, TO_ST, TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_UNITS};
@@ -101,7 +102,13 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
         const size_t re_from = offset_of(b, source, c), re_to = offset_of(a, target, c);
         const double re = factor * (from[re_from] - from_raised);
         const double im = factor * (from[re_from + imaginary_step(b)] - from_raised);
-        to[re_to] = IS_FIXED(TO) ? (TO)(clamp(round(re), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)re;
-        to[re_to + imaginary_step(a)] = IS_FIXED(TO) ? (TO)(clamp(round(im), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)im;
+        const size_t im_to = re_to + imaginary_step(a);
+        if (ADD) {
+            to[re_to] += (TO)re;
+            to[im_to] += (TO)im;
+        } else {
+            to[re_to] = IS_FIXED(TO) ? (TO)(clamp(round(re), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)re;
+            to[im_to] = IS_FIXED(TO) ? (TO)(clamp(round(im), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)im;
+        }
     }
 }

@@ -404,7 +404,10 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 {
 #if NORM2
     REDUCTION_LOCAL;
-    vdouble product_re = (vdouble)0, product_im = (vdouble)0, norm2 = (vdouble)0;
+    vdouble norm2 = (vdouble)0;
+#endif
+#if PRODUCTS
+    vdouble product_re = (vdouble)0, product_im = (vdouble)0;
 #endif
 #if SUBTRACT
     const vcomplex minus_a = splat(-NUMBER(a));
@@ -501,6 +504,10 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
         }
     }
 #if NORM2
+#if PRODUCTS
     REDUCE(3, sum_of_lanes(product_re), sum_of_lanes(product_im), sum_of_lanes(norm2));
+#else
+    REDUCE(1, sum_of_lanes(norm2), 0.0, 0.0);
+#endif
 #endif
 }

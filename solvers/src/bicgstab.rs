@@ -51,7 +51,7 @@ pub fn bicgstab<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;

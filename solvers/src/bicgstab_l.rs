@@ -61,7 +61,7 @@ pub fn bicgstab_l<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let BicgstabLParams { stopping, degree, breakdown } = *params;
     if degree == 0 {

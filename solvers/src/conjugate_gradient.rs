@@ -47,7 +47,7 @@ pub fn conjugate_gradient<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
@@ -88,8 +88,7 @@ where
                 Step::Replaced(norm2) => {
                     // (r, p) = (r, r) holds for the new residual too.
                     let share = space.quotient(&space.dot(&r, &p)?, &norm2);
-                    space.axpy(&space.negate(&share), &r, &mut p)?;
-                    space.axpy(&space.scalar(Complex64::new(1.0, 0.0)), &r, &mut p)?;
+                    space.turn(&space.scalar(Complex64::new(1.0, 0.0)), &share, &r, &r, &mut p)?;
                     r_norm2 = norm2;
                 }
                 Step::Continue => {}

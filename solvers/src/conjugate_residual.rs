@@ -67,7 +67,7 @@ pub fn conjugate_residual<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;

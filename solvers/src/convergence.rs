@@ -44,7 +44,7 @@ const SHARE_OF_LOOKS: f64 = 0.01;
 const LONGEST_BLIND: u64 = 32;
 
 /// The same where the residual is to be replaced: low precision gains nothing below where it should have been.
-const LONGEST_BLIND_REPLACED: u64 = 8;
+const LONGEST_BLIND_REPLACED: u64 = 16;
 
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;
@@ -62,7 +62,7 @@ pub enum TrueResidual<'a, A: LinearOperator> {
     /// Keeps an iteration in low precision on course (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835; M. A. Clark et al.,
     /// Comput. Phys. Commun. 181 (2010) 1517). The solution is kept elsewhere, in high precision, and the iteration finds corrections to it.
     Replaced {
-        /// Adds x to the solution, sets x = 0 and r = b − A·solution, and gives the residual of the solution that counts.
+        /// Adds x to the solution, sets x = 0 and r = b − A·solution, and says what that is.
         replace: &'a mut Replacement<'a, A>,
         /// It is done when ‖r‖ has fallen to this fraction of what it was after the last time.
         at: f64,
@@ -86,7 +86,19 @@ impl<'a, A: LinearOperator> TrueResidual<'a, A> {
 pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
 
 /// See [`TrueResidual::Replaced`].
-pub type Replacement<'a, A> = dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
+pub type Replacement<'a, A> =
+    dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Replaced<ScalarOf<A>>, ErrorOf<A>> + 'a;
+
+/// A residual that was replaced.
+#[derive(Clone, Debug)]
+pub struct Replaced<S> {
+    /// The residual of the solution that counts.
+    pub true_residual: f64,
+    /// (r, r), and its value: whoever replaces reads both at once.
+    pub r_norm2: S,
+    /// The value of `r_norm2`.
+    pub value: f64,
+}
 
 /// What a solve ends with.
 pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
@@ -444,13 +456,10 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         let Some(TrueResidual::Replaced { replace, .. }) = &mut self.true_residual else {
             unreachable!("only a residual that is to be replaced is");
         };
-        let true_residual = replace(x, r)?;
-        let space = self.operator.space();
-        let norm2 = space.norm2(r)?;
-        let [value] = space.read([&norm2])?;
+        let Replaced { true_residual, r_norm2, value } = replace(x, r)?;
         // x is zero now, as the best one was made.
-        self.best.r_norm2 = value.re;
-        let iterated = value.re.sqrt() / self.scale();
+        self.best.r_norm2 = value;
+        let iterated = value.sqrt() / self.scale();
         let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
         self.futile = if improved { 0 } else { self.futile + 1 };
         self.last_true = true_residual;
@@ -463,24 +472,25 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         } else {
             None
         };
-        Ok((norm2, verdict))
+        Ok((r_norm2, verdict))
     }
 
     /// Goes back to the best iterate: x, r and its (r, r).
     pub fn restore(&mut self, x: &mut VectorOf<A>, r: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
         let space = self.operator.space();
         space.copy(&self.best.x, x)?;
-        match &mut self.true_residual {
-            Some(TrueResidual::Replaced { replace, .. }) => self.last_true = replace(x, r)?,
-            _ => self.residual(x, r)?,
+        if let Some(TrueResidual::Replaced { replace, .. }) = &mut self.true_residual {
+            let Replaced { true_residual, r_norm2, value } = replace(x, r)?;
+            self.last_true = true_residual;
+            self.r_norm2 = value;
+            self.best.r_norm2 = value;
+            self.replaced = value.sqrt() / self.scale();
+            return Ok(r_norm2);
         }
+        self.residual(x, r)?;
         let norm2 = space.norm2(r)?;
         let [value] = space.read([&norm2])?;
         self.r_norm2 = value.re;
-        if let Some(TrueResidual::Replaced { .. }) = self.true_residual {
-            self.best.r_norm2 = value.re;
-            self.replaced = value.re.sqrt() / self.scale();
-        }
         Ok(norm2)
     }
 
@@ -569,7 +579,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 self.operator.space().copy(&self.best.x, &mut x)?;
             }
             self.last_true = match &mut self.true_residual {
-                Some(TrueResidual::Replaced { replace, .. }) => replace(&mut x, &mut self.scratch)?,
+                Some(TrueResidual::Replaced { replace, .. }) => {
+                    replace(&mut x, &mut self.scratch)?.true_residual
+                }
                 _ => self.compute_true(&x)?,
             };
         }

@@ -79,7 +79,7 @@ pub fn gcr<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     if params.restart == 0 {
         return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });

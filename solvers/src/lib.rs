@@ -38,7 +38,7 @@ pub use bicgstab::{BicgstabParams, bicgstab};
 pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
-pub use convergence::{Replacement, ResidualOf, Stopping, TrueResidual};
+pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};
 pub use gcr::{GcrParams, Preconditioned, Preconditioner, gcr};
 pub use minimal_residual::{MrParams, MrSmoother, minimal_residual};
 pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};

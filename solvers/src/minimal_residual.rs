@@ -52,7 +52,7 @@ pub fn minimal_residual<'c, A>(
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
     let inverse_relaxation = space.scalar(inverse_relaxation::<A>(params.relaxation)?);

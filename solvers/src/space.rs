@@ -11,7 +11,7 @@ use num_complex::Complex64;
 /// keep all of them on the device between two reads.
 ///
 /// The fused methods have definitions in terms of the plain ones; an implementation overrides them to pass over
-/// memory less often. Vectors passed to one call are always distinct.
+/// memory less often. A vector that a call writes is none of its others.
 pub trait VectorSpace {
     /// A vector of this space.
     type Vector;

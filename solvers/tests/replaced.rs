@@ -47,7 +47,9 @@ fn every_method_finds_the_solution_of_the_right_operator() {
             let mut image = b.clone();
             a.apply(&solution, &mut image)?;
             r.iter_mut().zip(&b).zip(&image).for_each(|((r, b), image)| *r = b - image);
-            Ok(distance(&image, &b) / norm)
+            let r_norm2 = a.space().norm2(r)?;
+            let value = r_norm2.re;
+            Ok(Replaced { true_residual: distance(&image, &b) / norm, r_norm2, value })
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: 0.1 };
         let (_, info) = method(&wrong, &b, residual).unwrap();

@@ -9,7 +9,7 @@ use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
 use super::trace::Trace;
-use crate::host::{Dims, NDIM};
+use crate::host::{Dims, NDIM, Spinor};
 use crate::io::PropagatorWriter;
 use crate::observables::{PionCorrelator, effective_mass};
 use crate::plot;
@@ -139,6 +139,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut solves = Vec::new();
     let mut written = Ok(());
     let mut gave_up = None;
+    // One solution after the other, in the same memory.
+    let mut x = Vec::new();
     let bar = report.progress("solve", 12);
     for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
         bar.set_message(format!("spin {spin}, colour {colour}"));
@@ -146,10 +148,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             solves.push(Solve { spin, color: colour, converged, iterations, residual, attempts });
         };
         let found = session.found(spin, colour)?;
-        let x = if let Some(Found { iterations, residual, attempts, solution }) = found {
+        if let Some(Found { iterations, residual, attempts, solution }) = found {
             solving.learn(problem.wilson.lattice().team(), &attempts);
             take(true, iterations, residual, attempts.iter().map(AttemptOutcome::from).collect());
-            solution
+            x = solution;
         } else {
             let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
             session.begin(spin, colour);
@@ -169,10 +171,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 break;
             }
             tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
-            let x = solved.x.to_host()?;
+            x.resize(dims.volume(), Spinor::default());
+            solved.x.copy_to_host(&mut x)?;
             session.finish(&x, &solved.info, &solved.attempts);
-            x
-        };
+        }
         pion.add(&x);
         if let Some(unfinished) = &mut writer
             && let Err(error) = unfinished.write(spin, colour, &x)

@@ -7,8 +7,8 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, SolverError, SolverInfo,
-    StateKeeper, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, SolverError,
+    SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
 use std::cell::{Cell, RefCell};
@@ -134,20 +134,23 @@ impl<A: DiracOperator> Form<'_, A> {
                 begun / scale(low.space(), &whole)?
             }
         };
-        let mut correction = space.zero_vector()?;
         let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements.set(replacements.get() + 1);
-            A::raise(x, &mut correction)?;
             let mut solution = solution.borrow_mut();
-            space.axpy(&space.scalar(-MINUS_ONE), &correction, &mut solution)?;
+            A::add_raised(x, &mut solution)?;
             low.space().copy(&zero, x)?;
             operator.apply(&solution, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             map.apply(&low_residual, r)?;
-            let relative = norm(space, &residual)? / b_norm;
-            if relative <= plan.stopping.tolerance { true_residual(&solution) } else { Ok(relative) }
+            let r_norm2 = low.space().norm2(r)?;
+            let [value, true_norm2] = space.read([&r_norm2, &space.norm2(&residual)?])?;
+            let mut relative = true_norm2.re.sqrt() / b_norm;
+            if relative <= plan.stopping.tolerance {
+                relative = true_residual(&solution)?;
+            }
+            Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
         let mut keeper = checkpoints.map(|checkpoints| Keeper {

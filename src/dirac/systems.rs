@@ -2,7 +2,7 @@
 
 use super::schur_complement::SchurComplement;
 use super::wilson::Wilson;
-use crate::device::DeviceError;
+use crate::device::{DeviceError, Number};
 use crate::lattice::{LatticeError, ParityField, SpinorField, StoredField};
 use crate::scalar::Storage;
 use lattice_solvers::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work};
@@ -46,7 +46,7 @@ impl FromStr for System {
 
 /// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
 pub(super) trait DiracOperator:
-    LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField>> + Sized
+    LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField, Scalar = Number>> + Sized
 {
     /// M†
     fn adjoint(&self) -> Result<Self, DeviceError>;
@@ -71,6 +71,9 @@ pub(super) trait InPrecision<R: Storage>: DiracOperator {
 
     /// x = low
     fn raise(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
+
+    /// x = x + low
+    fn add_raised(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
 }
 
 impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
@@ -87,6 +90,10 @@ impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
     fn raise(low: &SpinorField<R>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
         low.cast_to(x)
     }
+
+    fn add_raised(low: &SpinorField<R>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        low.spinors.add_to(&mut x.spinors)
+    }
 }
 
 impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
@@ -102,6 +109,10 @@ impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
 
     fn raise(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
         low.cast_to(x)
+    }
+
+    fn add_raised(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
+        low.spinors.add_to(&mut x.spinors)
     }
 }
 

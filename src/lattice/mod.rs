@@ -28,7 +28,6 @@ pub(crate) use spinors::{Sites, Spinors};
 use crate::device::{DeviceError, Team};
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
-use num_traits::One;
 use std::sync::Arc;
 
 /// A lattice of given extents on the devices of a team. Cheap to clone.
@@ -302,8 +301,6 @@ impl Lattice {
                 return Err(LatticeError::OutOfRange { what, found, last: count - 1 });
             }
         }
-        let mut spinors = vec![Spinor::default(); dims.volume()];
-        spinors[dims.site(site)].0[spin][colour].re = T::Real::one();
-        self.spinor_from_host(&spinors)
+        Ok(SpinorField { spinors: Spinors::point(self, site, spin, colour)? })
     }
 }

@@ -43,6 +43,14 @@ impl<T: Storage> SpinorField<T> {
         self.spinors.to_host()
     }
 
+    /// As [`to_host`](Self::to_host), into memory that is there.
+    ///
+    /// # Panics
+    /// When it has not one spinor for each site of each field.
+    pub fn copy_to_host(&self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
+        self.spinors.copy_to_host(spinors)
+    }
+
     /// parity = the part of this field on the sites of `parity`.
     ///
     /// # Panics

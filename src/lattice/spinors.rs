@@ -4,8 +4,9 @@ use super::layout::Shape;
 use super::slab::Slab;
 use super::{Lattice, transfer};
 use crate::device::{Buffer, DeviceError, check_length};
-use crate::host::{Dims, Spinor};
+use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
+use num_traits::One;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -85,6 +86,34 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
         };
         Ok(Self { lattice: lattice.clone(), sites, sources, storage })
+    }
+
+    /// One field that is zero but for one component of one site, which is 1.
+    pub fn point(
+        lattice: &Lattice,
+        site: [usize; NDIM],
+        spin: usize,
+        colour: usize,
+    ) -> Result<Self, DeviceError> {
+        let dims = lattice.dims();
+        let mut spinor = Spinor::<T::Real>::default();
+        spinor.0[spin][colour].re = T::Real::one();
+        let mut field = Self::zero(lattice, Sites::All, 1)?;
+        match &mut field.storage {
+            SpinorStorage::Host(own) => own[dims.site(site)] = spinor,
+            SpinorStorage::Devices(buffers) => {
+                let [x, y, z, t] = site;
+                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
+                    if (slab.t_origin..slab.t_origin + slab.t_extent).contains(&t) {
+                        let layout = slab.layout(dims, T::STORAGE);
+                        let place = layout.place([x, y, z, t - slab.t_origin]);
+                        let components = spinor.0.as_flattened();
+                        transfer::upload_site::<T>(buffer, &layout, Shape::SPINOR, place, components)?;
+                    }
+                }
+            }
+        }
+        Ok(field)
     }
 
     /// `spinors` has one field after the other, the sites of each in lexicographic order.
@@ -214,8 +243,21 @@ impl<T: Storage> Spinors<T> {
 
     /// One field after the other, the sites of each in lexicographic order.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
+        let mut spinors = vec![Spinor::default(); self.sources * self.sites.of(self.lattice.dims().volume())];
+        self.copy_to_host(&mut spinors)?;
+        Ok(spinors)
+    }
+
+    /// As [`to_host`](Self::to_host), into memory that is there.
+    ///
+    /// # Panics
+    /// When it has not as many spinors.
+    pub fn copy_to_host(&self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
         let buffers = match &self.storage {
-            SpinorStorage::Host(own) => return Ok(own.clone()),
+            SpinorStorage::Host(own) => {
+                spinors.copy_from_slice(own);
+                return Ok(());
+            }
             SpinorStorage::Devices(buffers) => buffers,
         };
         let dims = self.lattice.dims();
@@ -224,7 +266,7 @@ impl<T: Storage> Spinors<T> {
             Sites::All => None,
             Sites::Parity(parity) => Some(parity),
         };
-        let mut spinors = vec![Spinor::default(); self.sources * sites];
+        assert_eq!(spinors.len(), self.sources * sites, "one spinor for each site");
         for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
             let layout = slab.layout(dims, T::STORAGE);
             let first = slab.t_origin * sites / dims[3];
@@ -244,7 +286,7 @@ impl<T: Storage> Spinors<T> {
                 )?;
             }
         }
-        Ok(spinors)
+        Ok(())
     }
 
     /// to = the part of these fields, which are on all sites, on the sites of `to`. Nothing passes through the host.
@@ -317,18 +359,44 @@ impl<T: Storage> Spinors<T> {
     /// # Panics
     /// When the fields live on different lattices or sites, or there are not as many of one as of the other.
     pub fn cast_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.convert(to, false)
+    }
+
+    /// to = to + these fields, in the precision of `to`, which is not half.
+    ///
+    /// # Panics
+    /// As [`cast_to`](Self::cast_to).
+    pub fn add_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.convert(to, true)
+    }
+
+    fn convert<R: Storage>(&self, to: &mut Spinors<R>, add: bool) -> Result<(), DeviceError> {
         self.lattice.expect_same(&to.lattice);
         assert_eq!((self.sites, self.sources), (to.sites, to.sources), "sites and number of fields");
         match (&self.storage, &mut to.storage) {
             (SpinorStorage::Host(own), SpinorStorage::Host(other)) => {
-                other.par_iter_mut().zip(own).for_each(|(to, from)| *to = from.cast());
+                other.par_iter_mut().zip(own).for_each(|(to, from)| {
+                    let from: Spinor<R::Real> = from.cast();
+                    *to = if add {
+                        Spinor::from_fn(|spin, colour| to.0[spin][colour] + from.0[spin][colour])
+                    } else {
+                        from
+                    };
+                });
             }
             (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => {
                 let dims = self.lattice.dims();
                 let parities = self.sources * self.sites.parities().len();
                 for (slab, (own, other)) in self.lattice.slabs().iter().zip(own.iter().zip(other)) {
-                    let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
-                    transfer::cast_into::<T, R>(own, other, &from, &to, Shape::SPINOR, parities)?;
+                    let layouts = [slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE)];
+                    transfer::cast_into::<T, R>(
+                        own,
+                        other,
+                        layouts.each_ref(),
+                        Shape::SPINOR,
+                        parities,
+                        add,
+                    )?;
                 }
             }
             _ => unreachable!("{ONE_PLACE}"),

@@ -1,11 +1,15 @@
 //! Between the host's order of sites and a device's layout, and from one layout to another.
 
 use super::layout::{Layout, Place, Shape};
-use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
+};
 use crate::host::{Dims, NDIM};
 use crate::scalar::{Half, Real, Storage};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 const CONVERT: KernelFamily = KernelFamily::new("convert", &[include_str!("../../cl/convert.cl")]);
 
@@ -71,6 +75,26 @@ pub fn upload<T: Storage>(
     Ok(())
 }
 
+/// Sets one site of a field, in the slab at `place`.
+pub fn upload_site<T: Storage>(
+    buffer: &mut Buffer<T::Stored>,
+    layout: &Layout,
+    shape: Shape,
+    place: Place,
+    components: &[Complex<T::Real>],
+) -> Result<(), DeviceError> {
+    let unit = unit::<T>(layout, shape, components);
+    for (component, z) in components.iter().enumerate() {
+        for (offset, value) in layout.offsets(shape, component, place).into_iter().zip([z.re, z.im]) {
+            write(buffer, offset, &[T::store(value, unit)])?;
+        }
+    }
+    if layout.has_units(shape) {
+        write(buffer, layout.unit_offset(shape, place), bytemuck::cast_slice(&[unit]))?;
+    }
+    Ok(())
+}
+
 fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S]) -> Result<(), DeviceError> {
     buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
 }
@@ -107,7 +131,13 @@ pub fn download<T: Storage, S: Send>(
     store: impl Fn(&mut S, &dyn Fn(usize) -> Complex<T::Real>) + Sync,
 ) -> Result<(), DeviceError> {
     let parities = if parity.is_some() { 1 } else { 2 };
-    let numbers = buffer.slice(start..start + parities * layout.half_field(shape))?.to_vec()?;
+    let field = buffer.slice(start..start + parities * layout.half_field(shape))?;
+    let staging = buffer.device().attached(|_| Ok::<_, DeviceError>(Staging::<T::Stored>::default()))?;
+    let mut numbers = staging.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if numbers.len() < field.len() {
+        numbers.resize(field.len(), T::Stored::default());
+    }
+    field.read(&mut numbers[..field.len()])?;
     slab.par_iter_mut().enumerate().for_each(|(index, target)| {
         let place = match parity {
             None => layout.place(slab_coordinates(layout, index)),
@@ -130,6 +160,10 @@ pub fn download<T: Storage, S: Send>(
     Ok(())
 }
 
+/// Where fields arrive from a device, kept for the next one: the pages of fresh memory would take longer than the transfer.
+#[derive(Default)]
+struct Staging<S>(Mutex<Vec<S>>);
+
 /// The same part of a field, of `parities` parities, in another precision and the layout that goes with it.
 pub fn cast<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
@@ -139,18 +173,18 @@ pub fn cast<T: Storage, R: Storage>(
     parities: usize,
 ) -> Result<Buffer<R::Stored>, DeviceError> {
     let mut target = Buffer::zeroed(buffer.device(), parities * to.half_field(shape))?;
-    cast_into::<T, R>(buffer, &mut target, from, to, shape, parities)?;
+    cast_into::<T, R>(buffer, &mut target, [from, to], shape, parities, false)?;
     Ok(target)
 }
 
-/// As [`cast`], into a buffer of that layout.
+/// As [`cast`], into a buffer of that layout, or onto what is in it, which is not half precision.
 pub fn cast_into<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
     target: &mut Buffer<R::Stored>,
-    from: &Layout,
-    to: &Layout,
+    [from, to]: [&Layout; 2],
     shape: Shape,
     parities: usize,
+    add: bool,
 ) -> Result<(), DeviceError> {
     let device = buffer.device();
     let mut key = KernelKey::of_real::<f64>(CONVERT)
@@ -159,7 +193,8 @@ pub fn cast_into<T: Storage, R: Storage>(
         .define("FROM", from.precision().opencl_name())
         .define("TO", to.precision().opencl_name())
         .define("FROM_UNITS", u8::from(from.has_units(shape)))
-        .define("TO_UNITS", u8::from(to.has_units(shape)));
+        .define("TO_UNITS", u8::from(to.has_units(shape)))
+        .define("ADD", u8::from(add));
     for (layout, names) in [(from, FROM_MACROS), (to, TO_MACROS)] {
         let [sx, sy, sz, st] = layout.sub_extents();
         let [nx, ny, nz, nt] = layout.cuts();
@@ -167,15 +202,32 @@ pub fn cast_into<T: Storage, R: Storage>(
             key = key.define(name, value);
         }
     }
-    let parameters = [
-        Parameter::input::<T::Stored>("from"),
-        Parameter::output::<R::Stored>("to"),
-        Parameter::value::<u32>("parities"),
-    ];
-    let kernel = device.program(&key)?.kernel("convert_field", &parameters)?;
+    let kernel = Conversions::kernel::<T, R>(device, key)?;
     let sites = parities * to.blocks() * to.lanes();
     let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
     kernel.launch(Range::covering(sites, 64), &arguments).map(drop)
+}
+
+/// The kernels that a device has converted with: a solve converts again and again.
+#[derive(Default)]
+struct Conversions(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
+
+impl Conversions {
+    fn kernel<T: Storage, R: Storage>(device: &Device, key: KernelKey) -> Result<Arc<Kernel>, DeviceError> {
+        let made = device.attached(|_| Ok::<_, DeviceError>(Self::default()))?;
+        let mut made = made.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = made.get(&key) {
+            return Ok(kernel.clone());
+        }
+        let parameters = [
+            Parameter::input::<T::Stored>("from"),
+            Parameter::output::<R::Stored>("to"),
+            Parameter::value::<u32>("parities"),
+        ];
+        let kernel = Arc::new(device.program(&key)?.kernel("convert_field", &parameters)?);
+        made.insert(key, kernel.clone());
+        Ok(kernel)
+    }
 }
 
 const FROM_MACROS: [&str; 9] =
