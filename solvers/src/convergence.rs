@@ -44,7 +44,7 @@ const SHARE_OF_LOOKS: f64 = 0.01;
 const LONGEST_BLIND: u64 = 32;
 
 /// The same where the residual is to be replaced: low precision gains nothing below where it should have been.
-const LONGEST_BLIND_REPLACED: u64 = 16;
+const LONGEST_BLIND_REPLACED: u64 = 8;
 
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;

@@ -64,7 +64,8 @@ impl Shape {
                 local_slices,
                 item_packs: 1,
                 columns: 4,
-                groups: 4 * info.compute_units,
+                // Narrow loads need more of them under way.
+                groups: if aligned { 4 } else { 16 } * info.compute_units,
                 least_part: 16 * local_slices,
             }
         }
