@@ -14,6 +14,7 @@ const LEAST_SECONDS: f64 = 2e-3;
 
 /// How many of `rows` rows each device takes, by its rate in flops per second, for a product with so many flops a row.
 ///
+/// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where the widest loads may.
 /// Devices for which less than [`LEAST_ROWS`] would be left, or too little work to be worth it, take none: the slowest leave first. The
 /// fastest always stays.
 pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
@@ -32,7 +33,8 @@ pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
     let mut shares = vec![0; rates.len()];
     let mut left = rows;
     for &member in order.iter().skip(1) {
-        let share = (rows as f64 * rates[member] / total) as usize;
+        let share = rows as f64 * rates[member] / total / LEAST_ROWS as f64;
+        let share = share.round() as usize * LEAST_ROWS;
         shares[member] = share.min(left);
         left -= shares[member];
     }
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn shares_follow_the_rates() {
-        assert_eq!(shares(1000, FLOPS, &[3e12, 1e12]), [750, 250]);
+        assert_eq!(shares(1000, FLOPS, &[3e12, 1e12]), [744, 256]);
         assert_eq!(shares(1000, FLOPS, &[1e12]), [1000]);
         assert_eq!(shares(0, FLOPS, &[1e12, 1e12]), [0, 0]);
         assert_eq!(
