@@ -1,0 +1,459 @@
+// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is SOURCES fields one after the other, each of `parities` parities of
+// BLOCKS blocks of sites; a matrix acts on the numbers that are at one place in all of them.
+//
+// SOURCES      fields in a block
+// SLOTS        pieces of each field that a work-item has in local memory at a time
+// COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
+// UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
+//
+// A work-item has one *piece* of every field at a time: a vector of 16 bytes with one lane, a vector of lanes with several. In half precision
+// a site has a unit: with one lane the items with the vectors of a site, which are in one work-group, agree on it; with several lanes a piece is all of
+// a block. Work-groups go through the field together, LOCAL_SIZE pieces each at a time.
+//
+// A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
+// double and in an order that never changes: over the staged numbers, the copies, the work-groups.
+
+#if UNIT_NUMBERS && LANES == 1
+#define SHARED_UNIT 1
+#else
+#define SHARED_UNIT 0
+#endif
+
+#if UNIT_NUMBERS && LANES > 1
+#define PIECE SPINOR_COMPONENTS
+#elif LANES > 1
+#define PIECE 1
+#else
+#define PIECE PACK
+#endif
+
+#define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
+
+#if UNROLL
+#define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < SOURCES; ++i)
+#else
+#define FOR_FIELDS(i) for (int i = 0; i < SOURCES; ++i)
+#endif
+#define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
+
+#if LOCAL_SIZE > 1
+#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define GROUP_BARRIER
+#endif
+
+// A number of a matrix, and of a staged field.
+#define pair JOIN(REAL, 2)
+
+// Where a piece is: a parity of a field, a block there, and which piece of that block.
+typedef struct {
+    size_t half_field;
+    uint block;
+    uint part;
+    bool exists;
+} place;
+
+static inline place place_of(const uint parities, const uint piece)
+{
+    place at;
+#if SHARED_UNIT
+    // A work-group has whole sites.
+    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+    const uint within = piece % LOCAL_SIZE;
+    const uint site = piece / LOCAL_SIZE * sites + within % sites;
+    at.part = within / sites;
+    at.exists = site < parities * BLOCKS;
+    // What does not exist is loaded from somewhere else and not stored.
+    const uint parity = at.exists ? site / BLOCKS : 0;
+    at.block = at.exists ? site % BLOCKS : 0;
+#else
+    const uint count = PIECES_OF_BLOCK * BLOCKS;
+    at.exists = piece < parities * count;
+    const uint parity = at.exists ? piece / count : 0;
+    const uint within = at.exists ? piece % count : 0;
+#if LANES == 1
+    at.block = within % BLOCKS;
+    at.part = within / BLOCKS;
+#else
+    at.block = within / PIECES_OF_BLOCK;
+    at.part = within % PIECES_OF_BLOCK;
+#endif
+#endif
+    at.half_field = parity * SPINOR_HALF_FIELD;
+    return at;
+}
+
+// Of a field, those with which a work-group has no whole sites included.
+static inline uint count_pieces(const uint parities)
+{
+#if SHARED_UNIT
+    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+    return (parities * BLOCKS + sites - 1) / sites * LOCAL_SIZE;
+#else
+    return parities * BLOCKS * PIECES_OF_BLOCK;
+#endif
+}
+
+static inline size_t field_start(const uint parities, const int source)
+{
+    return (size_t)source * parities * SPINOR_HALF_FIELD;
+}
+
+// Of a field, its numbers in the place.
+static inline size_t piece_start(const place at)
+{
+#if LANES == 1
+    return at.half_field + 2 * PIECE * ((size_t)at.part * BLOCKS + at.block);
+#else
+    return at.half_field + 2 * PIECE * LANES * ((size_t)at.block * PIECES_OF_BLOCK + at.part);
+#endif
+}
+
+static inline void load_piece(__global const stored *field, const place at, vcomplex *z)
+{
+#if UNIT_NUMBERS && LANES > 1
+    const spinor psi = load_spinor(field + at.half_field, at.block);
+    FOR_PIECE(c)
+        z[c] = psi.s[c];
+#elif LANES > 1
+    __global const vstored *numbers = (__global const vstored *)(field + piece_start(at));
+    z[0].re = numbers[0];
+    z[0].im = numbers[1];
+#else
+    load_vector(field + piece_start(at), PIECE, 0, z);
+#if SHARED_UNIT
+    const real unit = load_unit(field + at.half_field, at.block);
+    FOR_PIECE(c) {
+        z[c].re = (z[c].re - RAISED) * unit;
+        z[c].im = (z[c].im - RAISED) * unit;
+    }
+#endif
+#endif
+}
+
+#if SHARED_UNIT
+#define AGREEMENT_PARAMETER , __local real *agreement
+#define AGREEMENT_LOCAL __local real agreement[2 * LOCAL_SIZE]
+// Two in turn, so that one barrier is enough.
+#define AGREEMENT(turn) , agreement + (turn) % 2 * LOCAL_SIZE
+#else
+#define AGREEMENT_PARAMETER
+#define AGREEMENT_LOCAL
+#define AGREEMENT(turn)
+#endif
+
+// To be called by all work-items of a group.
+static inline void store_piece(__global stored *field, const place at, const vcomplex *z AGREEMENT_PARAMETER)
+{
+#if UNIT_NUMBERS && LANES > 1
+    spinor psi;
+    FOR_PIECE(c)
+        psi.s[c] = z[c];
+    if (at.exists)
+        store_spinor(field + at.half_field, at.block, psi);
+#elif SHARED_UNIT
+    real largest = (real)0;
+    FOR_PIECE(c)
+        largest = fmax(largest, fmax(fabs(z[c].re), fabs(z[c].im)));
+    agreement[get_local_id(0)] = largest;
+    GROUP_BARRIER;
+    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+#pragma unroll
+    for (int part = 0; part < PIECES_OF_BLOCK; ++part)
+        largest = fmax(largest, agreement[get_local_id(0) % sites + part * sites]);
+    // The smallest normal number keeps the quotient finite where all numbers are zero.
+    const real inverse = LARGEST_STORED / fmax(largest, (real)FLT_MIN);
+    const short8 integers = convert_short8_rte(inverse * (float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im,
+                                                                  z[3].re, z[3].im));
+    if (at.exists) {
+        if (at.part == 0)
+            ((__global real *)UNITS(field + at.half_field))[at.block] = largest * ((real)1 / LARGEST_STORED);
+        store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
+    }
+#elif LANES > 1
+    if (at.exists) {
+        __global vstored *numbers = (__global vstored *)(field + piece_start(at));
+        numbers[0] = z[0].re;
+        numbers[1] = z[0].im;
+    }
+#else
+    if (at.exists) {
+#if STORED_BITS == 64
+        const double2 v = (double2)(z[0].re, z[0].im);
+#else
+        const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
+#endif
+        store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(v));
+    }
+#endif
+}
+
+// Brings `count` matrices to local memory, each row after row.
+static inline void load_matrices(const int count, __global const double2 *from, __local pair *to)
+{
+    for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE) {
+        to[k].x = (real)from[k].x;
+        to[k].y = (real)from[k].y;
+    }
+    GROUP_BARRIER;
+}
+
+// sum += x m, for a number m of a matrix
+static inline void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
+{
+    vcomplex factor;
+    factor.re = (vreal)m.x;
+    factor.im = (vreal)m.y;
+    FOR_PIECE(c)
+        sum[c] = multiply_add(sum[c], factor, x[c]);
+}
+
+// for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them
+#define FOR_EACH_ROUND(slots)                                                                                   \
+    const uint per_group = LOCAL_SIZE * (slots);                                                                \
+    const uint pieces = count_pieces(parities);                                                                 \
+    for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
+         start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
+
+// x = x + p E; q = q T; p = p F + that q. T is upper triangular and F lower triangular.
+__kernel void block_advance(const uint parities, __global const double2 *restrict matrices, __global stored *restrict x,
+                            __global stored *restrict q, __global stored *restrict p)
+{
+    __local pair local_matrices[3 * SOURCES * SOURCES];
+    AGREEMENT_LOCAL;
+    load_matrices(3, matrices, local_matrices);
+    __local const pair *step = local_matrices;
+    __local const pair *turn = local_matrices + SOURCES * SOURCES;
+    __local const pair *keep = local_matrices + 2 * SOURCES * SOURCES;
+    FOR_EACH_ROUND(1) {
+        // Keeps compilers from loading all numbers of the matrices before the rounds, for which there are no registers; and from one round to the next
+        // items may have agreed on units.
+        GROUP_BARRIER;
+        const place at = place_of(parities, first);
+        vcomplex direction[SOURCES][PIECE], residual[SOURCES][PIECE];
+        FOR_FIELDS(i) {
+            load_piece(p + field_start(parities, i), at, direction[i]);
+            load_piece(q + field_start(parities, i), at, residual[i]);
+        }
+        FOR_FIELDS(j) {
+            vcomplex sum[PIECE];
+            load_piece(x + field_start(parities, j), at, sum);
+            FOR_FIELDS(i)
+                add_multiple(sum, step[i * SOURCES + j], direction[i]);
+            store_piece(x + field_start(parities, j), at, sum AGREEMENT(3 * j));
+            FOR_PIECE(c) {
+                sum[c].re = (vreal)0;
+                sum[c].im = (vreal)0;
+            }
+            FOR_FIELDS(i) {
+                if (i <= j)
+                    add_multiple(sum, turn[i * SOURCES + j], residual[i]);
+            }
+            store_piece(q + field_start(parities, j), at, sum AGREEMENT(3 * j + 1));
+            FOR_FIELDS(i) {
+                if (i >= j)
+                    add_multiple(sum, keep[i * SOURCES + j], direction[i]);
+            }
+            store_piece(p + field_start(parities, j), at, sum AGREEMENT(3 * j + 2));
+        }
+    }
+}
+
+#define TILE 3
+#define TILE_NUMBERS (TILE * TILE)
+#define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)
+#define TILES (TILES_ACROSS * (TILES_ACROSS + 1) / 2)
+#define TASKS (TILES * COPIES)
+#define TASKS_OF_ITEM ((TASKS + LOCAL_SIZE - 1) / LOCAL_SIZE)
+
+// Staged numbers of a field; fields that are missing in the last tile are zero.
+#define ROWS (SLOTS * LOCAL_SIZE * PIECE)
+
+#if LANES == 1
+#define staged_number pair
+#define RE x
+#define IM y
+#else
+#define staged_number vcomplex
+#define RE re
+#define IM im
+#endif
+
+static inline void stage_piece(__local staged_number *stage, const int source, const int slot, const bool exists, const vcomplex *z)
+{
+    const uint row = (slot * LOCAL_SIZE + get_local_id(0)) * PIECE;
+    FOR_PIECE(c) {
+        stage[source * ROWS + row + c].RE = exists ? z[c].re : (vreal)0;
+        stage[source * ROWS + row + c].IM = exists ? z[c].im : (vreal)0;
+    }
+}
+
+static inline void stage_nothing(__local staged_number *stage)
+{
+    for (int k = SOURCES * ROWS + get_local_id(0); k < TILE * TILES_ACROSS * ROWS; k += LOCAL_SIZE) {
+        stage[k].RE = (vreal)0;
+        stage[k].IM = (vreal)0;
+    }
+}
+
+// The first row and column of a tile, which are counted row after row above the diagonal.
+static inline void tile_corner(uint tile, uint *row, uint *column)
+{
+    uint above = 0;
+    while (tile >= TILES_ACROSS - above) {
+        tile -= TILES_ACROSS - above;
+        ++above;
+    }
+    *row = TILE * above;
+    *column = TILE * (above + tile);
+}
+
+// Adds the products of the staged numbers, between two barriers.
+static inline void add_staged(__local const staged_number *stage, double2 *sums)
+{
+    GROUP_BARRIER;
+    for (int n = 0; n < TASKS_OF_ITEM; ++n) {
+        const uint task = get_local_id(0) + n * LOCAL_SIZE;
+        if (task < TASKS) {
+            uint row, column;
+            tile_corner(task / COPIES, &row, &column);
+            vcomplex part[TILE_NUMBERS];
+#pragma unroll
+            for (int k = 0; k < TILE_NUMBERS; ++k) {
+#if LANES == 1 && REAL_BITS == 64
+                part[k].re = sums[n * TILE_NUMBERS + k].x;
+                part[k].im = sums[n * TILE_NUMBERS + k].y;
+#else
+                part[k].re = (vreal)0;
+                part[k].im = (vreal)0;
+#endif
+            }
+            for (uint number = task % COPIES; number < ROWS; number += COPIES) {
+                vcomplex left[TILE], right[TILE];
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) {
+                    const staged_number x = stage[(row + k) * ROWS + number];
+                    const staged_number y = stage[(column + k) * ROWS + number];
+                    left[k].re = x.RE;
+                    left[k].im = -x.IM;
+                    right[k].re = y.RE;
+                    right[k].im = y.IM;
+                }
+#pragma unroll
+                for (int k = 0; k < TILE_NUMBERS; ++k)
+                    part[k] = multiply_add(part[k], left[k / TILE], right[k % TILE]);
+            }
+#pragma unroll
+            for (int k = 0; k < TILE_NUMBERS; ++k) {
+#if LANES == 1 && REAL_BITS == 64
+                sums[n * TILE_NUMBERS + k] = (double2)(part[k].re, part[k].im);
+#else
+                sums[n * TILE_NUMBERS + k].x += sum_of_lanes(TO_DOUBLE(part[k].re));
+                sums[n * TILE_NUMBERS + k].y += sum_of_lanes(TO_DOUBLE(part[k].im));
+#endif
+            }
+        }
+    }
+    GROUP_BARRIER;
+}
+
+// The sums of a work-group to `partials`: [number of the tiles][work-group]. Tiles of one item have no copies if it has several of them.
+static inline void publish(const double2 *sums, __local double2 *copies, __global double2 *partials)
+{
+    const uint item = get_local_id(0);
+    for (int n = 0; n < TASKS_OF_ITEM; ++n) {
+#pragma unroll
+        for (int k = 0; k < TILE_NUMBERS; ++k)
+            copies[k * LOCAL_SIZE + item] = sums[n * TILE_NUMBERS + k];
+        GROUP_BARRIER;
+        const uint first_tile = n * LOCAL_SIZE / COPIES;
+        const uint tiles = min((uint)(TASKS - n * LOCAL_SIZE), (uint)LOCAL_SIZE) / COPIES;
+        for (uint number = item; number < tiles * TILE_NUMBERS; number += LOCAL_SIZE) {
+            const uint first_copy = number % TILE_NUMBERS * LOCAL_SIZE + number / TILE_NUMBERS * COPIES;
+            double2 sum = copies[first_copy];
+            for (int copy = 1; copy < COPIES; ++copy)
+                sum += copies[first_copy + copy];
+            partials[(size_t)(first_tile * TILE_NUMBERS + number) * get_num_groups(0) + get_group_id(0)] = sum;
+        }
+        GROUP_BARRIER;
+    }
+}
+
+// The staged numbers, and later the sums of the items in their place.
+#define STAGE_BYTES (TILE * TILES_ACROSS * ROWS * 2 * LANES * (REAL_BITS / 8))
+#define COPIES_BYTES (TILE_NUMBERS * LOCAL_SIZE * 16)
+#define GRAM_LOCAL                                                                                              \
+    __local double2 memory[(STAGE_BYTES > COPIES_BYTES ? STAGE_BYTES : COPIES_BYTES) / 16]                        \
+        __attribute__((aligned(128)));                                                                          \
+    __local staged_number *stage = (__local staged_number *)memory;                                             \
+    double2 sums[TASKS_OF_ITEM * TILE_NUMBERS];                                                                 \
+    _Pragma("unroll")                                                                                           \
+    for (int k = 0; k < TASKS_OF_ITEM * TILE_NUMBERS; ++k)                                                      \
+        sums[k] = (double2)(0.0, 0.0);                                                                          \
+    stage_nothing(stage)
+
+// x†x
+__kernel void block_gram(const uint parities, __global const stored *restrict x, __global double2 *restrict partials)
+{
+    GRAM_LOCAL;
+    FOR_EACH_ROUND(SLOTS) {
+        for (int slot = 0; slot < SLOTS; ++slot) {
+            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            FOR_FIELDS(i) {
+                vcomplex z[PIECE];
+                load_piece(x + field_start(parities, i), at, z);
+                stage_piece(stage, i, slot, at.exists, z);
+            }
+        }
+        add_staged(stage, sums);
+    }
+    publish(sums, memory, partials);
+}
+
+// q = q - z D, and q†q of that
+__kernel void block_subtract(const uint parities, __global const double2 *restrict matrices, __global const stored *restrict z,
+                             __global stored *restrict q, __global double2 *restrict partials)
+{
+    __local pair factors[SOURCES * SOURCES];
+    AGREEMENT_LOCAL;
+    GRAM_LOCAL;
+    load_matrices(1, matrices, factors);
+    FOR_EACH_ROUND(SLOTS) {
+        for (int slot = 0; slot < SLOTS; ++slot) {
+            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            vcomplex image[SOURCES][PIECE];
+            FOR_FIELDS(i)
+                load_piece(z + field_start(parities, i), at, image[i]);
+            FOR_FIELDS(j) {
+                vcomplex residual[PIECE];
+                load_piece(q + field_start(parities, j), at, residual);
+                FOR_FIELDS(i)
+                    add_multiple(residual, -factors[i * SOURCES + j], image[i]);
+                store_piece(q + field_start(parities, j), at, residual AGREEMENT(j));
+                stage_piece(stage, j, slot, at.exists, residual);
+            }
+        }
+        add_staged(stage, sums);
+    }
+    publish(sums, memory, partials);
+}
+
+// The sums over `count` work-groups; one work-group for each number of the tiles.
+__kernel void block_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
+{
+    __local double2 scratch[LOCAL_SIZE];
+    const uint item = get_local_id(0);
+    double2 sum = (double2)(0.0, 0.0);
+    for (uint group = item; group < count; group += LOCAL_SIZE)
+        sum += partials[(size_t)get_group_id(0) * count + group];
+    scratch[item] = sum;
+    GROUP_BARRIER;
+    for (uint active = LOCAL_SIZE; active > 1; active = (active + 1) / 2) {
+        const uint half_way = (active + 1) / 2;
+        if (item + half_way < active)
+            scratch[item] += scratch[item + half_way];
+        GROUP_BARRIER;
+    }
+    if (item == 0)
+        results[get_group_id(0)] = scratch[0];
+}
