@@ -1,6 +1,7 @@
 //! Dirac operators on lattice fields, and solving with them.
 
 mod auto;
+mod block;
 mod checkpoints;
 mod even_odd;
 mod forms;
@@ -14,6 +15,7 @@ mod systems;
 mod wilson;
 
 pub use auto::{Attempt, Auto, AutoParams, AutoSolution, Watch};
+pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_until};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use plan::{Inner, IterationPrecision, Preconditioning};

@@ -6,7 +6,7 @@ use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
 use crate::scalar::Storage;
-use lattice_solvers::{LinearOperator, Work};
+use lattice_solvers::{BlockSpace, LinearOperator, Work};
 use std::cell::{OnceCell, RefCell};
 
 /// The parity that the Schur complement acts on.
@@ -31,36 +31,39 @@ pub struct SchurComplement<T: Storage> {
 
 impl<T: Storage> SchurComplement<T> {
     /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
-    pub(super) fn new(links: &GaugeField<T>, form: WilsonForm) -> Result<Self, LatticeError> {
-        let space = links.lattice().parity_space(EVEN)?;
+    pub(super) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
+        let space = links.lattice().parity_block_space(EVEN, sources)?;
         Ok(Self::on(space, links, form)?)
     }
 
     fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
+        let sources = space.columns();
         let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
-        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions::default())?;
-        let to_even = Self::outer_hop(links, form, false)?;
+        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions { sources, ..Default::default() })?;
+        let to_even = Self::outer_hop(links, form, HopOptions { sources, ..Default::default() })?;
         let between = RefCell::new(to_odd.target()?);
         let to_even_with_products = OnceCell::new();
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even, to_even_with_products, between })
+        let links = links.clone();
+        Ok(Self { space, links, form, to_odd, to_even, to_even_with_products, between })
     }
 
     /// s ψ − (c²/s) H_eo χ
     fn outer_hop(
         links: &GaugeField<T>,
         form: WilsonForm,
-        product: bool,
+        options: HopOptions,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
         let WilsonForm { shift, coefficient, .. } = form;
         let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
-        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, product, ..Default::default() })
+        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ..options })
     }
 
     fn to_even_with_products(&self) -> Result<&HopEvenOdd<T>, DeviceError> {
         if let Some(hop) = self.to_even_with_products.get() {
             return Ok(hop);
         }
-        let hop = Self::outer_hop(&self.links, self.form, true)?;
+        let options = HopOptions { product: true, sources: self.space.columns(), ..Default::default() };
+        let hop = Self::outer_hop(&self.links, self.form, options)?;
         Ok(self.to_even_with_products.get_or_init(|| hop))
     }
 
@@ -73,7 +76,7 @@ impl<T: Storage> SchurComplement<T> {
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
     pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
-        SchurComplement::new(&self.links.cast()?, self.form)
+        SchurComplement::new(&self.links.cast()?, self.form, self.space.columns())
     }
 
     /// The lattice it acts on.
@@ -133,7 +136,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 }
 
-/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth.
+/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all sources of b.
 pub(super) struct EvenOddParts<T: Storage> {
     /// b_e − (c/s) H_eo b_o
     prepare: HopEvenOdd<T>,
@@ -151,7 +154,7 @@ impl<T: Storage> EvenOddParts<T> {
         b: &SpinorField<T>,
     ) -> Result<Self, DeviceError> {
         let WilsonForm { shift, coefficient, .. } = form;
-        let shifted = HopOptions { shift: true, ..Default::default() };
+        let shifted = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
         let ratio = -coefficient / shift;
         let hop = |parity, shift| {
             HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
