@@ -4,14 +4,16 @@
 // SOURCES      fields in a block
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
+// TILE         rows and columns of a tile
 // UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
 //
-// A work-item has one *piece* of every field at a time: a vector of 16 bytes with one lane, a vector of lanes with several. In half precision
+// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by: a vector of 16 bytes with one lane, a vector of lanes with several. In half precision
 // a site has a unit: with one lane the items with the vectors of a site, which are in one work-group, agree on it; with several lanes a piece is all of
 // a block. Work-groups go through the field together, LOCAL_SIZE pieces each at a time.
 //
 // A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
-// double and in an order that never changes: over the staged numbers, the copies, the work-groups.
+// an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
+// which the host sees to be few numbers.
 
 #if UNIT_NUMBERS && LANES == 1
 #define SHARED_UNIT 1
@@ -34,6 +36,12 @@
 #else
 #define FOR_FIELDS(i) for (int i = 0; i < SOURCES; ++i)
 #endif
+// The fields that pass by: in half precision all of them would be too many instructions.
+#if UNROLL && STORED_BITS == 16
+#define FOR_STREAM(i) _Pragma("unroll 3") for (int i = 0; i < SOURCES; ++i)
+#else
+#define FOR_STREAM(i) FOR_FIELDS(i)
+#endif
 #define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
 
 #if LOCAL_SIZE > 1
@@ -45,6 +53,9 @@
 // A number of a matrix, and of a staged field.
 #define pair JOIN(REAL, 2)
 
+// What these functions are given are a work-item's numbers, which have to stay in registers.
+#define INLINE static inline __attribute__((always_inline))
+
 // Where a piece is: a parity of a field, a block there, and which piece of that block.
 typedef struct {
     size_t half_field;
@@ -53,7 +64,7 @@ typedef struct {
     bool exists;
 } place;
 
-static inline place place_of(const uint parities, const uint piece)
+INLINE place place_of(const uint parities, const uint piece)
 {
     place at;
 #if SHARED_UNIT
@@ -84,7 +95,7 @@ static inline place place_of(const uint parities, const uint piece)
 }
 
 // Of a field, those with which a work-group has no whole sites included.
-static inline uint count_pieces(const uint parities)
+INLINE uint count_pieces(const uint parities)
 {
 #if SHARED_UNIT
     const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
@@ -94,13 +105,13 @@ static inline uint count_pieces(const uint parities)
 #endif
 }
 
-static inline size_t field_start(const uint parities, const int source)
+INLINE size_t field_start(const uint parities, const int source)
 {
     return (size_t)source * parities * SPINOR_HALF_FIELD;
 }
 
 // Of a field, its numbers in the place.
-static inline size_t piece_start(const place at)
+INLINE size_t piece_start(const place at)
 {
 #if LANES == 1
     return at.half_field + 2 * PIECE * ((size_t)at.part * BLOCKS + at.block);
@@ -109,7 +120,7 @@ static inline size_t piece_start(const place at)
 #endif
 }
 
-static inline void load_piece(__global const stored *field, const place at, vcomplex *z)
+INLINE void load_piece(__global const stored *field, const place at, vcomplex *z)
 {
 #if UNIT_NUMBERS && LANES > 1
     const spinor psi = load_spinor(field + at.half_field, at.block);
@@ -133,63 +144,80 @@ static inline void load_piece(__global const stored *field, const place at, vcom
 
 #if SHARED_UNIT
 #define AGREEMENT_PARAMETER , __local real *agreement
-#define AGREEMENT_LOCAL __local real agreement[2 * LOCAL_SIZE]
+#define AGREEMENT_LOCAL __local real agreement[2 * SOURCES * LOCAL_SIZE]
 // Two in turn, so that one barrier is enough.
-#define AGREEMENT(turn) , agreement + (turn) % 2 * LOCAL_SIZE
+#define AGREEMENT(turn) , agreement + (turn) * SOURCES * LOCAL_SIZE
 #else
 #define AGREEMENT_PARAMETER
 #define AGREEMENT_LOCAL
 #define AGREEMENT(turn)
 #endif
 
-// To be called by all work-items of a group.
-static inline void store_piece(__global stored *field, const place at, const vcomplex *z AGREEMENT_PARAMETER)
+// Stores the pieces of all fields of a block. To be called by all work-items of a group.
+INLINE void store_pieces(__global stored *block, const uint parities, const place at,
+                                const vcomplex (*z)[PIECE] AGREEMENT_PARAMETER)
 {
-#if UNIT_NUMBERS && LANES > 1
-    spinor psi;
-    FOR_PIECE(c)
-        psi.s[c] = z[c];
-    if (at.exists)
-        store_spinor(field + at.half_field, at.block, psi);
-#elif SHARED_UNIT
-    real largest = (real)0;
-    FOR_PIECE(c)
-        largest = fmax(largest, fmax(fabs(z[c].re), fabs(z[c].im)));
-    agreement[get_local_id(0)] = largest;
+#if SHARED_UNIT
+    FOR_FIELDS(i) {
+        real largest = (real)0;
+        FOR_PIECE(c)
+            largest = fmax(largest, fmax(fabs(z[i][c].re), fabs(z[i][c].im)));
+        agreement[i * LOCAL_SIZE + get_local_id(0)] = largest;
+    }
     GROUP_BARRIER;
-    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+#endif
+    FOR_FIELDS(i) {
+        __global stored *field = block + field_start(parities, i);
+#if UNIT_NUMBERS && LANES > 1
+        spinor psi;
+        FOR_PIECE(c)
+            psi.s[c] = z[i][c];
+        if (at.exists)
+            store_spinor(field + at.half_field, at.block, psi);
+#elif SHARED_UNIT
+        const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+        real largest = (real)0;
 #pragma unroll
-    for (int part = 0; part < PIECES_OF_BLOCK; ++part)
-        largest = fmax(largest, agreement[get_local_id(0) % sites + part * sites]);
-    // The smallest normal number keeps the quotient finite where all numbers are zero.
-    const real inverse = LARGEST_STORED / fmax(largest, (real)FLT_MIN);
-    const short8 integers = convert_short8_rte(inverse * (float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im,
-                                                                  z[3].re, z[3].im));
-    if (at.exists) {
-        if (at.part == 0)
-            ((__global real *)UNITS(field + at.half_field))[at.block] = largest * ((real)1 / LARGEST_STORED);
-        store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
-    }
+        for (int part = 0; part < PIECES_OF_BLOCK; ++part)
+            largest = fmax(largest, agreement[i * LOCAL_SIZE + get_local_id(0) % sites + part * sites]);
+        // The smallest normal number keeps the quotient finite where all numbers are zero.
+        const real inverse = LARGEST_STORED / fmax(largest, (real)FLT_MIN);
+        const short8 integers = convert_short8_rte(
+            inverse * (float8)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im, z[i][2].re, z[i][2].im, z[i][3].re, z[i][3].im));
+        if (at.exists) {
+            if (at.part == 0)
+                ((__global real *)UNITS(field + at.half_field))[at.block] = largest * ((real)1 / LARGEST_STORED);
+            // Raised by 2¹⁵.
+            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
+        }
 #elif LANES > 1
-    if (at.exists) {
-        __global vstored *numbers = (__global vstored *)(field + piece_start(at));
-        numbers[0] = z[0].re;
-        numbers[1] = z[0].im;
-    }
+        if (at.exists) {
+            __global vstored *numbers = (__global vstored *)(field + piece_start(at));
+            numbers[0] = z[i][0].re;
+            numbers[1] = z[i][0].im;
+        }
 #else
-    if (at.exists) {
+        if (at.exists) {
 #if STORED_BITS == 64
-        const double2 v = (double2)(z[0].re, z[0].im);
+            const double2 v = (double2)(z[i][0].re, z[i][0].im);
 #else
-        const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
+            const float4 v = (float4)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im);
 #endif
-        store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(v));
+            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(v));
+        }
+#endif
     }
-#endif
+}
+
+// The pieces of all fields of a block.
+INLINE void load_pieces(__global const stored *block, const uint parities, const place at, vcomplex (*z)[PIECE])
+{
+    FOR_FIELDS(i)
+        load_piece(block + field_start(parities, i), at, z[i]);
 }
 
 // Brings `count` matrices to local memory, each row after row.
-static inline void load_matrices(const int count, __global const double2 *from, __local pair *to)
+INLINE void load_matrices(const int count, __global const double2 *from, __local pair *to)
 {
     for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE) {
         to[k].x = (real)from[k].x;
@@ -199,7 +227,7 @@ static inline void load_matrices(const int count, __global const double2 *from, 
 }
 
 // sum += x m, for a number m of a matrix
-static inline void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
+INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
 {
     vcomplex factor;
     factor.re = (vreal)m.x;
@@ -230,36 +258,43 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
         // items may have agreed on units.
         GROUP_BARRIER;
         const place at = place_of(parities, first);
-        vcomplex direction[SOURCES][PIECE], residual[SOURCES][PIECE];
-        FOR_FIELDS(i) {
-            load_piece(p + field_start(parities, i), at, direction[i]);
-            load_piece(q + field_start(parities, i), at, residual[i]);
+        vcomplex sums[SOURCES][PIECE];
+        load_pieces(x, parities, at, sums);
+        FOR_STREAM(i) {
+            vcomplex direction[PIECE];
+            load_piece(p + field_start(parities, i), at, direction);
+            FOR_FIELDS(j)
+                add_multiple(sums[j], step[i * SOURCES + j], direction);
         }
+        store_pieces(x, parities, at, sums AGREEMENT(0));
         FOR_FIELDS(j) {
-            vcomplex sum[PIECE];
-            load_piece(x + field_start(parities, j), at, sum);
-            FOR_FIELDS(i)
-                add_multiple(sum, step[i * SOURCES + j], direction[i]);
-            store_piece(x + field_start(parities, j), at, sum AGREEMENT(3 * j));
             FOR_PIECE(c) {
-                sum[c].re = (vreal)0;
-                sum[c].im = (vreal)0;
+                sums[j][c].re = (vreal)0;
+                sums[j][c].im = (vreal)0;
             }
-            FOR_FIELDS(i) {
-                if (i <= j)
-                    add_multiple(sum, turn[i * SOURCES + j], residual[i]);
-            }
-            store_piece(q + field_start(parities, j), at, sum AGREEMENT(3 * j + 1));
-            FOR_FIELDS(i) {
-                if (i >= j)
-                    add_multiple(sum, keep[i * SOURCES + j], direction[i]);
-            }
-            store_piece(p + field_start(parities, j), at, sum AGREEMENT(3 * j + 2));
         }
+        FOR_STREAM(i) {
+            vcomplex residual[PIECE];
+            load_piece(q + field_start(parities, i), at, residual);
+            FOR_FIELDS(j) {
+                if (j >= i)
+                    add_multiple(sums[j], turn[i * SOURCES + j], residual);
+            }
+        }
+        store_pieces(q, parities, at, sums AGREEMENT(1));
+        // From the cache.
+        FOR_STREAM(i) {
+            vcomplex direction[PIECE];
+            load_piece(p + field_start(parities, i), at, direction);
+            FOR_FIELDS(j) {
+                if (j <= i)
+                    add_multiple(sums[j], keep[i * SOURCES + j], direction);
+            }
+        }
+        store_pieces(p, parities, at, sums AGREEMENT(0));
     }
 }
 
-#define TILE 3
 #define TILE_NUMBERS (TILE * TILE)
 #define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)
 #define TILES (TILES_ACROSS * (TILES_ACROSS + 1) / 2)
@@ -279,16 +314,16 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
 #define IM im
 #endif
 
-static inline void stage_piece(__local staged_number *stage, const int source, const int slot, const bool exists, const vcomplex *z)
+INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const bool exists, const vcomplex *z)
 {
-    const uint row = (slot * LOCAL_SIZE + get_local_id(0)) * PIECE;
     FOR_PIECE(c) {
-        stage[source * ROWS + row + c].RE = exists ? z[c].re : (vreal)0;
-        stage[source * ROWS + row + c].IM = exists ? z[c].im : (vreal)0;
+        const uint at = source * ROWS + (slot * PIECE + c) * LOCAL_SIZE + get_local_id(0);
+        stage[at].RE = exists ? z[c].re : (vreal)0;
+        stage[at].IM = exists ? z[c].im : (vreal)0;
     }
 }
 
-static inline void stage_nothing(__local staged_number *stage)
+INLINE void stage_nothing(__local staged_number *stage)
 {
     for (int k = SOURCES * ROWS + get_local_id(0); k < TILE * TILES_ACROSS * ROWS; k += LOCAL_SIZE) {
         stage[k].RE = (vreal)0;
@@ -296,69 +331,72 @@ static inline void stage_nothing(__local staged_number *stage)
     }
 }
 
+// What a work-item adds by itself.
+typedef struct {
+#if LANES == 1
+    real re, im;
+#else
+    double re, im;
+#endif
+} item_sum;
+
 // The first row and column of a tile, which are counted row after row above the diagonal.
-static inline void tile_corner(uint tile, uint *row, uint *column)
+INLINE uint2 tile_corner(const uint tile)
 {
-    uint above = 0;
-    while (tile >= TILES_ACROSS - above) {
-        tile -= TILES_ACROSS - above;
-        ++above;
+    uint row = 0, first = 0;
+    for (uint below = 1; below < TILES_ACROSS; ++below) {
+        const uint first_below = below * TILES_ACROSS - below * (below - 1) / 2;
+        row = tile >= first_below ? below : row;
+        first = tile >= first_below ? first_below : first;
     }
-    *row = TILE * above;
-    *column = TILE * (above + tile);
+    return (uint2)(TILE * row, TILE * (row + tile - first));
 }
 
-// Adds the products of the staged numbers, between two barriers.
-static inline void add_staged(__local const staged_number *stage, double2 *sums)
+// Adds the products of the staged numbers, between two barriers; `corners` are those of the item's tiles.
+INLINE void add_staged(__local const staged_number *stage, const uint2 *corners, item_sum *sums)
 {
     GROUP_BARRIER;
     for (int n = 0; n < TASKS_OF_ITEM; ++n) {
         const uint task = get_local_id(0) + n * LOCAL_SIZE;
         if (task < TASKS) {
-            uint row, column;
-            tile_corner(task / COPIES, &row, &column);
-            vcomplex part[TILE_NUMBERS];
-#pragma unroll
-            for (int k = 0; k < TILE_NUMBERS; ++k) {
-#if LANES == 1 && REAL_BITS == 64
-                part[k].re = sums[n * TILE_NUMBERS + k].x;
-                part[k].im = sums[n * TILE_NUMBERS + k].y;
+            __local const staged_number *rows = stage + corners[n].x * ROWS;
+            __local const staged_number *columns = stage + corners[n].y * ROWS;
+#if LANES == 1
+            item_sum *part = sums + n * TILE_NUMBERS;
 #else
-                part[k].re = (vreal)0;
-                part[k].im = (vreal)0;
+            vcomplex part[TILE_NUMBERS];
+            for (int k = 0; k < TILE_NUMBERS; ++k)
+                part[k].re = part[k].im = (vreal)0;
 #endif
-            }
             for (uint number = task % COPIES; number < ROWS; number += COPIES) {
-                vcomplex left[TILE], right[TILE];
+                staged_number left[TILE];
+#pragma unroll
+                for (int k = 0; k < TILE; ++k)
+                    left[k] = rows[k * ROWS + number];
 #pragma unroll
                 for (int k = 0; k < TILE; ++k) {
-                    const staged_number x = stage[(row + k) * ROWS + number];
-                    const staged_number y = stage[(column + k) * ROWS + number];
-                    left[k].re = x.RE;
-                    left[k].im = -x.IM;
-                    right[k].re = y.RE;
-                    right[k].im = y.IM;
+                    const staged_number right = columns[k * ROWS + number];
+#pragma unroll
+                    for (int i = 0; i < TILE; ++i) {
+                        const int at = i * TILE + k;
+                        part[at].re = fma(left[i].IM, right.IM, fma(left[i].RE, right.RE, part[at].re));
+                        part[at].im = fma(-left[i].IM, right.RE, fma(left[i].RE, right.IM, part[at].im));
+                    }
                 }
-#pragma unroll
-                for (int k = 0; k < TILE_NUMBERS; ++k)
-                    part[k] = multiply_add(part[k], left[k / TILE], right[k % TILE]);
             }
-#pragma unroll
+#if LANES > 1
             for (int k = 0; k < TILE_NUMBERS; ++k) {
-#if LANES == 1 && REAL_BITS == 64
-                sums[n * TILE_NUMBERS + k] = (double2)(part[k].re, part[k].im);
-#else
-                sums[n * TILE_NUMBERS + k].x += sum_of_lanes(TO_DOUBLE(part[k].re));
-                sums[n * TILE_NUMBERS + k].y += sum_of_lanes(TO_DOUBLE(part[k].im));
-#endif
+                sums[n * TILE_NUMBERS + k].re += sum_of_lanes(TO_DOUBLE(part[k].re));
+                sums[n * TILE_NUMBERS + k].im += sum_of_lanes(TO_DOUBLE(part[k].im));
             }
+#endif
         }
     }
     GROUP_BARRIER;
 }
 
 // The sums of a work-group to `partials`: [number of the tiles][work-group]. Tiles of one item have no copies if it has several of them.
-static inline void publish(const double2 *sums, __local double2 *copies, __global double2 *partials)
+INLINE void publish(const item_sum *sums, __local item_sum *copies, __global double2 *partials)
 {
     const uint item = get_local_id(0);
     for (int n = 0; n < TASKS_OF_ITEM; ++n) {
@@ -370,9 +408,9 @@ static inline void publish(const double2 *sums, __local double2 *copies, __globa
         const uint tiles = min((uint)(TASKS - n * LOCAL_SIZE), (uint)LOCAL_SIZE) / COPIES;
         for (uint number = item; number < tiles * TILE_NUMBERS; number += LOCAL_SIZE) {
             const uint first_copy = number % TILE_NUMBERS * LOCAL_SIZE + number / TILE_NUMBERS * COPIES;
-            double2 sum = copies[first_copy];
-            for (int copy = 1; copy < COPIES; ++copy)
-                sum += copies[first_copy + copy];
+            double2 sum = (double2)(0.0, 0.0);
+            for (int copy = 0; copy < COPIES; ++copy)
+                sum += (double2)(copies[first_copy + copy].re, copies[first_copy + copy].im);
             partials[(size_t)(first_tile * TILE_NUMBERS + number) * get_num_groups(0) + get_group_id(0)] = sum;
         }
         GROUP_BARRIER;
@@ -381,15 +419,18 @@ static inline void publish(const double2 *sums, __local double2 *copies, __globa
 
 // The staged numbers, and later the sums of the items in their place.
 #define STAGE_BYTES (TILE * TILES_ACROSS * ROWS * 2 * LANES * (REAL_BITS / 8))
-#define COPIES_BYTES (TILE_NUMBERS * LOCAL_SIZE * 16)
+#define COPIES_BYTES (TILE_NUMBERS * LOCAL_SIZE * sizeof(item_sum))
 #define GRAM_LOCAL                                                                                              \
     __local double2 memory[(STAGE_BYTES > COPIES_BYTES ? STAGE_BYTES : COPIES_BYTES) / 16]                        \
         __attribute__((aligned(128)));                                                                          \
     __local staged_number *stage = (__local staged_number *)memory;                                             \
-    double2 sums[TASKS_OF_ITEM * TILE_NUMBERS];                                                                 \
+    item_sum sums[TASKS_OF_ITEM * TILE_NUMBERS];                                                                \
     _Pragma("unroll")                                                                                           \
     for (int k = 0; k < TASKS_OF_ITEM * TILE_NUMBERS; ++k)                                                      \
-        sums[k] = (double2)(0.0, 0.0);                                                                          \
+        sums[k].re = sums[k].im = 0;                                                                            \
+    uint2 corners[TASKS_OF_ITEM];                                                                               \
+    for (int n = 0; n < TASKS_OF_ITEM; ++n)                                                                     \
+        corners[n] = tile_corner((get_local_id(0) + n * LOCAL_SIZE) / COPIES);                                  \
     stage_nothing(stage)
 
 // x†x
@@ -405,9 +446,9 @@ __kernel void block_gram(const uint parities, __global const stored *restrict x,
                 stage_piece(stage, i, slot, at.exists, z);
             }
         }
-        add_staged(stage, sums);
+        add_staged(stage, corners, sums);
     }
-    publish(sums, memory, partials);
+    publish(sums, (__local item_sum *)memory, partials);
 }
 
 // q = q - z D, and q†q of that
@@ -421,21 +462,21 @@ __kernel void block_subtract(const uint parities, __global const double2 *restri
     FOR_EACH_ROUND(SLOTS) {
         for (int slot = 0; slot < SLOTS; ++slot) {
             const place at = place_of(parities, first + slot * LOCAL_SIZE);
-            vcomplex image[SOURCES][PIECE];
-            FOR_FIELDS(i)
-                load_piece(z + field_start(parities, i), at, image[i]);
-            FOR_FIELDS(j) {
-                vcomplex residual[PIECE];
-                load_piece(q + field_start(parities, j), at, residual);
-                FOR_FIELDS(i)
-                    add_multiple(residual, -factors[i * SOURCES + j], image[i]);
-                store_piece(q + field_start(parities, j), at, residual AGREEMENT(j));
-                stage_piece(stage, j, slot, at.exists, residual);
+            vcomplex residual[SOURCES][PIECE];
+            load_pieces(q, parities, at, residual);
+            FOR_STREAM(i) {
+                vcomplex image[PIECE];
+                load_piece(z + field_start(parities, i), at, image);
+                FOR_FIELDS(j)
+                    add_multiple(residual[j], -factors[i * SOURCES + j], image);
             }
+            store_pieces(q, parities, at, residual AGREEMENT(0));
+            FOR_FIELDS(j)
+                stage_piece(stage, j, slot, at.exists, residual[j]);
         }
-        add_staged(stage, sums);
+        add_staged(stage, corners, sums);
     }
-    publish(sums, memory, partials);
+    publish(sums, (__local item_sum *)memory, partials);
 }
 
 // The sums over `count` work-groups; one work-group for each number of the tiles.

@@ -507,7 +507,6 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single", "mixed for"]),
         ("--kappa 0.1 --solver auto --system normal", &["--solver auto", "normal", "leave out --system"]),
-        ("--kappa 0.1 --solver block-cg --system direct", &["block-cg", "direct", "--system normal"]),
         ("--kappa 0.1 --solver auto --checkpoint c", &["--checkpoint c", "--solver auto", "name the method"]),
     ];
     for command in ["invert", "spectrum"] {
@@ -525,6 +524,8 @@ fn arguments_that_make_no_sense_are_usage_errors() {
     }
     let line = "invert FIELD --device host --kappa 0.1 --solver block-cg";
     assert_refused(&folder, line, 2, &["block-cg", "several sources", "spectrum"]);
+    let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --system direct";
+    assert_refused(&folder, line, 2, &["block-cg", "direct", "--system normal"]);
     let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --checkpoint c";
     assert_refused(&folder, line, 2, &["--checkpoint c", "block-cg", "--solver cg"]);
     let line = "spectrum FIELD --device host --kappa 0.1 --along w";

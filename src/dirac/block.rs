@@ -127,6 +127,9 @@ const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
 /// What a block method returns: solutions or the best iterates.
 type Outcome<V> = Result<(Block<V>, SolverInfo), SolverError<Block<V>, DeviceError>>;
 
+/// Computes the relative residuals of the equation from its definition.
+type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
+
 /// What is the same for all forms of the equation.
 struct Common<'a> {
     /// What the relative residual of each source is relative to.
@@ -139,8 +142,7 @@ struct Common<'a> {
 struct BlockForm<'a, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
-    /// The relative residuals of the equation, from its definition.
-    true_residuals: &'a mut dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError>,
+    true_residuals: &'a mut TrueResiduals<'a, A>,
     common: Common<'a>,
 }
 

@@ -20,13 +20,15 @@ const BLOCK: KernelFamily = KernelFamily::new(
     ],
 );
 
-/// Rows and columns of a tile of a Gram matrix: `TILE` of `cl/block.cl`.
-const TILE: usize = 3;
+/// Most numbers that a work-item adds up in single precision.
+const MOST_IN_SINGLE: usize = 256;
 
 /// The kernels for blocks on one slab, and the memory that they share.
 pub struct BlockKernels {
     device: Device,
     columns: usize,
+    /// Rows and columns of a tile of a Gram matrix.
+    tile: usize,
     parities: u32,
     range: Range,
     sum_range: Range,
@@ -51,6 +53,7 @@ struct Scratch {
 
 /// How the work is divided.
 struct Shape {
+    tile: usize,
     local: usize,
     /// Pieces that a work-item stages.
     slots: usize,
@@ -60,36 +63,43 @@ struct Shape {
 }
 
 impl Shape {
-    /// On a GPU an item has one piece, whose numbers in all fields are in its registers, and a group stages as many as fit in 24 KiB of local
-    /// memory; there are groups enough for several on each compute unit at once. A CPU has one item for each group, with vectors in lanes that it stages in its
+    /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
+    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
     /// first-level cache; with one lane it does as a GPU.
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
         let info = device.info();
-        let tiles = tiles(columns);
         let components = Spinor::<f64>::COMPONENTS * parities * layout.blocks();
         let processor = info.kind == DeviceKind::Cpu;
-        let most_groups = if processor { 4 } else { 16 } * info.compute_units.max(1) as usize;
+        let most_groups = if processor { 4 } else { 16 } * info.compute_units.max(1);
         let half = T::STORAGE == StoragePrecision::Half;
         if layout.lanes() > 1 {
             let slots = if half { 1 } else { 16 };
-            return Self { local: 1, slots, copies: 1, groups: most_groups };
+            return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups };
         }
+        let double = T::STORAGE == StoragePrecision::Double;
         // A multiple of the vectors of a site in half precision.
-        let most = if half { 96 } else { 128 };
+        let (tile, most) = if double { (3, 128) } else { (4, 96) };
         let local = match columns {
             _ if processor => most / 4,
             0..=12 => most,
             13..=24 => most / 2,
             _ => most / 4,
         };
-        let groups = (components / layout.pack()).div_ceil(local).clamp(1, most_groups);
-        Self { local, slots: 1, copies: (local / tiles).max(1), groups }
+        let copies = match (local / tiles(columns, tile)).max(1) {
+            few @ 0..8 => few,
+            many => many / 8 * 8,
+        };
+        let rounds = (components / layout.pack()).div_ceil(local);
+        let least_groups =
+            if double { 1 } else { rounds * (local * layout.pack() / copies) / MOST_IN_SINGLE };
+        let groups = rounds.clamp(1, most_groups.max(least_groups));
+        Self { tile, local, slots: 1, copies, groups }
     }
 }
 
 /// Tiles on and above the diagonal.
-fn tiles(columns: usize) -> usize {
-    let across = columns.div_ceil(TILE);
+fn tiles(columns: usize, tile: usize) -> usize {
+    let across = columns.div_ceil(tile);
     across * (across + 1) / 2
 }
 
@@ -100,12 +110,13 @@ impl BlockKernels {
         parities: usize,
         columns: usize,
     ) -> Result<Self, DeviceError> {
-        let Shape { local, slots, copies, groups } = Shape::new::<T>(device, layout, parities, columns);
+        let Shape { tile, local, slots, copies, groups } = Shape::new::<T>(device, layout, parities, columns);
         let key = field_key::<T>(BLOCK, layout)
             .define("SOURCES", columns)
             .define("LOCAL_SIZE", local)
             .define("SLOTS", slots)
             .define("COPIES", copies)
+            .define("TILE", tile)
             .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
             .define("STREAM_LINKS", 0)
             .define("STREAM_OUTPUT", 0);
@@ -113,10 +124,11 @@ impl BlockKernels {
         let count = Parameter::value::<u32>;
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
         let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
-        let elements = tiles(columns) * TILE * TILE;
+        let elements = tiles(columns, tile) * tile * tile;
         Ok(Self {
             device: device.clone(),
             columns,
+            tile,
             parities: parities as u32,
             range: Range::groups(groups, local),
             sum_range: Range::groups(elements, local),
@@ -169,19 +181,19 @@ impl BlockKernels {
     /// The matrix that was started last.
     pub fn read_gram(&self) -> Result<SquareMatrix, DeviceError> {
         let sums = self.scratch().sums.to_vec()?;
-        let across = self.columns.div_ceil(TILE);
+        let size = self.tile;
+        let across = self.columns.div_ceil(size);
         let mut gram = SquareMatrix::zero(self.columns);
-        let mut tile = 0;
-        for (row, column) in (0..across).flat_map(|row| (row..across).map(move |column| (row, column))) {
-            for k in 0..TILE * TILE {
-                let (i, j) = (TILE * row + k / TILE, TILE * column + k % TILE);
+        let corners = (0..across).flat_map(|row| (row..across).map(move |column| (row, column)));
+        for (tile, (row, column)) in corners.enumerate() {
+            for k in 0..size * size {
+                let (i, j) = (size * row + k / size, size * column + k % size);
                 if i <= j && j < self.columns {
-                    let at = 2 * (tile * TILE * TILE + k);
+                    let at = 2 * (tile * size * size + k);
                     gram[(i, j)] = Complex64::new(sums[at], sums[at + 1]);
                     gram[(j, i)] = gram[(i, j)].conj();
                 }
             }
-            tile += 1;
         }
         Ok(gram)
     }

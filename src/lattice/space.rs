@@ -36,10 +36,7 @@ pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     sites: Sites,
     /// Fields in a vector.
     sources: usize,
-    /// One set for each slab; none on the host.
-    kernels: Arc<[SlabKernels]>,
-    /// Those for what is between the fields of a vector; made when they are wanted first.
-    block_kernels: Arc<OnceLock<Box<[BlockKernels]>>>,
+    kernels: Arc<Kernels>,
     vectors: PhantomData<fn() -> (T, F)>,
 }
 
@@ -53,10 +50,16 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
             sites: self.sites,
             sources: self.sources,
             kernels: self.kernels.clone(),
-            block_kernels: self.block_kernels.clone(),
             vectors: PhantomData,
         }
     }
+}
+
+/// One set for each slab; none on the host.
+struct Kernels {
+    slabs: Box<[SlabKernels]>,
+    /// Those for what is between the fields of a vector; made when they are wanted first.
+    blocks: OnceLock<Box<[BlockKernels]>>,
 }
 
 struct SlabKernels {
@@ -91,8 +94,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
             lattice: lattice.clone(),
             sites,
             sources,
-            kernels: kernels.collect::<Result<_, _>>()?,
-            block_kernels: Arc::default(),
+            kernels: Arc::new(Kernels { slabs: kernels.collect::<Result<_, _>>()?, blocks: OnceLock::new() }),
             vectors: PhantomData,
         })
     }
@@ -114,7 +116,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         numbers: &[&Number],
         fields: [Vec<Argument<'_>>; N],
     ) -> Result<(), DeviceError> {
-        for (k, kernels) in self.kernels.iter().enumerate() {
+        for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let arguments = self.arguments(kernels, numbers, &fields, k)?;
             kernel(kernels).launch(kernels.range, arguments.as_slice())?;
         }
@@ -129,8 +131,8 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         numbers: &[&Number],
         fields: [Vec<Argument<'_>>; N],
     ) -> Result<[Number; 2], DeviceError> {
-        let mut running = Vec::with_capacity(self.kernels.len());
-        for (k, kernels) in self.kernels.iter().enumerate() {
+        let mut running = Vec::with_capacity(self.kernels.slabs.len());
+        for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let mut reduction = kernels.device.reduction(kernels.range.group_count())?;
             let arguments = self.arguments(kernels, numbers, &fields, k)?.and(reduction.arguments());
             kernel(kernels).launch(kernels.range, arguments.as_slice())?;
@@ -297,7 +299,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        match &self.kernels[..] {
+        match &self.kernels.slabs[..] {
             [one] if one.device.info().kind != DeviceKind::Cpu => BYTES_DURING_A_READ,
             // On the host and on processors a read costs nothing; sums over several devices are read anyway.
             _ => 0,
@@ -354,7 +356,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
-        match &self.kernels[..] {
+        match &self.kernels.slabs[..] {
             // Where sums stay on the device.
             [one] => Number::on_device(&one.device, value),
             _ => Ok(value.into()),
@@ -447,7 +449,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
 
 impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     fn block_kernels(&self) -> Result<&[BlockKernels], DeviceError> {
-        if let Some(kernels) = self.block_kernels.get() {
+        if let Some(kernels) = self.kernels.blocks.get() {
             return Ok(kernels);
         }
         let (dims, parities) = (self.lattice.dims(), self.sites.parities().len());
@@ -455,7 +457,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
             BlockKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities, self.sources)
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
-        Ok(self.block_kernels.get_or_init(|| kernels))
+        Ok(self.kernels.blocks.get_or_init(|| kernels))
     }
 
     /// The Gram matrix of a kernel on each slab; those of several are added in their order, once all have been started.
