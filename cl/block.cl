@@ -53,18 +53,23 @@
 // A number of a matrix, and of a staged field.
 #define pair JOIN(REAL, 2)
 
-// What these functions are given are a work-item's numbers, which have to stay in registers.
+// What these functions are given are a work-item's numbers, which have to stay in registers. None of them returns a structure, for which Oclgrind does
+// not know what the inliner notes.
+#if UNROLL
 #define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
 
 // Where a piece is: a parity of a field, a block there, and which piece of that block.
 typedef struct {
     size_t half_field;
     uint block;
     uint part;
-    bool exists;
+    uint exists;
 } place;
 
-INLINE place place_of(const uint parities, const uint piece)
+static inline place place_of(const uint parities, const uint piece)
 {
     place at;
 #if SHARED_UNIT
@@ -219,10 +224,8 @@ INLINE void load_pieces(__global const stored *block, const uint parities, const
 // Brings `count` matrices to local memory, each row after row.
 INLINE void load_matrices(const int count, __global const double2 *from, __local pair *to)
 {
-    for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE) {
-        to[k].x = (real)from[k].x;
-        to[k].y = (real)from[k].y;
-    }
+    for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE)
+        to[k] = (pair)((real)from[k].x, (real)from[k].y);
     GROUP_BARRIER;
 }
 
@@ -314,12 +317,16 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
 #define IM im
 #endif
 
-INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const bool exists, const vcomplex *z)
+INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const uint exists, const vcomplex *z)
 {
     FOR_PIECE(c) {
         const uint at = source * ROWS + (slot * PIECE + c) * LOCAL_SIZE + get_local_id(0);
-        stage[at].RE = exists ? z[c].re : (vreal)0;
-        stage[at].IM = exists ? z[c].im : (vreal)0;
+        stage[at].RE = (vreal)0;
+        stage[at].IM = (vreal)0;
+        if (exists) {
+            stage[at].RE = z[c].re;
+            stage[at].IM = z[c].im;
+        }
     }
 }
 
