@@ -79,7 +79,6 @@ static inline place place_of(const uint parities, const uint piece)
     const uint site = piece / LOCAL_SIZE * sites + within % sites;
     at.part = within / sites;
     at.exists = site < parities * BLOCKS;
-    // What does not exist is loaded from somewhere else and not stored.
     const uint parity = at.exists ? site / BLOCKS : 0;
     at.block = at.exists ? site % BLOCKS : 0;
 #else
@@ -125,7 +124,7 @@ INLINE size_t piece_start(const place at)
 #endif
 }
 
-INLINE void load_piece(__global const stored *field, const place at, vcomplex *z)
+INLINE void load_existing_piece(__global const stored *field, const place at, vcomplex *z)
 {
 #if UNIT_NUMBERS && LANES > 1
     const spinor psi = load_spinor(field + at.half_field, at.block);
@@ -145,6 +144,15 @@ INLINE void load_piece(__global const stored *field, const place at, vcomplex *z
     }
 #endif
 #endif
+}
+
+// Zero where there is none.
+INLINE void load_piece(__global const stored *field, const place at, vcomplex *z)
+{
+    FOR_PIECE(c)
+        z[c].re = z[c].im = (vreal)0;
+    if (at.exists)
+        load_existing_piece(field, at, z);
 }
 
 #if SHARED_UNIT
@@ -317,16 +325,12 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
 #define IM im
 #endif
 
-INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const uint exists, const vcomplex *z)
+INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const vcomplex *z)
 {
     FOR_PIECE(c) {
         const uint at = source * ROWS + (slot * PIECE + c) * LOCAL_SIZE + get_local_id(0);
-        stage[at].RE = (vreal)0;
-        stage[at].IM = (vreal)0;
-        if (exists) {
-            stage[at].RE = z[c].re;
-            stage[at].IM = z[c].im;
-        }
+        stage[at].RE = z[c].re;
+        stage[at].IM = z[c].im;
     }
 }
 
@@ -450,7 +454,7 @@ __kernel void block_gram(const uint parities, __global const stored *restrict x,
             FOR_FIELDS(i) {
                 vcomplex z[PIECE];
                 load_piece(x + field_start(parities, i), at, z);
-                stage_piece(stage, i, slot, at.exists, z);
+                stage_piece(stage, i, slot, z);
             }
         }
         add_staged(stage, corners, sums);
@@ -479,7 +483,7 @@ __kernel void block_subtract(const uint parities, __global const double2 *restri
             }
             store_pieces(q, parities, at, residual AGREEMENT(0));
             FOR_FIELDS(j)
-                stage_piece(stage, j, slot, at.exists, residual[j]);
+                stage_piece(stage, j, slot, residual[j]);
         }
         add_staged(stage, corners, sums);
     }
