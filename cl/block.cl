@@ -177,7 +177,8 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
             largest = fmax(largest, fmax(fabs(z[i][c].re), fabs(z[i][c].im)));
         agreement[i * LOCAL_SIZE + get_local_id(0)] = largest;
     }
-    GROUP_BARRIER;
+    // Also after every item has loaded the units that are overwritten now.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
     FOR_FIELDS(i) {
         __global stored *field = block + field_start(parities, i);
