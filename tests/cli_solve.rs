@@ -408,6 +408,50 @@ fn the_free_correlator_is_symmetric() {
 }
 
 #[test]
+fn a_spectrum_may_be_solved_for_all_sources_at_once() {
+    let folder = folder();
+    let spectrum = |options: &str| {
+        json(&folder, &format!("spectrum FIELD --kappa 0.12 --device host --source point:1,2,3,5 {options}"))
+    };
+    let iterations = |result: &Value| -> Vec<u64> {
+        result["solves"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|solve| solve["iterations"].as_u64().unwrap())
+            .collect()
+    };
+    let alone = spectrum("--solver cg --preconditioning even-odd");
+    let fewest = *iterations(&alone).iter().min().unwrap();
+    for options in ["", "--preconditioning none", "--precision mixed-single"] {
+        let result = spectrum(&format!("--solver block-cg {options} --output p.lime"));
+        assert_eq!((&result["solver"], &result["system"]), (&"block-cg".into(), &"normal".into()));
+        let iterations = iterations(&result);
+        assert_eq!(iterations, [iterations[0]; 12]);
+        if result["preconditioning"] == "even-odd" {
+            assert!(iterations[0] < fewest, "{options}: {} {fewest}", iterations[0]);
+        }
+        let pairs = [&result, &alone].map(|result| numbers(&result["correlators"]["pion"]));
+        for (value, wanted) in pairs[0].iter().zip(&pairs[1]) {
+            assert!(relative(*value, *wanted) < 1e-9, "{options}: {value} {wanted}");
+        }
+        let propagator = io::read_propagator(folder.path().join("p.lime")).unwrap();
+        assert_eq!(propagator.records.len(), 12);
+        for (record, solve) in propagator.records.iter().zip(result["solves"].as_array().unwrap()) {
+            let source = ([1, 2, 3, 5], record.spin, record.colour);
+            let form = (1.0, -0.12);
+            let found = residual(&record.field, form, "antiperiodic", source);
+            assert!((found - number(&solve["residual"]["true"])).abs() < 1e-13, "{options}: {found} {solve}");
+        }
+    }
+    let failed =
+        run(&folder, "spectrum FIELD --kappa 0.11 --device host --solver block-cg --max-iterations 3 --json")
+            .expect(1)
+            .says(&["all sources at once", "limit of 3 iterations", "--max-iterations"]);
+    assert_eq!(failed.json()["converged"], false);
+}
+
+#[test]
 fn spectrum_agrees_with_the_values_of_another_code() {
     let Some(shared) = common::shared() else { return };
     let text = std::fs::read_to_string(shared.join("reference/computed.json")).unwrap();
@@ -477,6 +521,12 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         let line = format!("invert FIELD --device host --kappa 0.1 {options}");
         assert_refused(&folder, &line, 2, words);
     }
+    let line = "invert FIELD --device host --kappa 0.1 --solver block-cg";
+    assert_refused(&folder, line, 2, &["block-cg", "several sources", "spectrum"]);
+    let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --system direct";
+    assert_refused(&folder, line, 2, &["block-cg", "direct", "--system normal"]);
+    let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --checkpoint c";
+    assert_refused(&folder, line, 2, &["--checkpoint c", "block-cg", "--solver cg"]);
     let line = "spectrum FIELD --device host --kappa 0.1 --along w";
     assert_refused(&folder, line, 2, &["choose x, y, z or t"]);
 }

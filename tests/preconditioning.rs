@@ -5,13 +5,13 @@ mod common;
 use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
-    self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, CgParams, Coupling,
-    CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision, Kappa, KeptChoice, Mass, MrParams,
-    MultiShiftCgParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, cg, cr,
-    cr_from, gcr, mr,
+    self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
+    BlockSolution, CgParams, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision,
+    Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams, System, Watch,
+    Wilson, bicgstab, bicgstab_l, block_cg, block_cg_until, cg, cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
-use lattice_cl::lattice::{Lattice, StoredField};
+use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
 use lattice_cl::{Dims, GaugeConfiguration, io};
 use lattice_solvers::{
     Failure, LinearOperator, MultiShiftParams, Shifted, SolverError, SolverState, VectorSpace, Wish,
@@ -462,4 +462,117 @@ fn an_automatic_choice_that_was_interrupted_goes_on_to_the_same_bits() {
             "{kappa}: one source was not solved by one method"
         );
     }
+}
+
+/// Sources one after the other, in one field.
+fn together(lattice: &Lattice, sources: &[Vec<Spinor<f64>>]) -> SpinorField<f64> {
+    lattice.spinors_from_host(sources.len(), &sources.concat()).unwrap()
+}
+
+#[test]
+fn several_sources_are_solved_at_once() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let sources: Vec<_> = (0..12).map(|seed| random::spinor_field(dims(), 20 + seed)).collect();
+    let precisions = [
+        IterationPrecision::Double,
+        IterationPrecision::Mixed(Inner::Half),
+        IterationPrecision::Mixed(Inner::Single),
+    ];
+    for (name, team) in common::teams().into_iter().take(2) {
+        // On a device double only, unless everything is asked for: its kernels for several sources are compiled for this alone.
+        let all = team.is_host() || std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1");
+        let precisions = if all { &precisions[..] } else { &precisions[..1] };
+        let wilson = wilson(&team, &configuration, COUPLINGS[0]);
+        let lattice = wilson.lattice();
+        let b = together(lattice, &sources);
+        for preconditioning in [Preconditioning::EvenOdd, Preconditioning::None] {
+            if !all && preconditioning == Preconditioning::None {
+                continue;
+            }
+            let params = CgParams { preconditioning, tol: 1e-11, ..Default::default() };
+            let alone: Vec<_> = sources
+                .iter()
+                .map(|b| cg(&wilson, &lattice.spinor_from_host(b).unwrap(), &params).unwrap())
+                .collect();
+            let fewest = alone.iter().map(|(_, info)| info.iterations).min().unwrap();
+            for &precision in precisions {
+                let params = BlockCgParams { preconditioning, precision, tol: 1e-11, ..Default::default() };
+                let BlockSolution { x, residuals, info } = block_cg(&wilson, &b, &params).unwrap();
+                let what = format!("{name}, {preconditioning}, {precision}");
+                assert!(info.iterations < fewest, "{what}: {} {fewest}", info.iterations);
+                assert_eq!(info.history.len(), info.iterations + 1, "{what}");
+                let solutions = x.to_host().unwrap();
+                for ((found, (expected, _)), residual) in
+                    solutions.chunks(dims().volume()).zip(&alone).zip(residuals)
+                {
+                    let error = distance(found, &expected.to_host().unwrap());
+                    assert!(
+                        error < 1e-9 && residual.true_residual <= 1e-11,
+                        "{what}: {error:e} {residual:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sources_that_depend_on_each_other_are_solved_at_once() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let [one, other] = [31, 32].map(|seed| random::spinor_field(dims(), seed));
+    let zero = vec![Spinor::default(); one.len()];
+    let wilson = wilson(&Team::host(), &configuration, COUPLINGS[0]);
+    let lattice = wilson.lattice();
+    let sum: Vec<_> =
+        one.iter().zip(&other).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] + b.0[s][c])).collect();
+    let sources = [one.clone(), zero, other, one, sum];
+    for precision in [IterationPrecision::Double, IterationPrecision::Mixed(Inner::Single)] {
+        let params = BlockCgParams { precision, ..Default::default() };
+        let BlockSolution { x, residuals, .. } =
+            block_cg(&wilson, &together(lattice, &sources), &params).unwrap();
+        let mut images = lattice.spinors(5).unwrap();
+        wilson.for_sources(5).unwrap().apply(&x, &mut images).unwrap();
+        let images = images.to_host().unwrap();
+        for (k, (image, b)) in images.chunks(dims().volume()).zip(&sources).enumerate() {
+            if k == 1 {
+                assert!(image.iter().all(|image| *image == Spinor::default()));
+                assert_eq!(residuals[k].true_residual, 0.0);
+            } else {
+                let error = distance(image, b);
+                assert!((error - residuals[k].true_residual).abs() < 1e-13, "{error:e} {:?}", residuals[k]);
+                assert!(error <= params.tol, "{precision}, source {k}: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_that_is_not_solved_is_an_error_with_what_was_reached() {
+    let configuration = random::weak(dims(), 0.2, 6);
+    let sources: Vec<_> = (0..3).map(|seed| random::spinor_field(dims(), 40 + seed)).collect();
+    // Far beyond the critical hopping parameter.
+    let wilson = wilson(&Team::host(), &configuration, Kappa(0.2).into());
+    let b = together(wilson.lattice(), &sources);
+    let params = BlockCgParams { max_iterations: 20, ..Default::default() };
+    let Err(InvertError::NotConverged { failure, best, info }) = block_cg(&wilson, &b, &params) else {
+        panic!("twenty iterations are too few");
+    };
+    assert_eq!((failure, info.iterations), (Failure::IterationLimit { limit: 20 }, 20));
+    assert_eq!(best.sources(), 3);
+    assert!(best.to_host().unwrap().iter().all(|spinor| spinor.norm2().is_finite()));
+
+    let mut asked = 0;
+    let mut stops = || {
+        asked += 1;
+        asked > 2
+    };
+    let Err(InvertError::NotConverged { failure, .. }) = block_cg_until(&wilson, &b, &params, &mut stops)
+    else {
+        panic!("it was stopped");
+    };
+    assert_eq!(failure, Failure::Interrupted);
+
+    let many = wilson.lattice().spinors(25).unwrap();
+    let refused = block_cg(&wilson, &many, &params).unwrap_err();
+    assert!(matches!(refused, InvertError::Parameter { name: "number of sources", .. }), "{refused}");
 }

@@ -7,9 +7,11 @@ use lattice_cl::dirac::{Coupling, Kappa, Mass, Wilson};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, gamma};
 use lattice_cl::lattice::Lattice;
+use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::{Dims, GaugeConfiguration, Real};
-use lattice_solvers::VectorSpace;
+use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
 use num_complex::Complex64;
+use std::fmt::Debug;
 
 type Spinor = host::Spinor<f64>;
 
@@ -341,6 +343,135 @@ fn the_space_of_spinor_fields_on_every_team() {
                 bits.iter().all(|dot| *dot == bits[0]),
                 "{name}: a reduction has the same bits each time"
             );
+        }
+    }
+}
+
+/// X D for a block X of fields.
+fn times(x: &[Vec<Spinor>], d: &SquareMatrix) -> Vec<Vec<Spinor>> {
+    let column = |j: usize| {
+        let number = |site: usize, s: usize, c: usize| {
+            (0..x.len()).map(|i| x[i][site].0[s][c] * d[(i, j)]).sum::<Complex64>()
+        };
+        (0..x[0].len()).map(|site| Spinor::from_fn(|s, c| number(site, s, c))).collect()
+    };
+    (0..x.len()).map(column).collect()
+}
+
+/// X + s Y
+fn plus(x: &[Vec<Spinor>], sign: f64, y: &[Vec<Spinor>]) -> Vec<Vec<Spinor>> {
+    let sum = |x: &Spinor, y: &Spinor| Spinor::from_fn(|s, c| x.0[s][c] + y.0[s][c] * sign);
+    x.iter().zip(y).map(|(x, y)| x.iter().zip(y).map(|(x, y)| sum(x, y)).collect()).collect()
+}
+
+/// The operations on blocks of fields in precision `T` by their definitions; `field` makes a block of what there is in double on the host.
+fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
+    what: &str,
+    space: &S,
+    sites: usize,
+    field: impl Fn(&[host::Spinor<T::Real>]) -> S::Vector,
+    values: impl Fn(&S::Vector) -> Vec<host::Spinor<T::Real>>,
+) {
+    let bound = match T::STORAGE {
+        StoragePrecision::Double => 1e-14,
+        StoragePrecision::Single => 1e-6,
+        StoragePrecision::Half => 2e-4,
+    };
+    let columns = space.columns();
+    let block = |seed: u64| -> Vec<Vec<Spinor>> {
+        let all = Dims::new([2, 2, 2, 2 * (sites * columns).div_ceil(16)]).unwrap();
+        spinor_field(all, seed).chunks(sites).take(columns).map(<[_]>::to_vec).collect()
+    };
+    let upload = |block: &[Vec<Spinor>]| {
+        field(&block.iter().flatten().map(Spinor::cast).collect::<Vec<host::Spinor<T::Real>>>())
+    };
+    let close = |found: &S::Vector, expected: &[Vec<Spinor>], what: &str| {
+        let found: Vec<Spinor> = values(found).iter().map(host::Spinor::cast).collect();
+        for (j, (found, expected)) in found.chunks(sites).zip(expected).enumerate() {
+            let error = distance(found, expected);
+            assert!(error < bound, "{what}, column {j}: {error:e}");
+        }
+    };
+    let close_gram = |found: &SquareMatrix, x: &[Vec<Spinor>], what: &str| {
+        for (i, j) in (0..columns).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+            let (found, expected) = (found[(i, j)], dot(&x[i], &x[j]));
+            let scale = (dot(&x[i], &x[i]).re * dot(&x[j], &x[j]).re).sqrt();
+            assert!((found - expected).norm() < bound * scale, "{what} ({i}, {j}): {found} {expected}");
+        }
+    };
+    // Without a pattern, and triangular where they are to be.
+    let matrix = |seed: f64, there: fn(usize, usize) -> bool| {
+        let z = |i: usize, j: usize| {
+            Complex64::new((seed * (3 * i + j) as f64).sin(), (seed + (i * j) as f64).cos())
+        };
+        SquareMatrix::from_fn(columns, |i, j| if there(i, j) { z(i, j) } else { Complex64::default() })
+    };
+    let (step, turn) = (matrix(1.3, |_, _| true), matrix(0.7, |i, j| i <= j));
+    let keep = matrix(2.1, |i, j| i >= j);
+
+    let [x, q, p] = [1, 2, 3].map(block);
+    let [mut x_there, mut q_there, mut p_there] = [&x, &q, &p].map(|block| upload(block));
+    close_gram(&space.gram(&x_there).unwrap(), &x, &format!("{what}: X†X"));
+    let gram = space.subtract_block(&p_there, &step, &mut q_there).unwrap();
+    let q = plus(&q, -1.0, &times(&p, &step));
+    close(&q_there, &q, &format!("{what}: Q − Z D"));
+    close_gram(&gram, &q, &format!("{what}: Q†Q"));
+    let again = (0..3).map(|_| space.gram(&q_there).unwrap()).collect::<Vec<_>>();
+    assert!(again[0] == again[1] && again[1] == again[2], "{what}: the same bits each time");
+
+    let matrices = Advance { step: &step, turn: &turn, keep: &keep };
+    space.advance_block(matrices, &mut x_there, &mut q_there, &mut p_there).unwrap();
+    let q_turned = times(&q, &turn);
+    close(&x_there, &plus(&x, 1.0, &times(&p, &step)), &format!("{what}: X + P E"));
+    close(&q_there, &q_turned, &format!("{what}: Q T"));
+    close(&p_there, &plus(&q_turned, 1.0, &times(&p, &keep)), &format!("{what}: Q + P F"));
+}
+
+fn check_block_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: usize) {
+    let lattice = Lattice::new(team, dims).unwrap();
+    let what = format!("{what} {dims} {} × {columns}", T::STORAGE);
+    let space = lattice.spinor_block_space::<T>(columns).unwrap();
+    check_blocks::<T, _>(
+        &what,
+        &space,
+        dims.volume(),
+        |spinors| lattice.spinors_from_host(columns, spinors).unwrap(),
+        |field| field.to_host().unwrap(),
+    );
+    let space = lattice.parity_block_space::<T>(1, columns).unwrap();
+    check_blocks::<T, _>(
+        &format!("{what}, odd sites"),
+        &space,
+        dims.volume() / 2,
+        |spinors| lattice.parities_from_host(1, columns, spinors).unwrap(),
+        |field| field.to_host().unwrap(),
+    );
+}
+
+/// Extents with lanes and without, numbers of fields that are multiples of a tile and not; few of each, as each is a program to compile.
+#[test]
+fn operations_on_blocks_of_fields_are_their_definitions() {
+    let [with_lanes, without] = match common::small() {
+        true => [[2, 2, 2, 2], [2, 2, 2, 2]],
+        false => [[4, 2, 6, 8], [2, 6, 2, 10]],
+    };
+    let [with_lanes, without] = [with_lanes, without].map(|extents| Dims::new(extents).unwrap());
+    let several = if common::small() { 4 } else { 12 };
+    let teams = if common::small() { 2 } else { 3 };
+    for (k, (name, team)) in common::teams().into_iter().take(teams).enumerate() {
+        check_block_space::<f64>(&team, &name, with_lanes, several);
+        if k == 2 {
+            continue;
+        }
+        check_block_space::<f32>(&team, &name, without, several);
+        if common::small() {
+            check_block_space::<Half>(&team, &name, without, several);
+            continue;
+        }
+        check_block_space::<f64>(&team, &name, without, 5);
+        if !team.is_host() {
+            check_block_space::<Half>(&team, &name, with_lanes, 3);
+            check_block_space::<Half>(&team, &name, without, several);
         }
     }
 }

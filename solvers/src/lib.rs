@@ -8,6 +8,7 @@
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
 //! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
+//! | [`block_conjugate_gradient`] | the same with several sources at once, on a [`BlockSpace`] | one application of A to all of them |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
 //! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
@@ -21,6 +22,8 @@
 mod best;
 mod bicgstab;
 mod bicgstab_l;
+mod block_conjugate_gradient;
+mod block_space;
 mod breakdown;
 mod conjugate_gradient;
 mod conjugate_residual;
@@ -32,10 +35,15 @@ mod operator;
 mod outcome;
 mod shadow;
 mod space;
+mod square_matrix;
 mod state;
 
 pub use bicgstab::{BicgstabParams, bicgstab};
 pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
+pub use block_conjugate_gradient::{
+    Block, BlockCallbacks, BlockCgParams, BlockResiduals, block_conjugate_gradient,
+};
+pub use block_space::{Advance, BlockOperator, BlockSpace};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};
@@ -45,6 +53,7 @@ pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;
+pub use square_matrix::{Cholesky, SquareMatrix};
 pub use state::{Callbacks, ForeignState, Name, SolverState, StateKeeper, Wish};
 
 /// The vectors that an operator acts on.

@@ -7,15 +7,16 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
-    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, CgParams, Coupling, CrParams,
-    GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams, Preconditioning, SolveParams, System,
-    Wilson, WilsonError, solve_with_checkpoints,
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
+    CgParams, Checkpoints, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass,
+    MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_until,
+    solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, NDIM, Reconstruction};
 use crate::io;
 use crate::lattice::{Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
-use lattice_solvers::{Failure as SolverFailure, SolverInfo};
+use lattice_solvers::{Failure as SolverFailure, SolverInfo, Wish};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -67,11 +68,11 @@ pub struct Method {
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
-    /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg has normal only]
+    /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
     #[arg(long)]
     system: Option<System>,
     /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites) [default: none, with
-    /// --solver auto even-odd]
+    /// --solver auto or block-cg even-odd]
     #[arg(long)]
     preconditioning: Option<Preconditioning>,
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
@@ -136,6 +137,8 @@ pub enum Solver {
     Cr,
     /// Conjugate Gradient on M†M
     Cg,
+    /// Block Conjugate Gradient on M†M: all twelve sources of spectrum at once
+    BlockCg,
     /// BiCGStab on M
     Bicgstab,
     /// BiCGStab(2) on M
@@ -152,6 +155,7 @@ impl fmt::Display for Solver {
             Solver::Auto => "auto",
             Solver::Cr => "cr",
             Solver::Cg => "cg",
+            Solver::BlockCg => "block-cg",
             Solver::Bicgstab => "bicgstab",
             Solver::BicgstabL => "bicgstab-l",
             Solver::Gcr => "gcr",
@@ -165,7 +169,7 @@ impl Solver {
     fn only_system(self) -> Option<System> {
         match self {
             Solver::Auto | Solver::Cr => None,
-            Solver::Cg => Some(System::Normal),
+            Solver::Cg | Solver::BlockCg => Some(System::Normal),
             Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => Some(System::Direct),
         }
     }
@@ -272,7 +276,7 @@ impl Equation {
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
-        method.check()?;
+        method.check(checkpointing)?;
         let team = select_team(common, recorder.clone(), report)?;
         let configuration = self.input.read(&self.file, report)?.configuration;
         let dims = configuration.dims();
@@ -424,7 +428,7 @@ impl Method {
     fn preconditioning(&self) -> Preconditioning {
         match (self.preconditioning, self.solver) {
             (Some(given), _) => given,
-            (None, Solver::Auto) => Preconditioning::EvenOdd,
+            (None, Solver::Auto | Solver::BlockCg) => Preconditioning::EvenOdd,
             (None, _) => Preconditioning::None,
         }
     }
@@ -456,7 +460,7 @@ impl Method {
         }
     }
 
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
         let tolerance = self.tolerance();
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Failure::usage(format!(
@@ -477,11 +481,30 @@ impl Method {
             let message = format!("{} solves M x = b itself, not the {system} system", self.solver);
             return Err(Failure::usage(message).hint("leave out --system, or choose --solver cr"));
         }
-        if self.solver == Solver::Cg && system != System::Normal {
+        if self.solver.only_system() == Some(System::Normal) && system != System::Normal {
             return Err(Failure::usage(format!(
-                "cg does not solve the {system} system, which is not positive"
+                "{} does not solve the {system} system, which is not positive",
+                self.solver
             ))
             .hint("choose --system normal, or --solver cr"));
+        }
+        if let (Solver::BlockCg, (option, Some(path))) = (self.solver, checkpointing.file()) {
+            let message = format!("{option} {}: the state of --solver block-cg is not kept", path.display());
+            return Err(Failure::usage(message).hint(format!("leave out {option}, or choose --solver cg")));
+        }
+        Ok(())
+    }
+
+    /// Checks that the method can solve for a single source.
+    ///
+    /// # Errors
+    /// When it needs several.
+    pub fn check_single_source(&self) -> Result<(), Failure> {
+        if self.solver == Solver::BlockCg {
+            let message = "--solver block-cg solves for several sources at once, and invert has one";
+            return Err(
+                Failure::usage(message.to_owned()).hint("choose --solver cg, or the command spectrum")
+            );
         }
         Ok(())
     }
@@ -528,7 +551,10 @@ impl Method {
                 preconditioning,
                 ..Default::default()
             }),
-            Solver::Cg => SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning }),
+            // All at once or one after the other, it is Conjugate Gradient on the same system.
+            Solver::Cg | Solver::BlockCg => {
+                SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
+            }
         };
         Solving { auto: None, params }
     }
@@ -631,6 +657,37 @@ impl Solving {
     fn note_last(&mut self, attempts: &[Attempt]) {
         if let Some(last) = attempts.last() {
             self.params = last.params;
+        }
+    }
+
+    /// Solves M x = b for all fields of `b` at once; gives one solution for each, or the one failure of all.
+    pub fn solve_at_once(
+        &mut self,
+        wilson: &Wilson<f64>,
+        b: &SpinorField<f64>,
+        session: &mut Session<'_>,
+    ) -> Result<Vec<Solved>, Failure> {
+        let SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning }) = self.params
+        else {
+            unreachable!("several sources at once are solved by Conjugate Gradient");
+        };
+        let params = BlockCgParams { tol, max_iterations, precision, preconditioning };
+        let wishes_to_stop = || matches!(session.wish(), Wish::Stop | Wish::KeepAndStop);
+        match block_cg_until(wilson, b, &params, &mut { wishes_to_stop }) {
+            Ok(BlockSolution { x: all, residuals, info }) => {
+                let of_source = |(source, residual)| {
+                    let mut x = wilson.lattice().spinor()?;
+                    all.copy_source_to(source, &mut x).map_err(LatticeError::from)?;
+                    let info = SolverInfo { residual, ..info.clone() };
+                    Ok(Solved { x, info, failure: None, attempts: Vec::new() })
+                };
+                residuals.into_iter().enumerate().map(of_source).collect()
+            }
+            Err(InvertError::NotConverged { failure, best, info }) => {
+                Ok(vec![Solved { x: *best, info: *info, failure: Some(failure), attempts: Vec::new() }])
+            }
+            Err(InvertError::Lattice(error)) => Err(error.into()),
+            Err(error) => Err(Failure::new(Status::Usage, error)),
         }
     }
 }

@@ -106,6 +106,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         ("--trace", trace.path()),
         checkpointing.file(),
     ];
+    method.check_single_source()?;
     check_files(&equation.file, &outputs)?;
     let resumed = checkpointing.read()?;
     let interrupt = Interrupt::listen()?;

@@ -1,9 +1,10 @@
 //! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
 
 use super::Common;
-use super::checkpoint::{Checkpointing, Found};
+use super::checkpoint::{Checkpointing, Found, Session};
 use super::equation::{
-    AttemptOutcome, Equation, Method, Residual, Solver, check_files, coupling_text, drawn,
+    AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, coupling_text,
+    drawn,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -101,7 +102,7 @@ struct Seconds {
     solve: f64,
 }
 
-/// Solves twelve times, reports, writes. What cannot be written is found out before the first solve.
+/// Solves twelve times, or for all twelve sources at once, reports, writes. What cannot be written is found out before the first solve.
 ///
 /// # Errors
 /// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
@@ -141,8 +142,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut gave_up = None;
     // One solution after the other, in the same memory.
     let mut x = Vec::new();
+    let mut at_once = match method.solver {
+        Solver::BlockCg => {
+            Some(solve_at_once(&problem, equation, &mut solving, &mut session, report)?.into_iter())
+        }
+        _ => None,
+    };
     let bar = report.progress("solve", 12);
-    for (spin, colour) in (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour))) {
+    for (spin, colour) in sources() {
         bar.set_message(format!("spin {spin}, colour {colour}"));
         let mut take = |converged, iterations, residual, attempts| {
             solves.push(Solve { spin, color: colour, converged, iterations, residual, attempts });
@@ -153,9 +160,15 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             take(true, iterations, residual, attempts.iter().map(AttemptOutcome::from).collect());
             x = solution;
         } else {
-            let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
-            session.begin(spin, colour);
-            let solved = solving.solve(&problem.wilson, &source, &mut session)?;
+            let next = at_once.as_mut().and_then(Iterator::next);
+            let solved = match next {
+                Some(solved) => solved,
+                None => {
+                    let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
+                    session.begin(spin, colour);
+                    solving.solve(&problem.wilson, &source, &mut session)?
+                }
+            };
             if solved.failure == Some(SolverFailure::Interrupted) {
                 bar.finish_and_clear();
                 trace.write(&recorder, report)?;
@@ -165,8 +178,11 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             take(solved.failure.is_none(), solved.info.iterations, (&solved.info).into(), attempts);
             if let Some(failure) = &solved.failure {
                 let failure = method.failure(failure, &solved, &solving);
-                let error =
-                    failure.error.context(format!("the solve for spin {spin}, colour {colour} failed"));
+                let what = match method.solver {
+                    Solver::BlockCg => "all sources at once".to_owned(),
+                    _ => format!("spin {spin}, colour {colour}"),
+                };
+                let error = failure.error.context(format!("the solve for {what} failed"));
                 gave_up = Some(Failure { error, ..failure });
                 break;
             }
@@ -247,6 +263,30 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
 }
 
+/// The spins and colours of the twelve sources.
+fn sources() -> impl Iterator<Item = (usize, usize)> {
+    (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour)))
+}
+
+/// Solves for the twelve sources at once.
+fn solve_at_once(
+    problem: &Problem,
+    equation: &Equation,
+    solving: &mut Solving,
+    session: &mut Session<'_>,
+    report: &Report,
+) -> Result<Vec<Solved>, Failure> {
+    let lattice = problem.wilson.lattice();
+    let mut b = lattice.spinors(12)?;
+    for (k, (spin, colour)) in sources().enumerate() {
+        b.copy_source_from(k, &lattice.point_source(equation.source.0, spin, colour)?)?;
+    }
+    let spinner = report.spinner("solving for twelve sources at once");
+    let solved = solving.solve_at_once(&problem.wilson, &b, session);
+    spinner.finish_and_clear();
+    solved
+}
+
 fn text(outcome: &Outcome) -> String {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
@@ -259,7 +299,13 @@ fn text(outcome: &Outcome) -> String {
     );
     let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
     let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
-    table.line("solves", format_args!("{} with {iterations} iterations together", outcome.solves.len()));
+    let solves = match outcome.solver {
+        Solver::BlockCg => {
+            format!("{} at once with {} iterations", outcome.solves.len(), outcome.solves[0].iterations)
+        }
+        _ => format!("{} with {iterations} iterations together", outcome.solves.len()),
+    };
+    table.line("solves", solves);
     table.line("residual", format_args!("true {worst:.3e} at most"));
     table.line(
         "seconds",

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod auto;
+mod block;
 mod checkpoints;
 mod even_odd;
 mod experience;
@@ -18,6 +19,7 @@ mod wilson;
 
 pub use attempts::{Attempt, Earlier, KeptChoice};
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
+pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_until};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};

@@ -7,7 +7,7 @@ use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
 use crate::scalar::Storage;
-use lattice_solvers::{LinearOperator, Work};
+use lattice_solvers::{BlockSpace, LinearOperator, Work};
 use std::cell::RefCell;
 
 /// The parity that the Schur complement acts on.
@@ -32,33 +32,35 @@ pub struct SchurComplement<T: Storage> {
 
 impl<T: Storage> SchurComplement<T> {
     /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
-    pub(super) fn new(links: &GaugeField<T>, form: WilsonForm) -> Result<Self, LatticeError> {
-        let space = links.lattice().parity_space(EVEN)?;
+    pub(super) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
+        let space = links.lattice().parity_block_space(EVEN, sources)?;
         Ok(Self::on(space, links, form)?)
     }
 
     fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
+        let sources = space.columns();
         let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
-        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions::default())?;
-        let to_even = Self::outer_hop(links, form, Ending::Store)?;
+        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions { sources, ..Default::default() })?;
+        let to_even = Self::outer_hop(links, form, HopOptions { sources, ..Default::default() })?;
         let between = RefCell::new(to_odd.target()?);
-        let with_endings = ByEnding::default();
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even, with_endings, between })
+        let (links, with_endings) = (links.clone(), ByEnding::default());
+        Ok(Self { space, links, form, to_odd, to_even, with_endings, between })
     }
 
     /// s ψ − (c²/s) H_eo χ
     fn outer_hop(
         links: &GaugeField<T>,
         form: WilsonForm,
-        ending: Ending,
+        options: HopOptions,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
         let WilsonForm { shift, coefficient, .. } = form;
         let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
-        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ending, ..Default::default() })
+        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ..options })
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
-        self.with_endings.get(ending, || Self::outer_hop(&self.links, self.form, ending))
+        let options = HopOptions { ending, sources: self.space.columns(), ..Default::default() };
+        self.with_endings.get(ending, || Self::outer_hop(&self.links, self.form, options))
     }
 
     fn work_with(&self, ending: Ending) -> Work {
@@ -76,7 +78,7 @@ impl<T: Storage> SchurComplement<T> {
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
     pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
-        SchurComplement::new(&self.links.cast()?, self.form)
+        SchurComplement::new(&self.links.cast()?, self.form, self.space.columns())
     }
 
     /// The lattice it acts on.
@@ -158,7 +160,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 }
 
-/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth.
+/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all sources of b.
 pub(super) struct EvenOddParts<T: Storage> {
     /// b_e − (c/s) H_eo b_o
     prepare: HopEvenOdd<T>,
@@ -176,7 +178,7 @@ impl<T: Storage> EvenOddParts<T> {
         b: &SpinorField<T>,
     ) -> Result<Self, DeviceError> {
         let WilsonForm { shift, coefficient, .. } = form;
-        let shifted = HopOptions { shift: true, ..Default::default() };
+        let shifted = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
         let ratio = -coefficient / shift;
         let hop = |parity, shift| {
             HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)

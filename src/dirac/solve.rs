@@ -446,7 +446,7 @@ pub fn solve_with_checkpoints(
     solve(wilson, b, None, (*params).into(), Some(checkpoints))
 }
 
-fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
+pub(super) fn stopping(tolerance: f64, max_iterations: usize) -> Stopping {
     Stopping { tolerance, max_iterations, ..Default::default() }
 }
 

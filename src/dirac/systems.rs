@@ -5,7 +5,9 @@ use super::wilson::Wilson;
 use crate::device::{DeviceError, Number};
 use crate::lattice::{LatticeError, ParityField, SpinorField, StoredField};
 use crate::scalar::Storage;
-use lattice_solvers::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace, Work};
+use lattice_solvers::{
+    BlockOperator, BlockSpace, ErrorOf, LinearOperator, ScalarOf, SquareMatrix, VectorOf, VectorSpace, Work,
+};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::fmt;
@@ -205,5 +207,16 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
         let mut work = self.operator.work_with_norm2();
         work += self.adjoint.work_of_subtraction();
         work
+    }
+}
+
+impl<A: LinearOperator<Space: BlockSpace>> BlockOperator for Normal<A> {
+    /// Ψ†M†MΨ is that of MΨ with itself.
+    fn apply_gram(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<SquareMatrix, ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        self.operator.apply(psi, &mut between)?;
+        let gram = self.space().gram(&between)?;
+        self.adjoint.apply(&between, out)?;
+        Ok(gram)
     }
 }

@@ -110,7 +110,7 @@ pub struct Wilson<T: Storage> {
 /// How an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WilsonOptions {
-    /// How many fields it is applied to at once; each link is loaded once for all of them. Default 1.
+    /// How many fields it is applied to at once; each link is loaded once for all of them. There are no products of several. Default 1.
     pub sources: usize,
     /// A kernel variant of one's own choice. Default: the best known.
     pub tuning: Option<Tuning>,
@@ -156,7 +156,7 @@ impl<T: Storage> Wilson<T> {
     ) -> Result<Self, WilsonError> {
         assert!(options.sources > 0, "an operator needs a source");
         let coupling = coupling.into().checked()?;
-        let space = links.lattice().spinor_space()?;
+        let space = links.lattice().spinor_block_space(options.sources)?;
         let (shift, coefficient) = coupling.coefficients();
         let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
         let task = Task { form, region: Region::Full, ending: Ending::Store, sources: options.sources };
@@ -214,12 +214,27 @@ impl<T: Storage> Wilson<T> {
         self.with_form(WilsonForm { gamma5: !form.gamma5, ..form })
     }
 
-    /// Its Schur complement on the even sites, for one source.
+    /// The same operator for this many fields at once.
+    ///
+    /// # Errors
+    /// When the kernels cannot be built.
+    ///
+    /// # Panics
+    /// When there is no source.
+    pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
+        assert!(sources > 0, "an operator needs a source");
+        let space = self.lattice().spinor_block_space(sources)?;
+        let task = Task { sources, ..self.stencil.task() };
+        Ok(Self::of_stencil(space, Stencil::new(self.stencil.links(), task, None)?, self.coupling))
+    }
+
+    /// Its Schur complement on the even sites, for as many sources.
     ///
     /// # Errors
     /// When the kernels cannot be built.
     pub fn schur_complement(&self) -> Result<SchurComplement<T>, LatticeError> {
-        SchurComplement::new(self.stencil.links(), self.stencil.task().form)
+        let Task { form, sources, .. } = self.stencil.task();
+        SchurComplement::new(self.stencil.links(), form, sources)
     }
 
     /// The way of M x = b to the system of its Schur complement, and back.
@@ -251,7 +266,7 @@ impl<T: Storage> Wilson<T> {
     /// The same operator in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Wilson<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
-        let space = links.lattice().spinor_space()?;
+        let space = links.lattice().spinor_block_space(self.stencil.task().sources)?;
         Ok(Wilson::of_stencil(space, Stencil::new(&links, self.stencil.task(), None)?, self.coupling))
     }
 }

@@ -5,6 +5,7 @@
 //! what runs when there is no OpenCL device.
 
 mod bandwidth;
+pub mod block_fields;
 mod boundary;
 mod configuration;
 mod dims;

@@ -9,19 +9,19 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
 /// Sites in one part of a sum.
-const PART: usize = 512;
+pub(super) const PART: usize = 512;
 
 fn cast<T: Real>(z: Complex64) -> Complex<T> {
     Complex::new(T::from_f64(z.re), T::from_f64(z.im))
 }
 
 /// a + f b
-fn combine<T: Real>(a: &Spinor<T>, f: Complex<T>, b: &Spinor<T>) -> Spinor<T> {
+pub(super) fn combine<T: Real>(a: &Spinor<T>, f: Complex<T>, b: &Spinor<T>) -> Spinor<T> {
     Spinor::from_fn(|spin, colour| a.0[spin][colour] + f * b.0[spin][colour])
 }
 
 /// (x, y) at one site, in double.
-fn local_dot<T: Real>(x: &Spinor<T>, y: &Spinor<T>) -> Complex64 {
+pub(super) fn local_dot<T: Real>(x: &Spinor<T>, y: &Spinor<T>) -> Complex64 {
     let (x, y) = (x.cast::<f64>(), y.cast::<f64>());
     (0..Spinor::<T>::COMPONENTS).map(|k| x.component(k).conj() * y.component(k)).sum()
 }

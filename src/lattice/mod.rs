@@ -3,6 +3,7 @@
 //! A [`Lattice`] ties extents to a [`Team`]. Each device of the team holds a slab of whole time slices of every field;
 //! nothing above this module and the stencil of [`dirac`](crate::dirac) knows how many devices there are. Without a device the fields are plain host data.
 
+mod block;
 mod gauge_field;
 mod halo;
 mod layout;
@@ -192,12 +193,29 @@ impl Lattice {
 
     /// The space of spinor fields on this lattice.
     pub fn spinor_space<T: Storage>(&self) -> Result<SpinorSpace<T>, LatticeError> {
-        Ok(SpinorSpace::new(self, Sites::All)?)
+        self.spinor_block_space(1)
+    }
+
+    /// The space of blocks of this many spinor fields.
+    ///
+    /// # Panics
+    /// This and [`parity_block_space`](Self::parity_block_space) when there is no field.
+    pub fn spinor_block_space<T: Storage>(&self, fields: usize) -> Result<SpinorSpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self, Sites::All, fields)?)
     }
 
     /// The space of spinor fields on the sites of `parity` (0 even, 1 odd).
     pub fn parity_space<T: Storage>(&self, parity: usize) -> Result<ParitySpace<T>, LatticeError> {
-        Ok(SpinorSpace::new(self, Sites::Parity(parity))?)
+        self.parity_block_space(parity, 1)
+    }
+
+    /// The space of blocks of this many spinor fields on the sites of `parity`.
+    pub fn parity_block_space<T: Storage>(
+        &self,
+        parity: usize,
+        fields: usize,
+    ) -> Result<ParitySpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self, Sites::Parity(parity), fields)?)
     }
 
     /// A spinor field equal to zero.

@@ -1,5 +1,6 @@
 //! The vector space of spinor fields: what a Krylov solver needs of them.
 
+use super::block::BlockKernels;
 use super::spinors::{Field, Sites, Spinors};
 use super::{Lattice, Layout, ParityField, SpinorField};
 use crate::device::{
@@ -7,11 +8,12 @@ use crate::device::{
     NUMBER_SOURCE, Number, NumberMemory, Parameter, REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host;
-use crate::scalar::Storage;
-use lattice_solvers::VectorSpace;
+use crate::scalar::{Real, Storage};
+use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
 use num_complex::Complex64;
+use num_traits::Float;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const SPINOR: KernelFamily = KernelFamily::new(
     "spinor",
@@ -25,15 +27,16 @@ const SPINOR: KernelFamily = KernelFamily::new(
 );
 
 /// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
-/// sites.
+/// sites. Its vectors may be blocks of several fields, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
 ///
 /// Sums over a single device stay there as [`Number`]s, which the next kernels take from its memory; those over several are read back and added.
 /// Cheap to clone.
 pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
     sites: Sites,
-    /// One set for each slab; none on the host.
-    kernels: Arc<[SlabKernels]>,
+    /// Fields in a vector.
+    sources: usize,
+    kernels: Arc<Kernels>,
     vectors: PhantomData<fn() -> (T, F)>,
 }
 
@@ -45,10 +48,18 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
         Self {
             lattice: self.lattice.clone(),
             sites: self.sites,
+            sources: self.sources,
             kernels: self.kernels.clone(),
             vectors: PhantomData,
         }
     }
+}
+
+/// One set for each slab; none on the host.
+struct Kernels {
+    slabs: Box<[SlabKernels]>,
+    /// Those for what is between the fields of a vector; made when they are wanted first.
+    blocks: OnceLock<Box<[BlockKernels]>>,
 }
 
 struct SlabKernels {
@@ -71,9 +82,10 @@ struct SlabKernels {
 const BYTES_DURING_A_READ: u64 = 80 << 20;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
-    /// The vectors of type `F` live on `sites`.
-    pub(super) fn new(lattice: &Lattice, sites: Sites) -> Result<Self, DeviceError> {
-        let (dims, parities) = (lattice.dims(), sites.parities().len());
+    /// The vectors of type `F` are this many fields on `sites`.
+    pub(super) fn new(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        assert!(sources > 0, "a vector needs a field");
+        let (dims, parities) = (lattice.dims(), sources * sites.parities().len());
         let kernels = lattice
             .slabs()
             .iter()
@@ -81,7 +93,8 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         Ok(Self {
             lattice: lattice.clone(),
             sites,
-            kernels: kernels.collect::<Result<_, _>>()?,
+            sources,
+            kernels: Arc::new(Kernels { slabs: kernels.collect::<Result<_, _>>()?, blocks: OnceLock::new() }),
             vectors: PhantomData,
         })
     }
@@ -91,6 +104,11 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         &self.lattice
     }
 
+    /// Parities in a vector: those of one field after those of the other, with nothing between them.
+    fn parities(&self) -> usize {
+        self.sources * self.sites.parities().len()
+    }
+
     /// Runs a kernel that makes no sums on each slab. Of each field `fields` has an argument for each slab.
     fn update<const N: usize>(
         &self,
@@ -98,7 +116,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         numbers: &[&Number],
         fields: [Vec<Argument<'_>>; N],
     ) -> Result<(), DeviceError> {
-        for (k, kernels) in self.kernels.iter().enumerate() {
+        for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let arguments = self.arguments(kernels, numbers, &fields, k)?;
             kernel(kernels).launch(kernels.range, arguments.as_slice())?;
         }
@@ -113,8 +131,8 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         numbers: &[&Number],
         fields: [Vec<Argument<'_>>; N],
     ) -> Result<[Number; 2], DeviceError> {
-        let mut running = Vec::with_capacity(self.kernels.len());
-        for (k, kernels) in self.kernels.iter().enumerate() {
+        let mut running = Vec::with_capacity(self.kernels.slabs.len());
+        for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let mut reduction = kernels.device.reduction(kernels.range.group_count())?;
             let arguments = self.arguments(kernels, numbers, &fields, k)?.and(reduction.arguments());
             kernel(kernels).launch(kernels.range, arguments.as_slice())?;
@@ -130,7 +148,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         fields: &[Vec<Argument<'a>>; N],
         slab: usize,
     ) -> Result<ArgumentList<'a>, DeviceError> {
-        let mut arguments = ArgumentList::new([Argument::value(self.sites.parities().len() as u32)]);
+        let mut arguments = ArgumentList::new([Argument::value(self.parities() as u32)]);
         if !numbers.is_empty() {
             arguments.extend([kernels.numbers.argument()]);
         }
@@ -227,7 +245,11 @@ pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> Ke
 impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     fn expect_own(&self, spinors: &Spinors<T>) {
         self.lattice.expect_same(spinors.lattice());
-        assert_eq!((spinors.sites(), spinors.sources()), (self.sites, 1), "sites and number of fields");
+        assert_eq!(
+            (spinors.sites(), spinors.sources()),
+            (self.sites, self.sources),
+            "sites and number of fields"
+        );
     }
 
     fn own<'a>(&self, field: &'a F) -> &'a Spinors<T> {
@@ -269,7 +291,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     type Error = DeviceError;
 
     fn dimension(&self) -> usize {
-        host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
+        self.sources * host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
     }
 
     fn component_bytes(&self) -> usize {
@@ -277,7 +299,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        match &self.kernels[..] {
+        match &self.kernels.slabs[..] {
             [one] if one.device.info().kind != DeviceKind::Cpu => BYTES_DURING_A_READ,
             // On the host and on processors a read costs nothing; sums over several devices are read anyway.
             _ => 0,
@@ -285,7 +307,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn zero_vector(&self) -> Result<F, DeviceError> {
-        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, 1)?))
+        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.sources)?))
     }
 
     fn copy(&self, from: &F, to: &mut F) -> Result<(), DeviceError> {
@@ -334,7 +356,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
-        match &self.kernels[..] {
+        match &self.kernels.slabs[..] {
             // Where sums stay on the device.
             [one] => Number::on_device(&one.device, value),
             _ => Ok(value.into()),
@@ -422,6 +444,89 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         }
         let fields = [self.input(r), self.input(v), self.output(p)];
         self.update(|kernels| &kernels.turn, &[b, c], fields)
+    }
+}
+
+impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
+    fn block_kernels(&self) -> Result<&[BlockKernels], DeviceError> {
+        if let Some(kernels) = self.kernels.blocks.get() {
+            return Ok(kernels);
+        }
+        let (dims, parities) = (self.lattice.dims(), self.sites.parities().len());
+        let kernels = self.lattice.slabs().iter().map(|slab| {
+            BlockKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities, self.sources)
+        });
+        let kernels = kernels.collect::<Result<_, _>>()?;
+        Ok(self.kernels.blocks.get_or_init(|| kernels))
+    }
+
+    /// The Gram matrix of a kernel on each slab; those of several are added in their order, once all have been started.
+    fn sum_of_grams(
+        &self,
+        launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
+    ) -> Result<SquareMatrix, DeviceError> {
+        let kernels = self.block_kernels()?;
+        for (k, kernels) in kernels.iter().enumerate() {
+            launch(kernels, k)?;
+        }
+        let mut sum = SquareMatrix::zero(self.sources);
+        for kernels in kernels {
+            let part = kernels.read_gram()?;
+            sum = SquareMatrix::from_fn(self.sources, |i, j| sum[(i, j)] + part[(i, j)]);
+        }
+        Ok(sum)
+    }
+}
+
+fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
+    SquareMatrix::from_fn(size, |i, j| elements[i * size + j])
+}
+
+impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
+    fn columns(&self) -> usize {
+        self.sources
+    }
+
+    fn roundoff(&self) -> f64 {
+        T::Real::epsilon().to_f64() / 2.0
+    }
+
+    fn gram(&self, x: &F) -> Result<SquareMatrix, DeviceError> {
+        if self.is_on_host() {
+            let gram = host::block_fields::gram(self.sources, self.on_host(x));
+            return Ok(matrix(self.sources, &gram));
+        }
+        let x = self.input(x);
+        self.sum_of_grams(|kernels, k| kernels.gram(x[k]))
+    }
+
+    fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
+        if self.is_on_host() {
+            let (z, q) = (self.on_host(z), self.on_host_mut(q));
+            let gram = host::block_fields::subtract(self.sources, z, d.elements(), q);
+            return Ok(matrix(self.sources, &gram));
+        }
+        let (z, q) = (self.input(z), self.output(q));
+        self.sum_of_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))
+    }
+
+    fn advance_block(
+        &self,
+        matrices: Advance<'_>,
+        x: &mut F,
+        q: &mut F,
+        p: &mut F,
+    ) -> Result<(), DeviceError> {
+        let Advance { step, turn, keep } = matrices;
+        if self.is_on_host() {
+            let matrices = [step, turn, keep].map(SquareMatrix::elements);
+            let (x, q, p) = (self.on_host_mut(x), self.on_host_mut(q), self.on_host_mut(p));
+            host::block_fields::advance(self.sources, matrices, x, q, p);
+            return Ok(());
+        }
+        let (x, q, p) = (self.output(x), self.output(q), self.output(p));
+        let kernels = self.block_kernels()?.iter();
+        kernels.enumerate().try_for_each(|(k, kernels)| kernels.advance(matrices, [x[k], q[k], p[k]]))
     }
 }
 

@@ -67,6 +67,19 @@ impl<T: Storage> SpinorField<T> {
         self.spinors.copy_parity_from(&parity.spinors)
     }
 
+    /// Of these fields that of number `source` becomes `field`.
+    ///
+    /// # Panics
+    /// This and [`copy_source_to`](Self::copy_source_to) when the fields live on different lattices, `field` is several, or there is none of that number.
+    pub fn copy_source_from(&mut self, source: usize, field: &SpinorField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_source_from(source, &field.spinors)
+    }
+
+    /// field = that of these fields with number `source`.
+    pub fn copy_source_to(&self, source: usize, field: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_source_to(source, &mut field.spinors)
+    }
+
     /// The same field in another precision.
     pub fn cast<R: Storage>(&self) -> Result<SpinorField<R>, DeviceError> {
         Ok(SpinorField { spinors: self.spinors.cast()? })

@@ -335,6 +335,53 @@ impl<T: Storage> Spinors<T> {
         Ok(())
     }
 
+    /// Of these fields that of number `source` becomes `from`. Nothing passes through the host.
+    ///
+    /// # Panics
+    /// This and [`copy_source_to`](Self::copy_source_to) when the fields live on different lattices or sites, the other is not one field, or there is none of
+    /// that number.
+    pub fn copy_source_from(&mut self, source: usize, from: &Self) -> Result<(), DeviceError> {
+        self.check_source(source, from);
+        match (&mut self.storage, &from.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(from)) => {
+                own[source * from.len()..][..from.len()].copy_from_slice(from);
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(from)) => {
+                for (own, from) in own.iter_mut().zip(from) {
+                    let start = source * from.len();
+                    own.slice_mut(start..start + from.len())?.copy_from(from)?;
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    /// to = that of these fields with number `source`. Nothing passes through the host.
+    pub fn copy_source_to(&self, source: usize, to: &mut Self) -> Result<(), DeviceError> {
+        self.check_source(source, to);
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(to)) => {
+                let count = to.len();
+                to.copy_from_slice(&own[source * count..][..count]);
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => {
+                for (own, to) in own.iter().zip(to) {
+                    let start = source * to.len();
+                    to.copy_from(own.slice(start..start + to.len())?)?;
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    fn check_source(&self, source: usize, one: &Self) {
+        self.lattice.expect_same(&one.lattice);
+        assert_eq!((self.sites, 1), (one.sites, one.sources), "sites and number of fields");
+        assert!(source < self.sources, "source {source} of {}", self.sources);
+    }
+
     /// Where these fields of one parity lie in `all`.
     fn pieces_of(&self, all: &Self) -> Pieces {
         self.lattice.expect_same(&all.lattice);

@@ -1,17 +1,17 @@
 //! `cr-solve bench solver`: what an iteration of each method costs. What begins and ends a solve is spread over its iterations.
 
-use super::outcome::{Benchmark, Samples, Subject};
+use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
 use crate::cli::failure::{Failure, Status};
 use crate::device::{DeviceKind, Team};
 use crate::dirac::{
-    BicgstabParams, CgParams, CrParams, InvertError, IterationPrecision, Kappa, Preconditioning, System,
-    Wilson, bicgstab, cg, cr,
+    BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision, Kappa,
+    Preconditioning, System, Wilson, bicgstab, block_cg, cg, cr,
 };
 use crate::host::{Boundary, Dims, random};
 use crate::lattice::{Lattice, SpinorField};
 use lattice_solvers::SolverInfo;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The command line of `bench solver`.
 #[derive(Debug, clap::Args)]
@@ -25,6 +25,9 @@ pub struct Arguments {
     /// Iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
+    /// Also solve for this many sources at once by block-cg, and by cg one after the other; even-odd only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=24))]
+    sources: Option<u32>,
     #[command(flatten)]
     pub how: How,
 }
@@ -32,6 +35,9 @@ pub struct Arguments {
 /// Links close to 1 and a light quark: no method is done after so few iterations.
 const ROUGHNESS: f64 = 0.3;
 const KAPPA: f64 = 0.14;
+
+/// Tolerance of whole solves.
+const WHOLE: f64 = 1e-10;
 
 /// Out of reach: a solve ends at its limit of iterations.
 const TOLERANCE: f64 = 1e-30;
@@ -125,7 +131,7 @@ fn measure_on(
                 }
                 let limits = Limits { iterations: arguments.iterations as usize, precision, preconditioning };
                 let (best, _) = iterate(method, &wilson, &b, limits)?;
-                let residual = check(method, &host_wilson, &host, &best, &b)?;
+                let residual = check(method.name, &host_wilson, &host, &best, &b)?;
                 let mut work = None;
                 let samples = session.samples(|_| {
                     let begin = Instant::now();
@@ -134,39 +140,117 @@ fn measure_on(
                     work = Some((info.work, iterations));
                     Ok((begin.elapsed() / iterations.max(1), None))
                 })?;
-                push(session, number, dims, method, limits, work, residual, samples);
+                let subject = subject(number, dims, method.name, limits, work);
+                session.push(subject.found("residual", residual), samples);
             }
+        }
+        if let Some(sources) = arguments.sources
+            && !session.interrupted()
+        {
+            let place = Place { wilson: &wilson, host_wilson: &host_wilson, host: &host, number, dims };
+            let iterations = arguments.iterations as usize;
+            let limits = Limits { iterations, precision, preconditioning: Preconditioning::EvenOdd };
+            measure_block(&place, sources as usize, limits, session)?;
         }
     }
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)]
-fn push(
-    session: &mut Session<'_>,
+/// The row of a method, of which `work` is that of all these iterations.
+fn subject(
     number: Option<usize>,
     dims: Dims,
-    method: &Method,
+    name: &str,
     limits: Limits,
     work: Option<(lattice_solvers::Work, u32)>,
-    residual: f64,
-    samples: Samples,
-) {
-    let Some((work, iterations)) = work else { return };
+) -> Subject {
+    let (work, iterations) = work.unwrap_or_default();
     let per_iteration = u64::from(iterations.max(1));
-    let mut subject = Subject::new(Benchmark::Solver, method.name)
+    let subject = Subject::new(Benchmark::Solver, name)
         .with("dims", dims.to_string())
         .with("precision", limits.precision.to_string())
         .with("preconditioning", limits.preconditioning.to_string())
         .with("iterations", limits.iterations)
         .flops(work.flops / per_iteration)
         .bytes(work.bytes / per_iteration)
-        .by_the_wall()
-        .found("residual", residual);
-    if let Some(number) = number {
-        subject = subject.on(number);
+        .by_the_wall();
+    match number {
+        Some(number) => subject.on(number),
+        None => subject,
     }
+}
+
+/// Several sources at once: time of each source and iteration, and whole solves beside those of cg one after the other.
+fn measure_block(
+    place: &Place<'_>,
+    sources: usize,
+    limits: Limits,
+    session: &mut Session<'_>,
+) -> Result<(), Failure> {
+    let Place { wilson, host_wilson, host, number, dims } = *place;
+    let Limits { iterations, precision, preconditioning } = limits;
+    let lattice = wilson.lattice();
+    let mut b = lattice.spinors(sources)?;
+    let mut one = lattice.spinor()?;
+    for source in 0..sources {
+        one = lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?;
+        b.copy_source_from(source, &one)?;
+    }
+    let block = |tol, max_iterations| match block_cg(
+        wilson,
+        &b,
+        &BlockCgParams { tol, max_iterations, precision, preconditioning },
+    ) {
+        Ok(BlockSolution { x, info, .. }) => Ok((x, info)),
+        Err(error) => reached(error),
+    };
+    let (best, info) = block(TOLERANCE, iterations)?;
+    let mut x = lattice.spinor()?;
+    best.copy_source_to(sources - 1, &mut x)?;
+    let residual = check("block-cg", host_wilson, host, &x, &one)?;
+    let (count, mut work) = (info.iterations * sources, info.work);
+    (work.flops, work.bytes) = (work.flops / sources as u64, work.bytes / sources as u64);
+    let samples = session.samples(|_| {
+        let begin = Instant::now();
+        let (_, info) = block(TOLERANCE, iterations)?;
+        Ok((begin.elapsed() / (info.iterations * sources).max(1) as u32, None))
+    })?;
+    drop((best, x));
+
+    let limit = CgParams::default().max_iterations;
+    let begin = Instant::now();
+    let (_, at_once) = block(WHOLE, limit)?;
+    let block_time = begin.elapsed();
+    let (mut cg_time, mut cg_iterations) = (Duration::ZERO, 0);
+    for source in 0..sources {
+        b.copy_source_to(source, &mut one)?;
+        let params = CgParams { tol: WHOLE, max_iterations: limit, precision, preconditioning };
+        let begin = Instant::now();
+        let (_, info) = cg(wilson, &one, &params).or_else(reached)?;
+        cg_time += begin.elapsed();
+        cg_iterations += info.iterations;
+    }
+    let work = Some((work, (count / sources) as u32));
+    let subject = subject(number, dims, "block-cg", limits, work)
+        .with("sources", sources)
+        .found("residual", residual)
+        .found("whole_solves_iterations", at_once.iterations)
+        .found("whole_solves_seconds", block_time.as_secs_f64())
+        .found("cg_iterations_of_all", cg_iterations)
+        .found("cg_seconds_of_all", cg_time.as_secs_f64())
+        .found("times_as_fast_as_cg", cg_time.as_secs_f64() / block_time.as_secs_f64());
     session.push(subject, samples);
+    Ok(())
+}
+
+/// Where solves are timed, and where they are checked.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    wilson: &'a Wilson<f64>,
+    host_wilson: &'a Wilson<f64>,
+    host: &'a Lattice,
+    number: Option<usize>,
+    dims: Dims,
 }
 
 /// A solve that ends at its limit of iterations: what it reached.
@@ -176,17 +260,21 @@ fn iterate(
     b: &SpinorField<f64>,
     limits: Limits,
 ) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
-    match (method.solve)(wilson, b, limits) {
-        Ok(solution) => Ok(solution),
-        Err(InvertError::NotConverged { best, info, .. }) if info.iterations > 0 => Ok((*best, *info)),
-        Err(InvertError::Lattice(error)) => Err(error.into()),
-        Err(error) => Err(Failure::new(Status::Failed, error)),
+    (method.solve)(wilson, b, limits).or_else(reached)
+}
+
+/// What a solve that gave up reached, if it did anything.
+fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
+    match error {
+        InvertError::NotConverged { best, info, .. } if info.iterations > 0 => Ok((*best, *info)),
+        InvertError::Lattice(error) => Err(error.into()),
+        error => Err(Failure::new(Status::Failed, error)),
     }
 }
 
 /// ‖b − Mx‖ / ‖b‖ of what a solve reached, by the host.
 fn check(
-    method: &Method,
+    name: &str,
     wilson: &Wilson<f64>,
     host: &Lattice,
     x: &SpinorField<f64>,
@@ -205,7 +293,6 @@ fn check(
     if residual < 1.0 {
         return Ok(residual);
     }
-    let error =
-        anyhow::anyhow!("{}: the residual is {residual:.3e} after all iterations: not timed", method.name);
+    let error = anyhow::anyhow!("{name}: the residual is {residual:.3e} after all iterations: not timed");
     Err(Failure::new(Status::Failed, error))
 }

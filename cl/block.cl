@@ -1,0 +1,512 @@
+// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is SOURCES fields one after the other, each of `parities` parities of
+// BLOCKS blocks of sites; a matrix acts on the numbers that are at one place in all of them.
+//
+// SOURCES      fields in a block
+// SLOTS        pieces of each field that a work-item has in local memory at a time
+// COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
+// TILE         rows and columns of a tile
+// UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
+//
+// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by: a vector of 16 bytes with one lane, a vector of lanes with several. In half precision
+// a site has a unit: with one lane the items with the vectors of a site, which are in one work-group, agree on it; with several lanes a piece is all of
+// a block. Work-groups go through the field together, LOCAL_SIZE pieces each at a time.
+//
+// A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
+// an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
+// which the host sees to be few numbers.
+
+#if UNIT_NUMBERS && LANES == 1
+#define SHARED_UNIT 1
+#else
+#define SHARED_UNIT 0
+#endif
+
+#if UNIT_NUMBERS && LANES > 1
+#define PIECE SPINOR_COMPONENTS
+#elif LANES > 1
+#define PIECE 1
+#else
+#define PIECE PACK
+#endif
+
+#define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
+
+#if UNROLL
+#define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < SOURCES; ++i)
+#else
+#define FOR_FIELDS(i) for (int i = 0; i < SOURCES; ++i)
+#endif
+// The fields that pass by: in half precision all of them would be too many instructions.
+#if UNROLL && STORED_BITS == 16
+#define FOR_STREAM(i) _Pragma("unroll 3") for (int i = 0; i < SOURCES; ++i)
+#else
+#define FOR_STREAM(i) FOR_FIELDS(i)
+#endif
+#define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
+
+#if LOCAL_SIZE > 1
+#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define GROUP_BARRIER
+#endif
+
+// A number of a matrix, and of a staged field.
+#define pair JOIN(REAL, 2)
+
+// What these functions are given are a work-item's numbers, which have to stay in registers. None of them returns a structure, for which Oclgrind does
+// not know what the inliner notes.
+#if UNROLL
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+// Where a piece is: a parity of a field, a block there, and which piece of that block.
+typedef struct {
+    size_t half_field;
+    uint block;
+    uint part;
+    uint exists;
+} place;
+
+static inline place place_of(const uint parities, const uint piece)
+{
+    place at;
+#if SHARED_UNIT
+    // A work-group has whole sites.
+    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+    const uint within = piece % LOCAL_SIZE;
+    const uint site = piece / LOCAL_SIZE * sites + within % sites;
+    at.part = within / sites;
+    at.exists = site < parities * BLOCKS;
+    const uint parity = at.exists ? site / BLOCKS : 0;
+    at.block = at.exists ? site % BLOCKS : 0;
+#else
+    const uint count = PIECES_OF_BLOCK * BLOCKS;
+    at.exists = piece < parities * count;
+    const uint parity = at.exists ? piece / count : 0;
+    const uint within = at.exists ? piece % count : 0;
+#if LANES == 1
+    at.block = within % BLOCKS;
+    at.part = within / BLOCKS;
+#else
+    at.block = within / PIECES_OF_BLOCK;
+    at.part = within % PIECES_OF_BLOCK;
+#endif
+#endif
+    at.half_field = parity * SPINOR_HALF_FIELD;
+    return at;
+}
+
+// Of a field, those with which a work-group has no whole sites included.
+INLINE uint count_pieces(const uint parities)
+{
+#if SHARED_UNIT
+    const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+    return (parities * BLOCKS + sites - 1) / sites * LOCAL_SIZE;
+#else
+    return parities * BLOCKS * PIECES_OF_BLOCK;
+#endif
+}
+
+INLINE size_t field_start(const uint parities, const int source)
+{
+    return (size_t)source * parities * SPINOR_HALF_FIELD;
+}
+
+// Of a field, its numbers in the place.
+INLINE size_t piece_start(const place at)
+{
+#if LANES == 1
+    return at.half_field + 2 * PIECE * ((size_t)at.part * BLOCKS + at.block);
+#else
+    return at.half_field + 2 * PIECE * LANES * ((size_t)at.block * PIECES_OF_BLOCK + at.part);
+#endif
+}
+
+INLINE void load_existing_piece(__global const stored *field, const place at, vcomplex *z)
+{
+#if UNIT_NUMBERS && LANES > 1
+    const spinor psi = load_spinor(field + at.half_field, at.block);
+    FOR_PIECE(c)
+        z[c] = psi.s[c];
+#elif LANES > 1
+    __global const vstored *numbers = (__global const vstored *)(field + piece_start(at));
+    z[0].re = numbers[0];
+    z[0].im = numbers[1];
+#else
+    load_vector(field + piece_start(at), PIECE, 0, z);
+#if SHARED_UNIT
+    const real unit = load_unit(field + at.half_field, at.block);
+    FOR_PIECE(c) {
+        z[c].re = (z[c].re - RAISED) * unit;
+        z[c].im = (z[c].im - RAISED) * unit;
+    }
+#endif
+#endif
+}
+
+// Zero where there is none.
+INLINE void load_piece(__global const stored *field, const place at, vcomplex *z)
+{
+    FOR_PIECE(c)
+        z[c].re = z[c].im = (vreal)0;
+    if (at.exists)
+        load_existing_piece(field, at, z);
+}
+
+#if SHARED_UNIT
+#define AGREEMENT_PARAMETER , __local real *agreement
+#define AGREEMENT_LOCAL __local real agreement[2 * SOURCES * LOCAL_SIZE]
+// Two in turn, so that one barrier is enough.
+#define AGREEMENT(turn) , agreement + (turn) * SOURCES * LOCAL_SIZE
+#else
+#define AGREEMENT_PARAMETER
+#define AGREEMENT_LOCAL
+#define AGREEMENT(turn)
+#endif
+
+// Stores the pieces of all fields of a block. To be called by all work-items of a group.
+INLINE void store_pieces(__global stored *block, const uint parities, const place at,
+                                const vcomplex (*z)[PIECE] AGREEMENT_PARAMETER)
+{
+#if SHARED_UNIT
+    FOR_FIELDS(i) {
+        real largest = (real)0;
+        FOR_PIECE(c)
+            largest = fmax(largest, fmax(fabs(z[i][c].re), fabs(z[i][c].im)));
+        agreement[i * LOCAL_SIZE + get_local_id(0)] = largest;
+    }
+    // Also after every item has loaded the units that are overwritten now.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+    FOR_FIELDS(i) {
+        __global stored *field = block + field_start(parities, i);
+#if UNIT_NUMBERS && LANES > 1
+        spinor psi;
+        FOR_PIECE(c)
+            psi.s[c] = z[i][c];
+        if (at.exists)
+            store_spinor(field + at.half_field, at.block, psi);
+#elif SHARED_UNIT
+        const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+        real largest = (real)0;
+#pragma unroll
+        for (int part = 0; part < PIECES_OF_BLOCK; ++part)
+            largest = fmax(largest, agreement[i * LOCAL_SIZE + get_local_id(0) % sites + part * sites]);
+        // The smallest normal number keeps the quotient finite where all numbers are zero.
+        const real inverse = LARGEST_STORED / fmax(largest, (real)FLT_MIN);
+        const short8 integers = convert_short8_rte(
+            inverse * (float8)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im, z[i][2].re, z[i][2].im, z[i][3].re, z[i][3].im));
+        if (at.exists) {
+            if (at.part == 0)
+                ((__global real *)UNITS(field + at.half_field))[at.block] = largest * ((real)1 / LARGEST_STORED);
+            // Raised by 2¹⁵.
+            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
+        }
+#elif LANES > 1
+        if (at.exists) {
+            __global vstored *numbers = (__global vstored *)(field + piece_start(at));
+            numbers[0] = z[i][0].re;
+            numbers[1] = z[i][0].im;
+        }
+#else
+        if (at.exists) {
+#if STORED_BITS == 64
+            const double2 v = (double2)(z[i][0].re, z[i][0].im);
+#else
+            const float4 v = (float4)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im);
+#endif
+            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(v));
+        }
+#endif
+    }
+}
+
+// The pieces of all fields of a block.
+INLINE void load_pieces(__global const stored *block, const uint parities, const place at, vcomplex (*z)[PIECE])
+{
+    FOR_FIELDS(i)
+        load_piece(block + field_start(parities, i), at, z[i]);
+}
+
+// Brings `count` matrices to local memory, each row after row.
+INLINE void load_matrices(const int count, __global const double2 *from, __local pair *to)
+{
+    for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE)
+        to[k] = (pair)((real)from[k].x, (real)from[k].y);
+    GROUP_BARRIER;
+}
+
+// sum += x m, for a number m of a matrix
+INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
+{
+    vcomplex factor;
+    factor.re = (vreal)m.x;
+    factor.im = (vreal)m.y;
+    FOR_PIECE(c)
+        sum[c] = multiply_add(sum[c], factor, x[c]);
+}
+
+// for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them
+#define FOR_EACH_ROUND(slots)                                                                                   \
+    const uint per_group = LOCAL_SIZE * (slots);                                                                \
+    const uint pieces = count_pieces(parities);                                                                 \
+    for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
+         start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
+
+// x = x + p E; q = q T; p = p F + that q. T is upper triangular and F lower triangular.
+__kernel void block_advance(const uint parities, __global const double2 *restrict matrices, __global stored *restrict x,
+                            __global stored *restrict q, __global stored *restrict p)
+{
+    __local pair local_matrices[3 * SOURCES * SOURCES];
+    AGREEMENT_LOCAL;
+    load_matrices(3, matrices, local_matrices);
+    __local const pair *step = local_matrices;
+    __local const pair *turn = local_matrices + SOURCES * SOURCES;
+    __local const pair *keep = local_matrices + 2 * SOURCES * SOURCES;
+    FOR_EACH_ROUND(1) {
+        // Keeps compilers from loading all numbers of the matrices before the rounds, for which there are no registers; and from one round to the next
+        // items may have agreed on units.
+        GROUP_BARRIER;
+        const place at = place_of(parities, first);
+        vcomplex sums[SOURCES][PIECE];
+        load_pieces(x, parities, at, sums);
+        FOR_STREAM(i) {
+            vcomplex direction[PIECE];
+            load_piece(p + field_start(parities, i), at, direction);
+            FOR_FIELDS(j)
+                add_multiple(sums[j], step[i * SOURCES + j], direction);
+        }
+        store_pieces(x, parities, at, sums AGREEMENT(0));
+        FOR_FIELDS(j) {
+            FOR_PIECE(c) {
+                sums[j][c].re = (vreal)0;
+                sums[j][c].im = (vreal)0;
+            }
+        }
+        FOR_STREAM(i) {
+            vcomplex residual[PIECE];
+            load_piece(q + field_start(parities, i), at, residual);
+            FOR_FIELDS(j) {
+                if (j >= i)
+                    add_multiple(sums[j], turn[i * SOURCES + j], residual);
+            }
+        }
+        store_pieces(q, parities, at, sums AGREEMENT(1));
+        // From the cache.
+        FOR_STREAM(i) {
+            vcomplex direction[PIECE];
+            load_piece(p + field_start(parities, i), at, direction);
+            FOR_FIELDS(j) {
+                if (j <= i)
+                    add_multiple(sums[j], keep[i * SOURCES + j], direction);
+            }
+        }
+        store_pieces(p, parities, at, sums AGREEMENT(0));
+    }
+}
+
+#define TILE_NUMBERS (TILE * TILE)
+#define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)
+#define TILES (TILES_ACROSS * (TILES_ACROSS + 1) / 2)
+#define TASKS (TILES * COPIES)
+#define TASKS_OF_ITEM ((TASKS + LOCAL_SIZE - 1) / LOCAL_SIZE)
+
+// Staged numbers of a field; fields that are missing in the last tile are zero.
+#define ROWS (SLOTS * LOCAL_SIZE * PIECE)
+
+#if LANES == 1
+#define staged_number pair
+#define RE x
+#define IM y
+#else
+#define staged_number vcomplex
+#define RE re
+#define IM im
+#endif
+
+INLINE void stage_piece(__local staged_number *stage, const int source, const int slot, const vcomplex *z)
+{
+    FOR_PIECE(c) {
+        const uint at = source * ROWS + (slot * PIECE + c) * LOCAL_SIZE + get_local_id(0);
+        stage[at].RE = z[c].re;
+        stage[at].IM = z[c].im;
+    }
+}
+
+INLINE void stage_nothing(__local staged_number *stage)
+{
+    for (int k = SOURCES * ROWS + get_local_id(0); k < TILE * TILES_ACROSS * ROWS; k += LOCAL_SIZE) {
+        stage[k].RE = (vreal)0;
+        stage[k].IM = (vreal)0;
+    }
+}
+
+// What a work-item adds by itself.
+typedef struct {
+#if LANES == 1
+    real re, im;
+#else
+    double re, im;
+#endif
+} item_sum;
+
+// The first row and column of a tile, which are counted row after row above the diagonal.
+INLINE uint2 tile_corner(const uint tile)
+{
+    uint row = 0, first = 0;
+    for (uint below = 1; below < TILES_ACROSS; ++below) {
+        const uint first_below = below * TILES_ACROSS - below * (below - 1) / 2;
+        row = tile >= first_below ? below : row;
+        first = tile >= first_below ? first_below : first;
+    }
+    return (uint2)(TILE * row, TILE * (row + tile - first));
+}
+
+// Adds the products of the staged numbers, between two barriers; `corners` are those of the item's tiles.
+INLINE void add_staged(__local const staged_number *stage, const uint2 *corners, item_sum *sums)
+{
+    GROUP_BARRIER;
+    for (int n = 0; n < TASKS_OF_ITEM; ++n) {
+        const uint task = get_local_id(0) + n * LOCAL_SIZE;
+        if (task < TASKS) {
+            __local const staged_number *rows = stage + corners[n].x * ROWS;
+            __local const staged_number *columns = stage + corners[n].y * ROWS;
+#if LANES == 1
+            item_sum *part = sums + n * TILE_NUMBERS;
+#else
+            vcomplex part[TILE_NUMBERS];
+            for (int k = 0; k < TILE_NUMBERS; ++k)
+                part[k].re = part[k].im = (vreal)0;
+#endif
+            for (uint number = task % COPIES; number < ROWS; number += COPIES) {
+                staged_number left[TILE];
+#pragma unroll
+                for (int k = 0; k < TILE; ++k)
+                    left[k] = rows[k * ROWS + number];
+#pragma unroll
+                for (int k = 0; k < TILE; ++k) {
+                    const staged_number right = columns[k * ROWS + number];
+#pragma unroll
+                    for (int i = 0; i < TILE; ++i) {
+                        const int at = i * TILE + k;
+                        part[at].re = fma(left[i].IM, right.IM, fma(left[i].RE, right.RE, part[at].re));
+                        part[at].im = fma(-left[i].IM, right.RE, fma(left[i].RE, right.IM, part[at].im));
+                    }
+                }
+            }
+#if LANES > 1
+            for (int k = 0; k < TILE_NUMBERS; ++k) {
+                sums[n * TILE_NUMBERS + k].re += sum_of_lanes(TO_DOUBLE(part[k].re));
+                sums[n * TILE_NUMBERS + k].im += sum_of_lanes(TO_DOUBLE(part[k].im));
+            }
+#endif
+        }
+    }
+    GROUP_BARRIER;
+}
+
+// The sums of a work-group to `partials`: [number of the tiles][work-group]. Tiles of one item have no copies if it has several of them.
+INLINE void publish(const item_sum *sums, __local item_sum *copies, __global double2 *partials)
+{
+    const uint item = get_local_id(0);
+    for (int n = 0; n < TASKS_OF_ITEM; ++n) {
+#pragma unroll
+        for (int k = 0; k < TILE_NUMBERS; ++k)
+            copies[k * LOCAL_SIZE + item] = sums[n * TILE_NUMBERS + k];
+        GROUP_BARRIER;
+        const uint first_tile = n * LOCAL_SIZE / COPIES;
+        const uint tiles = min((uint)(TASKS - n * LOCAL_SIZE), (uint)LOCAL_SIZE) / COPIES;
+        for (uint number = item; number < tiles * TILE_NUMBERS; number += LOCAL_SIZE) {
+            const uint first_copy = number % TILE_NUMBERS * LOCAL_SIZE + number / TILE_NUMBERS * COPIES;
+            double2 sum = (double2)(0.0, 0.0);
+            for (int copy = 0; copy < COPIES; ++copy)
+                sum += (double2)(copies[first_copy + copy].re, copies[first_copy + copy].im);
+            partials[(size_t)(first_tile * TILE_NUMBERS + number) * get_num_groups(0) + get_group_id(0)] = sum;
+        }
+        GROUP_BARRIER;
+    }
+}
+
+// The staged numbers, and later the sums of the items in their place.
+#define STAGE_BYTES (TILE * TILES_ACROSS * ROWS * 2 * LANES * (REAL_BITS / 8))
+#define COPIES_BYTES (TILE_NUMBERS * LOCAL_SIZE * sizeof(item_sum))
+#define GRAM_LOCAL                                                                                              \
+    __local double2 memory[(STAGE_BYTES > COPIES_BYTES ? STAGE_BYTES : COPIES_BYTES) / 16]                        \
+        __attribute__((aligned(128)));                                                                          \
+    __local staged_number *stage = (__local staged_number *)memory;                                             \
+    item_sum sums[TASKS_OF_ITEM * TILE_NUMBERS];                                                                \
+    _Pragma("unroll")                                                                                           \
+    for (int k = 0; k < TASKS_OF_ITEM * TILE_NUMBERS; ++k)                                                      \
+        sums[k].re = sums[k].im = 0;                                                                            \
+    uint2 corners[TASKS_OF_ITEM];                                                                               \
+    for (int n = 0; n < TASKS_OF_ITEM; ++n)                                                                     \
+        corners[n] = tile_corner((get_local_id(0) + n * LOCAL_SIZE) / COPIES);                                  \
+    stage_nothing(stage)
+
+// x†x
+__kernel void block_gram(const uint parities, __global const stored *restrict x, __global double2 *restrict partials)
+{
+    GRAM_LOCAL;
+    FOR_EACH_ROUND(SLOTS) {
+        for (int slot = 0; slot < SLOTS; ++slot) {
+            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            FOR_FIELDS(i) {
+                vcomplex z[PIECE];
+                load_piece(x + field_start(parities, i), at, z);
+                stage_piece(stage, i, slot, z);
+            }
+        }
+        add_staged(stage, corners, sums);
+    }
+    publish(sums, (__local item_sum *)memory, partials);
+}
+
+// q = q - z D, and q†q of that
+__kernel void block_subtract(const uint parities, __global const double2 *restrict matrices, __global const stored *restrict z,
+                             __global stored *restrict q, __global double2 *restrict partials)
+{
+    __local pair factors[SOURCES * SOURCES];
+    AGREEMENT_LOCAL;
+    GRAM_LOCAL;
+    load_matrices(1, matrices, factors);
+    FOR_EACH_ROUND(SLOTS) {
+        for (int slot = 0; slot < SLOTS; ++slot) {
+            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            vcomplex residual[SOURCES][PIECE];
+            load_pieces(q, parities, at, residual);
+            FOR_STREAM(i) {
+                vcomplex image[PIECE];
+                load_piece(z + field_start(parities, i), at, image);
+                FOR_FIELDS(j)
+                    add_multiple(residual[j], -factors[i * SOURCES + j], image);
+            }
+            store_pieces(q, parities, at, residual AGREEMENT(0));
+            FOR_FIELDS(j)
+                stage_piece(stage, j, slot, residual[j]);
+        }
+        add_staged(stage, corners, sums);
+    }
+    publish(sums, (__local item_sum *)memory, partials);
+}
+
+// The sums over `count` work-groups; one work-group for each number of the tiles.
+__kernel void block_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
+{
+    __local double2 scratch[LOCAL_SIZE];
+    const uint item = get_local_id(0);
+    double2 sum = (double2)(0.0, 0.0);
+    for (uint group = item; group < count; group += LOCAL_SIZE)
+        sum += partials[(size_t)get_group_id(0) * count + group];
+    scratch[item] = sum;
+    GROUP_BARRIER;
+    for (uint active = LOCAL_SIZE; active > 1; active = (active + 1) / 2) {
+        const uint half_way = (active + 1) / 2;
+        if (item + half_way < active)
+            scratch[item] += scratch[item + half_way];
+        GROUP_BARRIER;
+    }
+    if (item == 0)
+        results[get_group_id(0)] = scratch[0];
+}

@@ -1,0 +1,455 @@
+//! Block Conjugate Gradient: several sources at once, in a Krylov space that all of them span.
+
+use crate::best::Best;
+use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
+use crate::convergence::Stopping;
+use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::square_matrix::{Cholesky, SquareMatrix};
+use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+use num_complex::Complex64;
+use std::time::Instant;
+
+/// Parameters of [`block_conjugate_gradient`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockCgParams {
+    /// When to stop: the tolerance is that of every source. All residuals are known in every iteration, so they are looked at in every one.
+    pub stopping: Stopping,
+    /// Breakdown when of the curvature of a direction, an element of P†AP on its diagonal, no more than this is independent of that of the other
+    /// directions, or it is negative. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for BlockCgParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), breakdown: 1e-14 }
+    }
+}
+
+/// A block of solutions, or what was reached of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block<V> {
+    /// X, one column for each source.
+    pub x: V,
+    /// Of each source.
+    pub residuals: Vec<Residual>,
+}
+
+/// What a block solve asks others while it goes on.
+pub struct BlockCallbacks<'a, A: LinearOperator> {
+    /// Computes the residuals that count; `None` stands for ‖b − A x‖ / ‖b‖ of each source.
+    pub residuals: Option<&'a mut BlockResiduals<'a, A>>,
+    /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and in any case when all
+    /// are small enough. Default 0: then only.
+    pub replaced_at: f64,
+    /// Asked between two iterations whether to stop, with [`Failure::Interrupted`].
+    pub stops: Option<&'a mut dyn FnMut() -> bool>,
+}
+
+/// Sets R = B − A·(solution) for the solution that X is, or that X is a correction to, and gives the relative residual of each source that counts, from its
+/// definition. It may move X elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision.
+pub type BlockResiduals<'a, A> =
+    dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Vec<f64>, ErrorOf<A>> + 'a;
+
+impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
+    fn default() -> Self {
+        Self { residuals: None, replaced_at: 0.0, stops: None }
+    }
+}
+
+/// What [`block_conjugate_gradient`] ends with.
+type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, SolverError<Block<VectorOf<A>>, ErrorOf<A>>>;
+
+/// How often a replaced residual may fail to be smaller than the last one.
+const FUTILE_REPLACEMENTS: usize = 3;
+
+/// Solves A xⱼ = bⱼ for a Hermitian positive definite A and all columns bⱼ of a block B by block Conjugate Gradient, in the form BCGrQ of A. Dubrulle,
+/// Electron. Trans. Numer. Anal. 12 (2001) 216, as M. A. Clark et al., Comput. Phys. Commun. 233 (2018) 29, use it.
+///
+/// ```text
+/// R = B = Q C,  P = Q                       Q†Q = 1, C upper triangular
+/// Z = A P,      δ = (P†Z)⁻¹
+/// X = X + P δ C
+/// Q = Q − Z δ,  S†S = Q†Q,  Q = Q S⁻¹       by Cholesky factorisation
+/// C = S C,      P = Q + P S†
+/// ```
+///
+/// All solutions are sought in the sum of the Krylov spaces of all sources, so that it takes fewer iterations than one source alone. An iteration does one
+/// application of A to the block and, besides X†X, two passes over memory; R = Q C is never made, its columns' norms are those of C.
+///
+/// Where columns depend on each other (equal sources, a source that is zero, residuals that vanish together) the dependent ones are left out: their
+/// columns of Q and P are zero, and those before them stand for them. If a block is badly conditioned it is orthogonalised twice.
+///
+/// The iteration starts from X = 0. When all iterated residuals are below the tolerance those that count are computed from their definition, and decide; if one
+/// of them is too large the residuals are replaced by B − A X and the iteration goes on with its directions: with R = Q' C', in which
+/// C' is upper triangular again, P becomes Q' + P S'† with S' = C' C⁻¹. If C' is not what it was expected to be P begins anew as Q'.
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with the iterate of the smallest largest residual, to within a factor of four, when P†AP is not positive, when a number is not
+/// finite, when the largest residual stagnates, when true residuals do not follow, or the iteration limit is reached; the space's own error when an
+/// operation fails. In the [`SolverInfo`] residuals and history are the largest of all sources.
+pub fn block_conjugate_gradient<A: BlockOperator>(
+    a: &A,
+    b: &VectorOf<A>,
+    params: &BlockCgParams,
+    callbacks: BlockCallbacks<'_, A>,
+) -> Outcome<A> {
+    let tolerance = params.stopping.tolerance;
+    if tolerance.is_nan() || tolerance <= 0.0 {
+        return Err(SolverError::Parameter {
+            name: "tolerance",
+            value: tolerance,
+            allowed: "a positive number",
+        });
+    }
+    let mut solve = BlockSolve::new(a, b, params, callbacks)?;
+    let verdict = solve.iterate()?;
+    solve.finish(verdict)
+}
+
+/// A block solve in progress.
+struct BlockSolve<'a, 'f, A: BlockOperator> {
+    a: &'a A,
+    b: &'a VectorOf<A>,
+    params: &'a BlockCgParams,
+    callbacks: BlockCallbacks<'f, A>,
+    x: VectorOf<A>,
+    q: VectorOf<A>,
+    p: VectorOf<A>,
+    z: VectorOf<A>,
+    /// R = Q C
+    c: SquareMatrix,
+    /// What the relative residual of each source is relative to.
+    scales: Vec<f64>,
+    /// The iterated residual of each source at which the true ones are computed next.
+    targets: Vec<f64>,
+    true_residuals: Vec<f64>,
+    /// The largest iterated residual when they were replaced last.
+    replaced: f64,
+    /// Iterations done by then.
+    replaced_after: Option<usize>,
+    futile: usize,
+    best: Best<VectorOf<A>>,
+    /// The iterated residuals of that.
+    best_residuals: Vec<f64>,
+    history: Vec<f64>,
+    /// The smallest largest residual of which stagnation knows, and the iterations done by then.
+    smallest: (f64, usize),
+    iterations: usize,
+    applications: usize,
+    work: Work,
+    start: Instant,
+}
+
+/// How a solve ends.
+type Verdict = Result<(), Failure>;
+
+impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
+    fn new(
+        a: &'a A,
+        b: &'a VectorOf<A>,
+        params: &'a BlockCgParams,
+        callbacks: BlockCallbacks<'f, A>,
+    ) -> Result<Self, ErrorOf<A>> {
+        let (start, space) = (Instant::now(), a.space());
+        let columns = space.columns();
+        let mut q = space.zero_vector()?;
+        space.copy(b, &mut q)?;
+        Ok(Self {
+            a,
+            b,
+            params,
+            callbacks,
+            x: space.zero_vector()?,
+            q,
+            p: space.zero_vector()?,
+            z: space.zero_vector()?,
+            c: SquareMatrix::zero(columns),
+            scales: vec![1.0; columns],
+            targets: vec![params.stopping.tolerance; columns],
+            true_residuals: vec![f64::NAN; columns],
+            replaced: f64::NAN,
+            replaced_after: None,
+            futile: 0,
+            best: Best::none(space)?,
+            best_residuals: vec![f64::NAN; columns],
+            history: Vec::new(),
+            smallest: (f64::INFINITY, 0),
+            iterations: 0,
+            applications: 0,
+            work: Work::default(),
+            start,
+        })
+    }
+
+    fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
+        let space = self.a.space();
+        let columns = space.columns();
+        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
+        let gram = self.gram_of_q()?;
+        if !gram.is_finite() {
+            return Ok(Err(Failure::NotFinite { quantity: "‖r‖" }));
+        }
+        // A source equal to zero has the solution zero: its residual is counted absolutely.
+        let norm = |j| Some(gram[(j, j)].re.sqrt()).filter(|&norm| norm > 0.0);
+        self.scales = (0..columns).map(|j| norm(j).unwrap_or(1.0)).collect();
+        self.c = self.orthogonalise(&gram, &zero, |_| zero.clone())?;
+        self.history.push(largest(&self.iterated(&self.c)));
+        self.replaced = self.history[0];
+        if self.is_due(&self.c)
+            && let Some(verdict) = self.replace(&zero)?
+        {
+            return Ok(verdict);
+        }
+        loop {
+            if let Some(failure) = self.gives_up()? {
+                return Ok(Err(failure));
+            }
+            let curvature = self.a.apply_gram(&self.p, &mut self.z)?;
+            self.applications += 1;
+            self.work += self.a.work_with_gram();
+            let bound = self.params.breakdown.max(self.dependent());
+            let cholesky = curvature.cholesky(bound);
+            if let Some(failure) = self.breakdown(&curvature, &cholesky, bound) {
+                // Directions that have come to depend on each other begin anew, once.
+                let again = self.replaced_after == Some(self.iterations);
+                if again || matches!(failure, Failure::NotFinite { .. }) {
+                    return Ok(Err(failure));
+                }
+                if let Some(verdict) = self.replace(&zero)? {
+                    return Ok(verdict);
+                }
+                continue;
+            }
+            let delta = cholesky.inverse_of_product();
+            let gram = space.subtract_block(&self.z, &delta, &mut self.q)?;
+            self.work += Work::pass(space, 12 * columns as u64 + 4, 3);
+            if !gram.is_finite() {
+                return Ok(Err(Failure::NotFinite { quantity: "Q†Q" }));
+            }
+            self.iterations += 1;
+            let step = &delta * &self.c;
+            // What C becomes, but for a second orthogonalisation, which changes nothing of its columns' norms.
+            let next = &gram.cholesky(self.dependent()).factor * &self.c;
+            self.history.push(largest(&self.iterated(&next)));
+            if self.is_due(&next) {
+                // Q is replaced and takes no part in P before.
+                self.advance(Advance { step: &step, turn: &zero, keep: &one })?;
+                let inverse = self.c.triangular_inverse();
+                self.c = next;
+                if let Some(verdict) = self.replace(&inverse)? {
+                    return Ok(verdict);
+                }
+            } else {
+                let s = self.orthogonalise(&gram, &step, SquareMatrix::adjoint)?;
+                self.c = &s * &self.c;
+                self.offer_best()?;
+            }
+        }
+    }
+
+    /// Takes note of the iterate if it is the best. Of one that is a correction nothing is lost with the last of them.
+    fn offer_best(&mut self) -> Result<(), ErrorOf<A>> {
+        let (residual, last) = (self.history[self.iterations], self.best.r_norm2);
+        if self.callbacks.replaced_at == 0.0 {
+            self.best.offer(self.a.space(), &self.x, residual * residual)?;
+            if self.best.r_norm2 < last {
+                self.best_residuals = self.iterated(&self.c);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes Q of which `gram` is Q†Q orthonormal; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the new Q is to be multiplied to have the old
+    /// one.
+    fn orthogonalise(
+        &mut self,
+        gram: &SquareMatrix,
+        step: &SquareMatrix,
+        keep: impl FnOnce(&SquareMatrix) -> SquareMatrix,
+    ) -> Result<SquareMatrix, ErrorOf<A>> {
+        let space = self.a.space();
+        let Cholesky { mut factor, inverse: mut turn, independent } = gram.cholesky(self.dependent());
+        let badly_conditioned = space.roundoff().sqrt();
+        if independent.iter().any(|&share| share > 0.0 && share < badly_conditioned) {
+            // Z is of no use any more, and takes the place of P.
+            let zero = SquareMatrix::zero(space.columns());
+            let matrices = Advance { step: &zero, turn: &turn, keep: &zero };
+            space.advance_block(matrices, &mut self.x, &mut self.q, &mut self.z)?;
+            self.work += self.advance_work();
+            let second = self.gram_of_q()?.cholesky(self.dependent());
+            factor = &second.factor * &factor;
+            turn = second.inverse;
+        }
+        let keep = keep(&factor);
+        self.advance(Advance { step, turn: &turn, keep: &keep })?;
+        Ok(factor)
+    }
+
+    fn advance(&mut self, matrices: Advance<'_>) -> Result<(), ErrorOf<A>> {
+        self.work += self.advance_work();
+        self.a.space().advance_block(matrices, &mut self.x, &mut self.q, &mut self.p)
+    }
+
+    fn advance_work(&self) -> Work {
+        let space = self.a.space();
+        Work::pass(space, 16 * space.columns() as u64 + 8, 6)
+    }
+
+    fn gram_of_q(&mut self) -> Result<SquareMatrix, ErrorOf<A>> {
+        let space = self.a.space();
+        self.work += gram_work(space);
+        space.gram(&self.q)
+    }
+
+    /// How much of a column must be independent of the others to be more than rounding.
+    fn dependent(&self) -> f64 {
+        let space = self.a.space();
+        16.0 * space.columns() as f64 * space.roundoff()
+    }
+
+    /// The relative residuals of R = Q C.
+    fn iterated(&self, c: &SquareMatrix) -> Vec<f64> {
+        c.column_norms().iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect()
+    }
+
+    /// Whether the residuals are to be replaced.
+    fn is_due(&self, c: &SquareMatrix) -> bool {
+        let iterated = self.iterated(c);
+        largest(&iterated) <= self.callbacks.replaced_at * self.replaced
+            || iterated.iter().zip(&self.targets).all(|(residual, target)| residual <= target)
+    }
+
+    /// Computes the residuals that count and goes on from those; `inverse` is the inverse of the C that the directions belong to, or zero to begin with
+    /// new ones.
+    fn replace(&mut self, inverse: &SquareMatrix) -> Result<Option<Verdict>, ErrorOf<A>> {
+        let iterated = largest(&self.iterated(&self.c));
+        let last = largest(&self.true_residuals);
+        self.compute_residuals()?;
+        let true_residual = largest(&self.true_residuals);
+        let tolerance = self.params.stopping.tolerance;
+        if true_residual <= tolerance {
+            return Ok(Some(Ok(())));
+        }
+        let improved = last.is_nan() || true_residual < 0.9 * last;
+        self.futile = if improved { 0 } else { self.futile + 1 };
+        if true_residual.is_nan() || self.futile >= FUTILE_REPLACEMENTS {
+            return Ok(Some(Err(Failure::PrecisionLimit { iterated, true_residual })));
+        }
+        let gram = self.gram_of_q()?;
+        let zero = SquareMatrix::zero(self.c.size());
+        let expected = std::mem::replace(&mut self.c, zero.clone());
+        let keep = |c: &SquareMatrix| {
+            if is_near(c, &expected) { (c * inverse).adjoint() } else { zero.clone() }
+        };
+        self.c = self.orthogonalise(&gram, &zero, keep)?;
+        let iterated = self.iterated(&self.c);
+        self.replaced = largest(&iterated);
+        self.replaced_after = Some(self.iterations);
+        let target = |(iterated, true_residual): (f64, f64)| {
+            if true_residual > 0.0 { 0.95 * iterated * tolerance / true_residual } else { f64::INFINITY }
+        };
+        self.targets = iterated.into_iter().zip(self.true_residuals.iter().copied()).map(target).collect();
+        self.best.set(self.a.space(), &self.x, self.replaced * self.replaced)?;
+        self.best_residuals = self.iterated(&self.c);
+        Ok(None)
+    }
+
+    /// The residuals that count; Q becomes the residual of the system.
+    fn compute_residuals(&mut self) -> Result<(), ErrorOf<A>> {
+        self.applications += 1;
+        if let Some(residuals) = &mut self.callbacks.residuals {
+            self.true_residuals = residuals(&mut self.x, &mut self.q)?;
+            return Ok(());
+        }
+        let space = self.a.space();
+        self.a.apply(&self.x, &mut self.q)?;
+        self.work += self.a.work();
+        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.q)?;
+        let gram = self.gram_of_q()?;
+        self.true_residuals = (0..gram.size()).map(|j| gram[(j, j)].re.sqrt() / self.scales[j]).collect();
+        Ok(())
+    }
+
+    /// Why δ cannot be had, if so.
+    fn breakdown(&self, curvature: &SquareMatrix, cholesky: &Cholesky, bound: f64) -> Option<Failure> {
+        let quantity = "P†AP";
+        if !curvature.is_finite() {
+            return Some(Failure::NotFinite { quantity });
+        }
+        // The directions of columns that were left out are zero.
+        let lost = |j: &usize| self.c[(*j, *j)] != Complex64::default() && cholesky.independent[*j] == 0.0;
+        let j = (0..curvature.size()).find(lost)?;
+        let known: f64 = (0..j).map(|i| cholesky.factor[(i, j)].norm_sqr()).sum();
+        let diagonal = curvature[(j, j)].re;
+        let relative = if diagonal == 0.0 { 0.0 } else { (diagonal - known) / diagonal.abs() };
+        Some(Failure::Breakdown { quantity, relative, bound })
+    }
+
+    /// Why there is no next iteration, if so.
+    fn gives_up(&mut self) -> Result<Option<Failure>, ErrorOf<A>> {
+        let Stopping { max_iterations: limit, stagnation_window: window, .. } = self.params.stopping;
+        if self.iterations >= limit {
+            return Ok(Some(Failure::IterationLimit { limit }));
+        }
+        if self.callbacks.stops.as_mut().is_some_and(|stops| stops()) {
+            return Ok(Some(Failure::Interrupted));
+        }
+        let residual = self.history[self.iterations];
+        if residual <= 0.99 * self.smallest.0 {
+            self.smallest = (residual, self.iterations);
+        }
+        let stagnates = self.iterations - self.smallest.1 >= window.max(1);
+        Ok(stagnates.then_some(Failure::Stagnation { residual, window }))
+    }
+
+    /// Ends the solve, in failure with the best iterate.
+    fn finish(mut self, verdict: Verdict) -> Outcome<A> {
+        let mut iterated = self.iterated(&self.c);
+        if verdict.is_err() {
+            let last = self.history.last().copied().unwrap_or(f64::NAN);
+            // Written so that a residual that is not a number is not the best.
+            let last_is_best = last * last <= self.best.r_norm2;
+            if !last_is_best {
+                self.a.space().copy(&self.best.x, &mut self.x)?;
+                iterated.clone_from(&self.best_residuals);
+            }
+            self.compute_residuals()?;
+        }
+        let residual = Residual {
+            iterated: self.history.last().copied().unwrap_or(f64::NAN),
+            true_residual: largest(&self.true_residuals),
+        };
+        let of_source = |(iterated, &true_residual)| Residual { iterated, true_residual };
+        let residuals = iterated.into_iter().zip(&self.true_residuals).map(of_source).collect();
+        let block = Block { x: self.x, residuals };
+        let info = SolverInfo {
+            iterations: self.iterations,
+            residual,
+            history: self.history,
+            applications: self.applications,
+            time: self.start.elapsed(),
+            work: self.work,
+        };
+        match verdict {
+            Ok(()) => Ok((block, info)),
+            Err(failure) => Err(SolverError::NotConverged { failure, best: block, info: Box::new(info) }),
+        }
+    }
+}
+
+/// Whether two factors of a residual are the same but for errors that the iteration can bear: each column is nearer to that of the other than it is long.
+fn is_near(c: &SquareMatrix, expected: &SquareMatrix) -> bool {
+    let difference = SquareMatrix::from_fn(c.size(), |i, j| c[(i, j)] - expected[(i, j)]);
+    let lengths = c.column_norms();
+    difference.column_norms().iter().zip(lengths).all(|(difference, length)| *difference <= 0.5 * length)
+}
+
+/// The largest of some residuals; not a number if one of them is not.
+fn largest(residuals: &[f64]) -> f64 {
+    residuals.iter().fold(
+        0.0,
+        |largest: f64, &residual| {
+            if residual.is_nan() || residual > largest { residual } else { largest }
+        },
+    )
+}

@@ -1,0 +1,71 @@
+//! Blocks of vectors: spaces whose vectors are several columns side by side.
+
+use crate::operator::LinearOperator;
+use crate::outcome::Work;
+use crate::space::VectorSpace;
+use crate::square_matrix::SquareMatrix;
+use crate::{ErrorOf, VectorOf};
+
+/// A space whose vectors are blocks: N columns side by side, each of them a vector.
+///
+/// To the plain operations of [`VectorSpace`] a block is one long vector. What is between columns is an N × N matrix, which is small and on the host: one
+/// transfer each, about 20 µs from a GPU, where an iteration on 12 fields of a 32⁴ lattice takes 5 ms.
+///
+/// For a block X with columns xⱼ and a matrix D, X D has the columns Σᵢ xᵢ Dᵢⱼ, and X†X the elements (xᵢ, xⱼ).
+pub trait BlockSpace: VectorSpace {
+    /// N
+    fn columns(&self) -> usize;
+
+    /// Relative error of a number of a vector, and of a sum of products of them; that of the arithmetic if vectors are stored with less.
+    fn roundoff(&self) -> f64;
+
+    /// X†X
+    fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error>;
+
+    /// Fused: Q = Q − Z D; gives Q†Q.
+    fn subtract_block(
+        &self,
+        z: &Self::Vector,
+        d: &SquareMatrix,
+        q: &mut Self::Vector,
+    ) -> Result<SquareMatrix, Self::Error>;
+
+    /// Fused: X = X + P E; Q = Q T; P = Q + P F with that new Q. T is upper triangular and F lower triangular.
+    fn advance_block(
+        &self,
+        matrices: Advance<'_>,
+        x: &mut Self::Vector,
+        q: &mut Self::Vector,
+        p: &mut Self::Vector,
+    ) -> Result<(), Self::Error>;
+}
+
+/// The matrices of [`BlockSpace::advance_block`].
+#[derive(Clone, Copy, Debug)]
+pub struct Advance<'a> {
+    /// E
+    pub step: &'a SquareMatrix,
+    /// T, upper triangular.
+    pub turn: &'a SquareMatrix,
+    /// F, lower triangular.
+    pub keep: &'a SquareMatrix,
+}
+
+/// A linear operator on blocks, applied to each column.
+pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
+    /// Fused: out = A X; gives X†A X.
+    fn apply_gram(&self, x: &VectorOf<Self>, out: &mut VectorOf<Self>)
+    -> Result<SquareMatrix, ErrorOf<Self>>;
+
+    /// Floating-point operations and least memory traffic of that.
+    fn work_with_gram(&self) -> Work {
+        let mut work = self.work();
+        work += gram_work(self.space());
+        work
+    }
+}
+
+/// What X†X costs: it is Hermitian, so that half of it is enough.
+pub(crate) fn gram_work<S: BlockSpace>(space: &S) -> Work {
+    Work::pass(space, 4 * (space.columns() as u64 + 1), 1)
+}

@@ -1,0 +1,198 @@
+//! Small complex matrices: what is between the columns of a block.
+
+use num_complex::Complex64;
+use std::ops::{Index, IndexMut, Mul};
+
+/// An N × N matrix of complex numbers on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SquareMatrix {
+    size: usize,
+    /// Row after row.
+    elements: Vec<Complex64>,
+}
+
+/// G = S†S with an upper triangular S, of a Hermitian matrix that is not negative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cholesky {
+    /// S. A column of G that depends on those before it has a row of zeros.
+    pub factor: SquareMatrix,
+    /// The inverse of S on the other columns, with rows and columns of zeros for the dependent ones.
+    pub inverse: SquareMatrix,
+    /// Of each column, how much of it is independent of those before it: |S_jj|² / G_jj, and 0 if that is not told from rounding.
+    pub independent: Vec<f64>,
+}
+
+impl SquareMatrix {
+    /// The matrix with these elements, `f(row, column)`.
+    pub fn from_fn(size: usize, mut f: impl FnMut(usize, usize) -> Complex64) -> Self {
+        let elements = (0..size * size).map(|k| f(k / size, k % size)).collect();
+        Self { size, elements }
+    }
+
+    /// 0
+    pub fn zero(size: usize) -> Self {
+        Self { size, elements: vec![Complex64::default(); size * size] }
+    }
+
+    /// 1
+    pub fn identity(size: usize) -> Self {
+        Self::from_fn(size, |i, j| if i == j { 1.0.into() } else { 0.0.into() })
+    }
+
+    /// N
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// All elements, row after row.
+    pub fn elements(&self) -> &[Complex64] {
+        &self.elements
+    }
+
+    /// The Hermitian conjugate.
+    pub fn adjoint(&self) -> Self {
+        Self::from_fn(self.size, |i, j| self[(j, i)].conj())
+    }
+
+    /// Whether all elements are finite.
+    pub fn is_finite(&self) -> bool {
+        self.elements.iter().all(|z| z.is_finite())
+    }
+
+    /// The Euclidean norm of each column.
+    pub fn column_norms(&self) -> Vec<f64> {
+        let norm2 = |j| (0..self.size).map(|i| self[(i, j)].norm_sqr()).sum::<f64>();
+        (0..self.size).map(|j| norm2(j).sqrt()).collect()
+    }
+
+    /// The Cholesky factor of this Hermitian matrix, of which only the upper triangle is looked at. A column of which no more than `tolerance` of its
+    /// diagonal element is independent of those before it counts as dependent.
+    pub fn cholesky(&self, tolerance: f64) -> Cholesky {
+        let size = self.size;
+        let mut factor = Self::zero(size);
+        let mut independent = vec![0.0; size];
+        for j in 0..size {
+            for i in (0..j).filter(|&i| independent[i] > 0.0) {
+                let known: Complex64 = (0..i).map(|k| factor[(k, i)].conj() * factor[(k, j)]).sum();
+                factor[(i, j)] = (self[(i, j)] - known) / factor[(i, i)];
+            }
+            let known: f64 = (0..j).map(|k| factor[(k, j)].norm_sqr()).sum();
+            let (diagonal, rest) = (self[(j, j)].re, self[(j, j)].re - known);
+            // Written so that what is not a number counts as dependent.
+            if diagonal > 0.0 && rest > tolerance * diagonal {
+                independent[j] = rest / diagonal;
+                factor[(j, j)] = rest.sqrt().into();
+            }
+        }
+        let inverse = factor.triangular_inverse();
+        Cholesky { factor, inverse, independent }
+    }
+
+    /// The inverse of this upper triangular matrix on the rows and columns whose diagonal element is not zero, and zeros elsewhere.
+    pub fn triangular_inverse(&self) -> Self {
+        let there = |i: usize| self[(i, i)] != Complex64::default();
+        let mut inverse = Self::zero(self.size);
+        for j in (0..self.size).filter(|&j| there(j)) {
+            inverse[(j, j)] = self[(j, j)].inv();
+            for i in (0..j).rev().filter(|&i| there(i)) {
+                let known: Complex64 = (i + 1..=j).map(|k| self[(i, k)] * inverse[(k, j)]).sum();
+                inverse[(i, j)] = -known / self[(i, i)];
+            }
+        }
+        inverse
+    }
+}
+
+impl Cholesky {
+    /// The inverse of G = S†S on the independent columns.
+    pub fn inverse_of_product(&self) -> SquareMatrix {
+        &self.inverse * &self.inverse.adjoint()
+    }
+}
+
+impl Mul for &SquareMatrix {
+    type Output = SquareMatrix;
+
+    fn mul(self, other: Self) -> SquareMatrix {
+        assert_eq!(self.size, other.size, "sizes of matrices");
+        SquareMatrix::from_fn(self.size, |i, j| (0..self.size).map(|k| self[(i, k)] * other[(k, j)]).sum())
+    }
+}
+
+impl Index<(usize, usize)> for SquareMatrix {
+    type Output = Complex64;
+
+    fn index(&self, (row, column): (usize, usize)) -> &Complex64 {
+        &self.elements[row * self.size + column]
+    }
+}
+
+impl IndexMut<(usize, usize)> for SquareMatrix {
+    fn index_mut(&mut self, (row, column): (usize, usize)) -> &mut Complex64 {
+        &mut self.elements[row * self.size + column]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers without a pattern.
+    fn sample(size: usize) -> SquareMatrix {
+        SquareMatrix::from_fn(size, |i, j| {
+            let k = (size * i + j + 1) as f64;
+            Complex64::new((1.3 * k * k).sin(), (0.7 * k).cos())
+        })
+    }
+
+    fn distance(a: &SquareMatrix, b: &SquareMatrix) -> f64 {
+        a.elements().iter().zip(b.elements()).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn a_positive_matrix_is_the_product_of_its_factors() {
+        for size in [1, 2, 7, 12] {
+            let a = sample(size);
+            let gram = &a.adjoint() * &a;
+            let cholesky = gram.cholesky(1e-14);
+            let Cholesky { factor, inverse, independent } = &cholesky;
+            assert!(independent.iter().all(|&share| share > 0.0 && share <= 1.0), "{independent:?}");
+            assert!((0..size).all(|i| (0..i).all(|j| factor[(i, j)] == Complex64::default())));
+            assert!(distance(&(&factor.adjoint() * factor), &gram) < 1e-12);
+            assert!(distance(&(factor * inverse), &SquareMatrix::identity(size)) < 1e-9);
+            let inverse_of_product = cholesky.inverse_of_product();
+            assert!(distance(&(&inverse_of_product * &gram), &SquareMatrix::identity(size)) < 1e-8);
+        }
+    }
+
+    #[test]
+    fn dependent_columns_are_left_out() {
+        let mut a = sample(6);
+        for i in 0..6 {
+            a[(i, 0)] = Complex64::default();
+            a[(i, 3)] = a[(i, 1)] * Complex64::i();
+            a[(i, 4)] = a[(i, 1)] - a[(i, 2)] * 2.0;
+        }
+        let gram = &a.adjoint() * &a;
+        let Cholesky { factor, inverse, independent } = gram.cholesky(1e-13);
+        let kept: Vec<bool> = independent.iter().map(|&share| share > 0.0).collect();
+        assert_eq!(kept, [false, true, true, false, false, true]);
+        assert!(distance(&(&factor.adjoint() * &factor), &gram) < 1e-12);
+        let projection = SquareMatrix::from_fn(6, |i, j| f64::from(u8::from(i == j && kept[i])).into());
+        assert!(distance(&(&(&factor * &inverse) * &projection), &projection) < 1e-12);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_noticed() {
+        let mut gram = SquareMatrix::identity(3);
+        gram[(1, 1)] = f64::NAN.into();
+        assert!(!gram.is_finite());
+        assert_eq!(gram.cholesky(1e-14).independent, [1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn norms_are_those_of_columns() {
+        let a = SquareMatrix::from_fn(2, |i, j| Complex64::new(3.0 * i as f64, 4.0 * (i * j) as f64));
+        assert_eq!(a.column_norms(), [3.0, 5.0]);
+    }
+}

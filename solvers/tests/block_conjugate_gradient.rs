@@ -1,0 +1,368 @@
+//! Block Conjugate Gradient: every source against Gaussian elimination, and blocks whose columns depend on each other.
+
+mod dense;
+
+use dense::{Dense, Random, distance, failure};
+use lattice_solvers::*;
+use num_complex::Complex64;
+use std::convert::Infallible;
+
+const N: usize = 300;
+
+/// A dense operator on blocks of vectors, one after the other.
+struct Columns {
+    a: Dense,
+    space: Space,
+}
+
+struct Space {
+    one: dense::Space,
+    columns: usize,
+}
+
+type Vector = Vec<Complex64>;
+
+impl Columns {
+    fn new(a: Dense, columns: usize) -> Self {
+        let one = dense::Space { dimension: a.rows.len() };
+        Self { a, space: Space { one, columns } }
+    }
+
+    fn solutions(&self, b: &Vector) -> Vec<Vector> {
+        b.chunks(self.a.rows.len()).map(|b| self.a.solve(b)).collect()
+    }
+}
+
+impl Space {
+    fn products(&self, x: &Vector, y: &Vector) -> SquareMatrix {
+        let part = |x: &Vector, j: usize| x[j * self.one.dimension..(j + 1) * self.one.dimension].to_vec();
+        SquareMatrix::from_fn(self.columns, |i, j| {
+            let Ok(product) = self.one.dot(&part(x, i), &part(y, j));
+            product
+        })
+    }
+
+    /// x + y D
+    fn plus(&self, x: &Vector, y: &Vector, d: &SquareMatrix) -> Vector {
+        let n = self.one.dimension;
+        (0..x.len())
+            .map(|k| x[k] + (0..self.columns).map(|i| y[i * n + k % n] * d[(i, k / n)]).sum::<Complex64>())
+            .collect()
+    }
+}
+
+impl VectorSpace for Space {
+    type Vector = Vector;
+    type Scalar = Complex64;
+    type Error = Infallible;
+
+    fn dimension(&self) -> usize {
+        self.columns * self.one.dimension
+    }
+
+    fn component_bytes(&self) -> usize {
+        16
+    }
+
+    fn zero_vector(&self) -> Result<Vector, Infallible> {
+        Ok(vec![Complex64::default(); self.dimension()])
+    }
+
+    fn copy(&self, from: &Vector, to: &mut Vector) -> Result<(), Infallible> {
+        self.one.copy(from, to)
+    }
+
+    fn axpy(&self, a: &Complex64, x: &Vector, y: &mut Vector) -> Result<(), Infallible> {
+        self.one.axpy(a, x, y)
+    }
+
+    fn xpby(&self, x: &Vector, b: &Complex64, y: &mut Vector) -> Result<(), Infallible> {
+        self.one.xpby(x, b, y)
+    }
+
+    fn dot(&self, x: &Vector, y: &Vector) -> Result<Complex64, Infallible> {
+        self.one.dot(x, y)
+    }
+
+    fn norm2(&self, x: &Vector) -> Result<Complex64, Infallible> {
+        self.one.norm2(x)
+    }
+
+    fn scalar(&self, value: Complex64) -> Complex64 {
+        value
+    }
+
+    fn quotient(&self, numerator: &Complex64, denominator: &Complex64) -> Complex64 {
+        self.one.quotient(numerator, denominator)
+    }
+
+    fn conjugate(&self, a: &Complex64) -> Complex64 {
+        a.conj()
+    }
+
+    fn negate(&self, a: &Complex64) -> Complex64 {
+        -a
+    }
+
+    fn read_all(&self, scalars: &[&Complex64]) -> Result<Vec<Complex64>, Infallible> {
+        self.one.read_all(scalars)
+    }
+}
+
+impl BlockSpace for Space {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn roundoff(&self) -> f64 {
+        f64::EPSILON / 2.0
+    }
+
+    fn gram(&self, x: &Vector) -> Result<SquareMatrix, Infallible> {
+        Ok(self.products(x, x))
+    }
+
+    fn subtract_block(
+        &self,
+        z: &Vector,
+        d: &SquareMatrix,
+        q: &mut Vector,
+    ) -> Result<SquareMatrix, Infallible> {
+        let negative = SquareMatrix::from_fn(self.columns, |i, j| -d[(i, j)]);
+        *q = self.plus(q, z, &negative);
+        self.gram(q)
+    }
+
+    fn advance_block(
+        &self,
+        Advance { step, turn, keep }: Advance<'_>,
+        x: &mut Vector,
+        q: &mut Vector,
+        p: &mut Vector,
+    ) -> Result<(), Infallible> {
+        for (i, j) in (0..self.columns).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            assert_eq!((turn[(i, j)], keep[(j, i)]), (0.0.into(), 0.0.into()), "not triangular");
+        }
+        *x = self.plus(x, p, step);
+        *q = self.plus(&vec![Complex64::default(); q.len()], q, turn);
+        *p = self.plus(q, p, keep);
+        Ok(())
+    }
+}
+
+impl LinearOperator for Columns {
+    type Space = Space;
+
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn apply(&self, x: &Vector, out: &mut Vector) -> Result<(), Infallible> {
+        let n = self.a.rows.len();
+        for (x, out) in x.chunks(n).zip(out.chunks_mut(n)) {
+            let mut image = out.to_vec();
+            self.a.apply(&x.to_vec(), &mut image)?;
+            out.copy_from_slice(&image);
+        }
+        Ok(())
+    }
+
+    fn work(&self) -> Work {
+        self.a.work().times(self.space.columns as u64)
+    }
+}
+
+impl BlockOperator for Columns {
+    fn apply_gram(&self, x: &Vector, out: &mut Vector) -> Result<SquareMatrix, Infallible> {
+        self.apply(x, out)?;
+        Ok(self.space.products(x, out))
+    }
+}
+
+/// A positive matrix with a few eigenvalues that are much smaller than the others: what a block has an advantage of.
+fn spread(seed: u64) -> Dense {
+    let mut random = Random(seed);
+    let upper = Dense::from_fn(N, |_, _| random.complex());
+    let diagonal = |i: usize| if i < 10 { 0.02 * (1.0 + i as f64) } else { 2.0 + 0.01 * i as f64 };
+    // Its norm is below the smallest of these.
+    let small =
+        |i: usize, j: usize| (upper.rows[i][j] + upper.rows[j][i].conj()) * (0.004 / (N as f64).sqrt());
+    Dense::from_fn(N, |i, j| small(i, j) + if i == j { diagonal(i) } else { 0.0 })
+}
+
+fn solve(a: &Columns, b: &Vector) -> (Block<Vector>, SolverInfo) {
+    block_conjugate_gradient(a, b, &BlockCgParams::default(), BlockCallbacks::default()).unwrap()
+}
+
+/// Every solution is right, and its true residual is what is told.
+#[track_caller]
+fn check(a: &Columns, b: &Vector, block: &Block<Vector>, tolerance: f64) {
+    let columns = block.x.chunks(N).zip(b.chunks(N));
+    for (j, ((x, b), residual)) in columns.zip(&block.residuals).enumerate() {
+        let zero = vec![Complex64::default(); N];
+        let norm = distance(b, &zero);
+        if norm == 0.0 {
+            assert_eq!((x, residual.true_residual), (&zero[..], 0.0), "source {j}");
+            continue;
+        }
+        let exact = a.a.residual(x, b);
+        assert!(exact <= tolerance, "source {j}: {exact:e}");
+        assert!((exact - residual.true_residual).abs() < 1e-14, "source {j}: {exact:e} {residual:?}");
+    }
+}
+
+#[test]
+fn it_solves_every_source_in_fewer_iterations() {
+    let mut last = usize::MAX;
+    for columns in [1, 2, 5, 12] {
+        let a = Columns::new(spread(201), columns);
+        let b = Random(202).vector(columns * N);
+        let (block, info) = solve(&a, &b);
+        check(&a, &b, &block, 1e-10);
+        assert!(info.iterations < last, "{columns} columns: {} {last}", info.iterations);
+        assert_eq!((info.history.len(), info.applications), (info.iterations + 1, info.iterations + 1));
+        last = info.iterations;
+        if columns == 1 {
+            let (_, plain) = conjugate_gradient(&spread(201), &b, None, &CgParams::default(), None).unwrap();
+            assert_eq!(info.iterations, plain.iterations);
+            // The recurrence is that of plain Conjugate Gradient.
+            for (expected, found) in plain.history.iter().zip(&info.history).take(20) {
+                assert!((expected - found).abs() <= 1e-6 * expected, "{expected} {found}");
+            }
+        }
+    }
+}
+
+/// The columns' norms of C are those of the residuals.
+#[test]
+fn what_is_iterated_is_what_is_true() {
+    let a = Columns::new(spread(203), 4);
+    let mut b = Random(204).vector(4 * N);
+    b[..N].iter_mut().for_each(|b| *b *= 1e8);
+    for limit in 1..8 {
+        let stopping = Stopping { max_iterations: limit, ..Default::default() };
+        let params = BlockCgParams { stopping, ..Default::default() };
+        let (why, block, info) =
+            failure(block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default()));
+        assert_eq!(why, Failure::IterationLimit { limit });
+        assert_eq!(info.history.len(), limit + 1);
+        for (x, (b, residual)) in block.x.chunks(N).zip(b.chunks(N).zip(&block.residuals)) {
+            let exact = a.a.residual(x, b);
+            assert!((exact - residual.iterated).abs() < 1e-12, "{exact} {residual:?}");
+            assert!((exact - residual.true_residual).abs() < 1e-14, "{exact} {residual:?}");
+        }
+    }
+}
+
+#[test]
+fn sources_that_depend_on_each_other_are_solved() {
+    let mut random = Random(205);
+    let zero = vec![Complex64::default(); N];
+    let [one, other] = [random.vector(N), random.vector(N)];
+    let sum: Vector = one.iter().zip(&other).map(|(one, other)| one * 2.0 - other * Complex64::i()).collect();
+    let nearly: Vector = one.iter().zip(&other).map(|(one, other)| one + other * 1e-9).collect();
+    let cases: [&[&Vector]; 6] = [
+        &[&one, &one],
+        &[&one, &zero, &other],
+        &[&zero, &zero],
+        &[&one, &other, &sum],
+        &[&sum, &sum, &sum, &sum],
+        &[&one, &nearly, &other, &one],
+    ];
+    for (case, columns) in cases.iter().enumerate() {
+        let a = Columns::new(spread(206), columns.len());
+        let b: Vector = columns.iter().flat_map(|column| column.iter().copied()).collect();
+        let (block, info) = solve(&a, &b);
+        check(&a, &b, &block, 1e-10);
+        assert!(info.iterations < 200, "case {case}: {}", info.iterations);
+    }
+    // Two equal sources take as many iterations as one.
+    let alone = solve(&Columns::new(spread(206), 1), &one).1.iterations;
+    let twice = solve(&Columns::new(spread(206), 2), &[&one[..], &one].concat()).1.iterations;
+    assert_eq!(alone, twice);
+}
+
+/// The Krylov space of all sources is the whole space after a few iterations.
+#[test]
+fn it_ends_when_the_space_is_exhausted() {
+    for (n, columns) in [(7, 7), (31, 6), (61, 12)] {
+        let a = Columns::new(Dense::positive(n, 207), columns);
+        let b = Random(208).vector(columns * n);
+        let (block, info) = solve(&a, &b);
+        for (x, exact) in block.x.chunks(n).zip(a.solutions(&b)) {
+            assert!(distance(x, &exact) < 1e-8, "{n}");
+        }
+        // One more, and one where rounding has made the last of them miss.
+        assert!(info.iterations <= n.div_ceil(columns) + 2, "{n}: {}", info.iterations);
+    }
+}
+
+/// Corrections to a solution that is kept elsewhere, as an iteration in low precision finds them.
+#[test]
+fn a_solution_may_be_kept_elsewhere() {
+    let a = Columns::new(spread(211), 5);
+    let b = Random(212).vector(5 * N);
+    let params = BlockCgParams::default();
+    let (_, alone) = solve(&a, &b);
+    let mut solution = vec![Complex64::default(); 5 * N];
+    let mut times = 0;
+    let mut residuals = |x: &mut Vector, r: &mut Vector| {
+        times += 1;
+        solution.iter_mut().zip(&*x).for_each(|(solution, x)| *solution += x);
+        x.fill(Complex64::default());
+        a.apply(&solution, r)?;
+        r.iter_mut().zip(&b).for_each(|(r, b)| *r = b - *r);
+        let norm = |x: &[Complex64]| distance(x, &vec![Complex64::default(); x.len()]);
+        Ok(r.chunks(N).zip(b.chunks(N)).map(|(r, b)| norm(r) / norm(b)).collect())
+    };
+    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at: 0.1, stops: None };
+    let (block, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
+    assert!(block.x.iter().all(|x| *x == Complex64::default()));
+    check(&a, &b, &Block { x: solution, residuals: block.residuals }, 1e-10);
+    assert!((5..15).contains(&times), "{times}");
+    // The directions go on: nothing is lost by replacing.
+    assert!(info.iterations <= alone.iterations + 2, "{} {}", info.iterations, alone.iterations);
+}
+
+#[test]
+fn it_gives_up_with_a_reason() {
+    let b = Random(213).vector(3 * N);
+    let run = |a: Dense, params: &BlockCgParams, stops: Option<&mut dyn FnMut() -> bool>| {
+        let callbacks = BlockCallbacks { stops, ..Default::default() };
+        let (why, block, info) =
+            failure(block_conjugate_gradient(&Columns::new(a, 3), &b, params, callbacks));
+        assert!(block.x.iter().all(|x| x.is_finite()) && block.residuals.len() == 3);
+        (why, info)
+    };
+    let params = BlockCgParams::default();
+    let (why, _) = run(Dense::indefinite(N, 214), &params, None);
+    assert!(matches!(why, Failure::Breakdown { quantity: "P†AP", .. }), "{why}");
+
+    let (why, _) = run(Dense::from_fn(N, |_, _| Complex64::default()), &params, None);
+    assert!(matches!(why, Failure::Breakdown { quantity: "P†AP", relative: 0.0, .. }), "{why}");
+
+    let mut poisoned = spread(215);
+    poisoned.rows[3][4].re = f64::NAN;
+    let (why, info) = run(poisoned, &params, None);
+    assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
+    assert_eq!(info.iterations, 0);
+
+    let stopping = Stopping { tolerance: 1e-19, ..Default::default() };
+    let (why, info) = run(spread(216), &BlockCgParams { stopping, ..params }, None);
+    assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
+    assert!(info.residual.true_residual < 1e-13, "{:?}", info.residual);
+
+    let mut asked = 0;
+    let mut stops = || {
+        asked += 1;
+        asked > 3
+    };
+    let (why, info) = run(spread(217), &params, Some(&mut stops));
+    assert_eq!((why, info.iterations), (Failure::Interrupted, 3));
+
+    let stopping = Stopping { tolerance: -1.0, ..Default::default() };
+    let params = BlockCgParams { stopping, ..params };
+    let a = Columns::new(spread(218), 3);
+    let result = block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default());
+    assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
+}

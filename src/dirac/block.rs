@@ -1,0 +1,255 @@
+//! Solving M x = b for several sources at once.
+
+use super::plan::{Inner, IterationPrecision, Preconditioning};
+use super::solve::{InvertError, stopping};
+use super::systems::{InPrecision, Normal};
+use super::wilson::Wilson;
+use crate::device::DeviceError;
+use crate::lattice::{ParityField, SpinorField};
+use crate::scalar::{Half, Storage};
+use lattice_solvers::{
+    Block, BlockCallbacks, BlockSpace, LinearOperator, Residual, SolverError, SolverInfo, SquareMatrix,
+    Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
+};
+use num_complex::Complex64;
+use std::cell::{Cell, RefCell};
+
+/// Parameters of [`block_cg`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockCgParams {
+    /// Wanted ‖b − M x‖ / ‖b‖ of every source, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations, each for all sources. Default 10 000.
+    pub max_iterations: usize,
+    /// Precision of the iteration. The solutions are always in double and the iteration finds corrections to them, so that [`IterationPrecision::Single`] is
+    /// the same as mixed with single. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for BlockCgParams {
+    fn default() -> Self {
+        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+        Self {
+            tol: tolerance,
+            max_iterations,
+            precision: IterationPrecision::Double,
+            preconditioning: Preconditioning::None,
+        }
+    }
+}
+
+/// The solutions of several sources.
+#[derive(Debug)]
+pub struct BlockSolution {
+    /// One for each source, in their order.
+    pub x: SpinorField<f64>,
+    /// Of each source.
+    pub residuals: Vec<Residual>,
+    /// How the solve went: iterations are those of all sources together, residuals and history the largest of all.
+    pub info: SolverInfo,
+}
+
+/// Most sources of a block: their matrices have to fit in the local memory of a device.
+const MOST_SOURCES: usize = 24;
+
+/// Solves M xⱼ = bⱼ for all sources of `b` at once by block Conjugate Gradient on M†M xⱼ = M†bⱼ, from x = 0 (see
+/// [`block_conjugate_gradient`]). It takes fewer iterations than one source alone, and the operator
+/// is applied to all sources at once, so that each link is loaded once for all of them. `wilson` is an operator for one source, or for as many.
+///
+/// It stops when ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ of every source, recomputed in double, is at most [`BlockCgParams::tol`].
+///
+/// # Errors
+/// [`InvertError::NotConverged`] carries the best iterates of all sources; [`InvertError::Parameter`] when there are more than 24.
+pub fn block_cg(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+) -> Result<BlockSolution, InvertError> {
+    block_cg_until(wilson, b, params, &mut || false)
+}
+
+/// As [`block_cg`], and asks between two iterations whether to stop.
+///
+/// # Errors
+/// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if it was stopped.
+pub fn block_cg_until(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    stops: &mut dyn FnMut() -> bool,
+) -> Result<BlockSolution, InvertError> {
+    let sources = b.sources();
+    if sources > MOST_SOURCES {
+        let (name, allowed) = ("number of sources", "1 to 24");
+        return Err(InvertError::Parameter { name, value: sources as f64, allowed });
+    }
+    let BlockCgParams { tol, max_iterations, precision, preconditioning } = *params;
+    let stopping = stopping(tol, max_iterations);
+    let wilson = wilson.for_sources(sources)?;
+    let space = wilson.spinor_space();
+    let b_norms: Vec<f64> =
+        norms(&space.gram(b)?).into_iter().map(|norm| if norm == 0.0 { 1.0 } else { norm }).collect();
+    let mut residual = space.zero_vector()?;
+    let mut true_residuals = |x: &SpinorField<f64>| {
+        wilson.apply(x, &mut residual)?;
+        space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+        Ok(relative(&space.gram(&residual)?, &b_norms))
+    };
+    let common = Common { b_norms: &b_norms, stopping, stops };
+    match preconditioning {
+        Preconditioning::None => {
+            let form = BlockForm { operator: &wilson, b, true_residuals: &mut true_residuals, common };
+            finish(form.solve(precision)?, Ok)
+        }
+        Preconditioning::EvenOdd => {
+            let parts = wilson.even_odd_parts(b)?;
+            let source = parts.source()?;
+            let mut x = space.zero_vector()?;
+            let mut true_residuals = |even: &ParityField<f64>| {
+                parts.solution(even, &mut x)?;
+                true_residuals(&x)
+            };
+            let operator = &wilson.schur_complement()?;
+            let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
+            let outcome = form.solve(precision)?;
+            finish(outcome, |even| {
+                parts.solution(&even, &mut x)?;
+                Ok(x)
+            })
+        }
+    }
+}
+
+const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
+
+/// What a block method returns: solutions or the best iterates.
+type Outcome<V> = Result<(Block<V>, SolverInfo), SolverError<Block<V>, DeviceError>>;
+
+/// Computes the relative residuals of the equation from its definition.
+type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
+
+/// What is the same for all forms of the equation.
+struct Common<'a> {
+    /// What the relative residual of each source is relative to.
+    b_norms: &'a [f64],
+    stopping: Stopping,
+    stops: &'a mut dyn FnMut() -> bool,
+}
+
+/// A X = B, where B − A X is what is left of the equation that it is a form of.
+struct BlockForm<'a, A: LinearOperator> {
+    operator: &'a A,
+    b: &'a VectorOf<A>,
+    true_residuals: &'a mut TrueResiduals<'a, A>,
+    common: Common<'a>,
+}
+
+/// An operator that there is on blocks in another precision too.
+trait BlockInPrecision<R: Storage>: InPrecision<R, Low: LinearOperator<Space: BlockSpace>> {}
+
+impl<R: Storage, A: InPrecision<R, Low: LinearOperator<Space: BlockSpace>>> BlockInPrecision<R> for A {}
+
+impl<A> BlockForm<'_, A>
+where
+    A: BlockInPrecision<f64>
+        + BlockInPrecision<f32>
+        + BlockInPrecision<Half>
+        + LinearOperator<Space: BlockSpace>,
+{
+    /// Solves it.
+    ///
+    /// # Errors
+    /// Those of making operators; the method's own are in the outcome.
+    fn solve(self, precision: IterationPrecision) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        match precision {
+            IterationPrecision::Double => self.iterate::<f64>(0.0),
+            IterationPrecision::Single | IterationPrecision::Mixed(Inner::Single) => {
+                self.iterate::<f32>(Inner::Single.replaced_at())
+            }
+            IterationPrecision::Mixed(Inner::Half) => self.iterate::<Half>(Inner::Half.replaced_at()),
+        }
+    }
+}
+
+impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
+    /// Corrections in precision `R` to solutions in double.
+    fn iterate<R: Storage>(self, replaced_at: f64) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: BlockInPrecision<R>,
+    {
+        let Self { operator, b, true_residuals, common: Common { b_norms, stopping, stops } } = self;
+        let space = operator.space();
+        let normal = Normal::new(&operator.in_precision()?)?;
+        let low = normal.space();
+        let zero = low.zero_vector()?;
+        let (mut low_residual, mut source) = (low.zero_vector()?, low.zero_vector()?);
+        A::lower(b, &mut low_residual)?;
+        normal.adjoint().apply(&low_residual, &mut source)?;
+        let (mut correction, mut residual) = (space.zero_vector()?, space.zero_vector()?);
+        let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
+        let mut residuals = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
+            replacements.set(replacements.get() + 1);
+            let mut solution = solution.borrow_mut();
+            A::raise(x, &mut correction)?;
+            space.axpy(&space.scalar(-MINUS_ONE), &correction, &mut solution)?;
+            low.copy(&zero, x)?;
+            operator.apply(&solution, &mut residual)?;
+            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+            A::lower(&residual, &mut low_residual)?;
+            normal.adjoint().apply(&low_residual, r)?;
+            let relative = relative(&space.gram(&residual)?, b_norms);
+            let small = relative.iter().all(|&residual| residual <= stopping.tolerance);
+            if small { true_residuals(&solution) } else { Ok(relative) }
+        };
+        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, stops: Some(stops) };
+        let params = lattice_solvers::BlockCgParams { stopping, ..Default::default() };
+        let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
+        let work = operator.work().times(replacements.get());
+        let solution = solution.into_inner();
+        let with_solution = |residuals| Block { x: solution, residuals };
+        Ok(match outcome {
+            Ok((Block { residuals, .. }, mut info)) => {
+                info.work += work;
+                Ok((with_solution(residuals), info))
+            }
+            Err(SolverError::NotConverged { failure, best: Block { residuals, .. }, mut info }) => {
+                info.work += work;
+                Err(SolverError::NotConverged { failure, best: with_solution(residuals), info })
+            }
+            Err(SolverError::Parameter { name, value, allowed }) => {
+                Err(SolverError::Parameter { name, value, allowed })
+            }
+            Err(SolverError::ForeignState(error)) => Err(SolverError::ForeignState(error)),
+            Err(SolverError::Operation(error)) => Err(SolverError::Operation(error)),
+        })
+    }
+}
+
+/// The norms of the columns of X, of X†X.
+fn norms(gram: &SquareMatrix) -> Vec<f64> {
+    (0..gram.size()).map(|j| gram[(j, j)].re.sqrt()).collect()
+}
+
+fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
+    norms(gram).into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
+}
+
+/// Brings what the method returned to all sites.
+fn finish<V>(
+    outcome: Outcome<V>,
+    full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
+) -> Result<BlockSolution, InvertError> {
+    match outcome {
+        Ok((Block { x, residuals }, info)) => Ok(BlockSolution { x: full(x)?, residuals, info }),
+        Err(SolverError::NotConverged { failure, best, info }) => {
+            Err(InvertError::NotConverged { failure, best: Box::new(full(best.x)?), info })
+        }
+        Err(SolverError::Parameter { name, value, allowed }) => {
+            Err(InvertError::Parameter { name, value, allowed })
+        }
+        Err(SolverError::ForeignState(error)) => Err(InvertError::ForeignState(error)),
+        Err(SolverError::Operation(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,71 @@
+//! Vector operations on blocks of spinor fields, twin of `cl/block.cl`.
+//!
+//! A block is some fields one after the other, its columns; a matrix has as many rows and columns, row after row. Sums are accumulated in double over parts
+//! of fixed length and the parts added in their order: the same bits whatever the number of threads.
+
+use super::spinor::Spinor;
+use super::spinor_fields::{PART, combine, local_dot};
+use crate::scalar::Real;
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+
+/// X D: column j is Σᵢ xᵢ Dᵢⱼ.
+fn product<T: Real>(columns: usize, x: &[Spinor<T>], d: &[Complex64]) -> Vec<Spinor<T>> {
+    let sites = x.len() / columns;
+    let at = |k: usize| {
+        let (column, site) = (k / sites, k % sites);
+        (0..columns).fold(Spinor::default(), |sum, i| {
+            let factor = d[i * columns + column];
+            let factor = Complex::new(T::from_f64(factor.re), T::from_f64(factor.im));
+            combine(&sum, factor, &x[i * sites + site])
+        })
+    };
+    (0..x.len()).into_par_iter().map(at).collect()
+}
+
+/// y = y + s x for a sign s.
+fn add<T: Real>(sign: f64, x: &[Spinor<T>], y: &mut [Spinor<T>]) {
+    let sign = Complex::from(T::from_f64(sign));
+    y.par_iter_mut().zip(x).for_each(|(y, x)| *y = combine(y, sign, x));
+}
+
+/// X†X: elements (xᵢ, xⱼ).
+pub fn gram<T: Real>(columns: usize, x: &[Spinor<T>]) -> Vec<Complex64> {
+    let sites = x.len() / columns;
+    let element = |i: usize, j: usize, range: std::ops::Range<usize>| -> Complex64 {
+        range.map(|site| local_dot(&x[i * sites + site], &x[j * sites + site])).sum()
+    };
+    let parts: Vec<Vec<Complex64>> = (0..sites.div_ceil(PART))
+        .into_par_iter()
+        .map(|part| {
+            let range = part * PART..sites.min((part + 1) * PART);
+            (0..columns * columns).map(|k| element(k / columns, k % columns, range.clone())).collect()
+        })
+        .collect();
+    (0..columns * columns).map(|k| parts.iter().map(|part| part[k]).sum()).collect()
+}
+
+/// Q = Q − Z D; gives Q†Q.
+pub fn subtract<T: Real>(
+    columns: usize,
+    z: &[Spinor<T>],
+    d: &[Complex64],
+    q: &mut [Spinor<T>],
+) -> Vec<Complex64> {
+    add(-1.0, &product(columns, z, d), q);
+    gram(columns, q)
+}
+
+/// X = X + P E; Q = Q T; P = Q + P F with that Q.
+pub fn advance<T: Real>(
+    columns: usize,
+    [step, turn, keep]: [&[Complex64]; 3],
+    x: &mut [Spinor<T>],
+    q: &mut [Spinor<T>],
+    p: &mut [Spinor<T>],
+) {
+    add(1.0, &product(columns, p, step), x);
+    q.copy_from_slice(&product(columns, q, turn));
+    p.copy_from_slice(&product(columns, p, keep));
+    add(1.0, q, p);
+}

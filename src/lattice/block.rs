@@ -1,0 +1,222 @@
+//! The kernels of blocks of spinor fields on one device.
+
+use super::Layout;
+use super::space::field_key;
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending, Range,
+};
+use crate::host::Spinor;
+use crate::scalar::{Storage, StoragePrecision};
+use lattice_solvers::{Advance, SquareMatrix};
+use num_complex::Complex64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const BLOCK: KernelFamily = KernelFamily::new(
+    "block",
+    &[
+        include_str!("../../cl/lanes.cl"),
+        include_str!("../../cl/fields.cl"),
+        include_str!("../../cl/block.cl"),
+    ],
+);
+
+/// Most numbers that a work-item adds up in single precision.
+const MOST_IN_SINGLE: usize = 256;
+
+/// The kernels for blocks on one slab, and the memory that they share.
+pub struct BlockKernels {
+    device: Device,
+    columns: usize,
+    /// Rows and columns of a tile of a Gram matrix.
+    tile: usize,
+    parities: u32,
+    range: Range,
+    sum_range: Range,
+    gram: Kernel,
+    subtract: Kernel,
+    advance: Kernel,
+    sum: Kernel,
+    scratch: Mutex<Scratch>,
+}
+
+/// What lies between the host and the kernels. The queue runs in order, so that a command may overwrite what one before it reads.
+struct Scratch {
+    /// Three matrices, row after row, as pairs of numbers.
+    matrices: Buffer<f64>,
+    /// They under way to the device.
+    sent: Option<Pending<Vec<f64>>>,
+    /// Sums of each work-group.
+    partials: Buffer<f64>,
+    /// The numbers of the tiles.
+    sums: Buffer<f64>,
+}
+
+/// How the work is divided.
+struct Shape {
+    tile: usize,
+    local: usize,
+    /// Pieces that a work-item stages.
+    slots: usize,
+    /// Work-items that share a tile.
+    copies: usize,
+    groups: usize,
+}
+
+impl Shape {
+    /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
+    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
+    /// first-level cache; with one lane it does as a GPU.
+    fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
+        let info = device.info();
+        let components = Spinor::<f64>::COMPONENTS * parities * layout.blocks();
+        let processor = info.kind == DeviceKind::Cpu;
+        let most_groups = if processor { 4 } else { 16 } * info.compute_units.max(1);
+        let half = T::STORAGE == StoragePrecision::Half;
+        if layout.lanes() > 1 {
+            let slots = if half { 1 } else { 16 };
+            return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups };
+        }
+        let double = T::STORAGE == StoragePrecision::Double;
+        // A multiple of the vectors of a site in half precision.
+        let (tile, most) = if double { (3, 128) } else { (4, 96) };
+        let local = match columns {
+            _ if processor => most / 4,
+            0..=12 => most,
+            13..=24 => most / 2,
+            _ => most / 4,
+        };
+        let copies = match (local / tiles(columns, tile)).max(1) {
+            few @ 0..8 => few,
+            many => many / 8 * 8,
+        };
+        let rounds = (components / layout.pack()).div_ceil(local);
+        let least_groups =
+            if double { 1 } else { rounds * (local * layout.pack() / copies) / MOST_IN_SINGLE };
+        let groups = rounds.clamp(1, most_groups.max(least_groups));
+        Self { tile, local, slots: 1, copies, groups }
+    }
+}
+
+/// Tiles on and above the diagonal.
+fn tiles(columns: usize, tile: usize) -> usize {
+    let across = columns.div_ceil(tile);
+    across * (across + 1) / 2
+}
+
+impl BlockKernels {
+    pub fn new<T: Storage>(
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        let Shape { tile, local, slots, copies, groups } = Shape::new::<T>(device, layout, parities, columns);
+        let key = field_key::<T>(BLOCK, layout)
+            .define("SOURCES", columns)
+            .define("LOCAL_SIZE", local)
+            .define("SLOTS", slots)
+            .define("COPIES", copies)
+            .define("TILE", tile)
+            .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
+            .define("STREAM_LINKS", 0)
+            .define("STREAM_OUTPUT", 0);
+        let program = device.program(&key)?;
+        let count = Parameter::value::<u32>;
+        let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
+        let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
+        let elements = tiles(columns, tile) * tile * tile;
+        Ok(Self {
+            device: device.clone(),
+            columns,
+            tile,
+            parities: parities as u32,
+            range: Range::groups(groups, local),
+            sum_range: Range::groups(elements, local),
+            gram: program.kernel("block_gram", &[count("parities"), input("x"), sums("partials")])?,
+            subtract: program.kernel(
+                "block_subtract",
+                &[count("parities"), numbers("matrices"), input("z"), output("q"), sums("partials")],
+            )?,
+            advance: program.kernel(
+                "block_advance",
+                &[count("parities"), numbers("matrices"), output("x"), output("q"), output("p")],
+            )?,
+            sum: program.kernel("block_sum", &[count("count"), numbers("partials"), sums("results")])?,
+            scratch: Mutex::new(Scratch {
+                matrices: Buffer::zeroed(device, 3 * 2 * columns * columns)?,
+                sent: None,
+                partials: Buffer::zeroed(device, 2 * elements * groups)?,
+                sums: Buffer::zeroed(device, 2 * elements)?,
+            }),
+        })
+    }
+
+    /// Starts to make X†X.
+    pub fn gram(&self, x: Argument<'_>) -> Result<(), DeviceError> {
+        let mut scratch = self.scratch();
+        let parities = Argument::value(self.parities);
+        self.gram.launch(self.range, &[parities, x, Argument::from(&mut scratch.partials)])?;
+        self.add_partials(&mut scratch)
+    }
+
+    /// Starts Q = Q − Z D and Q†Q.
+    pub fn subtract(&self, d: &SquareMatrix, z: Argument<'_>, q: Argument<'_>) -> Result<(), DeviceError> {
+        let mut scratch = self.scratch();
+        scratch.send([d, d, d])?;
+        let Scratch { matrices, partials, .. } = &mut *scratch;
+        let arguments = [Argument::value(self.parities), Argument::from(&*matrices), z, q, partials.into()];
+        self.subtract.launch(self.range, &arguments)?;
+        self.add_partials(&mut scratch)
+    }
+
+    /// Starts X = X + P E, Q = Q T, P = Q + P F.
+    pub fn advance(&self, matrices: Advance<'_>, [x, q, p]: [Argument<'_>; 3]) -> Result<(), DeviceError> {
+        let Advance { step, turn, keep } = matrices;
+        let mut scratch = self.scratch();
+        scratch.send([step, turn, keep])?;
+        let arguments = [Argument::value(self.parities), Argument::from(&scratch.matrices), x, q, p];
+        self.advance.launch(self.range, &arguments).map(drop)
+    }
+
+    /// The matrix that was started last.
+    pub fn read_gram(&self) -> Result<SquareMatrix, DeviceError> {
+        let sums = self.scratch().sums.to_vec()?;
+        let size = self.tile;
+        let across = self.columns.div_ceil(size);
+        let mut gram = SquareMatrix::zero(self.columns);
+        let corners = (0..across).flat_map(|row| (row..across).map(move |column| (row, column)));
+        for (tile, (row, column)) in corners.enumerate() {
+            for k in 0..size * size {
+                let (i, j) = (size * row + k / size, size * column + k % size);
+                if i <= j && j < self.columns {
+                    let at = 2 * (tile * size * size + k);
+                    gram[(i, j)] = Complex64::new(sums[at], sums[at + 1]);
+                    gram[(j, i)] = gram[(i, j)].conj();
+                }
+            }
+        }
+        Ok(gram)
+    }
+
+    fn add_partials(&self, scratch: &mut Scratch) -> Result<(), DeviceError> {
+        let Scratch { partials, sums, .. } = scratch;
+        let count = Argument::value(self.range.group_count() as u32);
+        self.sum.launch(self.sum_range, &[count, Argument::from(&*partials), Argument::from(sums)])?;
+        self.device.flush()
+    }
+
+    fn scratch(&self) -> MutexGuard<'_, Scratch> {
+        // What a panic left here is overwritten before it is read.
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Scratch {
+    /// Starts to bring matrices to the device.
+    fn send(&mut self, matrices: [&SquareMatrix; 3]) -> Result<(), DeviceError> {
+        let elements = matrices.into_iter().flat_map(SquareMatrix::elements);
+        let numbers = elements.flat_map(|z| [z.re, z.im]).collect();
+        self.sent = Some(self.matrices.upload(numbers)?);
+        Ok(())
+    }
+}
