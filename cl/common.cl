@@ -17,6 +17,17 @@
 
 #define real REAL
 
+// Before a loop of which several rounds shall be under way at once. PoCL warns of each such loop that it leaves as it is.
+#ifdef INLINE_PTX
+#define UNROLL_2 _Pragma("unroll 2")
+#define UNROLL_4 _Pragma("unroll 4")
+#define UNROLL_8 _Pragma("unroll 8")
+#else
+#define UNROLL_2
+#define UNROLL_4
+#define UNROLL_8
+#endif
+
 #if LANES == 1
 #define vreal real
 #else

@@ -70,7 +70,7 @@ gemv_rows(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conjugat
         for (uint v = 0; v < ITEM_PACKS; v++) {
             total[v] = (pack)0;
         }
-#pragma unroll 8
+        UNROLL_8
         for (ulong j = begin + slice; j < end; j += LOCAL_SLICES) {
             const element factor = conjugate_if(conjugate, x[x_offset + j * x_stride]);
 #pragma unroll
@@ -143,7 +143,7 @@ gemv_columns(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conju
         straight[c] = (pack)0;
         crossed[c] = (pack)0;
     }
-#pragma unroll 2
+    UNROLL_2
     for (ulong i = begin + item; i < end; i += LOCAL_SIZE) {
         const pack factor = load_whole(x + x_offset, i);
 #pragma unroll

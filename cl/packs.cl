@@ -76,7 +76,7 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
         const size_t stretch = (packs + get_num_groups(0) - 1) / get_num_groups(0);                             \
         const size_t begin = get_group_id(0) * stretch;                                                         \
         const size_t end = min(begin + stretch, packs);                                                         \
-        _Pragma("unroll 4") for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                                 \
+        UNROLL_4 for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                           \
             const uint n = PACK;                                                                                \
             body                                                                                                \
         }                                                                                                       \

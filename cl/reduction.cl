@@ -100,7 +100,7 @@ static inline void reduce_entries(int count, uint first, uint entries, uint item
                                   volatile __global uint *partials) {
     device_fence();
     double sums[REDUCTION_VALUES] = {0.0, 0.0, 0.0};
-#pragma unroll 4
+    UNROLL_4
     for (uint entry = item; entry < entries; entry += LOCAL_SIZE) {
         for (int v = 0; v < count; v++) {
             sums[v] += reduce_collect(partials + 2 * (REDUCTION_VALUES * (first + entry) + v));

@@ -187,13 +187,12 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         let (mut low_residual, mut source) = (low.zero_vector()?, low.zero_vector()?);
         A::lower(b, &mut low_residual)?;
         normal.adjoint().apply(&low_residual, &mut source)?;
-        let (mut correction, mut residual) = (space.zero_vector()?, space.zero_vector()?);
+        let mut residual = space.zero_vector()?;
         let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
         let mut residuals = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
-            A::raise(x, &mut correction)?;
-            space.axpy(&space.scalar(-MINUS_ONE), &correction, &mut solution)?;
+            A::add_raised(x, &mut solution)?;
             low.copy(&zero, x)?;
             operator.apply(&solution, &mut residual)?;
             space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
