@@ -103,8 +103,13 @@ fn one_product<T: Arithmetic>(team: &Team, name: &str, number: usize, [m, n, k]:
     let what = format!("{name}: {m} {n} {k} {ops:?} {a_layout:?} {b_layout:?} {c_layout:?} {alpha} {beta}");
     let report = report.unwrap_or_else(|error| panic!("{what}: {error}"));
     if !report.shares.is_empty() {
-        assert_eq!(report.shares.iter().map(|share| share.rows).sum::<usize>(), m, "{what}");
-        assert!(m < 64 * team.len() || report.shares.iter().all(|share| share.planned_rows >= 64), "{what}");
+        assert_eq!(report.by_columns, n > m, "{what}");
+        let shared = m.max(n);
+        assert_eq!(report.shares.iter().map(|share| share.rows).sum::<usize>(), shared, "{what}");
+        assert!(
+            shared < 64 * team.len() || report.shares.iter().all(|share| share.planned_rows >= 64),
+            "{what}"
+        );
     }
     let sides = [(&a_layout, &wide_a[..]), (&b_layout, &wide_b[..])];
     let expected = expected(ops, k, alpha, sides, beta, (&c_layout, &old));

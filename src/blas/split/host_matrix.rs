@@ -36,6 +36,11 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
         &self.layout
     }
 
+    /// Xᵀ, in the same memory.
+    pub(super) fn transposed(self) -> Self {
+        Self { layout: self.layout.transposed(), ..self }
+    }
+
     /// These rows of op(X), as a part of X.
     pub(super) fn rows_of(&self, op: Op, rows: Range<usize>) -> BlasResult<Self> {
         let MatrixLayout { rows: all_rows, columns: all_columns, .. } = self.layout;
@@ -78,6 +83,11 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
     pub fn new(elements: &'a mut [T], layout: MatrixLayout) -> BlasResult<Self> {
         layout.check(elements.len())?;
         Ok(Self { elements, layout })
+    }
+
+    /// The transposed matrix, in the same memory.
+    pub(super) fn transposed(self) -> Self {
+        Self { layout: self.layout.transposed(), ..self }
     }
 
     /// Shape and place.

@@ -1,6 +1,6 @@
 //! Products of matrices on all devices of a team.
 //!
-//! Two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of C. [`gemm_resident`] multiplies matrices that
+//! Two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of C, or columns. [`gemm_resident`] multiplies matrices that
 //! lie on the devices already, rows of A and C on each ([`RowShards`]), B on all ([`Copies`]).
 //!
 //! ```
@@ -25,6 +25,9 @@
 //! Each device starts with a share of the rows of C in proportion to its rate, which is measured once for each element type on matrices
 //! small enough to take milliseconds. A device whose share would not be worth its transfers gets none. Rows are worked off in pieces, large ones first; who is done
 //! takes over the end of the share that would take longest.
+//!
+//! If C has more columns than rows these are shared instead, as the rows of Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ: so it is the smaller factor that goes to
+//! every device, and there is more to share.
 //!
 //! B goes to each device in panels of columns, and stays there if it fits. Copies go through pinned buffers on the copy queue, so that the next
 //! panel or piece arrives, and the last result leaves, while the device computes. α op(A) op(B) is computed on the devices, and
@@ -83,9 +86,9 @@ pub struct Share {
     pub device: String,
     /// Its rate, measured before, in flops per second, or as it was given.
     pub rate: f64,
-    /// Rows of C that it was given at first.
+    /// Rows of C, or columns, that it was given at first.
     pub planned_rows: usize,
-    /// Rows of C that it computed.
+    /// Rows of C, or columns, that it computed.
     pub rows: usize,
     /// How long its kernels ran; `None` unless the device was opened with [`Profiling::On`](crate::device::Profiling::On).
     pub busy: Option<Duration>,
@@ -96,6 +99,8 @@ pub struct Share {
 /// How a product was computed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SplitReport {
+    /// Whether columns of C were shared, not rows.
+    pub by_columns: bool,
     /// What each device did; nobody for the host alone.
     pub shares: Vec<Share>,
     /// From the call to the last element of C, transfers and all.
@@ -192,7 +197,12 @@ pub fn gemm<T: Arithmetic>(
         } else {
             on_the_host([op_a, op_b], alpha, a, b, beta, &mut c);
         }
-        return Ok(SplitReport { shares: Vec::new(), wall: start.elapsed() });
+        return Ok(SplitReport { by_columns: false, shares: Vec::new(), wall: start.elapsed() });
+    }
+    if n > m {
+        let (a, b, c) = (a.transposed(), b.transposed(), c.transposed());
+        let report = gemm(team, params, op_b, op_a, alpha.to_complex(), b, a, beta.to_complex(), c)?;
+        return Ok(SplitReport { by_columns: true, ..report });
     }
 
     let (rates, planned) = plan::<T>(team, params, [m, n, k])?;
@@ -237,7 +247,7 @@ pub fn gemm<T: Arithmetic>(
             }
         }
     }
-    Ok(SplitReport { shares, wall: start.elapsed() })
+    Ok(SplitReport { by_columns: false, shares, wall: start.elapsed() })
 }
 
 /// The same by the definition.
