@@ -1,7 +1,8 @@
 //! Solving M x = b for several sources at once.
 
+use super::forms::{self, residual_of, with_best};
 use super::plan::{Inner, IterationPrecision, Preconditioning};
-use super::solve::{InvertError, stopping};
+use super::solve::{self, InvertError, stopping};
 use super::systems::{InPrecision, Normal};
 use super::wilson::Wilson;
 use crate::device::DeviceError;
@@ -11,7 +12,6 @@ use lattice_solvers::{
     Block, BlockCallbacks, BlockSpace, LinearOperator, Residual, SolverError, SolverInfo, SquareMatrix,
     Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
 };
-use num_complex::Complex64;
 use std::cell::{Cell, RefCell};
 
 /// Parameters of [`block_cg`].
@@ -93,8 +93,7 @@ pub fn block_cg_until(
         norms(&space.gram(b)?).into_iter().map(|norm| if norm == 0.0 { 1.0 } else { norm }).collect();
     let mut residual = space.zero_vector()?;
     let mut true_residuals = |x: &SpinorField<f64>| {
-        wilson.apply(x, &mut residual)?;
-        space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+        residual_of(&wilson, b, x, &mut residual)?;
         Ok(relative(&space.gram(&residual)?, &b_norms))
     };
     let common = Common { b_norms: &b_norms, stopping, stops };
@@ -122,10 +121,8 @@ pub fn block_cg_until(
     }
 }
 
-const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
-
 /// What a block method returns: solutions or the best iterates.
-type Outcome<V> = Result<(Block<V>, SolverInfo), SolverError<Block<V>, DeviceError>>;
+type Outcome<V> = forms::Outcome<Block<V>>;
 
 /// Computes the relative residuals of the equation from its definition.
 type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
@@ -194,8 +191,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
             low.copy(&zero, x)?;
-            operator.apply(&solution, &mut residual)?;
-            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+            residual_of(operator, b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             normal.adjoint().apply(&low_residual, r)?;
             let relative = relative(&space.gram(&residual)?, b_norms);
@@ -213,15 +209,13 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
                 info.work += work;
                 Ok((with_solution(residuals), info))
             }
-            Err(SolverError::NotConverged { failure, best: Block { residuals, .. }, mut info }) => {
-                info.work += work;
-                Err(SolverError::NotConverged { failure, best: with_solution(residuals), info })
+            Err(error) => {
+                let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
+                if let SolverError::NotConverged { info, .. } = &mut error {
+                    info.work += work;
+                }
+                Err(error)
             }
-            Err(SolverError::Parameter { name, value, allowed }) => {
-                Err(SolverError::Parameter { name, value, allowed })
-            }
-            Err(SolverError::ForeignState(error)) => Err(SolverError::ForeignState(error)),
-            Err(SolverError::Operation(error)) => Err(SolverError::Operation(error)),
         })
     }
 }
@@ -240,15 +234,10 @@ fn finish<V>(
     outcome: Outcome<V>,
     full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
 ) -> Result<BlockSolution, InvertError> {
-    match outcome {
-        Ok((Block { x, residuals }, info)) => Ok(BlockSolution { x: full(x)?, residuals, info }),
-        Err(SolverError::NotConverged { failure, best, info }) => {
-            Err(InvertError::NotConverged { failure, best: Box::new(full(best.x)?), info })
-        }
-        Err(SolverError::Parameter { name, value, allowed }) => {
-            Err(InvertError::Parameter { name, value, allowed })
-        }
-        Err(SolverError::ForeignState(error)) => Err(InvertError::ForeignState(error)),
-        Err(SolverError::Operation(error)) => Err(error.into()),
-    }
+    let mut residuals = Vec::new();
+    let (x, info) = solve::finish(outcome, |block| {
+        residuals = block.residuals;
+        full(block.x)
+    })?;
+    Ok(BlockSolution { x, residuals, info })
 }

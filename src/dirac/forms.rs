@@ -7,13 +7,11 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, SolverError,
-    SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, ErrorOf, Failure, LinearOperator, MrSmoother, Recurrence, Replaced,
+    SolverError, SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
 };
 use num_complex::Complex64;
 use std::cell::{Cell, RefCell};
-
-pub(super) const MINUS_ONE: Complex64 = Complex64::new(-1.0, 0.0);
 
 /// ω of the steps that precondition GCR.
 const SMOOTHER_RELAXATION: f64 = 1.0;
@@ -115,8 +113,7 @@ impl<A: DiracOperator> Form<'_, A> {
         space.copy(b, &mut residual)?;
         if let Some(guess) = guess {
             space.copy(guess, &mut solution)?;
-            operator.apply(guess, &mut residual)?;
-            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+            residual_of(operator, b, guess, &mut residual)?;
         }
         let zero = low.space().zero_vector()?;
         let mut low_residual = low.space().zero_vector()?;
@@ -140,8 +137,7 @@ impl<A: DiracOperator> Form<'_, A> {
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
             low.space().copy(&zero, x)?;
-            operator.apply(&solution, &mut residual)?;
-            space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+            residual_of(operator, b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             map.apply(&low_residual, r)?;
             let r_norm2 = low.space().norm2(r)?;
@@ -200,7 +196,7 @@ fn callbacks<'a, A: DiracOperator>(
 }
 
 /// The same error with another kind of iterate.
-fn with_best<V, W>(
+pub(super) fn with_best<V, W>(
     error: SolverError<V, DeviceError>,
     best_of: impl FnOnce(V) -> Result<W, DeviceError>,
 ) -> Result<SolverError<W, DeviceError>, DeviceError> {
@@ -212,6 +208,18 @@ fn with_best<V, W>(
         SolverError::ForeignState(error) => SolverError::ForeignState(error),
         SolverError::Operation(error) => SolverError::Operation(error),
     })
+}
+
+/// r = b − A x
+pub(super) fn residual_of<A: LinearOperator>(
+    operator: &A,
+    b: &VectorOf<A>,
+    x: &VectorOf<A>,
+    r: &mut VectorOf<A>,
+) -> Result<(), ErrorOf<A>> {
+    let space = operator.space();
+    operator.apply(x, r)?;
+    space.xpby(b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
 }
 
 /// ‖x‖

@@ -2,7 +2,7 @@
 
 use super::attempts::{Attempt, InOrder};
 use super::checkpoints::Checkpoints;
-use super::forms::{Form, MINUS_ONE, Outcome, norm, scale};
+use super::forms::{Form, Outcome, norm, residual_of, scale};
 use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
 use super::systems::System;
 use super::wilson::Wilson;
@@ -464,8 +464,7 @@ pub(super) fn solve(
     let b_norm = scale(space, b)?;
     let mut residual = space.zero_vector()?;
     let mut true_residual = |x: &SpinorField<f64>| {
-        wilson.apply(x, &mut residual)?;
-        space.xpby(b, &space.scalar(MINUS_ONE), &mut residual)?;
+        residual_of(wilson, b, x, &mut residual)?;
         Ok(norm(space, &residual)? / b_norm)
     };
     match plan.preconditioning {
@@ -494,7 +493,10 @@ pub(super) fn solve(
 }
 
 /// Brings what a method returned to all sites.
-fn finish<V>(outcome: Outcome<V>, full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>) -> Solution {
+pub(super) fn finish<V>(
+    outcome: Outcome<V>,
+    full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
+) -> Solution {
     match outcome {
         Ok((x, info)) => Ok((full(x)?, info)),
         Err(SolverError::NotConverged { failure, best, info }) => {
