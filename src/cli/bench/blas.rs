@@ -94,26 +94,36 @@ const SIGN: Complex<f64> = Complex::new(-1.0, 0.0);
 const ALPHA: Complex<f64> = Complex::new(0.75, -0.5);
 const BETA: Complex<f64> = Complex::new(-0.625, 0.25);
 
-/// An operation that writes y, by what it reads and how many flops an element has, as multiplications and additions.
-struct Update<T> {
+/// An operation, by what it reads and how many flops an element has, as multiplications and additions; as devices do it, and as the host does.
+struct Operation<D, H> {
     name: &'static str,
     /// Vectors that are read and written.
     passes: usize,
     multiplications: u64,
     additions: u64,
-    device: fn(&Buffer<T>, &mut Buffer<T>) -> device::Result<blas::Completion>,
-    host: fn(&[T], &mut [T]),
+    device: D,
+    host: H,
 }
 
-/// An operation that gives a number.
-struct Sum<T> {
-    name: &'static str,
-    passes: usize,
-    multiplications: u64,
-    additions: u64,
-    device: fn(&Buffer<T>, &Buffer<T>) -> device::Result<TimedSum>,
-    host: fn(&[T], &[T]) -> Complex<f64>,
+impl<D, H> Operation<D, H> {
+    fn new(
+        name: &'static str,
+        passes: usize,
+        [multiplications, additions]: [u64; 2],
+        device: D,
+        host: H,
+    ) -> Self {
+        Self { name, passes, multiplications, additions, device, host }
+    }
 }
+
+/// One that writes y.
+type Update<T> =
+    Operation<fn(&Buffer<T>, &mut Buffer<T>) -> device::Result<blas::Completion>, fn(&[T], &mut [T])>;
+
+/// One that gives a number.
+type Sum<T> =
+    Operation<fn(&Buffer<T>, &Buffer<T>) -> device::Result<TimedSum>, fn(&[T], &[T]) -> Complex<f64>>;
 
 /// A sum, read back, and how long its kernel ran.
 type TimedSum = (Complex<f64>, Option<Duration>);
@@ -124,14 +134,7 @@ fn timed<R: Into<Complex<f64>>>(sum: blas::Sum<R>) -> device::Result<TimedSum> {
 }
 
 fn updates<T: Arithmetic>() -> [Update<T>; 5] {
-    let of = |name, passes, [multiplications, additions]: [u64; 2], device, host| Update {
-        name,
-        passes,
-        multiplications,
-        additions,
-        device,
-        host,
-    };
+    let of = Update::<T>::new;
     [
         of("copy", 2, [0, 0], |x, y| blas::copy(x, y), |x, y| level1::copy(x, y)),
         of("scal", 2, [1, 0], |_, y| blas::scal(SIGN, y), |_, y| level1::scal(SIGN, y)),
@@ -148,14 +151,7 @@ fn updates<T: Arithmetic>() -> [Update<T>; 5] {
 }
 
 fn sums<T: Arithmetic>() -> [Sum<T>; 4] {
-    let of = |name, passes, [multiplications, additions]: [u64; 2], device, host| Sum {
-        name,
-        passes,
-        multiplications,
-        additions,
-        device,
-        host,
-    };
+    let of = Sum::<T>::new;
     [
         of("dotc", 2, [1, 1], |x, y| timed(blas::dotc(x, y)?), |x, y| level1::dotc(x, y)),
         of("dotu", 2, [1, 1], |x, y| timed(blas::dotu(x, y)?), |x, y| level1::dotu(x, y)),
