@@ -363,6 +363,20 @@ fn pinned_memory_travels_beside_the_kernels() {
 }
 
 #[test]
+fn the_device_keeps_pinned_memory_that_is_given_back() {
+    for device in devices() {
+        let mut first = PinnedBuffer::<f64>::kept(&device, 100).unwrap();
+        let address = first.as_slice().as_ptr().addr();
+        first.as_mut_slice().fill(1.5);
+        drop(first);
+        let again = PinnedBuffer::<f32>::kept(&device, 120).unwrap();
+        assert_eq!((again.len(), again.as_slice().as_ptr().addr()), (120, address));
+        let other = PinnedBuffer::<f64>::kept(&device, 100).unwrap();
+        assert_ne!(other.as_slice().as_ptr().addr(), address, "that one is in use");
+    }
+}
+
+#[test]
 fn the_bandwidth_is_measured() {
     if common::small() {
         return;

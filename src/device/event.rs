@@ -8,16 +8,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One enqueued command of a device.
+/// One enqueued command of a device. Clones are the same command.
+#[derive(Clone)]
 pub struct Event {
-    raw: RawEvent,
+    raw: Arc<RawEvent>,
     core: Arc<Core>,
 }
 
 impl Event {
     /// Takes over the reference that an enqueue function returned.
     pub(super) fn new(raw: cl_event, core: &Arc<Core>) -> Self {
-        Self { raw: RawEvent::new(raw), core: Arc::clone(core) }
+        Self { raw: Arc::new(RawEvent::new(raw)), core: Arc::clone(core) }
     }
 
     /// Waits until the command is done.

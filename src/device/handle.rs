@@ -8,6 +8,7 @@ use super::event::{Event, wait_list};
 use super::info::DeviceInfo;
 use super::kernel_key::KernelKey;
 use super::number::NumberPool;
+use super::pinned_memory::PinnedPool;
 use super::probe;
 use super::program::Program;
 use super::recorder::{DeviceRecorder, Queue, Recorder};
@@ -137,6 +138,7 @@ struct Inner {
     workspaces: WorkspacePool,
     numbers: NumberPool,
     scratch: ScratchPool,
+    pinned: PinnedPool,
 }
 
 /// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
@@ -193,6 +195,7 @@ impl Device {
             workspaces: WorkspacePool::default(),
             numbers: NumberPool::default(),
             scratch: ScratchPool::default(),
+            pinned: PinnedPool::default(),
         })))
     }
 
@@ -214,6 +217,10 @@ impl Device {
 
     pub(super) fn scratch_pool(&self) -> &ScratchPool {
         &self.0.scratch
+    }
+
+    pub(super) fn pinned_pool(&self) -> &PinnedPool {
+        &self.0.pinned
     }
 
     /// The device's properties.

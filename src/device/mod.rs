@@ -39,6 +39,7 @@ mod memory;
 mod number;
 mod pending;
 mod pinned;
+mod pinned_memory;
 mod probe;
 mod program;
 mod recorder;

@@ -3,19 +3,15 @@
 use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
 use super::error::{DeviceError, Result};
 use super::event::Event;
-use super::handle::{Core, Device, Noted};
+use super::handle::{Core, Device};
 use super::memory::Blocking;
 use super::pending::Pending;
-use super::recorder::Queue;
+use super::pinned_memory::PinnedMemory;
 use bytemuck::Pod;
-use opencl3::command_queue::{CommandQueue, enqueue_map_buffer};
+use opencl3::command_queue::CommandQueue;
 use opencl3::error_codes::CL_MAP_FAILURE;
-use opencl3::memory::{
-    Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
-};
-use opencl3::types::CL_BLOCKING;
 use std::fmt;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 /// `len` elements of host memory that the driver has pinned, for halos and other staging.
 ///
@@ -23,10 +19,13 @@ use std::ptr::{self, NonNull};
 /// must follow, and let later kernels wait for [`Pending::event`]. A transfer takes the buffer and gives it back
 /// when it is done, so that nobody touches memory that the device is using.
 pub struct PinnedBuffer<T> {
-    raw: RawBuffer<u8>,
+    /// `None` only while being dropped.
+    memory: Option<PinnedMemory>,
     mapped: NonNull<T>,
     len: usize,
     device: Device,
+    /// Whether the device keeps the memory for the next one.
+    kept: bool,
 }
 
 // SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
@@ -41,43 +40,30 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
-        let core = device.core();
-        let too_large = |wanted| DeviceError::AllocationTooLarge {
-            device: core.label.clone(),
-            wanted,
-            largest: core.info.max_allocation_bytes,
-            memory: core.info.memory_bytes,
+        let memory = PinnedMemory::zeroed(device.core(), len, size_of::<T>())?;
+        Self::of(device, memory, len, false)
+    }
+
+    /// `len` elements with whatever an earlier use has left in them. Dropping it gives the memory back to the device, which keeps a few for
+    /// later: to pin memory takes much longer than to copy as much.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::zeroed`].
+    pub fn kept(device: &Device, len: usize) -> Result<Self> {
+        let memory = match device.pinned_pool().take(len.saturating_mul(size_of::<T>())) {
+            Some(memory) => memory,
+            None => PinnedMemory::zeroed(device.core(), len, size_of::<T>())?,
         };
-        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(u64::MAX))?.max(1);
-        if bytes as u64 > core.info.memory_bytes {
-            return Err(too_large(bytes as u64));
+        Self::of(device, memory, len, true)
+    }
+
+    /// `memory` has at least `len` elements, and all its bytes are initialised.
+    fn of(device: &Device, memory: PinnedMemory, len: usize, kept: bool) -> Result<Self> {
+        let mapped = memory.address().cast::<T>();
+        if !mapped.is_aligned() {
+            return Err(device.core().failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE));
         }
-        let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
-        // SAFETY: no host pointer is given, so clCreateBuffer has no precondition on memory.
-        let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }
-            .map_err(core.failed("clCreateBuffer"))?;
-        let mut address = ptr::null_mut();
-        let noted = Noted { name: "map", queue: Queue::Copy, bytes, waits: true };
-        // SAFETY: the whole of a buffer of this context is mapped, blocking: on success `address` is valid for
-        // `bytes` bytes until it is unmapped, in `drop`.
-        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
-            enqueue_map_buffer(
-                core.copy.get(),
-                raw.get(),
-                CL_BLOCKING,
-                CL_MAP_READ | CL_MAP_WRITE,
-                0,
-                bytes,
-                &mut address,
-                0,
-                ptr::null(),
-            )
-        })?;
-        let mapped = NonNull::new(address.cast::<T>()).filter(|p| p.is_aligned());
-        let mapped = mapped.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
-        // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.
-        unsafe { ptr::write_bytes(address.cast::<u8>(), 0, bytes) };
-        Ok(Self { raw, mapped, len, device: device.clone() })
+        Ok(Self { memory: Some(memory), mapped, len, device: device.clone(), kept })
     }
 
     /// The elements.
@@ -204,13 +190,10 @@ impl<T> PinnedBuffer<T> {
 
 impl<T> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
-        let core = self.device.core();
-        // SAFETY: the address came from mapping this buffer and is unmapped once; no reference into it is left,
-        // as they borrow `self`. The command keeps the buffer alive until it is done.
-        let unmapped =
-            unsafe { core.copy.enqueue_unmap_mem_object(self.raw.get(), self.mapped.as_ptr().cast(), &[]) };
-        if let Err(error) = unmapped {
-            tracing::warn!("pinned memory on {} is not unmapped: {error}", core.label);
+        if let Some(memory) = self.memory.take()
+            && self.kept
+        {
+            self.device.pinned_pool().give_back(memory);
         }
     }
 }

@@ -1,0 +1,118 @@
+//! Untyped pinned memory: what pinned buffers are made of, and what a device keeps of it.
+
+use super::error::{DeviceError, Result};
+use super::handle::{Core, Noted, lock};
+use super::recorder::Queue;
+use opencl3::command_queue::enqueue_map_buffer;
+use opencl3::error_codes::CL_MAP_FAILURE;
+use opencl3::memory::{
+    Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
+};
+use opencl3::types::CL_BLOCKING;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex};
+
+/// Pieces of memory that a device keeps at most.
+const MOST_KEPT: usize = 8;
+
+/// Larger ones are not kept, in bytes.
+const LARGEST_KEPT: usize = 32 << 20;
+
+/// An OpenCL buffer in pinned host memory, mapped as long as it lives.
+pub(super) struct PinnedMemory {
+    raw: RawBuffer<u8>,
+    address: NonNull<u8>,
+    bytes: usize,
+    core: Arc<Core>,
+}
+
+// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
+// from any thread (OpenCL 1.2, appendix A.2).
+unsafe impl Send for PinnedMemory {}
+
+impl PinnedMemory {
+    /// `count` elements of `size` bytes, all bytes zero.
+    pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
+        let too_large = |wanted| DeviceError::AllocationTooLarge {
+            device: core.label.clone(),
+            wanted,
+            largest: core.info.max_allocation_bytes,
+            memory: core.info.memory_bytes,
+        };
+        let bytes = count.checked_mul(size).ok_or_else(|| too_large(u64::MAX))?.max(1);
+        if bytes as u64 > core.info.memory_bytes {
+            return Err(too_large(bytes as u64));
+        }
+        let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+        // SAFETY: no host pointer is given, so clCreateBuffer has no precondition on memory.
+        let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }
+            .map_err(core.failed("clCreateBuffer"))?;
+        let mut address = ptr::null_mut();
+        let noted = Noted { name: "map", queue: Queue::Copy, bytes, waits: true };
+        // SAFETY: the whole of a buffer of this context is mapped, blocking: on success `address` is valid for
+        // `bytes` bytes until it is unmapped, in `drop`.
+        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
+            enqueue_map_buffer(
+                core.copy.get(),
+                raw.get(),
+                CL_BLOCKING,
+                CL_MAP_READ | CL_MAP_WRITE,
+                0,
+                bytes,
+                &mut address,
+                0,
+                ptr::null(),
+            )
+        })?;
+        let address = NonNull::new(address.cast::<u8>());
+        let address = address.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
+        // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.
+        unsafe { ptr::write_bytes(address.as_ptr(), 0, bytes) };
+        Ok(Self { raw, address, bytes, core: Arc::clone(core) })
+    }
+
+    /// The first byte.
+    pub fn address(&self) -> NonNull<u8> {
+        self.address
+    }
+}
+
+impl Drop for PinnedMemory {
+    fn drop(&mut self) {
+        let core = &self.core;
+        // SAFETY: the address came from mapping this buffer and is unmapped once; whoever has references into it
+        // keeps `self` alive. The command keeps the buffer alive until it is done.
+        let unmapped =
+            unsafe { core.copy.enqueue_unmap_mem_object(self.raw.get(), self.address.as_ptr().cast(), &[]) };
+        if let Err(error) = unmapped {
+            tracing::warn!("pinned memory on {} is not unmapped: {error}", core.label);
+        }
+    }
+}
+
+/// The pinned memory of a device that nobody is using.
+#[derive(Default)]
+pub(super) struct PinnedPool(Mutex<Vec<PinnedMemory>>);
+
+impl PinnedPool {
+    /// One of at least so many bytes.
+    pub fn take(&self, bytes: usize) -> Option<PinnedMemory> {
+        let mut free = lock(&self.0);
+        match free.iter().position(|memory| memory.bytes >= bytes) {
+            Some(position) => Some(free.swap_remove(position)),
+            None => {
+                // What is too small now would be too small again.
+                free.pop();
+                None
+            }
+        }
+    }
+
+    /// Keeps it, unless there is enough.
+    pub fn give_back(&self, memory: PinnedMemory) {
+        let mut free = lock(&self.0);
+        if free.len() < MOST_KEPT && memory.bytes <= LARGEST_KEPT {
+            free.push(memory);
+        }
+    }
+}
