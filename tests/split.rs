@@ -86,9 +86,13 @@ fn one_product<T: Arithmetic>(team: &Team, name: &str, number: usize, [m, n, k]:
         c.fill(T::from_complex(C64::new(f64::NAN, f64::NAN)));
         old.fill(C64::default());
     }
-    // Rates that say nothing else let every device take part.
-    let params =
-        SplitParams { rates: Some(vec![1.0; team.len()]), panel: Some(50), ..SplitParams::default() };
+    // Rates that say nothing else let every device take part. With so little memory panels go round.
+    let params = SplitParams {
+        rates: Some(vec![1.0; team.len()]),
+        panel: Some(50),
+        memory: (number % 2 == 1).then_some(1),
+        ..SplitParams::default()
+    };
     let report = split::gemm(
         team,
         &params,
@@ -133,6 +137,12 @@ fn teams_of_every_size_multiply_matrices_of_every_shape() {
         for number in 0..6 {
             one_product::<f64>(&team, &name, number, [257, 129, 65]);
             one_product::<Complex<f32>>(&team, &name, number, [200, 77, 33]);
+        }
+        if !small() {
+            // Many strips, and B more often than once.
+            for number in 0..4 {
+                one_product::<f64>(&team, &name, number, [3000, 170, 20]);
+            }
         }
     }
 }

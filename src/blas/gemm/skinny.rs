@@ -50,12 +50,10 @@ fn as_line(layout: &MatrixLayout) -> VectorLayout {
 
 /// Into pieces of how many terms to cut the sums, if a device has no tile of C for every second of its units otherwise.
 pub(super) fn cut<T>(device: &Device, tuning: GemmTuning, problem: &Problem<'_, T>) -> Option<usize> {
-    let [rows, columns] = match tuning {
-        GemmTuning::Registers(registers) => [registers.tile[0], registers.tile[1]],
-        GemmTuning::Mma(mma) => [mma.tile[0], mma.tile[1]],
-        GemmTuning::Panels(panels) => [panels.block[0], panels.block[1]],
-        GemmTuning::Global | GemmTuning::Local => return None,
-    };
+    if matches!(tuning, GemmTuning::Global | GemmTuning::Local) {
+        return None;
+    }
+    let [rows, columns] = tuning.tile();
     let tiles = problem.m.div_ceil(rows) * problem.n.div_ceil(columns) * problem.count;
     let parts = (device.info().compute_units / tiles.max(1)).min(problem.k / LEAST_TERMS);
     // Whole vectors, as far as the matrices have them.

@@ -272,6 +272,17 @@ impl GemmTuning {
         }
     }
 
+    /// Rows and columns of C for a work-group, or for a work-item that works alone.
+    pub fn tile(&self) -> [usize; 2] {
+        match self {
+            GemmTuning::Global => [1, 1],
+            GemmTuning::Local => [16, 16],
+            GemmTuning::Registers(Registers { tile: [rows, columns, _], .. })
+            | GemmTuning::Panels(Panels { block: [rows, columns, _], .. })
+            | GemmTuning::Mma(Mma { tile: [rows, columns, _], .. }) => [*rows, *columns],
+        }
+    }
+
     /// Why this variant cannot be, if it cannot.
     pub(super) fn complaint<T: Element>(&self) -> Option<String> {
         match self {

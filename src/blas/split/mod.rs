@@ -29,16 +29,21 @@
 //! If C has more columns than rows these are shared instead, as the rows of Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ: so it is the smaller factor that goes to
 //! every device, and there is more to share.
 //!
-//! B goes to each device in panels of columns, and stays there if it fits. Copies go through pinned buffers on the copy queue, so that the next
-//! panel or piece arrives, and the last result leaves, while the device computes. α op(A) op(B) is computed on the devices, and
+//! A device computes C in tiles, each the product of a strip of rows of op(A) and a panel of columns of op(B). One thread brings strips and
+//! panels ([`feeder`]), another one multiplies them ([`worker`]) and sends tiles back: while the device computes, operands arrive and results
+//! leave, through pinned buffers on the copy queue. Panels stay on the device if all of B fits. α op(A) op(B) is computed on the devices, and
 //! βC added where C is: on the host.
 //!
 //! Devices without double precision are in no team, so in no product either.
 
+mod feeder;
 mod host_matrix;
+mod job;
 mod rate;
 mod resident;
+mod room;
 mod schedule;
+mod supply;
 mod transfer;
 mod worker;
 
@@ -53,11 +58,12 @@ use super::matrix::Op;
 use crate::device::Team;
 use crate::host;
 use crate::host::level1::Arithmetic;
+use job::Job;
 use num_complex::Complex;
-use schedule::Schedule;
+use schedule::{LEAST_ROWS, Schedule};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use worker::{Job, Piece, Worker};
+use worker::{Piece, Worker};
 
 /// How a product is split.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +76,8 @@ pub struct SplitParams {
     pub rates: Option<Vec<f64>>,
     /// Columns of B that are sent to a device at a time; `None` for what suits the matrices.
     pub panel: Option<usize>,
+    /// Bytes that a product may take of each device's memory, if it can do with so little; `None` for eight tenths of it.
+    pub memory: Option<u64>,
 }
 
 impl SplitParams {
@@ -134,14 +142,15 @@ pub fn shares<T: Arithmetic>(
     params: &SplitParams,
     extents: [usize; 3],
 ) -> BlasResult<Vec<usize>> {
-    Ok(plan::<T>(team, params, extents)?.1)
+    Ok(plan::<T>(team, params, extents, &vec![LEAST_ROWS; team.len()])?.1)
 }
 
-/// The devices' rates, and how many rows each is given.
+/// The devices' rates, and how many rows each is given if so many make a strip.
 fn plan<T: Arithmetic>(
     team: &Team,
     params: &SplitParams,
     [m, n, k]: [usize; 3],
+    strips: &[usize],
 ) -> BlasResult<(Vec<f64>, Vec<usize>)> {
     let wanted = team.len();
     if params.tunings.len() > wanted {
@@ -152,13 +161,13 @@ fn plan<T: Arithmetic>(
             return Err(BlasError::TeamSize { wanted, found: rates.len() });
         }
         // They may be in any unit: all that counts is how they compare.
-        return Ok((rates.clone(), schedule::shares(m, f64::INFINITY, rates)));
+        return Ok((rates.clone(), schedule::shares(m, f64::INFINITY, rates, strips)));
     }
     let members = team.devices().iter().enumerate();
     let rates = members.map(|(member, device)| rate::<T>(device, &params.of_member(member)));
     let rates = rates.collect::<BlasResult<Vec<f64>>>()?;
     let flops_per_row = rate::flops_of_term::<T>() * n as f64 * k as f64;
-    let planned = schedule::shares(m, flops_per_row, &rates);
+    let planned = schedule::shares(m, flops_per_row, &rates, strips);
     Ok((rates, planned))
 }
 
@@ -205,9 +214,12 @@ pub fn gemm<T: Arithmetic>(
         return Ok(SplitReport { by_columns: true, ..report });
     }
 
-    let (rates, planned) = plan::<T>(team, params, [m, n, k])?;
-    let schedule = Schedule::new(&planned, &rates);
     let job = Job::new([op_a, op_b], alpha, a, b, c.layout().order, params.panel);
+    let members = team.devices().iter().enumerate();
+    let strips: Vec<usize> =
+        members.map(|(member, device)| job.strip(device, &params.of_member(member))).collect();
+    let (rates, planned) = plan::<T>(team, params, [m, n, k], &strips)?;
+    let schedule = Schedule::new(&planned, &rates, strips);
 
     let mut written = 0;
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
@@ -217,8 +229,10 @@ pub fn gemm<T: Arithmetic>(
         for (member, device) in team.devices().iter().enumerate() {
             let (back, returned) = mpsc::channel();
             backs.push(back);
-            let worker =
-                Worker { member, device, params: params.of_member(member), job: &job, schedule: &schedule };
+            let memory = params.memory.unwrap_or(device.info().memory_bytes / 10 * 8);
+            let room = job.room(memory, schedule.most_rows(member));
+            let params = params.of_member(member);
+            let worker = Worker { member, device, params, job: &job, schedule: &schedule, room };
             let (pieces, share) = (pieces_in.clone(), (rates[member], planned[member]));
             threads.push(scope.spawn(move || worker.run(start, share, pieces, returned)));
         }

@@ -1,13 +1,13 @@
 //! Matrices that stay on the devices of a team, for repeated use.
 
-use super::host_matrix::{HostMut, HostRef, dense_of};
+use super::host_matrix::{HostMut, HostRef};
 use super::transfer::Transfer;
 use crate::blas::completion::Completion;
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::gemm::{GemmParams, gemm_with};
 use crate::blas::level2::check_extent;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
-use crate::device::{Buffer, Team};
+use crate::device::{Buffer, Device, Team};
 use crate::host::level1::Arithmetic;
 use num_complex::Complex;
 
@@ -41,8 +41,7 @@ impl<T: Arithmetic> RowShards<T> {
         for (device, &share) in team.devices().iter().zip(shares) {
             let part = from.rows_of(Op::N, start..start + share)?;
             start += share;
-            let (_, length) = part.layout().lines();
-            shards.push(Transfer::new(device, length, share * columns).upload(&part)?);
+            shards.push(send(device, &part)?);
         }
         Ok(Self { shards, columns })
     }
@@ -84,11 +83,19 @@ impl<T: Arithmetic> Copies<T> {
     /// # Errors
     /// [`BlasError::Device`].
     pub fn upload(team: &Team, from: HostRef<'_, T>) -> BlasResult<Self> {
-        let layout = dense_of(from.layout());
-        let (_, length) = layout.lines();
-        let send = |device| Ok(Transfer::new(device, length, layout.rows * layout.columns).upload(&from)?);
-        Ok(Self { copies: team.devices().iter().map(send).collect::<BlasResult<_>>()? })
+        let copies = team.devices().iter().map(|device| send(device, &from));
+        Ok(Self { copies: copies.collect::<BlasResult<_>>()? })
     }
+}
+
+/// Copies a matrix to a device; kernels that are launched later find it there.
+fn send<T: Arithmetic>(device: &Device, from: &HostRef<'_, T>) -> BlasResult<(Buffer<T>, MatrixLayout)> {
+    let MatrixLayout { rows, columns, .. } = *from.layout();
+    let (_, length) = from.layout().lines();
+    let mut buffer = Buffer::uninitialised(device, rows * columns)?;
+    let (layout, arrival) = Transfer::new(device, length, rows * columns).upload(from, &mut buffer)?;
+    device.compute_after(&arrival.iter().collect::<Vec<_>>())?;
+    Ok((buffer, layout))
 }
 
 /// Starts C = α A op(B) + β C, each device with its own rows. Returns one handle for each device.

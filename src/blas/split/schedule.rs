@@ -1,12 +1,13 @@
 //! Who computes which rows: shares by rate, and the tail taken over by whoever is done first.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Rows of C that are handed out together at least, but for the last of a share.
+/// A share has at least so many rows.
 pub const LEAST_ROWS: usize = 64;
 
-/// Rows of C that are handed out together at most: enough that the upload of B hides behind the work on them.
+/// Rows of C that are handed out together at most, unless fewer would not keep the device busy.
 const MOST_ROWS: usize = 4096;
 
 /// A share of the work is not worth its transfers if it takes less than this, in seconds.
@@ -14,10 +15,11 @@ const LEAST_SECONDS: f64 = 2e-3;
 
 /// How many of `rows` rows each device takes, by its rate in flops per second, for a product with so many flops a row.
 ///
-/// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where the widest loads may.
+/// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where the widest loads may; those with two
+/// strips or more, of as many rows as `strips` says, have whole ones.
 /// Devices for which less than [`LEAST_ROWS`] would be left, or too little work to be worth it, take none: the slowest leave first. The
 /// fastest always stays.
-pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
+pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64], strips: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
     let worth = |members: &[usize]| {
@@ -33,8 +35,9 @@ pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
     let mut shares = vec![0; rates.len()];
     let mut left = rows;
     for &member in order.iter().skip(1) {
-        let share = rows as f64 * rates[member] / total / LEAST_ROWS as f64;
-        let share = share.round() as usize * LEAST_ROWS;
+        let share = rows as f64 * rates[member] / total;
+        let multiple = if share >= 2.0 * strips[member] as f64 { strips[member] } else { LEAST_ROWS };
+        let share = (share / multiple as f64).round() as usize * multiple;
         shares[member] = share.min(left);
         left -= shares[member];
     }
@@ -47,21 +50,33 @@ pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64]) -> Vec<usize> {
 /// The rows that are still to be handed out.
 pub struct Schedule {
     rates: Vec<f64>,
+    /// Rows that keep each device busy.
+    strips: Vec<usize>,
     /// Which devices take part: those that had a share.
     members: Vec<bool>,
+    rows: usize,
     left: Mutex<Vec<Range<usize>>>,
+    abandoned: AtomicBool,
 }
 
 impl Schedule {
-    /// Consecutive ranges of these lengths. Who has none at first never gets any.
-    pub fn new(shares: &[usize], rates: &[f64]) -> Self {
-        let mut start = 0;
+    /// Consecutive ranges of these lengths. Who has none at first never gets any. Each device is given whole multiples of its entry of
+    /// `strips`, but for what is left over.
+    pub fn new(shares: &[usize], rates: &[f64], strips: Vec<usize>) -> Self {
+        let mut rows = 0;
         let ranges = shares.iter().map(|&share| {
-            start += share;
-            start - share..start
+            rows += share;
+            rows - share..rows
         });
         let left = Mutex::new(ranges.collect());
-        Self { left, rates: rates.to_vec(), members: shares.iter().map(|&share| share > 0).collect() }
+        let members = shares.iter().map(|&share| share > 0).collect();
+        Self { left, rates: rates.to_vec(), strips, members, rows, abandoned: AtomicBool::new(false) }
+    }
+
+    /// Rows that a device is given together at most.
+    pub fn most_rows(&self, member: usize) -> usize {
+        let strip = self.strips[member];
+        (MOST_ROWS / strip * strip).max(strip).min(self.rows)
     }
 
     /// The next rows for a device; `None` when nothing is left that it would finish before those who have it.
@@ -74,10 +89,9 @@ impl Schedule {
             let stolen = self.steal(member, &mut left)?;
             left[member] = stolen;
         }
-        let own = &mut left[member];
+        let (own, strip) = (&mut left[member], self.strips[member]);
         // Large pieces first, small ones towards the end, where others may be waiting.
-        let rows = (own.len() / 4).next_multiple_of(LEAST_ROWS).clamp(LEAST_ROWS, MOST_ROWS).min(own.len());
-        let rows = if own.len() - rows < LEAST_ROWS { own.len().min(MOST_ROWS) } else { rows };
+        let rows = (own.len() / 4 / strip * strip).max(strip).min(self.most_rows(member)).min(own.len());
         let piece = own.start..own.start + rows;
         own.start += rows;
         Some(piece)
@@ -85,6 +99,7 @@ impl Schedule {
 
     /// Hands out nothing more: a device has failed.
     pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
         self.left
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -92,12 +107,18 @@ impl Schedule {
             .for_each(|range| range.start = range.end);
     }
 
+    /// Whether a device has failed.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
     /// The end of the range that would take longest, so much that both are done at the same time.
     fn steal(&self, member: usize, left: &mut [Range<usize>]) -> Option<Range<usize>> {
         let time = |other: usize| left[other].len() as f64 / self.rates[other];
         let victim = (0..left.len()).max_by(|&a, &b| time(a).total_cmp(&time(b)))?;
         let (own, others) = (self.rates[member], self.rates[victim]);
-        let rows = (left[victim].len() as f64 * own / (own + others)) as usize / LEAST_ROWS * LEAST_ROWS;
+        let strip = self.strips[member];
+        let rows = (left[victim].len() as f64 * own / (own + others)) as usize / strip * strip;
         if rows == 0 {
             return None;
         }
@@ -112,9 +133,11 @@ mod tests {
     use super::*;
 
     const FLOPS: f64 = 1e9;
+    const STRIP: usize = 256;
 
     #[test]
     fn shares_follow_the_rates() {
+        let shares = |rows, flops, rates: &[f64]| shares(rows, flops, rates, &vec![STRIP; rates.len()]);
         assert_eq!(shares(1000, FLOPS, &[3e12, 1e12]), [744, 256]);
         assert_eq!(shares(1000, FLOPS, &[1e12]), [1000]);
         assert_eq!(shares(0, FLOPS, &[1e12, 1e12]), [0, 0]);
@@ -129,7 +152,7 @@ mod tests {
 
     /// Works a schedule off with devices of these true rates, in simulated time: when each was done, and its rows.
     fn simulate(shares: &[usize], believed: &[f64], real: &[f64]) -> (Vec<f64>, Vec<usize>) {
-        let schedule = Schedule::new(shares, believed);
+        let schedule = Schedule::new(shares, believed, vec![STRIP; shares.len()]);
         let total: usize = shares.iter().sum();
         let (mut now, mut rows, mut seen) = (vec![0.0; real.len()], vec![0; real.len()], vec![0; total]);
         let mut active: Vec<usize> = (0..real.len()).collect();

@@ -1,59 +1,22 @@
 //! What one device of a team does in a product of matrices from host memory.
 
 use super::Share;
-use super::host_matrix::HostRef;
+use super::feeder::{Fed, Feeder, Operand};
+use super::job::Job;
+use super::room::{Room, TILES};
 use super::schedule::Schedule;
-use super::transfer::Transfer;
+use super::supply::Supply;
+use super::transfer::{BUFFERS, Transfer};
 use crate::blas::completion::Completion;
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
-use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
+use crate::blas::matrix::{MatMut, MatRef, MatrixLayout};
 use crate::device::{Buffer, Device, PinnedBuffer};
 use crate::host::level1::Arithmetic;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
-
-/// Bytes of a panel of B, if it is to have more than [`LEAST_COLUMNS`].
-const PANEL: usize = 512 << 20;
-
-const LEAST_COLUMNS: usize = 256;
-const MOST_COLUMNS: usize = 2048;
-
-/// Pinned buffers of a device for results: two under way, two being added to C.
-const RESULT_BUFFERS: usize = 4;
-
-/// A product, and how it is cut.
-pub struct Job<'a, T> {
-    ops: [Op; 2],
-    alpha: T,
-    a: HostRef<'a, T>,
-    b: HostRef<'a, T>,
-    /// Of C.
-    order: Order,
-    n: usize,
-    k: usize,
-    /// Columns of a panel of B.
-    panel: usize,
-}
-
-impl<'a, T: Arithmetic> Job<'a, T> {
-    pub fn new(
-        ops: [Op; 2],
-        alpha: T,
-        a: HostRef<'a, T>,
-        b: HostRef<'a, T>,
-        order: Order,
-        panel: Option<usize>,
-    ) -> Self {
-        let (_, n) = ops[1].shape(b.layout().rows, b.layout().columns);
-        let (_, k) = ops[0].shape(a.layout().rows, a.layout().columns);
-        let suitable = PANEL / (k * size_of::<T>()).max(1) / LEAST_COLUMNS * LEAST_COLUMNS;
-        let panel = panel.unwrap_or(suitable.clamp(LEAST_COLUMNS, MOST_COLUMNS)).max(1);
-        Self { ops, alpha, a, b, order, n, k, panel }
-    }
-}
 
 /// A part of α op(A) op(B) in host memory: lines of the block of C with these rows and columns.
 pub struct Piece<T> {
@@ -74,22 +37,7 @@ pub struct Worker<'a, T> {
     pub params: GemmParams,
     pub job: &'a Job<'a, T>,
     pub schedule: &'a Schedule,
-}
-
-/// A block of C that the device computes.
-struct Tile<T> {
-    rows: Range<usize>,
-    columns: Range<usize>,
-    layout: MatrixLayout,
-    buffer: Buffer<T>,
-    completion: Completion,
-}
-
-/// A panel of B on the device.
-struct Panel<T> {
-    first: usize,
-    buffer: Buffer<T>,
-    layout: MatrixLayout,
+    pub room: Room,
 }
 
 impl<T: Arithmetic> Worker<'_, T> {
@@ -101,7 +49,7 @@ impl<T: Arithmetic> Worker<'_, T> {
         pieces: Sender<Piece<T>>,
         returned: Receiver<PinnedBuffer<T>>,
     ) -> BlasResult<Share> {
-        let result = self.work(&pieces, &returned);
+        let result = self.work(pieces, returned);
         if result.is_err() {
             self.schedule.abandon();
         }
@@ -110,106 +58,210 @@ impl<T: Arithmetic> Worker<'_, T> {
         Ok(Share { device, rate, planned_rows, rows, busy, done: start.elapsed() })
     }
 
+    /// Rows that were computed, and how long the kernels ran.
     fn work(
         &self,
-        pieces: &Sender<Piece<T>>,
-        returned: &Receiver<PinnedBuffer<T>>,
+        pieces: Sender<Piece<T>>,
+        returned: Receiver<PinnedBuffer<T>>,
     ) -> BlasResult<(usize, Option<Duration>)> {
-        let Job { n, k, panel, .. } = *self.job;
-        let mut done = 0;
-        let mut busy = Some(Duration::ZERO);
-        let mut computing: Option<Tile<T>> = None;
-        let mut panels: VecDeque<Panel<T>> = VecDeque::new();
-        let mut results = Results { member: self.member, pieces, returned, made: 0 };
-        let mut transfer: Option<Transfer<T>> = None;
-        while let Some(rows) = self.schedule.next(self.member) {
-            let transfer = transfer.get_or_insert_with(|| {
-                let largest = k.max(rows.len()).saturating_mul(panel.max(rows.len()));
-                Transfer::new(self.device, k.max(n), largest)
-            });
-            let (a, a_layout) = transfer.upload(&self.job.a.rows_of(self.job.ops[0], rows.clone())?)?;
-            for first in (0..n).step_by(panel) {
-                let columns = first..(first + panel).min(n);
-                if !panels.iter().any(|panel| panel.first == first) {
-                    if panels.len() >= self.kept_panels(rows.len()) {
-                        // The device keeps the memory until its last product is done.
-                        panels.pop_front();
-                    }
-                    let part = self.job.b.columns_of(self.job.ops[1], columns.clone())?;
-                    let (buffer, layout) = transfer.upload(&part)?;
-                    panels.push_back(Panel { first, buffer, layout });
-                }
-                let Some(b) = panels.iter().find(|panel| panel.first == first) else { continue };
-                let tile = self.multiply(MatRef::new(&a, a_layout)?, b, rows.clone(), columns)?;
-                // The tile before leaves while this one is computed.
-                if let Some(before) = computing.replace(tile) {
-                    busy = add(busy, results.fetch(transfer, before)?);
-                }
-            }
-            done += rows.len();
-        }
-        if let (Some(last), Some(transfer)) = (computing, &transfer) {
-            busy = add(busy, results.fetch(transfer, last)?);
-        }
-        Ok((done, busy))
-    }
-
-    /// All of B if it fits beside two pieces of A and three tiles, else two panels.
-    fn kept_panels(&self, rows: usize) -> usize {
-        let Job { n, k, panel, .. } = *self.job;
-        let elements = n.saturating_mul(k).saturating_add(2 * rows * k).saturating_add(3 * rows * panel);
-        let memory = self.device.info().memory_bytes / 10 * 8;
-        if elements.saturating_mul(size_of::<T>()) as u64 <= memory { n.div_ceil(panel) } else { 2 }
-    }
-
-    fn multiply(
-        &self,
-        a: MatRef<'_, T>,
-        b: &Panel<T>,
-        rows: Range<usize>,
-        columns: Range<usize>,
-    ) -> BlasResult<Tile<T>> {
-        let layout = MatrixLayout::dense(self.job.order, rows.len(), columns.len());
-        let mut buffer = Buffer::uninitialised(self.device, rows.len() * columns.len())?;
-        let [op_a, op_b] = self.job.ops;
-        let (b, to) = (MatRef::new(&b.buffer, b.layout)?, MatMut::new(&mut buffer, layout)?);
-        let alpha = self.job.alpha.to_complex();
-        let completion = gemm_with(&self.params, op_a, op_b, alpha, a, b, 0.0, to)?;
-        self.device.flush()?;
-        Ok(Tile { rows, columns, layout, buffer, completion })
-    }
-}
-
-/// The way of the results of one device to the thread that has C.
-struct Results<'a, T> {
-    member: usize,
-    pieces: &'a Sender<Piece<T>>,
-    returned: &'a Receiver<PinnedBuffer<T>>,
-    /// Pinned buffers that there are.
-    made: usize,
-}
-
-impl<T: Arithmetic> Results<'_, T> {
-    /// Waits for a tile and sends it off; returns how long its kernels ran.
-    fn fetch(&mut self, transfer: &Transfer<T>, tile: Tile<T>) -> BlasResult<Option<Duration>> {
-        let Self { member, pieces, returned, made } = self;
-        let next = || {
-            if *made < RESULT_BUFFERS {
-                *made += 1;
-                return transfer.pinned();
-            }
-            // Whoever has C gives every buffer back, and lives longer than this.
-            returned.recv().map_or_else(|_| transfer.pinned(), Ok)
+        let Self { member, device, job, schedule, room, .. } = *self;
+        let (to, fed) = mpsc::channel();
+        let (spent_strips, strips) = mpsc::channel();
+        let (spent_panels, panels) = mpsc::channel();
+        let feeder = Feeder::new((member, device), job, schedule, room, [strips, panels], to);
+        let rows = schedule.most_rows(member);
+        let transfer = Transfer::new(device, job.k.max(job.n), rows.saturating_mul(job.panel));
+        let multiplier = Multiplier {
+            worker: self,
+            strips: Vec::new(),
+            panels: Vec::new(),
+            under_way: VecDeque::new(),
+            spare: Vec::new(),
+            spent_strips,
+            spent_panels,
+            transfer,
+            pieces,
+            pinned: Supply::new(BUFFERS, returned),
+            rows: 0,
+            busy: Some(Duration::ZERO),
         };
+        std::thread::scope(|scope| {
+            let feeding = scope.spawn(move || feeder.run());
+            // Whichever ends first, its channels tell the other.
+            let multiplied = multiplier.run(fed);
+            let fed = feeding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            fed.and(multiplied)
+        })
+    }
+}
+
+/// A strip of op(A) on the device.
+struct Strip<T> {
+    operand: Operand<T>,
+    /// Columns of op(B) that it has not met.
+    left: usize,
+}
+
+/// A tile of C under way.
+struct Tile<T> {
+    rows: Range<usize>,
+    columns: Range<usize>,
+    layout: MatrixLayout,
+    buffer: Buffer<T>,
+    completion: Completion,
+    /// What nobody needs once the tile is done.
+    spent: Vec<Spent<T>>,
+}
+
+/// Memory for the next operand.
+enum Spent<T> {
+    Strip(Buffer<T>),
+    Panel(Buffer<T>),
+}
+
+/// Multiplies what it is fed.
+struct Multiplier<'a, T> {
+    worker: &'a Worker<'a, T>,
+    strips: Vec<Strip<T>>,
+    panels: Vec<Operand<T>>,
+    /// Oldest first. While one is fetched the device has the next ones.
+    under_way: VecDeque<Tile<T>>,
+    /// Memory of tiles that are done.
+    spare: Vec<Buffer<T>>,
+    spent_strips: Sender<Buffer<T>>,
+    spent_panels: Sender<Buffer<T>>,
+    transfer: Transfer<T>,
+    /// To the thread that has C.
+    pieces: Sender<Piece<T>>,
+    /// From there.
+    pinned: Supply<PinnedBuffer<T>>,
+    rows: usize,
+    busy: Option<Duration>,
+}
+
+impl<T: Arithmetic> Multiplier<'_, T> {
+    /// Rows that were computed, and how long the kernels ran.
+    fn run(mut self, fed: Receiver<Fed<T>>) -> BlasResult<(usize, Option<Duration>)> {
+        loop {
+            let next = match (fed.try_recv(), self.under_way.pop_front()) {
+                (Ok(next), oldest) => {
+                    oldest.into_iter().for_each(|tile| self.under_way.push_front(tile));
+                    next
+                }
+                // There is time to see to the results.
+                (Err(_), Some(oldest)) => {
+                    self.fetch(oldest)?;
+                    continue;
+                }
+                (Err(_), None) => match fed.recv() {
+                    Ok(next) => next,
+                    Err(_) => return Ok((self.rows, self.busy)),
+                },
+            };
+            match next {
+                Fed::Strip(strip) => self.take_strip(strip)?,
+                Fed::Panel(panel) => self.take_panel(panel)?,
+            }
+        }
+    }
+
+    fn take_strip(&mut self, operand: Operand<T>) -> BlasResult<()> {
+        self.expect(&operand)?;
+        let mut strip = Strip { operand, left: self.worker.job.n };
+        let panels = std::mem::take(&mut self.panels);
+        for panel in &panels {
+            self.multiply(&mut strip, panel)?;
+        }
+        self.panels = panels;
+        self.keep(strip);
+        Ok(())
+    }
+
+    fn take_panel(&mut self, panel: Operand<T>) -> BlasResult<()> {
+        self.expect(&panel)?;
+        for mut strip in std::mem::take(&mut self.strips) {
+            self.multiply(&mut strip, &panel)?;
+            self.keep(strip);
+        }
+        if self.worker.room.keeps_b {
+            self.panels.push(panel);
+        } else {
+            self.spend(Spent::Panel(panel.buffer));
+        }
+        Ok(())
+    }
+
+    /// Lets the kernels that are launched from now on wait for an operand.
+    fn expect(&self, operand: &Operand<T>) -> BlasResult<()> {
+        let arrival: Vec<_> = operand.arrival.iter().collect();
+        Ok(self.worker.device.compute_after(&arrival)?)
+    }
+
+    /// Keeps a strip until it has met all panels.
+    fn keep(&mut self, strip: Strip<T>) {
+        if strip.left > 0 {
+            self.strips.push(strip);
+        } else {
+            self.rows += strip.operand.range.len();
+            self.spend(Spent::Strip(strip.operand.buffer));
+        }
+    }
+
+    /// Gives memory back once all tiles so far are done.
+    fn spend(&mut self, spent: Spent<T>) {
+        match self.under_way.back_mut() {
+            Some(tile) => tile.spent.push(spent),
+            None => self.give_back(spent),
+        }
+    }
+
+    fn give_back(&self, spent: Spent<T>) {
+        // Nobody takes it once everything is there.
+        let _ = match spent {
+            Spent::Strip(buffer) => self.spent_strips.send(buffer),
+            Spent::Panel(buffer) => self.spent_panels.send(buffer),
+        };
+    }
+
+    /// Starts a tile.
+    fn multiply(&mut self, strip: &mut Strip<T>, panel: &Operand<T>) -> BlasResult<()> {
+        while self.under_way.len() >= TILES
+            && let Some(oldest) = self.under_way.pop_front()
+        {
+            self.fetch(oldest)?;
+        }
+        let Worker { device, params, job, schedule, member, .. } = self.worker;
+        let mut buffer = match self.spare.pop() {
+            Some(buffer) => buffer,
+            None => Buffer::uninitialised(device, schedule.most_rows(*member) * job.panel)?,
+        };
+        let (rows, columns) = (strip.operand.range.clone(), panel.range.clone());
+        let layout = MatrixLayout::dense(job.order, rows.len(), columns.len());
+        let a = MatRef::new(&strip.operand.buffer, strip.operand.layout)?;
+        let (b, to) = (MatRef::new(&panel.buffer, panel.layout)?, MatMut::new(&mut buffer, layout)?);
+        let [op_a, op_b] = job.ops;
+        let completion = gemm_with(params, op_a, op_b, job.alpha.to_complex(), a, b, 0.0, to)?;
+        device.flush()?;
+        strip.left -= columns.len();
+        self.under_way.push_back(Tile { rows, columns, layout, buffer, completion, spent: Vec::new() });
+        Ok(())
+    }
+
+    /// Waits for a tile and sends it to the thread that has C.
+    fn fetch(&mut self, tile: Tile<T>) -> BlasResult<()> {
+        // Waited for here: on the copy queue uploads would wait behind it.
+        let time = tile.completion.duration()?;
+        self.busy = self.busy.zip(time).map(|(sum, time)| sum + time);
+        tile.spent.into_iter().for_each(|spent| self.give_back(spent));
+        let Self { transfer, pieces, pinned, worker, .. } = self;
+        // Whoever has C gives every buffer back, and lives longer than this.
+        let next = || pinned.next().ok().flatten().map_or_else(|| transfer.pinned(), Ok);
         let take = |first, elements, pinned| {
             let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
-            let _ = pieces.send(Piece { member: *member, rows, columns, first, elements, pinned });
+            let _ = pieces.send(Piece { member: worker.member, rows, columns, first, elements, pinned });
         };
-        transfer.download(&tile.buffer, &tile.layout, tile.completion.event(), next, take)?;
-        Ok(tile.completion.duration()?)
+        transfer.download(&tile.buffer, &tile.layout, next, take)?;
+        self.spare.push(tile.buffer);
+        Ok(())
     }
-}
-
-fn add(sum: Option<Duration>, time: Option<Duration>) -> Option<Duration> {
-    sum.zip(time).map(|(sum, time)| sum + time)
 }
