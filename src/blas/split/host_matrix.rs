@@ -113,13 +113,8 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
         });
     }
 
-    /// Sets a part of the matrix to the elements of another one, which may be in the other order.
+    /// Sets a part of the matrix to the elements of another one, of any order.
     pub(super) fn place(&mut self, part: &MatrixLayout, layout: &MatrixLayout, elements: &[T]) {
-        if part.order == layout.order {
-            return if !layout.is_empty() {
-                self.update_lines(part, 0, elements, T::default())
-            };
-        }
         for i in 0..part.rows {
             for j in 0..part.columns {
                 self.elements[part.index(i, j)] = elements[layout.index(i, j)];

@@ -7,7 +7,7 @@ use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::gemm::{GemmParams, gemm_with};
 use crate::blas::level2::check_extent;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
-use crate::device::{Buffer, Device, Team};
+use crate::device::{Buffer, Device, PinnedBuffer, Team};
 use crate::host::level1::Arithmetic;
 use num_complex::Complex;
 
@@ -70,8 +70,18 @@ impl<T: Arithmetic> RowShards<T> {
         for (buffer, layout) in &self.shards {
             let part = to.layout().submatrix(start..start + layout.rows, 0..self.columns)?;
             start += layout.rows;
-            let elements = buffer.to_vec()?;
-            to.place(&part, layout, &elements);
+            if part.order != layout.order {
+                to.place(&part, layout, &buffer.to_vec()?);
+                continue;
+            }
+            // Pinned buffers travel beside the kernels.
+            buffer.device().finish()?;
+            let (_, length) = layout.lines();
+            let transfer = Transfer::new(buffer.device(), length, buffer.len());
+            let take = |first, elements, pinned: PinnedBuffer<T>| {
+                to.update_lines(&part, first, &pinned.as_slice()[..elements], T::default());
+            };
+            transfer.download(buffer, layout, || transfer.pinned(), take)?;
         }
         Ok(())
     }
