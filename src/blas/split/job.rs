@@ -2,6 +2,7 @@
 
 use super::host_matrix::HostRef;
 use super::room::{Room, Sizes};
+use super::schedule::LEAST_ROWS;
 use crate::blas::gemm::{Arithmetic as Accuracy, GemmParams, GemmTuning};
 use crate::blas::matrix::{Op, Order};
 use crate::device::Device;
@@ -55,7 +56,8 @@ impl<'a, T: Arithmetic> Job<'a, T> {
         // Products with a row-major C are computed transposed.
         let [rows, columns] =
             if self.order == Order::ColumnMajor { [first, second] } else { [second, first] };
-        rows * filling(device.info().compute_units.max(1), self.panel.div_ceil(columns))
+        let groups = filling(device.info().compute_units.max(1), self.panel.div_ceil(columns));
+        (rows * groups).max(LEAST_ROWS)
     }
 
     /// What fits in so many bytes, with strips of at most so many rows.

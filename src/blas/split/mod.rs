@@ -23,14 +23,14 @@
 //!
 //! # How the work is split
 //! Each device starts with a share of the rows of C in proportion to its rate, which is measured once for each element type on matrices
-//! small enough to take milliseconds. A device whose share would not be worth its transfers gets none. Rows are worked off in pieces, large ones first; who is done
+//! small enough to take milliseconds. A device whose share would not be worth its transfers gets none. Rows are worked off in strips, large ones first; who is done
 //! takes over the end of the share that would take longest.
 //!
 //! If C has more columns than rows these are shared instead, as the rows of Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ: so it is the smaller factor that goes to
 //! every device, and there is more to share.
 //!
 //! A device computes C in tiles, each the product of a strip of rows of op(A) and a panel of columns of op(B). One thread brings strips and
-//! panels ([`feeder`]), another one multiplies them ([`worker`]) and sends tiles back: while the device computes, operands arrive and results
+//! panels (`feeder`), another one multiplies them (`worker`) and sends tiles back: while the device computes, operands arrive and results
 //! leave, through pinned buffers on the copy queue. Panels stay on the device if all of B fits. α op(A) op(B) is computed on the devices, and
 //! βC added where C is: on the host.
 //!

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A share has at least so many rows.
+/// Rows of a share, or of a strip, at least.
 pub const LEAST_ROWS: usize = 64;
 
 /// Rows of C that are handed out together at most, unless fewer would not keep the device busy.
