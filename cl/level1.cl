@@ -1,7 +1,7 @@
 // Vector operations on contiguous elements, real or complex: y = f(x, y), and sums over them.
 //
-// Besides the common definitions the host gives LOCAL_SIZE, the work-group size. Each work-group has one stretch of packs, its items take
-// them in turns; the elements that fill no whole pack are the last group's. Sums are in double, in the order that reduction.cl fixes.
+// Besides the common definitions the host gives LOCAL_SIZE, the work-group size. The elements that fill no whole pack are the last group's.
+// Sums are in double, in the order that reduction.cl fixes.
 
 #define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 

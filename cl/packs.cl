@@ -67,16 +67,24 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
     }
 }
 
+// The packs of this work-item. On processors a work-group has one stretch; elsewhere all groups go on together, each item from one pack to
+// the next by the size of the range, so that what is read at a time lies together.
+#if LOCAL_SIZE == 1
+#define PACKS_OF_ITEM(packs)                                                                                    \
+    const size_t stretch = (packs + get_num_groups(0) - 1) / get_num_groups(0);                                 \
+    const size_t end = min((get_group_id(0) + 1) * stretch, packs);                                             \
+    for (size_t i = get_group_id(0) * stretch; i < end; i++)
+#else
+#define PACKS_OF_ITEM(packs) UNROLL_4 for (size_t i = get_global_id(0); i < packs; i += get_global_size(0))
+#endif
+
 // Runs `body` for every pack of this work-item: `i` is the pack's number, `n` the elements in it. In the loop n is
 // a constant, so the choice between whole and part is made by the compiler. (No commas in `body` outside
 // parentheses: OpenCL C has no variadic macros.)
 #define FOR_EACH_PACK(body)                                                                                     \
     {                                                                                                           \
         const size_t packs = count / PACK;                                                                      \
-        const size_t stretch = (packs + get_num_groups(0) - 1) / get_num_groups(0);                             \
-        const size_t begin = get_group_id(0) * stretch;                                                         \
-        const size_t end = min(begin + stretch, packs);                                                         \
-        UNROLL_4 for (size_t i = begin + get_local_id(0); i < end; i += LOCAL_SIZE) {                           \
+        PACKS_OF_ITEM(packs) {                                                                                  \
             const uint n = PACK;                                                                                \
             body                                                                                                \
         }                                                                                                       \

@@ -33,8 +33,8 @@ struct Shape {
     local_slices: usize,
     item_packs: usize,
     columns: usize,
-    /// Groups that keep the device busy.
-    groups: usize,
+    /// Groups that keep the device busy with sums along rows, and along columns.
+    groups: [usize; 2],
     /// Terms below which a sum is not worth cutting.
     least_part: usize,
 }
@@ -50,7 +50,7 @@ impl Shape {
                 local_slices: 1,
                 item_packs: 8,
                 columns: 4,
-                groups: 4 * info.compute_units,
+                groups: [4 * info.compute_units; 2],
                 least_part: 256,
             }
         } else {
@@ -65,7 +65,7 @@ impl Shape {
                 item_packs: 1,
                 columns: 4,
                 // Narrow loads need more of them under way.
-                groups: if aligned { 4 } else { 16 } * info.compute_units,
+                groups: [if aligned { 4 } else { 16 }, 4].map(|groups| groups * info.compute_units),
                 least_part: 16 * local_slices,
             }
         }
@@ -79,10 +79,11 @@ impl Shape {
         self.local_rows * self.local_slices
     }
 
-    /// Into how many parts to cut sums over `terms` terms, of which `groups` work-groups make one each.
-    fn parts(&self, groups: usize, terms: usize) -> usize {
+    /// Into how many parts to cut sums over `terms` terms, of which `groups` work-groups make one each, along rows or columns.
+    fn parts(&self, groups: usize, terms: usize, along_rows: bool) -> usize {
+        let busy = self.groups[usize::from(!along_rows)];
         // One group more than half of what keeps the device busy is better off uncut.
-        let wanted = if 2 * groups > self.groups { 1 } else { self.groups.div_ceil(groups) };
+        let wanted = if 2 * groups > busy { 1 } else { busy.div_ceil(groups) };
         wanted.min(terms.div_ceil(self.least_part)).max(1)
     }
 }
@@ -238,7 +239,7 @@ pub fn gemv<'a, 'b, T: Element>(
     } else {
         rows.div_ceil(shape.columns)
     };
-    let parts = shape.parts(groups, terms);
+    let parts = shape.parts(groups, terms, across);
     let mut partials = device.scratch::<T>(if parts > 1 { parts * rows } else { 0 })?;
     let tail = [Argument::value(beta), y, y_stride];
     if across {

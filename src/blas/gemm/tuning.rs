@@ -319,14 +319,15 @@ impl Registers {
                 Self::new([128, 128, 16], [8, 8], 4, 4),
             ],
             (Precision::Double, false) => vec![
+                Self::new([128, 64, 8], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
             ],
             (Precision::Single, true) => vec![
-                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
                 Self::new([128, 128, 16], [8, 8], 2, 2),
                 Self::new([128, 128, 8], [8, 8], 2, 2),
+                Self::new([128, 64, 16], [8, 4], 2, 2).limited(128),
                 Self::new([64, 128, 8], [8, 8], 2, 2),
                 Self::new([64, 64, 16], [8, 4], 2, 2).limited(128),
             ],
