@@ -8,15 +8,15 @@ use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, Checkpoints, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass,
-    MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_until,
+    CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
+    Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
     build_programs_of_solve, solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
 use crate::io;
 use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
-use lattice_solvers::{Failure as SolverFailure, SolverInfo, Wish};
+use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -277,7 +277,7 @@ impl Equation {
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
-        method.check(checkpointing)?;
+        method.check()?;
         let team = select_team(common, recorder.clone(), report)?;
         let (configuration, links) = thread::scope(|scope| {
             let team = &team;
@@ -487,7 +487,7 @@ impl Method {
         }
     }
 
-    fn check(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), Failure> {
         let tolerance = self.tolerance();
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Failure::usage(format!(
@@ -514,10 +514,6 @@ impl Method {
                 self.solver
             ))
             .hint("choose --system normal, or --solver cr"));
-        }
-        if let (Solver::BlockCg, (option, Some(path))) = (self.solver, checkpointing.file()) {
-            let message = format!("{option} {}: the state of --solver block-cg is not kept", path.display());
-            return Err(Failure::usage(message).hint(format!("leave out {option}, or choose --solver cg")));
         }
         Ok(())
     }
@@ -699,8 +695,7 @@ impl Solving {
             unreachable!("several sources at once are solved by Conjugate Gradient");
         };
         let params = BlockCgParams { tol, max_iterations, precision, preconditioning };
-        let wishes_to_stop = || matches!(session.wish(), Wish::Stop | Wish::KeepAndStop);
-        match block_cg_until(wilson, b, &params, &mut { wishes_to_stop }) {
+        match block_cg_with_checkpoints(wilson, b, &params, session) {
             Ok(BlockSolution { x: all, residuals, info }) => {
                 let of_source = |(source, residual)| {
                     let mut x = wilson.lattice().spinor()?;

@@ -20,7 +20,7 @@ mod wilson;
 
 pub use attempts::{Attempt, Earlier, KeptChoice};
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
-pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_until};
+pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};
