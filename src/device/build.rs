@@ -5,7 +5,8 @@ use super::kernel_key::KernelKey;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Builds programs side by side, as many at once as there are processors, for [`Device::program`] to have them when they are asked for.
+/// Builds programs for [`Device::program`] to have them when they are asked for: as many at once as there are processors, where the driver is known to
+/// bear it, and else one after the other.
 ///
 /// What does not build is not told here: whoever asks for it is.
 pub fn build_programs(wanted: &[(Device, KernelKey)]) {
@@ -17,7 +18,10 @@ pub fn build_programs(wanted: &[(Device, KernelKey)]) {
             }
         }
     };
+    // PoCL has a lock around its compiler, and Oclgrind none where it needs one.
+    let together = wanted.iter().all(|(device, _)| device.info().is_nvidia());
+    let most = if together { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
     // Threads of their own: those of rayon are wanted for the fields meanwhile.
-    let builders = thread::available_parallelism().map_or(1, usize::from).min(wanted.len());
+    let builders = most.min(wanted.len());
     thread::scope(|scope| (0..builders).for_each(|_| drop(scope.spawn(builder))));
 }
