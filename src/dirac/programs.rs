@@ -61,7 +61,7 @@ fn applications(method: Method) -> Vec<Application> {
         }
         (_, System::Normal) => vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2)],
         (_, System::Hermitian) => vec![A::HERMITIAN, A::HERMITIAN.with(Ending::Products)],
-        (_, System::Direct) => vec![A::PLAIN, A::PLAIN.with(Ending::Products)],
+        (_, System::Direct) => vec![A::PLAIN.with(Ending::Products)],
     }
 }
 
