@@ -525,8 +525,6 @@ fn arguments_that_make_no_sense_are_usage_errors() {
     assert_refused(&folder, line, 2, &["block-cg", "several sources", "spectrum"]);
     let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --system direct";
     assert_refused(&folder, line, 2, &["block-cg", "direct", "--system normal"]);
-    let line = "spectrum FIELD --device host --kappa 0.1 --solver block-cg --checkpoint c";
-    assert_refused(&folder, line, 2, &["--checkpoint c", "block-cg", "--solver cg"]);
     let line = "spectrum FIELD --device host --kappa 0.1 --along w";
     assert_refused(&folder, line, 2, &["choose x, y, z or t"]);
 }
@@ -1107,6 +1105,34 @@ fn a_job_that_is_killed_ten_times_comes_to_the_same_result() {
     // What a killed run was writing stays behind under its hidden name; of the checkpoint that was in use nothing is left.
     let left: Vec<_> = names(&folder).into_iter().filter(|name| !name.starts_with(['.', 'f'])).collect();
     assert_eq!(left, ["p.lime"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_for_all_sources_at_once_goes_on_where_it_was_killed() {
+    let folder = folder();
+    let line = "spectrum FIELD --kappa 0.12 --tol 1e-11 --device host --every 0s --output p.lime";
+    let block = format!("{line} --solver block-cg --precision mixed-single");
+    let whole = without_times(json(&folder, &block));
+    let propagator = std::fs::read(folder.path().join("p.lime")).unwrap();
+    std::fs::remove_file(folder.path().join("p.lime")).unwrap();
+    let mut options = "--checkpoint c";
+    for signal in ["-KILL", "-TERM", "-KILL"] {
+        let mut child = started(&folder, &format!("{block} {options}"));
+        await_writes(&folder.path().join("c"), 3, &mut child);
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        if signal == "-TERM" {
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(said.contains("for all sources, at") && said.contains("--resume c"), "{said}");
+        }
+        options = "--resume c";
+    }
+    let another = format!("{line} --solver cg --preconditioning even-odd --precision mixed-single");
+    assert_refused(&folder, &format!("{another} --resume c"), 2, &["its solver is block-cg, here it is cg"]);
+    assert_eq!(without_times(json(&folder, &format!("{block} {options}"))), whole);
+    assert!(std::fs::read(folder.path().join("p.lime")).unwrap() == propagator, "other solutions");
+    assert!(!folder.path().join("c").exists());
 }
 
 /// Waits until the checkpoint at `path` says what is wanted; gives its bytes.

@@ -5,8 +5,8 @@ mod common;
 use common::{devices, opened};
 use lattice_cl::device::{
     Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceOptions, KernelFamily, KernelKey,
-    Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team, discover,
-    triad_bandwidth,
+    Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team, build_programs,
+    discover, triad_bandwidth,
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
@@ -276,6 +276,26 @@ fn a_wrong_launch_is_refused_before_it_starts() {
         assert!(matches!(error, DeviceError::ForeignBuffer { .. }), "{error}");
         assert!(matches!(y.copy_from(&foreign), Err(DeviceError::ForeignBuffer { .. })));
         assert_eq!(y.to_vec().unwrap(), [0.0; 4], "nothing ran");
+    }
+}
+
+#[test]
+fn programs_may_be_built_before_they_are_asked_for() {
+    let broken = KernelFamily::new("broken", &["__kernel void k(__global real *x) { x[0] = nonsense; }"]);
+    for device in devices() {
+        // Another definition makes another program.
+        let keys = [0, 1].map(|number| key().define("NUMBER", number));
+        let mut wanted = vec![(device.clone(), KernelKey::new(broken, Precision::Double))];
+        wanted.extend(keys.iter().map(|key| (device.clone(), key.clone())));
+        build_programs(&wanted);
+        let built = device.program_count();
+        assert_eq!(built, keys.len());
+        for key in &keys {
+            device.program(key).unwrap().kernel("add", &add_parameters()).unwrap();
+        }
+        assert_eq!(device.program_count(), built, "they were there");
+        let broken = device.program(&wanted[0].1);
+        assert!(matches!(broken, Err(DeviceError::Build(_))), "whoever asks is told");
     }
 }
 

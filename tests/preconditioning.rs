@@ -6,16 +6,17 @@ use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
-    BlockSolution, CgParams, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError, IterationPrecision,
-    Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams, System, Watch,
-    Wilson, bicgstab, bicgstab_l, block_cg, block_cg_until, cg, cr, cr_from, gcr, mr,
+    BlockSolution, CgParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError,
+    IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams,
+    System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cr, cr_from, gcr,
+    mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
 use lattice_cl::{Dims, GaugeConfiguration, io};
 use lattice_solvers::{
-    Failure, LinearOperator, MultiShiftParams, Shifted, SolverError, SolverState, VectorSpace, Wish,
-    multi_shift_cg,
+    Failure, LinearOperator, MultiShiftParams, Shifted, SolverError, SolverInfo, SolverState, VectorSpace,
+    Wish, multi_shift_cg,
 };
 
 const COUPLINGS: [Coupling; 2] = [Coupling::Kappa(Kappa(0.105)), Coupling::Mass(Mass(0.8))];
@@ -409,6 +410,21 @@ impl Watch for StopAt {
     fn falls_back(&mut self, _: &Attempt, _: &SolveParams, _: f64) {}
 }
 
+/// Where nothing is chosen.
+impl Checkpoints for StopAt {
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        Watch::kept(self).map(|(_, state)| state)
+    }
+
+    fn wish(&mut self) -> Wish {
+        Watch::wish(self)
+    }
+
+    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        Watch::keep(self, &Earlier::default(), state)
+    }
+}
+
 #[test]
 fn an_automatic_choice_that_was_interrupted_goes_on_to_the_same_bits() {
     let configuration = random::weak(dims(), 0.2, 6);
@@ -485,6 +501,11 @@ fn several_sources_are_solved_at_once() {
         let wilson = wilson(&team, &configuration, COUPLINGS[0]);
         let lattice = wilson.lattice();
         let b = together(lattice, &sources);
+        // All but the time.
+        let told = |block: &BlockSolution| {
+            let info = SolverInfo { time: Default::default(), ..block.info.clone() };
+            (block.x.to_host().unwrap(), block.residuals.clone(), info)
+        };
         for preconditioning in [Preconditioning::EvenOdd, Preconditioning::None] {
             if !all && preconditioning == Preconditioning::None {
                 continue;
@@ -497,8 +518,19 @@ fn several_sources_are_solved_at_once() {
             let fewest = alone.iter().map(|(_, info)| info.iterations).min().unwrap();
             for &precision in precisions {
                 let params = BlockCgParams { preconditioning, precision, tol: 1e-11, ..Default::default() };
-                let BlockSolution { x, residuals, info } = block_cg(&wilson, &b, &params).unwrap();
                 let what = format!("{name}, {preconditioning}, {precision}");
+                let mut never = StopAt::default();
+                let block = block_cg_with_checkpoints(&wilson, &b, &params, &mut never).unwrap();
+                let mut keeper = StopAt { stop: Some(never.asked * 2 / 3), ..Default::default() };
+                let stopped = block_cg_with_checkpoints(&wilson, &b, &params, &mut keeper);
+                assert!(
+                    matches!(stopped, Err(InvertError::NotConverged { failure: Failure::Interrupted, .. })),
+                    "{what}"
+                );
+                let mut rest = StopAt { kept: keeper.kept, ..Default::default() };
+                let rest = block_cg_with_checkpoints(&wilson, &b, &params, &mut rest).unwrap();
+                assert!(told(&rest) == told(&block), "{what}: it goes on to another result");
+                let BlockSolution { x, residuals, info } = block;
                 assert!(info.iterations < fewest, "{what}: {} {fewest}", info.iterations);
                 assert_eq!(info.history.len(), info.iterations + 1, "{what}");
                 let solutions = x.to_host().unwrap();
@@ -560,17 +592,6 @@ fn a_block_that_is_not_solved_is_an_error_with_what_was_reached() {
     assert_eq!((failure, info.iterations), (Failure::IterationLimit { limit: 20 }, 20));
     assert_eq!(best.sources(), 3);
     assert!(best.to_host().unwrap().iter().all(|spinor| spinor.norm2().is_finite()));
-
-    let mut asked = 0;
-    let mut stops = || {
-        asked += 1;
-        asked > 2
-    };
-    let Err(InvertError::NotConverged { failure, .. }) = block_cg_until(&wilson, &b, &params, &mut stops)
-    else {
-        panic!("it was stopped");
-    };
-    assert_eq!(failure, Failure::Interrupted);
 
     let many = wilson.lattice().spinors(25).unwrap();
     let refused = block_cg(&wilson, &many, &params).unwrap_err();

@@ -3,13 +3,13 @@
 mod common;
 
 use lattice_cl::Dims;
-use lattice_cl::device::{DeviceError, Team};
+use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::dirac::{
     BicgstabLParams, BicgstabParams, CgParams, Checkpoints, CrParams, GcrParams, Inner, InvertError,
-    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson, cg, cr, cr_from,
-    solve_with_checkpoints,
+    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson,
+    build_programs_of_solve, cg, cr, cr_from, solve_with_checkpoints,
 };
-use lattice_cl::host::{Boundary, Spinor, random};
+use lattice_cl::host::{Boundary, Reconstruction, Spinor, random};
 use lattice_cl::lattice::{Lattice, StoredField};
 use lattice_solvers::{Failure, SolverInfo, SolverState, Wish};
 
@@ -143,9 +143,19 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
         let source = wilson.lattice().point_source([1, 0, 5, 3], 3, 1).unwrap();
         for params in every {
             let what = format!("{name}, {params:?}");
+            // What is built beforehand is all that is needed.
+            build_programs_of_solve(
+                wilson.lattice(),
+                Boundary::antiperiodic_t(),
+                Reconstruction::None,
+                &params,
+            );
+            let programs = || team.devices().iter().map(Device::program_count).collect::<Vec<_>>();
+            let built = programs();
             let solve = |keeper: &mut StopAt| solve_with_checkpoints(&wilson, &source, &params, keeper);
             let mut never = StopAt::default();
             let (x, info) = solve(&mut never).unwrap();
+            assert_eq!(programs(), built, "{what}: not all programs were built beforehand");
             let mut keeper = StopAt { stop: Some(never.asked * 2 / 3), ..Default::default() };
             let Err(InvertError::NotConverged { failure, .. }) = solve(&mut keeper) else {
                 panic!("{what}: it does not stop");

@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// All that a method knows between two iterations, by name.
+/// All that a method knows between two iterations, by name. Values of the same name are a list, in its order.
 ///
 /// A solve that goes on from a state, with the same operator, source and parameters, takes the very steps that the solve would have taken which
 /// the state is of: the same bits, if the operations of its space give the same bits each time.
@@ -16,7 +16,7 @@ pub struct SolverState<V> {
     pub method: Name,
     /// Its vectors.
     pub vectors: Vec<(Name, V)>,
-    /// Its scalars, each the result of an inner product.
+    /// Its scalars: results of inner products, or what follows from such.
     pub scalars: Vec<(Name, Complex64)>,
     /// Other numbers.
     pub numbers: Vec<(Name, f64)>,
@@ -133,6 +133,16 @@ impl<T> SolverState<T> {
         value(&self.numbers, name)
     }
 
+    /// The scalars of this name, which must be so many.
+    pub(crate) fn scalars(&self, name: &'static str, count: usize) -> Result<Vec<Complex64>, Missing> {
+        list(&self.scalars, name, count)
+    }
+
+    /// The numbers of this name, which must be so many.
+    pub(crate) fn numbers(&self, name: &'static str, count: usize) -> Result<Vec<f64>, Missing> {
+        list(&self.numbers, name, count)
+    }
+
     pub(crate) fn count(&self, name: &'static str) -> Result<u64, Missing> {
         value(&self.counts, name)
     }
@@ -145,7 +155,12 @@ fn value<T: Copy>(values: &[(Name, T)], name: &'static str) -> Result<T, Missing
     values.iter().find(|(own, _)| own == name).map(|(_, value)| *value).ok_or(Missing(name))
 }
 
-/// A list of a state.
+fn list<T: Copy>(values: &[(Name, T)], name: &'static str, count: usize) -> Result<Vec<T>, Missing> {
+    let list: Vec<T> = values.iter().filter(|(own, _)| own == name).map(|(_, value)| *value).collect();
+    if list.len() == count { Ok(list) } else { Err(Missing(name)) }
+}
+
+/// Values with their names, as a state has them.
 pub(crate) fn named_values<T>(values: impl IntoIterator<Item = (&'static str, T)>) -> Vec<(Name, T)> {
     values.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }

@@ -2,6 +2,7 @@
 
 mod dense;
 
+use dense::keeper::StopAt;
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;
 use num_complex::Complex64;
@@ -315,7 +316,7 @@ fn a_solution_may_be_kept_elsewhere() {
         let norm = |x: &[Complex64]| distance(x, &vec![Complex64::default(); x.len()]);
         Ok(r.chunks(N).zip(b.chunks(N)).map(|(r, b)| norm(r) / norm(b)).collect())
     };
-    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at: 0.1, stops: None };
+    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at: 0.1, keeper: None };
     let (block, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
     assert!(block.x.iter().all(|x| *x == Complex64::default()));
     check(&a, &b, &Block { x: solution, residuals: block.residuals }, 1e-10);
@@ -327,8 +328,9 @@ fn a_solution_may_be_kept_elsewhere() {
 #[test]
 fn it_gives_up_with_a_reason() {
     let b = Random(213).vector(3 * N);
-    let run = |a: Dense, params: &BlockCgParams, stops: Option<&mut dyn FnMut() -> bool>| {
-        let callbacks = BlockCallbacks { stops, ..Default::default() };
+    let run = |a: Dense, params: &BlockCgParams, keeper: Option<&mut StopAt>| {
+        let keeper = keeper.map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+        let callbacks = BlockCallbacks { keeper, ..Default::default() };
         let (why, block, info) =
             failure(block_conjugate_gradient(&Columns::new(a, 3), &b, params, callbacks));
         assert!(block.x.iter().all(|x| x.is_finite()) && block.residuals.len() == 3);
@@ -352,12 +354,8 @@ fn it_gives_up_with_a_reason() {
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-13, "{:?}", info.residual);
 
-    let mut asked = 0;
-    let mut stops = || {
-        asked += 1;
-        asked > 3
-    };
-    let (why, info) = run(spread(217), &params, Some(&mut stops));
+    let mut keeper = StopAt { stop: 4, ..Default::default() };
+    let (why, info) = run(spread(217), &params, Some(&mut keeper));
     assert_eq!((why, info.iterations), (Failure::Interrupted, 3));
 
     let stopping = Stopping { tolerance: -1.0, ..Default::default() };
@@ -365,4 +363,57 @@ fn it_gives_up_with_a_reason() {
     let a = Columns::new(spread(218), 3);
     let result = block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default());
     assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
+}
+
+#[test]
+fn a_solve_that_was_interrupted_gives_the_same_bits() {
+    let a = Columns::new(spread(219), 4);
+    // The second source depends on the first: its directions are left out, which must not be forgotten.
+    let mut b = Random(220).vector(4 * N);
+    b.copy_within(..N, N);
+    let run = |keeper: &mut StopAt, max_iterations| {
+        let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
+        let stopping = Stopping { tolerance: 1e-13, max_iterations, ..Default::default() };
+        let params = BlockCgParams { stopping, ..Default::default() };
+        let told = |info: SolverInfo| SolverInfo { time: Default::default(), ..info };
+        match block_conjugate_gradient(&a, &b, &params, callbacks) {
+            Ok((block, info)) => (block, told(info), None),
+            Err(SolverError::NotConverged { failure, best, info }) => (best, told(*info), Some(failure)),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    // To the solution, and to a failure with the best iterate.
+    for limit in [1000, 9] {
+        let mut never = StopAt::default();
+        let whole = run(&mut never, limit);
+        assert_eq!(whole.2.is_none(), limit == 1000, "{:?}", whole.2);
+        assert!(never.asked >= 9);
+        for stop in 1..=never.asked {
+            let mut keeper = StopAt { stop, ..Default::default() };
+            assert_eq!(run(&mut keeper, limit).2, Some(Failure::Interrupted), "{stop}");
+            let mut rest = StopAt { from: keeper.kept, ..Default::default() };
+            assert_eq!(run(&mut rest, limit), whole, "stopped at {stop} of {}", never.asked);
+            assert_eq!(rest.asked, never.asked - stop + 1);
+        }
+    }
+}
+
+#[test]
+fn a_state_of_another_solve_is_refused() {
+    let a = Columns::new(spread(221), 2);
+    let b = Random(222).vector(2 * N);
+    let run = |a: &Columns, b: &Vector, keeper: &mut StopAt| {
+        let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
+        block_conjugate_gradient(a, b, &BlockCgParams::default(), callbacks).unwrap_err()
+    };
+    let mut keeper = StopAt { stop: 3, ..Default::default() };
+    run(&a, &b, &mut keeper);
+    let state = keeper.kept.unwrap();
+    let other = SolverState { method: "Conjugate Gradient".into(), ..state.clone() };
+    let error = run(&a, &b, &mut StopAt { from: Some(other), ..Default::default() });
+    assert!(matches!(error, SolverError::ForeignState(_)), "{error}");
+    // Of two sources, not of three.
+    let (a, b) = (Columns::new(spread(221), 3), Random(222).vector(3 * N));
+    let error = run(&a, &b, &mut StopAt { from: Some(state), ..Default::default() });
+    assert!(error.to_string().contains("`C`"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 mod dense;
 
+use dense::keeper::StopAt;
 use dense::{Dense, Random, distance};
 use lattice_solvers::*;
 use num_complex::Complex64;
@@ -10,32 +11,6 @@ use std::convert::Infallible;
 const N: usize = 31;
 
 type Vector = Vec<Complex64>;
-
-/// Wishes to stop at a certain one of the times that it is asked.
-struct StopAt {
-    asked: usize,
-    stop: usize,
-    from: Option<SolverState<Vector>>,
-    kept: Option<SolverState<Vector>>,
-}
-
-impl StateKeeper<Vector, Infallible> for StopAt {
-    fn kept(&mut self) -> Result<Option<SolverState<Vector>>, Infallible> {
-        Ok(self.from.take())
-    }
-
-    fn wish(&mut self) -> Wish {
-        self.asked += 1;
-        if self.asked == self.stop { Wish::KeepAndStop } else { Wish::GoOn }
-    }
-
-    fn keep(&mut self, state: &SolverState<&Vector>) -> Result<(), Infallible> {
-        let SolverState { method, vectors, scalars, numbers, counts, history } = state.clone();
-        let vectors = vectors.into_iter().map(|(name, vector)| (name, vector.clone())).collect();
-        self.kept = Some(SolverState { method, vectors, scalars, numbers, counts, history });
-        Ok(())
-    }
-}
 
 fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, Dense> {
     Callbacks { true_residual: None, keeper: Some(keeper) }

@@ -79,6 +79,16 @@ pub struct Input {
 impl Input {
     /// Reads and verifies a file, with a progress bar.
     pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
+        self.read_and_tell(path, report, &drop)
+    }
+
+    /// As [`Input::read`]; `extents` is told the extents before the links are read.
+    pub fn read_and_tell(
+        &self,
+        path: &Path,
+        report: &Report,
+        extents: &dyn Fn(Dims),
+    ) -> Result<GaugeFile, Failure> {
         let bar = report.progress_of_bytes("reading");
         let progress = |done, total| {
             bar.set_length(total);
@@ -89,6 +99,7 @@ impl Input {
             ignore_checksum: self.ignore_checksum,
             ignore_unitarity: self.ignore_unitarity,
             progress: Some(&progress),
+            extents: Some(extents),
         };
         let file = io::read_gauge_with(path, &options);
         bar.finish_and_clear();

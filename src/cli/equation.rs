@@ -8,19 +8,20 @@ use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, Checkpoints, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass,
-    MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_until,
-    solve_with_checkpoints,
+    CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
+    Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
+    build_programs_of_solve, solve_with_checkpoints,
 };
-use crate::host::{Boundary, Dims, NDIM, Reconstruction};
+use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
 use crate::io;
-use crate::lattice::{Lattice, LatticeError, SpinorField};
+use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField};
 use crate::plot::PlotError;
-use lattice_solvers::{Failure as SolverFailure, SolverInfo, Wish};
+use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::Instant;
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
@@ -276,12 +277,34 @@ impl Equation {
     ) -> Result<Problem, Failure> {
         let start = Instant::now();
         let coupling = self.coupling()?;
-        method.check(checkpointing)?;
+        method.check()?;
         let team = select_team(common, recorder.clone(), report)?;
-        let configuration = self.input.read(&self.file, report)?.configuration;
+        let (configuration, links) = thread::scope(|scope| {
+            let team = &team;
+            let compile = |dims| drop(scope.spawn(move || self.compile(method, team, dims)));
+            self.links_on(team, report, &compile)
+        })?;
+        let kept = checkpointing.file().1.is_some();
+        let fingerprint = if kept { fingerprint(&configuration) } else { String::new() };
+        drop(configuration);
+        let wilson = Wilson::new(&links, coupling)?;
+        team.finish()?;
+        // Only solving is of interest.
+        recorder.take()?;
+        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// Reads the configuration and puts it on the devices; `extents` is told the extents before the links are read.
+    fn links_on(
+        &self,
+        team: &Team,
+        report: &Report,
+        extents: &dyn Fn(Dims),
+    ) -> Result<(GaugeConfiguration, GaugeField<f64>), Failure> {
+        let configuration = self.input.read_and_tell(&self.file, report, extents)?.configuration;
         let dims = configuration.dims();
         self.check_source(dims)?;
-        let lattice = Lattice::new(&team, dims)?;
+        let lattice = Lattice::new(team, dims)?;
         if lattice.idle_devices() > 0 {
             report.warning(format_args!(
                 "{} of the {} devices have no share: the lattice has only {} time slices",
@@ -291,14 +314,18 @@ impl Equation {
             ));
         }
         let links = lattice.gauge_in(&configuration, self.boundary, self.links)?;
-        let kept = checkpointing.file().1.is_some();
-        let fingerprint = if kept { fingerprint(&configuration) } else { String::new() };
-        drop(configuration);
-        let wilson = Wilson::new(&links, coupling)?;
-        team.finish()?;
-        // Only solving is of interest.
-        recorder.take()?;
-        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: start.elapsed().as_secs_f64() })
+        Ok((configuration, links))
+    }
+
+    /// Compiles what the solves will run.
+    fn compile(&self, method: &Method, team: &Team, dims: Dims) {
+        // The programs of a block method are made as they are wanted.
+        if method.solver != Solver::BlockCg
+            && self.check_source(dims).is_ok()
+            && let Ok(lattice) = Lattice::new(team, dims)
+        {
+            build_programs_of_solve(&lattice, self.boundary, self.links, &method.begin(team).params());
+        }
     }
 }
 
@@ -460,7 +487,7 @@ impl Method {
         }
     }
 
-    fn check(&self, checkpointing: &Checkpointing) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), Failure> {
         let tolerance = self.tolerance();
         if !(tolerance.is_finite() && tolerance > 0.0) {
             return Err(Failure::usage(format!(
@@ -487,10 +514,6 @@ impl Method {
                 self.solver
             ))
             .hint("choose --system normal, or --solver cr"));
-        }
-        if let (Solver::BlockCg, (option, Some(path))) = (self.solver, checkpointing.file()) {
-            let message = format!("{option} {}: the state of --solver block-cg is not kept", path.display());
-            return Err(Failure::usage(message).hint(format!("leave out {option}, or choose --solver cg")));
         }
         Ok(())
     }
@@ -672,8 +695,7 @@ impl Solving {
             unreachable!("several sources at once are solved by Conjugate Gradient");
         };
         let params = BlockCgParams { tol, max_iterations, precision, preconditioning };
-        let wishes_to_stop = || matches!(session.wish(), Wish::Stop | Wish::KeepAndStop);
-        match block_cg_until(wilson, b, &params, &mut { wishes_to_stop }) {
+        match block_cg_with_checkpoints(wilson, b, &params, session) {
             Ok(BlockSolution { x: all, residuals, info }) => {
                 let of_source = |(source, residual)| {
                     let mut x = wilson.lattice().spinor()?;

@@ -84,10 +84,10 @@ struct Outcome {
 
 #[derive(Serialize)]
 struct Seconds {
-    /// Reading, opening the devices, the operator in double.
+    /// Reading, opening the devices, compiling the kernels of the solve meanwhile, the operator in double.
     setup: f64,
-    /// From there to the first iteration, and from the last one to the solution: the operators that are iterated are made, and with them kernels
-    /// compiled and searched for.
+    /// From there to the first iteration, and from the last one to the solution: the operators that are iterated are made, and with them variants of
+    /// kernels searched for.
     prepare: f64,
     /// The iterations, those of earlier runs too.
     solve: f64,

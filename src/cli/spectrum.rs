@@ -189,7 +189,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
             x.resize(dims.volume(), Spinor::default());
             solved.x.copy_to_host(&mut x)?;
-            session.finish(&x, &solved.info, &solved.attempts);
+            // What is solved at once is kept as a whole, until the job is done.
+            if at_once.is_none() {
+                session.finish(&x, &solved.info, &solved.attempts);
+            }
         }
         pion.add(&x);
         if let Some(unfinished) = &mut writer
@@ -281,6 +284,7 @@ fn solve_at_once(
     for (k, (spin, colour)) in sources().enumerate() {
         b.copy_source_from(k, &lattice.point_source(equation.source.0, spin, colour)?)?;
     }
+    session.begin_all();
     let spinner = report.spinner("solving for twelve sources at once");
     let solved = solving.solve_at_once(&problem.wilson, &b, session);
     spinner.finish_and_clear();

@@ -309,6 +309,11 @@ impl Device {
         Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
     }
 
+    /// How many programs have been built.
+    pub fn program_count(&self) -> usize {
+        lock(&self.0.programs).len()
+    }
+
     /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:
     /// the kernels of a module, for example.
     ///

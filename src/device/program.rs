@@ -9,6 +9,7 @@ use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
 use opencl3::program::Program as RawProgram;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A program built for one device.
 pub struct Program {
@@ -41,7 +42,9 @@ impl Program {
                 }
             }
         }
+        let begun = Instant::now();
         let program = program(from_source(core, key, &source, &options)?);
+        tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
         if !device.binary_cache().is_on() {
             // Asking for the binary makes some drivers compile every kernel, needed or not.
             return Ok(program);

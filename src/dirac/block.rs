@@ -1,5 +1,6 @@
 //! Solving M x = b for several sources at once.
 
+use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::forms::{self, residual_of, with_best};
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use super::solve::{self, InvertError, stopping};
@@ -10,7 +11,7 @@ use crate::lattice::{ParityField, SpinorField};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
     Block, BlockCallbacks, BlockSpace, LinearOperator, Residual, SolverError, SolverInfo, SquareMatrix,
-    Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
+    StateKeeper, Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
 };
 use std::cell::{Cell, RefCell};
 
@@ -67,18 +68,29 @@ pub fn block_cg(
     b: &SpinorField<f64>,
     params: &BlockCgParams,
 ) -> Result<BlockSolution, InvertError> {
-    block_cg_until(wilson, b, params, &mut || false)
+    solve_block(wilson, b, params, None)
 }
 
-/// As [`block_cg`], and asks between two iterations whether to stop.
+/// As [`block_cg`], while `checkpoints` keeps the states of the solve; it goes on from the state that `checkpoints` has, if it has one. The result is then that
+/// of the solve which the state is of, to the last bit if it runs on the same device.
 ///
 /// # Errors
-/// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if it was stopped.
-pub fn block_cg_until(
+/// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if `checkpoints` wishes to stop;
+/// [`InvertError::ForeignState`].
+pub fn block_cg_with_checkpoints(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
-    stops: &mut dyn FnMut() -> bool,
+    checkpoints: &mut dyn Checkpoints,
+) -> Result<BlockSolution, InvertError> {
+    solve_block(wilson, b, params, Some(checkpoints))
+}
+
+fn solve_block(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Result<BlockSolution, InvertError> {
     let sources = b.sources();
     if sources > MOST_SOURCES {
@@ -96,7 +108,8 @@ pub fn block_cg_until(
         residual_of(&wilson, b, x, &mut residual)?;
         Ok(relative(&space.gram(&residual)?, &b_norms))
     };
-    let common = Common { b_norms: &b_norms, stopping, stops };
+    let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
+    let common = Common { b_norms: &b_norms, stopping, checkpoints };
     match preconditioning {
         Preconditioning::None => {
             let form = BlockForm { operator: &wilson, b, true_residuals: &mut true_residuals, common };
@@ -132,7 +145,8 @@ struct Common<'a> {
     /// What the relative residual of each source is relative to.
     b_norms: &'a [f64],
     stopping: Stopping,
-    stops: &'a mut dyn FnMut() -> bool,
+    /// Who keeps the states of the solve, if anybody does.
+    checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
 /// A X = B, where B − A X is what is left of the equation that it is a form of.
@@ -176,7 +190,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
     where
         A: BlockInPrecision<R>,
     {
-        let Self { operator, b, true_residuals, common: Common { b_norms, stopping, stops } } = self;
+        let Self { operator, b, true_residuals, common: Common { b_norms, stopping, checkpoints } } = self;
         let space = operator.space();
         let normal = Normal::new(&operator.in_precision()?)?;
         let low = normal.space();
@@ -198,7 +212,11 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             let small = relative.iter().all(|&residual| residual <= stopping.tolerance);
             if small { true_residuals(&solution) } else { Ok(relative) }
         };
-        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, stops: Some(stops) };
+        let beside = Beside { solution: &solution, replacements: &replacements };
+        let mut keeper =
+            checkpoints.map(|checkpoints| Keeper { space: low, checkpoints, beside: Some(beside) });
+        let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, keeper };
         let params = lattice_solvers::BlockCgParams { stopping, ..Default::default() };
         let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
         let work = operator.work().times(replacements.get());

@@ -153,8 +153,9 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.work()
     }
 
-    /// The same of one application with another ending.
-    pub fn work_with(&self, ending: Ending) -> Work {
-        self.stencil.work_of(Task { ending, ..self.stencil.task() })
+    /// The same of a hop of as many fields with another shift or ending.
+    pub fn work_of(&self, shift: bool, ending: Ending) -> Work {
+        let region = Region::Parity { parity: self.parity, shift };
+        self.stencil.work_of(Task { region, ending, ..self.stencil.task() })
     }
 }

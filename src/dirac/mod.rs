@@ -9,6 +9,7 @@ mod experience;
 mod forms;
 mod multi_shift;
 mod plan;
+mod programs;
 mod schur_complement;
 mod solve;
 mod stencil;
@@ -19,11 +20,12 @@ mod wilson;
 
 pub use attempts::{Attempt, Earlier, KeptChoice};
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
-pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_until};
+pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
+pub use programs::build_programs_of_solve;
 pub use schur_complement::SchurComplement;
 pub use solve::{
     BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,

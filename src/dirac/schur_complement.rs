@@ -23,9 +23,8 @@ pub struct SchurComplement<T: Storage> {
     links: GaugeField<T>,
     form: WilsonForm,
     to_odd: HopEvenOdd<T>,
-    to_even: HopEvenOdd<T>,
-    /// The same with other endings; made when they are wanted first.
-    with_endings: ByEnding<HopEvenOdd<T>>,
+    /// With each ending; made when they are wanted first, as a method applies it with few of them.
+    to_even: ByEnding<HopEvenOdd<T>>,
     /// H_oe ψ. Made once, so that an application allocates nothing.
     between: RefCell<ParityField<T>>,
 }
@@ -41,10 +40,8 @@ impl<T: Storage> SchurComplement<T> {
         let sources = space.columns();
         let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
         let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions { sources, ..Default::default() })?;
-        let to_even = Self::outer_hop(links, form, HopOptions { sources, ..Default::default() })?;
         let between = RefCell::new(to_odd.target()?);
-        let (links, with_endings) = (links.clone(), ByEnding::default());
-        Ok(Self { space, links, form, to_odd, to_even, with_endings, between })
+        Ok(Self { space, links: links.clone(), form, to_odd, to_even: ByEnding::default(), between })
     }
 
     /// s ψ − (c²/s) H_eo χ
@@ -60,12 +57,12 @@ impl<T: Storage> SchurComplement<T> {
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
         let options = HopOptions { ending, sources: self.space.columns(), ..Default::default() };
-        self.with_endings.get(ending, || Self::outer_hop(&self.links, self.form, options))
+        self.to_even.get(ending, || Self::outer_hop(&self.links, self.form, options))
     }
 
     fn work_with(&self, ending: Ending) -> Work {
         let mut work = self.to_odd.work();
-        work += self.to_even.work_with(ending);
+        work += self.to_odd.work_of(true, ending);
         work
     }
 
@@ -111,7 +108,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
         let mut between = self.between.borrow_mut();
         self.to_odd.apply(psi, None, &mut between)?;
-        self.to_even.apply(&between, Some(psi), out)
+        self.to_even_with(Ending::Store)?.apply(&between, Some(psi), out)
     }
 
     fn apply_products(

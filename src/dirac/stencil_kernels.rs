@@ -6,7 +6,7 @@ use crate::device::{
     Parameter, REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host::{NDIM, Reconstruction, Spinor, WilsonForm};
-use crate::lattice::{GaugeField, Layout, Sites, Slab, field_key};
+use crate::lattice::{GaugeField, Layout, LinkFormat, Sites, Slab, field_key};
 use crate::scalar::{Storage, StoragePrecision};
 use std::cell::OnceCell;
 
@@ -121,6 +121,14 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// With no more sources in a work-item than divide the number of sources.
+    fn fitting(mut self, sources: usize) -> Self {
+        while !sources.is_multiple_of(self.sources_per_item.max(1)) {
+            self.sources_per_item -= 1;
+        }
+        self
+    }
+
     /// The variant that is used where none is asked for and none was found by a search, on `sites` sites.
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-21-h200/search`). A hop in double needs all
@@ -214,11 +222,9 @@ impl SlabKernels {
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
-        let mut tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task));
-        while !task.sources.is_multiple_of(tuning.sources_per_item.max(1)) {
-            tuning.sources_per_item -= 1;
-        }
-        let program = slab.device.program(&kernel_key(&slab.device, &layout, links, task, tuning))?;
+        let tuning =
+            tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task)).fitting(task.sources);
+        let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
             Parameter::output::<T::Stored>("out"),
@@ -300,16 +306,18 @@ fn range(parities: usize, blocks: usize, sources: usize, tuning: Tuning) -> Rang
     }
 }
 
-fn kernel_key<T: Storage>(
-    device: &Device,
-    layout: &Layout,
-    links: &GaugeField<T>,
-    task: Task,
-    tuning: Tuning,
-) -> KernelKey {
+/// The key of the kernels that a slab uses for a task unless another variant is asked for; none is searched for.
+pub(super) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
+    let tuning = stencil_tuning::known::<T>(slab, links, task).fitting(task.sources);
+    kernel_key::<T>(slab, links, task, tuning)
+}
+
+fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: Tuning) -> KernelKey {
+    let LinkFormat { lattice, boundary, reconstruction } = links;
+    let layout = &slab.layout(lattice.dims(), T::STORAGE);
     let [sx, sy, sz, st] = layout.sub_extents();
     let [nx, ny, nz, _] = layout.cuts();
-    let sharded = links.lattice().slabs().len() > 1;
+    let sharded = lattice.slabs().len() > 1;
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
     let mut key = field_key::<T>(WILSON, layout)
         .define("SX", sx)
@@ -319,7 +327,7 @@ fn kernel_key<T: Storage>(
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
-        .define("RECONSTRUCT", links.reconstruction().reals())
+        .define("RECONSTRUCT", reconstruction.reals())
         .define("DAGGER", u8::from(task.form.dagger))
         .define("GAMMA5", u8::from(task.form.gamma5))
         .define("HALO", u8::from(sharded))
@@ -342,14 +350,11 @@ fn kernel_key<T: Storage>(
                 .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
         }
         let crosses_slabs = sharded && mu == NDIM - 1;
-        if links.reconstruction() != Reconstruction::None
-            && links.boundary().signs()[mu] < 0
-            && !crosses_slabs
-        {
+        if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !crosses_slabs {
             key = key.define(wrap, wrap_signs(layout, mu));
         }
     }
-    if let (Some(count), true) = (tuning.max_registers, device.supports_register_limit()) {
+    if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {
         key = key.max_registers(count);
     }
     key

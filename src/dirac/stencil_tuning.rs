@@ -4,7 +4,7 @@ use super::stencil::{Fields, Stencil};
 use super::stencil_kernels::{Ending, Region, Task, Tuning};
 use crate::device::{Device, DeviceKind, Number, Team};
 use crate::host::{Dims, NDIM, Spinor, WilsonForm, random};
-use crate::lattice::{GaugeField, Lattice, LatticeError, Sites, Slab, Spinors};
+use crate::lattice::{GaugeField, Lattice, LatticeError, LinkFormat, Sites, Slab, Spinors};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
 use num_complex::Complex;
@@ -58,6 +58,11 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
 /// The variant that a slab uses unless another is asked for.
 pub(super) fn chosen<T: Storage>(slab: &Slab, links: &GaugeField<T>, task: Task) -> Tuning {
     tuning::choose(&StencilKernel { slab, links, task })
+}
+
+/// As [`chosen`], as far as it is known without a search.
+pub(super) fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+    tuning::known(&slab.device, &key::<T>(slab, links, task), || shipped::<T>(slab, links, task))
 }
 
 /// What a search found for one kernel.
@@ -122,25 +127,11 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
     }
 
     fn key(&self) -> Key {
-        let layout = self.slab.layout(self.links.lattice().dims(), T::STORAGE);
-        let extents = format!("lanes={} {}", layout.lanes(), sites_class(layout.volume()));
-        let region = match self.task.region {
-            Region::Full => "full",
-            Region::Parity { shift: false, .. } => "parity",
-            Region::Parity { shift: true, .. } => "parity+shift",
-        };
-        Key::new("wilson", extents)
-            .option("region", region)
-            .option("precision", T::STORAGE)
-            .option("links", self.links.reconstruction().reals())
-            .option("sources", self.task.sources)
-            // What is summed up matters less than that it is.
-            .option("product", self.task.ending != Ending::Store)
+        key::<T>(self.slab, self.links.format(), self.task)
     }
 
     fn shipped(&self) -> Tuning {
-        let sites = self.slab.layout(self.links.lattice().dims(), T::STORAGE).volume();
-        Tuning::shipped(&self.slab.device, T::STORAGE, self.links.reconstruction(), self.task, sites)
+        shipped::<T>(self.slab, self.links.format(), self.task)
     }
 
     fn steps(&self) -> Vec<Step<'_, Tuning>> {
@@ -176,6 +167,28 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         };
         Ok(time_of_launch(launch, || self.slab.device.finish())?)
     }
+}
+
+fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    let extents = format!("lanes={} {}", layout.lanes(), sites_class(layout.volume()));
+    let region = match task.region {
+        Region::Full => "full",
+        Region::Parity { shift: false, .. } => "parity",
+        Region::Parity { shift: true, .. } => "parity+shift",
+    };
+    Key::new("wilson", extents)
+        .option("region", region)
+        .option("precision", T::STORAGE)
+        .option("links", links.reconstruction.reals())
+        .option("sources", task.sources)
+        // What is summed up matters less than that it is.
+        .option("product", task.ending != Ending::Store)
+}
+
+fn shipped<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+    let sites = slab.layout(links.lattice.dims(), T::STORAGE).volume();
+    Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction, task, sites)
 }
 
 impl<T: Storage> StencilKernel<'_, T> {

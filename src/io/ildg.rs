@@ -43,6 +43,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
         Err(_) if options.ignore_checksum => None,
         stored => stored?,
     };
+    options.tell_extents(dims);
     let layout = LinkLayout::full(precision, ByteOrder::Big);
     let payload = layout.payload(dims, stored.map(|_| Method::SciDac), options.progress);
     let (links, computed) = layout.read(input, &payload, record.byte)?;

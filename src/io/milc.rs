@@ -45,6 +45,7 @@ pub(super) fn read(input: &mut Input, order: ByteOrder, options: &ReadOptions) -
             remedy: "write the file again in serial order, with MILC itself",
         }));
     }
+    options.tell_extents(dims);
     let method = Method::Milc(order);
     let layout = LinkLayout::full(Precision::Single, order);
     let payload = layout.payload(dims, Some(method), options.progress);

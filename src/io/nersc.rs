@@ -38,6 +38,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile
         stored => stored?,
     };
 
+    options.tell_extents(dims);
     let read = |input: &mut Input, order| -> Result<_, Error> {
         let method = Method::Nersc(order);
         let layout = LinkLayout { precision, order, rows };

@@ -21,6 +21,16 @@ pub struct ReadOptions<'a> {
     pub ignore_unitarity: bool,
     /// Told how far reading has come, in bytes.
     pub progress: Progress<'a>,
+    /// Told the extents as soon as they are known, before any link is read: time to prepare something. The file may still turn out to be invalid.
+    pub extents: Option<&'a dyn Fn(Dims)>,
+}
+
+impl ReadOptions<'_> {
+    pub(super) fn tell_extents(&self, dims: Dims) {
+        if let Some(tell) = self.extents {
+            tell(dims);
+        }
+    }
 }
 
 /// A gauge configuration and what its file says about it.

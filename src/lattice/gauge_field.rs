@@ -17,10 +17,16 @@ use std::sync::Arc;
 /// are elements of SU(3), and the kernels apply the signs.
 #[derive(Clone)]
 pub struct GaugeField<T: Storage> {
-    lattice: Lattice,
-    boundary: Boundary,
-    reconstruction: Reconstruction,
+    format: LinkFormat,
     storage: Arc<GaugeStorage<T>>,
+}
+
+/// How links are stored, whichever they are: what the kernels that load them need to know.
+#[derive(Clone)]
+pub(crate) struct LinkFormat {
+    pub lattice: Lattice,
+    pub boundary: Boundary,
+    pub reconstruction: Reconstruction,
 }
 
 pub(crate) enum GaugeStorage<T: Storage> {
@@ -60,54 +66,56 @@ impl<T: Storage> GaugeField<T> {
             let link = |site, mu| signed_link(configuration, signs, site, mu);
             GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
-        Ok(Self { lattice: lattice.clone(), boundary, reconstruction, storage: Arc::new(storage) })
+        let format = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
+        Ok(Self { format, storage: Arc::new(storage) })
     }
 
     /// The lattice it lives on.
     pub fn lattice(&self) -> &Lattice {
-        &self.lattice
+        &self.format.lattice
     }
 
     /// The boundary condition of the fermions.
     pub fn boundary(&self) -> Boundary {
-        self.boundary
+        self.format.boundary
     }
 
     /// How many reals of each link are stored.
     pub fn reconstruction(&self) -> Reconstruction {
-        self.reconstruction
+        self.format.reconstruction
     }
 
     /// The same field in another precision, stored in as many reals.
     pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
+        let LinkFormat { lattice, reconstruction, .. } = &self.format;
+        let reconstruction = *reconstruction;
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
             // Half precision has another encoding of 8 reals, which starts from the whole link.
             GaugeStorage::Devices(buffers)
-                if self.reconstruction == Reconstruction::Eight
+                if reconstruction == Reconstruction::Eight
                     && (T::STORAGE == StoragePrecision::Half) != (R::STORAGE == StoragePrecision::Half) =>
             {
-                let links = download::<T>(&self.lattice, self.reconstruction, buffers)?;
+                let links = download::<T>(lattice, reconstruction, buffers)?;
                 let link = |site: usize, mu: usize| links[site][mu];
-                GaugeStorage::Devices(upload::<R>(&self.lattice, self.reconstruction, link)?)
+                GaugeStorage::Devices(upload::<R>(lattice, reconstruction, link)?)
             }
             GaugeStorage::Devices(buffers) => {
-                let dims = self.lattice.dims();
-                let shape = Shape::links(self.reconstruction.reals());
+                let dims = lattice.dims();
+                let shape = Shape::links(reconstruction.reals());
                 let mut cast = Vec::new();
-                for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
+                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
                     let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
                     cast.push(transfer::cast::<T, R>(buffer, &from, &to, shape, 2)?);
                 }
                 GaugeStorage::Devices(cast)
             }
         };
-        Ok(GaugeField {
-            lattice: self.lattice.clone(),
-            boundary: self.boundary,
-            reconstruction: self.reconstruction,
-            storage: Arc::new(storage),
-        })
+        Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage) })
+    }
+
+    pub(crate) fn format(&self) -> &LinkFormat {
+        &self.format
     }
 
     pub(crate) fn storage(&self) -> &GaugeStorage<T> {

@@ -15,16 +15,17 @@ mod spinors;
 mod transfer;
 
 pub use gauge_field::GaugeField;
-pub(crate) use gauge_field::GaugeStorage;
+pub(crate) use gauge_field::{GaugeStorage, LinkFormat};
 pub(crate) use halo::{Halo, Packing};
 pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
 pub(crate) use slab::Slab;
 pub use space::{ParitySpace, SpinorSpace};
-pub(crate) use space::{field_key, sum_of_slabs};
+pub(crate) use space::{field_key, space_key, sum_of_slabs};
 pub use spinor_field::SpinorField;
 pub use spinors::StoredField;
 pub(crate) use spinors::{Sites, Spinors};
+pub(crate) use transfer::conversion_key;
 
 use crate::device::{DeviceError, Team};
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction, Spinor};

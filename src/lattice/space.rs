@@ -180,18 +180,13 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 
 impl SlabKernels {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
-        // A CPU's work-item runs alone on long vectors; a GPU has one for each site.
         let blocks = parities * layout.blocks();
-        let (local, groups) = if device.info().kind == DeviceKind::Cpu {
-            (1, 4 * device.info().compute_units.max(1))
-        } else {
-            (128, blocks.div_ceil(128))
+        let local = local_size(device);
+        let groups = match device.info().kind {
+            DeviceKind::Cpu => 4 * device.info().compute_units.max(1),
+            _ => blocks.div_ceil(local),
         };
-        let key = field_key::<T>(SPINOR, layout)
-            .define("LOCAL_SIZE", local)
-            .define("STREAM_LINKS", 0)
-            .define("STREAM_OUTPUT", 0);
-        let program = device.program(&key)?;
+        let program = device.program(&space_key::<T>(device, layout))?;
         let kernel = |name: &str, numbers: &[[&'static str; 3]], fields: &[Parameter], sums: bool| {
             let mut parameters = vec![Parameter::value::<u32>("parities")];
             if !numbers.is_empty() {
@@ -229,6 +224,19 @@ impl SlabKernels {
             device: device.clone(),
         })
     }
+}
+
+/// A CPU's work-item runs alone on long vectors; a GPU has one for each site.
+fn local_size(device: &Device) -> usize {
+    if device.info().kind == DeviceKind::Cpu { 1 } else { 128 }
+}
+
+/// The key of the kernels of a space of fields of this layout.
+pub(crate) fn space_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
+    field_key::<T>(SPINOR, layout)
+        .define("LOCAL_SIZE", local_size(device))
+        .define("STREAM_LINKS", 0)
+        .define("STREAM_OUTPUT", 0)
 }
 
 /// The key of kernels that work on fields of this layout.

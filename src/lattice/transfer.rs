@@ -186,7 +186,14 @@ pub fn cast_into<T: Storage, R: Storage>(
     parities: usize,
     add: bool,
 ) -> Result<(), DeviceError> {
-    let device = buffer.device();
+    let kernel = Conversions::kernel::<T, R>(buffer.device(), conversion_key([from, to], shape, add))?;
+    let sites = parities * to.blocks() * to.lanes();
+    let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
+    kernel.launch(Range::covering(sites, 64), &arguments).map(drop)
+}
+
+/// The key of the kernel that brings fields of one layout to another.
+pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> KernelKey {
     let mut key = KernelKey::of_real::<f64>(CONVERT)
         .define("GROUPS", shape.groups)
         .define("GROUP", shape.group)
@@ -202,10 +209,7 @@ pub fn cast_into<T: Storage, R: Storage>(
             key = key.define(name, value);
         }
     }
-    let kernel = Conversions::kernel::<T, R>(device, key)?;
-    let sites = parities * to.blocks() * to.lanes();
-    let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
-    kernel.launch(Range::covering(sites, 64), &arguments).map(drop)
+    key
 }
 
 /// The kernels that a device has converted with: a solve converts again and again.

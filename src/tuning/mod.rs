@@ -120,6 +120,15 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     }
 }
 
+/// The variant that [`choose`] gives for this key without a search: the one that is kept, or the shipped one.
+pub fn known<V: Variant>(device: &Device, key: &Key, shipped: impl FnOnce() -> V) -> V {
+    let kept = match device.options().tuning {
+        TuningMode::Shipped => None,
+        _ => Store::of(device).find(key),
+    };
+    kept.unwrap_or_else(shipped)
+}
+
 /// The budget of a search when all may take `together` and others took `spent`: half of what is left, so that the kernels that are used first have most of
 /// it; `None` where that is not enough to compile and time a few variants.
 fn budget(together: Option<Duration>, spent: Duration) -> Option<Duration> {

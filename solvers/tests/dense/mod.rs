@@ -1,6 +1,8 @@
 //! A dense operator on ordinary vectors, and Gaussian elimination as the independent answer.
 #![allow(dead_code)]
 
+pub mod keeper;
+
 use lattice_solvers::{Failure, LinearOperator, Solution, SolverError, SolverInfo, VectorSpace, Work};
 use num_complex::Complex64;
 use std::convert::Infallible;

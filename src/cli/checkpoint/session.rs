@@ -33,8 +33,10 @@ pub struct Session<'a> {
     finished: Vec<Finished>,
     /// Where the solutions of the earlier run are.
     resumed_from: Option<PathBuf>,
-    /// Spin and colour of the solve under way.
+    /// Spin and colour of the solve under way, of the first if it is one for all sources.
     source: (usize, usize),
+    /// Whether it is.
+    all_sources: bool,
     /// The state of the earlier run, with what it had tried before, and its source.
     state: Option<((usize, usize), KeptChoice)>,
     /// Why a state could not be kept when the job was interrupted.
@@ -80,6 +82,7 @@ impl Checkpointing {
             finished: Vec::new(),
             resumed_from: None,
             source: (0, 0),
+            all_sources: false,
             state: None,
             error: None,
         };
@@ -181,6 +184,11 @@ impl Session<'_> {
     /// Says which solve comes next.
     pub fn begin(&mut self, spin: usize, colour: usize) {
         self.source = (spin, colour);
+    }
+
+    /// Says that one solve for all sources comes next.
+    pub fn begin_all(&mut self) {
+        (self.source, self.all_sources) = ((0, 0), true);
     }
 
     /// Keeps the solution of the solve under way, if states are kept, and what was tried if the method was chosen.
@@ -286,10 +294,13 @@ impl Session<'_> {
 
     /// The failure of a job that was interrupted.
     pub fn interrupted(self, info: &SolverInfo) -> Failure {
-        let ((spin, colour), iterations, residual) =
-            (self.source, info.iterations, info.residual.true_residual);
+        let (iterations, residual) = (info.iterations, info.residual.true_residual);
+        let what = match self.source {
+            _ if self.all_sources => "all sources".to_owned(),
+            (spin, colour) => format!("spin {spin}, colour {colour}"),
+        };
         let message = format!(
-            "interrupted after {iterations} iterations for spin {spin}, colour {colour}, at the true relative residual {residual:.3e}"
+            "interrupted after {iterations} iterations for {what}, at the true relative residual {residual:.3e}"
         );
         match (self.error, self.file) {
             (Some(error), _) => Failure::from(error).hint(message),

@@ -1,13 +1,16 @@
 //! Block Conjugate Gradient: several sources at once, in a Krylov space that all of them span.
 
+mod state;
+
 use crate::best::Best;
 use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
 use crate::convergence::Stopping;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::square_matrix::{Cholesky, SquareMatrix};
+use crate::state::StateKeeper;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Parameters of [`block_conjugate_gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,8 +44,8 @@ pub struct BlockCallbacks<'a, A: LinearOperator> {
     /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and in any case when all
     /// are small enough. Default 0: then only.
     pub replaced_at: f64,
-    /// Asked between two iterations whether to stop, with [`Failure::Interrupted`].
-    pub stops: Option<&'a mut dyn FnMut() -> bool>,
+    /// Keeps the states of the solve, if anybody does.
+    pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 
 /// Sets R = B − A·(solution) for the solution that X is, or that X is a correction to, and gives the relative residual of each source that counts, from its
@@ -52,7 +55,7 @@ pub type BlockResiduals<'a, A> =
 
 impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
     fn default() -> Self {
-        Self { residuals: None, replaced_at: 0.0, stops: None }
+        Self { residuals: None, replaced_at: 0.0, keeper: None }
     }
 }
 
@@ -102,7 +105,11 @@ pub fn block_conjugate_gradient<A: BlockOperator>(
         });
     }
     let mut solve = BlockSolve::new(a, b, params, callbacks)?;
-    let verdict = solve.iterate()?;
+    let begun = if solve.resume()? { None } else { solve.begin()? };
+    let verdict = match begun {
+        Some(verdict) => verdict,
+        None => solve.iterate()?,
+    };
     solve.finish(verdict)
 }
 
@@ -138,6 +145,8 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     applications: usize,
     work: Work,
     start: Instant,
+    /// Time that the solve took before it was kept.
+    earlier: Duration,
 }
 
 /// How a solve ends.
@@ -178,16 +187,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             applications: 0,
             work: Work::default(),
             start,
+            earlier: Duration::ZERO,
         })
     }
 
-    fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
-        let space = self.a.space();
-        let columns = space.columns();
-        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
+    /// Makes Q and P of B; a verdict if that is all there is to do.
+    fn begin(&mut self) -> Result<Option<Verdict>, ErrorOf<A>> {
+        let columns = self.a.space().columns();
+        let zero = SquareMatrix::zero(columns);
         let gram = self.gram_of_q()?;
         if !gram.is_finite() {
-            return Ok(Err(Failure::NotFinite { quantity: "‖r‖" }));
+            return Ok(Some(Err(Failure::NotFinite { quantity: "‖r‖" })));
         }
         // A source equal to zero has the solution zero: its residual is counted absolutely.
         let norm = |j| Some(gram[(j, j)].re.sqrt()).filter(|&norm| norm > 0.0);
@@ -195,11 +205,13 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.c = self.orthogonalise(&gram, &zero, |_| zero.clone())?;
         self.history.push(largest(&self.iterated(&self.c)));
         self.replaced = self.history[0];
-        if self.is_due(&self.c)
-            && let Some(verdict) = self.replace(&zero)?
-        {
-            return Ok(verdict);
-        }
+        if self.is_due(&self.c) { self.replace(&zero) } else { Ok(None) }
+    }
+
+    fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
+        let space = self.a.space();
+        let columns = space.columns();
+        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
         loop {
             if let Some(failure) = self.gives_up()? {
                 return Ok(Err(failure));
@@ -391,7 +403,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         if self.iterations >= limit {
             return Ok(Some(Failure::IterationLimit { limit }));
         }
-        if self.callbacks.stops.as_mut().is_some_and(|stops| stops()) {
+        if self.keep()? {
             return Ok(Some(Failure::Interrupted));
         }
         let residual = self.history[self.iterations];
@@ -427,7 +439,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             residual,
             history: self.history,
             applications: self.applications,
-            time: self.start.elapsed(),
+            time: self.earlier + self.start.elapsed(),
             work: self.work,
         };
         match verdict {

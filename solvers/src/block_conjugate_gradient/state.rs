@@ -1,0 +1,101 @@
+//! The state of a block solve: to be kept, and to go on from.
+
+use super::{Block, BlockSolve};
+use crate::best::Best;
+use crate::block_space::{BlockOperator, BlockSpace};
+use crate::outcome::{SolverError, Work};
+use crate::square_matrix::SquareMatrix;
+use crate::state::{ForeignState, Missing, NANOSECONDS, SolverState, Wish, named_values};
+use crate::{ErrorOf, VectorOf};
+use std::time::Duration;
+
+const METHOD: &str = "block Conjugate Gradient";
+
+/// There only once residuals have been replaced.
+const REPLACED_AFTER: &str = "iterations before the last replacement";
+
+impl<A: BlockOperator> BlockSolve<'_, '_, A> {
+    /// Takes the place of a solve that was kept, if there is one, and says so.
+    pub(super) fn resume(&mut self) -> Result<bool, SolverError<Block<VectorOf<A>>, ErrorOf<A>>> {
+        let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };
+        let Some(state) = keeper.kept()? else { return Ok(false) };
+        let found = state.method.to_string();
+        let foreign =
+            |needed| SolverError::ForeignState(ForeignState { method: METHOD, needed, found: found.clone() });
+        if state.method != METHOD {
+            return Err(foreign(format!("one of {METHOD}")));
+        }
+        self.take_back(state).map_err(|Missing(name)| foreign(format!("`{name}`")))?;
+        Ok(true)
+    }
+
+    fn take_back(&mut self, mut state: SolverState<VectorOf<A>>) -> Result<(), Missing> {
+        let columns = self.a.space().columns();
+        let c = state.scalars("C", columns * columns)?;
+        self.c = SquareMatrix::from_fn(columns, |i, j| c[i * columns + j]);
+        self.scales = state.numbers("scale", columns)?;
+        self.targets = state.numbers("target", columns)?;
+        self.true_residuals = state.numbers("true residual", columns)?;
+        self.best_residuals = state.numbers("best residual", columns)?;
+        self.replaced = state.number("replaced residual")?;
+        self.replaced_after = state.count(REPLACED_AFTER).ok().map(|count| count as usize);
+        self.futile = state.count("futile replacements")? as usize;
+        self.smallest =
+            (state.number("smallest residual")?, state.count("iterations before the smallest")? as usize);
+        self.iterations = state.count("iterations")? as usize;
+        self.applications = state.count("applications")? as usize;
+        self.work = Work { flops: state.count("flops")?, bytes: state.count("bytes")? };
+        self.earlier = Duration::from_nanos(state.count(NANOSECONDS)?);
+        let best = state.number("best (r, r)")?;
+        let [x, q, p, best_x] = state.vectors(["X", "Q", "P", "best X"])?;
+        (self.x, self.q, self.p) = (x, q, p);
+        self.best = Best { x: best_x, r_norm2: best };
+        self.history = state.history;
+        Ok(())
+    }
+
+    /// Hands the state to whoever keeps it, if that is wished now; says whether the solve is to stop. To be called between iterations, when Z is of no use.
+    pub(super) fn keep(&mut self) -> Result<bool, ErrorOf<A>> {
+        let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };
+        let wish = keeper.wish();
+        if let Wish::Keep | Wish::KeepAndStop = wish {
+            let lists = [
+                ("scale", &self.scales),
+                ("target", &self.targets),
+                ("true residual", &self.true_residuals),
+                ("best residual", &self.best_residuals),
+            ];
+            let lists =
+                lists.into_iter().flat_map(|(name, list)| list.iter().map(move |&value| (name, value)));
+            let single = [
+                ("replaced residual", self.replaced),
+                ("smallest residual", self.smallest.0),
+                ("best (r, r)", self.best.r_norm2),
+            ];
+            let counts = [
+                ("futile replacements", self.futile as u64),
+                ("iterations before the smallest", self.smallest.1 as u64),
+                ("iterations", self.iterations as u64),
+                ("applications", self.applications as u64),
+                ("flops", self.work.flops),
+                ("bytes", self.work.bytes),
+                (NANOSECONDS, (self.earlier + self.start.elapsed()).as_nanos() as u64),
+            ];
+            let replaced_after = self.replaced_after.map(|count| (REPLACED_AFTER, count as u64));
+            keeper.keep(&SolverState {
+                method: METHOD.into(),
+                vectors: named_values([
+                    ("X", &self.x),
+                    ("Q", &self.q),
+                    ("P", &self.p),
+                    ("best X", &self.best.x),
+                ]),
+                scalars: named_values(self.c.elements().iter().map(|&element| ("C", element))),
+                numbers: named_values(lists.chain(single)),
+                counts: named_values(counts.into_iter().chain(replaced_after)),
+                history: self.history.clone(),
+            })?;
+        }
+        Ok(matches!(wish, Wish::Stop | Wish::KeepAndStop))
+    }
+}
