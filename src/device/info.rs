@@ -74,11 +74,6 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// Whether the driver is NVIDIA's.
-    pub(super) fn is_nvidia(&self) -> bool {
-        self.vendor.to_uppercase().contains("NVIDIA")
-    }
-
     /// Asks the driver.
     pub(super) fn query(platform: &str, device: &RawDevice) -> Result<Self, ClError> {
         let kind_bits = device.dev_type()?;

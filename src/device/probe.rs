@@ -18,7 +18,7 @@ __kernel void probe(__global uint *x) {
 /// Only NVIDIA is asked: a processor's compiler may take any assembly text now and fail later, when it translates
 /// it to machine code.
 pub(super) fn inline_ptx(core: &Core) -> bool {
-    if !core.info.is_nvidia() {
+    if !core.info.vendor.to_uppercase().contains("NVIDIA") {
         return false;
     }
     let built = RawProgram::create_and_build_from_source(&core.context, PTX, "-cl-std=CL1.2");

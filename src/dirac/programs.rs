@@ -1,8 +1,8 @@
-//! The programs that a solve runs, built at once.
+//! The programs that a solve runs, built ahead.
 //!
-//! Operators ask for their programs one after the other, as they are made, and each takes a good part of a second to compile. But which programs a solve runs
-//! is known from its parameters: so they are built before the first one is asked for, side by side where the driver bears it. One that were missing here would
-//! be built when it is asked for; only time would be lost.
+//! Operators ask for their programs as they are made, and each takes a good part of a second to compile. But which programs a solve runs is known from its
+//! parameters, so they can be built while its configuration is being read. One that were missing here would be built when it is asked for; only time would
+//! be lost.
 
 use super::plan::{Inner, IterationPrecision, Method, Plan, Preconditioning};
 use super::solve::SolveParams;
