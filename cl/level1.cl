@@ -108,12 +108,15 @@ KERNEL cr_step(element alpha, IN(p), OUT(x), IN(ap), OUT(r), ulong count, REDUCT
     REDUCE(1, fold_all(squares), 0.0, 0.0);
 }
 
-// p = r + b p; Ap = Ar + b Ap; sum |Ap|^2
+// p = r + b p; Ap = Ar + b Ap; sum conj(r) Ap and sum |Ap|^2
 KERNEL cr_direction(element beta, IN(r), OUT(p), IN(ar), OUT(ap), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
+    DOT_SUMS;
     dpack squares = 0.0;
-    FOR_EACH_PACK(const pack direction = LOAD(r) + times(beta, LOAD(p)); STORE(direction, p)
+    FOR_EACH_PACK(const pack residual = LOAD(r); const pack direction = residual + times(beta, LOAD(p)); STORE(direction, p)
                   const pack image = LOAD(ar) + times(beta, LOAD(ap)); STORE(image, ap)
+                  DOT_ADD(residual, image);
                   squares += to_double(image) * to_double(image);)
-    REDUCE(1, fold_all(squares), 0.0, 0.0);
+    const double2 sum = DOT_RESULT(1);
+    REDUCE(3, sum.x, sum.y, fold_all(squares));
 }

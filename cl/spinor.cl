@@ -84,13 +84,13 @@ __kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), 
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
 }
 
-// p = r + b p; q = s + b q. Sum: (q, q).
+// p = r + b p; q = s + b q. Sums: (r, q), (q, q).
 __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict r,
                        __global stored *restrict p, __global const stored *restrict s, __global stored *restrict q,
                        REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
-    vdouble sum = (vdouble)0;
+    vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
         const spinor residual = load_spinor(r + START, i), direction = load_spinor(p + START, i);
         const spinor of_residual = load_spinor(s + START, i), of_direction = load_spinor(q + START, i);
@@ -98,9 +98,10 @@ __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
         store_spinor(p + START, i, combine(residual, share, direction));
         const spinor image = combine(of_residual, share, of_direction);
         store_spinor(q + START, i, image);
+        add_product(&re, &im, residual, image);
         sum = add_norm2(sum, image);
     }
-    REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
+    REDUCE(3, sum_of_lanes(re), sum_of_lanes(im), sum_of_lanes(sum));
 }
 
 // r = r - a q. Sum: (r, r).

@@ -177,14 +177,15 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     // r = x, p = y, Ar = z, Ap = w
     for (factor, b) in [(beta, b), (0.0.into(), 0.0.into())] {
         let (mut direction, mut image) = (fresh(1), fresh(3));
-        let norm2 =
+        let sums =
             blas::cr_direction(factor, x.view(), direction.view_mut(), z.view(), image.view_mut()).unwrap();
-        let norm2 = norm2.wait().unwrap();
+        let (product, norm2) = sums.wait().unwrap();
         let (mut expected, mut expected_image) = (hy.clone(), hw.clone());
         twin::cr_direction(b, hx, &mut expected, hz, &mut expected_image);
         let found = image.contents();
         assert_close::<T>("cr_direction: p", &direction.contents(), &expected);
         assert_close::<T>("cr_direction: Ap", &found, &expected_image);
+        assert_sum("cr_direction: dot", 4 * len, product, twin::dotc(hx, &found));
         assert_sum("cr_direction: norm2", 4 * len, norm2, twin::norm2(&found));
     }
 

@@ -290,11 +290,13 @@ fn the_space_of_spinor_fields_on_every_team() {
             close(&r, &new_r);
             near(norm2, dot(&new_r, &new_r));
             // x = p + b x; r = q + b r
-            let norm2 = value(space.redirect(&space.scalar(b), &p, &mut x, &q, &mut r).unwrap());
+            let sums = space.redirect(&space.scalar(b), &p, &mut x, &q, &mut r).unwrap();
+            let [product, norm2] = space.read([&sums[0], &sums[1]]).unwrap();
             let newer_x = combine(&fields[0], b, &new_x);
             let newer_r = combine(&fields[2], b, &new_r);
             close(&x, &newer_x);
             close(&r, &newer_r);
+            near(product, dot(&fields[0], &newer_r));
             near(norm2, dot(&newer_r, &newer_r));
             space.axpy(&space.scalar(a), &p, &mut x).unwrap();
             let newest = combine(&newer_x, a, &fields[0]);

@@ -72,8 +72,7 @@ where
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
-    let redirect = Work::pass(space, 20, 6);
-    let dot = Work::pass(space, 8, 2);
+    let redirect = Work::pass(space, 28, 6);
 
     let (mut x, mut r, mut p, mut ap, mut r_norm2, mut r_ap, mut ap_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
@@ -120,22 +119,22 @@ where
             }
         }
 
-        let beta = match params.recurrence {
+        let (beta, r_ar) = match params.recurrence {
             Recurrence::Hermitian => {
                 let r_ar = a.apply_dot(&r, &mut ar)?;
-                let beta = space.quotient(&r_ar, &r_ap);
-                r_ap = r_ar;
-                beta
+                (space.quotient(&r_ar, &r_ap), Some(r_ar))
             }
             Recurrence::General => {
                 let [ap_ar, _] = a.apply_products(&r, &ap, &mut ar)?;
-                r_ap = space.dot(&r, &ar)?;
-                progress.work += dot;
-                space.negate(&space.quotient(&ap_ar, &ap_norm2))
+                (space.negate(&space.quotient(&ap_ar, &ap_norm2)), None)
             }
         };
         progress.count_application_with_products();
-        ap_norm2 = space.redirect(&beta, &r, &mut p, &ar, &mut ap)?;
+        [r_ap, ap_norm2] = space.redirect(&beta, &r, &mut p, &ar, &mut ap)?;
+        if let Some(r_ar) = r_ar {
+            // The same number, as r is orthogonal to the last Ap; the published ratio is that of these.
+            r_ap = r_ar;
+        }
         progress.work += redirect;
     }
 }

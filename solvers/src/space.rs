@@ -90,7 +90,7 @@ pub trait VectorSpace {
         self.norm2(r)
     }
 
-    /// Fused: p = r + b p; q = s + b q; gives (q, q).
+    /// Fused: p = r + b p; q = s + b q; gives (r, q) and (q, q).
     fn redirect(
         &self,
         b: &Self::Scalar,
@@ -98,10 +98,10 @@ pub trait VectorSpace {
         p: &mut Self::Vector,
         s: &Self::Vector,
         q: &mut Self::Vector,
-    ) -> Result<Self::Scalar, Self::Error> {
+    ) -> Result<[Self::Scalar; 2], Self::Error> {
         self.xpby(r, b, p)?;
         self.xpby(s, b, q)?;
-        self.norm2(q)
+        Ok([self.dot(r, q)?, self.norm2(q)?])
     }
 
     /// Fused: r = r − a q; gives (r, r).

@@ -436,15 +436,15 @@ pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
 }
 
-/// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and ‖Ap‖² of the new Ap. With
-/// β = 0, p and Ap are not read.
+/// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and (r, Ap) and ‖Ap‖² of the
+/// new Ap. With β = 0, p and Ap are not read.
 pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
     beta: impl Into<Complex<f64>>,
     r: impl Into<BufferView<'a, T>>,
     p: impl Into<BufferViewMut<'b, T>>,
     ar: impl Into<BufferView<'c, T>>,
     ap: impl Into<BufferViewMut<'d, T>>,
-) -> Result<Sum<f64>> {
+) -> Result<Sum<(Complex<f64>, f64)>> {
     let (r, mut p, ar, mut ap, beta) = (r.into(), p.into(), ar.into(), ap.into(), beta.into());
     let (device, len) = (ap.device(), ap.len());
     check("cr_direction: r", device, len, r)?;
@@ -453,10 +453,14 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
     if vanishes::<T>(beta) {
         copy(r, p.reborrow())?;
         copy(ar, ap.reborrow())?;
-        return norm2(ap.as_view());
+        // (Ap, r), which is the conjugate of what is wanted.
+        let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, -im), norm2);
+        let operands = [ap.as_view().into(), r.into()];
+        return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
     }
     let operands = [scalar::<T>(beta), r.into(), p.into(), ar.into(), ap.into()];
-    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, real_sum)
+    let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, im), norm2);
+    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, result)
 }
 
 /// A scalar in the element's own type.

@@ -114,11 +114,17 @@ pub fn cr_step<T: Arithmetic>(alpha: Complex<f64>, p: &[T], x: &mut [T], ap: &[T
     norm2(r)
 }
 
-/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns ‖Ap‖².
-pub fn cr_direction<T: Arithmetic>(beta: Complex<f64>, r: &[T], p: &mut [T], ar: &[T], ap: &mut [T]) -> f64 {
+/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns (r, Ap) and ‖Ap‖².
+pub fn cr_direction<T: Arithmetic>(
+    beta: Complex<f64>,
+    r: &[T],
+    p: &mut [T],
+    ar: &[T],
+    ap: &mut [T],
+) -> (Complex<f64>, f64) {
     xpby(r, beta, p);
     xpby(ar, beta, ap);
-    norm2(ap)
+    (dotc(r, ap), norm2(ap))
 }
 
 fn check(x: usize, y: usize) {
@@ -248,11 +254,12 @@ mod tests {
         assert_eq!(norm, norm2(&residual));
 
         let (mut direction, mut image) = (p.clone(), ap.clone());
-        let norm = cr_direction(beta, &x, &mut direction, &y, &mut image);
+        let (product, norm) = cr_direction(beta, &x, &mut direction, &y, &mut image);
         for i in 0..len {
             assert!((direction[i] - (x[i] + beta * p[i])).norm() < 1e-14);
             assert!((image[i] - (y[i] + beta * ap[i])).norm() < 1e-14);
         }
+        assert_eq!(product, dotc(&x, &image));
         assert_eq!(norm, norm2(&image));
     }
 }

@@ -67,17 +67,17 @@ pub fn advance<T: Real>(
     norm2(r)
 }
 
-/// p = r + b p; q = s + b q; gives (q, q).
+/// p = r + b p; q = s + b q; gives (r, q) and (q, q).
 pub fn redirect<T: Real>(
     b: Complex64,
     r: &[Spinor<T>],
     p: &mut [Spinor<T>],
     s: &[Spinor<T>],
     q: &mut [Spinor<T>],
-) -> f64 {
+) -> (Complex64, f64) {
     xpby(r, b, p);
     xpby(s, b, q);
-    norm2(q)
+    (dot(r, q), norm2(q))
 }
 
 /// r = r − a q; gives (r, r).

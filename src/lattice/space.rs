@@ -397,14 +397,14 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         Ok(norm2)
     }
 
-    fn redirect(&self, b: &Number, r: &F, p: &mut F, s: &F, q: &mut F) -> Result<Number, DeviceError> {
+    fn redirect(&self, b: &Number, r: &F, p: &mut F, s: &F, q: &mut F) -> Result<[Number; 2], DeviceError> {
         if self.is_on_host() {
             let (r, p, s, q) = (self.on_host(r), self.on_host_mut(p), self.on_host(s), self.on_host_mut(q));
-            return Ok(real(host::spinor_fields::redirect(b.value()?, r, p, s, q)));
+            let (product, norm2) = host::spinor_fields::redirect(b.value()?, r, p, s, q);
+            return Ok([product.into(), real(norm2)]);
         }
         let fields = [self.input(r), self.output(p), self.input(s), self.output(q)];
-        let [norm2, _] = self.sum(|kernels| &kernels.redirect, &[b], fields)?;
-        Ok(norm2)
+        self.sum(|kernels| &kernels.redirect, &[b], fields)
     }
 
     fn subtract(&self, a: &Number, q: &F, r: &mut F) -> Result<Number, DeviceError> {

@@ -91,8 +91,9 @@ impl VectorSpace for LadderSpace {
         p: &mut Vector,
         s: &Vector,
         q: &mut Vector,
-    ) -> Result<Complex64, DeviceError> {
-        Ok(blas::cr_direction(*b, r, p, s, q)?.wait()?.into())
+    ) -> Result<[Complex64; 2], DeviceError> {
+        let (product, norm2) = blas::cr_direction(*b, r, p, s, q)?.wait()?;
+        Ok([product, norm2.into()])
     }
 }
 
