@@ -4,15 +4,17 @@ use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session, wrong};
 use super::text::size;
+use super::triads::Triads;
 use crate::blas::{self, MatRef, MatrixLayout, Op};
 use crate::cli::failure::Failure;
+use crate::cli::statistics::Spread;
 use crate::device::{self, Buffer, Device, DeviceInfo, DeviceKind};
 use crate::host::level1::{self, Arithmetic};
 use crate::scalar::Real;
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The command line of `bench blas`.
 #[derive(Debug, clap::Args)]
@@ -67,8 +69,9 @@ impl Arguments {
 /// When a device fails, or computes something wrong.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     for (number, device) in session.opencl_devices("blas")?.iter().enumerate() {
+        let mut triads = Triads::new(device)?;
         for letter in &arguments.precision {
-            let bench = Bench { number, device, arguments, element: letter };
+            let mut bench = Bench { number, device, arguments, element: letter, triads: &mut triads };
             match letter.as_str() {
                 "s" => bench.measure::<f32>(session)?,
                 "d" => bench.measure::<f64>(session)?,
@@ -81,11 +84,12 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
 }
 
 /// One element type on one device.
-struct Bench<'a> {
+struct Bench<'a, 'd> {
     number: usize,
     device: &'a Device,
     arguments: &'a Arguments,
     element: &'a str,
+    triads: &'a mut Triads<'d>,
 }
 
 /// Scalars of the operations; the imaginary part is dropped for real elements. However often an operation is repeated, its numbers
@@ -160,8 +164,8 @@ fn sums<T: Arithmetic>() -> [Sum<T>; 4] {
     ]
 }
 
-impl Bench<'_> {
-    fn measure<T: Arithmetic>(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+impl Bench<'_, '_> {
+    fn measure<T: Arithmetic>(&mut self, session: &mut Session<'_>) -> Result<(), Failure> {
         let info = self.device.info();
         for len in self.arguments.lengths(info, size_of::<T>()) {
             let bytes = (len * size_of::<T>()) as u64;
@@ -199,7 +203,7 @@ impl Bench<'_> {
     }
 
     fn updates<T: Arithmetic>(
-        &self,
+        &mut self,
         x: &[T],
         y: &[T],
         on_device: &Buffer<T>,
@@ -223,16 +227,15 @@ impl Bench<'_> {
                 let what = format!("{}: {}{}", self.device.label(), self.element, update.name);
                 return Err(wrong(what, expected.to_complex(), found.to_complex()));
             }
-            let subject = self
-                .subject::<T>(update.name, x.len(), [update.multiplications, update.additions])
-                .bytes((update.passes * size_of_val(x)) as u64);
-            session.time(subject, |_| Ok((update.device)(on_device, &mut target)?.duration()?))?;
+            let subject = self.subject::<T>(update.name, x.len(), [update.multiplications, update.additions]);
+            let bytes = (update.passes * size_of_val(x)) as u64;
+            self.time(subject, bytes, session, || Ok((update.device)(on_device, &mut target)?.duration()?))?;
         }
         Ok(())
     }
 
     fn sums<T: Arithmetic>(
-        &self,
+        &mut self,
         x: &[T],
         y: &[T],
         on_device: &Buffer<T>,
@@ -251,17 +254,16 @@ impl Bench<'_> {
                 let what = format!("{}: {}{}", self.device.label(), self.element, sum.name);
                 return Err(wrong(what, expected, found));
             }
-            let subject = self
-                .subject::<T>(sum.name, x.len(), [sum.multiplications, sum.additions])
-                .bytes((sum.passes * size_of_val(x)) as u64);
+            let subject = self.subject::<T>(sum.name, x.len(), [sum.multiplications, sum.additions]);
+            let bytes = (sum.passes * size_of_val(x)) as u64;
             // On the wall with the number read back: a sum that nobody reads is of no use.
-            session.time(subject, |_| Ok((sum.device)(on_device, &other)?.1))?;
+            self.time(subject, bytes, session, || Ok((sum.device)(on_device, &other)?.1))?;
         }
         Ok(())
     }
 
     /// y = op(A) x, with A in columns.
-    fn gemv<T: Arithmetic>(&self, n: usize, op: Op, session: &mut Session<'_>) -> Result<(), Failure> {
+    fn gemv<T: Arithmetic>(&mut self, n: usize, op: Op, session: &mut Session<'_>) -> Result<(), Failure> {
         let layout = MatrixLayout::column_major(n, n);
         let [a, x] = [values::<T>(3, n * n), values::<T>(1, n)];
         let matrix = Buffer::from_slice(self.device, &a)?;
@@ -294,12 +296,31 @@ impl Bench<'_> {
                 return Err(wrong(what, expected, found.to_complex()));
             }
         }
-        let subject = self
-            .subject::<T>("gemv", n * n, [1, 1])
-            .with("n", n)
-            .with("op", format!("{op:?}"))
-            .bytes(((n * n + 2 * n) * size_of::<T>()) as u64);
-        session.time(subject, |_| multiply(&mut y))
+        let subject = self.subject::<T>("gemv", n * n, [1, 1]).with("n", n).with("op", format!("{op:?}"));
+        let bytes = ((n * n + 2 * n) * size_of::<T>()) as u64;
+        self.time(subject, bytes, session, || multiply(&mut y))
+    }
+
+    /// Times `call`, and compares it with a triad that moves as many bytes: of what takes some ten microseconds, the launch is a part.
+    fn time(
+        &mut self,
+        subject: Subject,
+        bytes: u64,
+        session: &mut Session<'_>,
+        mut call: impl FnMut() -> Result<Option<Duration>, Failure>,
+    ) -> Result<(), Failure> {
+        let samples = session.samples(|_| {
+            let begin = Instant::now();
+            let on_device = call()?;
+            Ok((begin.elapsed(), on_device))
+        })?;
+        let mut subject = subject.bytes(bytes);
+        let triad = self.triads.seconds(bytes, session)?;
+        if let Some((triad, spread)) = triad.zip(Spread::of(&samples.event)) {
+            subject = subject.found("of_equal_triad", triad / spread.median);
+        }
+        session.push(subject, samples);
+        Ok(())
     }
 }
 

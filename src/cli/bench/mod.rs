@@ -13,6 +13,7 @@ mod session;
 mod solver;
 mod stencil;
 mod text;
+mod triads;
 
 use super::Common;
 use super::failure::{Failure, Status};
