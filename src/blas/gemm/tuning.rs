@@ -307,7 +307,7 @@ impl Registers {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm.json), the others follow it.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Single, false) => vec![
