@@ -141,7 +141,9 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
     for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
         let wilson = wilson(&team);
         let source = wilson.lattice().point_source([1, 0, 5, 3], 3, 1).unwrap();
-        for params in every {
+        // On two devices only sums are made otherwise.
+        let some = if team.len() == 2 { &every[..5] } else { &every[..] };
+        for &params in some {
             let what = format!("{name}, {params:?}");
             // What is built beforehand is all that is needed.
             build_programs_of_solve(

@@ -169,7 +169,8 @@ fn gauge_covariance() {
         let rotation = gauge_transformation(dims, 9);
         let rotated = transform_links(&configuration, &rotation);
         let psi = spinor_field(dims, 10);
-        for (name, team) in common::teams() {
+        // Three agree with the definition, see above.
+        for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
             let boundary = Boundary::antiperiodic_t();
             let before = on_team::<f64>(&team, &configuration, boundary, Kappa(0.14), "M", &psi);
             let after = on_team::<f64>(
@@ -197,7 +198,8 @@ fn translation_covariance() {
             let links = (0..4 * dims.volume()).map(|k| configuration.link(shift(k / 4), k % 4)).collect();
             let shifted = GaugeConfiguration::new(dims, host::Links::Double(links));
             let shifted_psi: Vec<Spinor> = (0..dims.volume()).map(|site| psi[shift(site)]).collect();
-            for (name, team) in common::teams() {
+            // Three agree with the definition, see above.
+            for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
                 let apply = |links: &GaugeConfiguration, psi: &[Spinor]| {
                     on_team::<f64>(&team, links, Boundary::periodic(), Kappa(0.14), "M", psi)
                 };
@@ -230,7 +232,8 @@ fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
     let expected: Vec<Spinor> =
         psi.iter().map(|psi| Spinor::from_fn(|s, c| psi.0[s][c] * eigenvalue)).collect();
     let free = GaugeConfiguration::unit(dims);
-    for (name, team) in common::teams() {
+    // Three agree with the definition, see above.
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
         let apply = |which: &str, psi: &[Spinor]| {
             on_team::<f64>(&team, &free, Boundary::periodic(), Kappa(kappa), which, psi)
         };
