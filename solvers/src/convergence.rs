@@ -340,10 +340,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
 
     /// r = b − A x
     fn residual(&mut self, x: &VectorOf<A>, r: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
-        let space = self.operator.space();
-        self.operator.apply(x, r)?;
         self.count_application();
-        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
+        self.operator.residual(self.b, x, r)
     }
 
     pub fn count_application(&mut self) {
@@ -563,9 +561,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     /// ‖b − A x‖ / ‖b‖ of the system that is iterated, from its definition.
     fn own_residual(&mut self, x: &VectorOf<A>) -> Result<f64, ErrorOf<A>> {
         let space = self.operator.space();
-        self.operator.apply(x, &mut self.scratch)?;
+        self.operator.residual(self.b, x, &mut self.scratch)?;
         self.applications += 1;
-        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.scratch)?;
         let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
         Ok(norm2.re.sqrt() / self.scale())
     }

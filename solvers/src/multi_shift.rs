@@ -4,7 +4,6 @@ use crate::conjugate_gradient::Curvature;
 use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
-use num_complex::Complex64;
 
 /// Parameters of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,8 +236,7 @@ impl<A: LinearOperator> Definition<'_, A> {
     /// ‖b − (A + σ) x‖ / ‖b‖
     fn residual(&mut self, system: &System<VectorOf<A>>) -> Result<f64, ErrorOf<A>> {
         let space = self.a.space();
-        Plus::new(self.a, system.shift).apply(&system.x, &mut self.scratch)?;
-        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.scratch)?;
+        Plus::new(self.a, system.shift).residual(self.b, &system.x, &mut self.scratch)?;
         let [norm2] = space.read([&space.norm2(&self.scratch)?])?;
         Ok(norm2.re.sqrt() / self.b_norm)
     }

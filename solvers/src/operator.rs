@@ -3,6 +3,7 @@
 use crate::outcome::Work;
 use crate::space::VectorSpace;
 use crate::{ScalarOf, VectorOf};
+use num_complex::Complex64;
 
 /// A linear operator A on a [`VectorSpace`].
 pub trait LinearOperator {
@@ -14,6 +15,18 @@ pub trait LinearOperator {
 
     /// out = A x. `out` is another vector than `x` and is overwritten.
     fn apply(&self, x: &VectorOf<Self>, out: &mut VectorOf<Self>) -> Result<(), crate::ErrorOf<Self>>;
+
+    /// r = b − A x
+    fn residual(
+        &self,
+        b: &VectorOf<Self>,
+        x: &VectorOf<Self>,
+        r: &mut VectorOf<Self>,
+    ) -> Result<(), crate::ErrorOf<Self>> {
+        let space = self.space();
+        self.apply(x, r)?;
+        space.xpby(b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
+    }
 
     /// Fused: out = A x; gives (w, A x) and (A x, A x). `w` may be `x`.
     fn apply_products(

@@ -65,6 +65,11 @@ impl SquareMatrix {
         (0..self.size).map(|j| norm2(j).sqrt()).collect()
     }
 
+    /// The norms of the columns of X, if this is X†X.
+    pub fn norms_of_gram(&self) -> Vec<f64> {
+        (0..self.size).map(|j| self[(j, j)].re.sqrt()).collect()
+    }
+
     /// The Cholesky factor of this Hermitian matrix, of which only the upper triangle is looked at. A column of which no more than `tolerance` of its
     /// diagonal element is independent of those before it counts as dependent.
     pub fn cholesky(&self, tolerance: f64) -> Cholesky {

@@ -238,6 +238,10 @@ fn complex_sum([re, im, _]: [f64; REDUCTION_VALUES]) -> Complex<f64> {
     Complex::new(re, im)
 }
 
+fn dot_and_norm2([re, im, norm2]: [f64; REDUCTION_VALUES]) -> (Complex<f64>, f64) {
+    (Complex::new(re, im), norm2)
+}
+
 fn real_sum([sum, ..]: [f64; REDUCTION_VALUES]) -> f64 {
     sum
 }
@@ -397,8 +401,7 @@ pub fn dot_norm2<'a, 'b, T: Element>(
     let (x, y) = (x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("dot_norm2: x", device, len, x)?;
-    let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, im), norm2);
-    reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], result)
+    reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
 }
 
 /// y = y + αx, and ‖y‖² of the new y.
@@ -459,8 +462,7 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
         return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
     }
     let operands = [scalar::<T>(beta), r.into(), p.into(), ar.into(), ap.into()];
-    let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, im), norm2);
-    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, result)
+    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
 }
 
 /// A scalar in the element's own type.

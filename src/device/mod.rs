@@ -41,6 +41,7 @@ mod number;
 mod pending;
 mod pinned;
 mod pinned_memory;
+mod pool;
 mod probe;
 mod program;
 mod recorder;

@@ -51,7 +51,7 @@ impl<T: Pod> PinnedBuffer<T> {
     /// As [`PinnedBuffer::zeroed`].
     pub fn kept(device: &Device, len: usize) -> Result<Self> {
         let memory = match device.pinned_pool().take(len.saturating_mul(size_of::<T>())) {
-            Some(memory) => memory,
+            Some((memory, _)) => memory,
             None => PinnedMemory::zeroed(device.core(), len, size_of::<T>())?,
         };
         Self::of(device, memory, len, true)
@@ -193,7 +193,7 @@ impl<T> Drop for PinnedBuffer<T> {
         if let Some(memory) = self.memory.take()
             && self.kept
         {
-            self.device.pinned_pool().give_back(memory);
+            self.device.pinned_pool().keep(memory);
         }
     }
 }

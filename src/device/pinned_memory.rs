@@ -1,7 +1,8 @@
 //! Untyped pinned memory: what pinned buffers are made of, and what a device keeps of it.
 
 use super::error::{DeviceError, Result};
-use super::handle::{Core, Noted, lock};
+use super::handle::{Core, Noted};
+use super::pool::Pool;
 use super::recorder::Queue;
 use opencl3::command_queue::enqueue_map_buffer;
 use opencl3::error_codes::CL_MAP_FAILURE;
@@ -10,7 +11,7 @@ use opencl3::memory::{
 };
 use opencl3::types::CL_BLOCKING;
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Pieces of memory that a device keeps at most.
 const MOST_KEPT: usize = 8;
@@ -91,28 +92,14 @@ impl Drop for PinnedMemory {
 }
 
 /// The pinned memory of a device that nobody is using.
-#[derive(Default)]
-pub(super) struct PinnedPool(Mutex<Vec<PinnedMemory>>);
+pub(super) type PinnedPool = Pool<PinnedMemory>;
 
 impl PinnedPool {
-    /// One of at least so many bytes.
-    pub fn take(&self, bytes: usize) -> Option<PinnedMemory> {
-        let mut free = lock(&self.0);
-        match free.iter().position(|memory| memory.bytes >= bytes) {
-            Some(position) => Some(free.swap_remove(position)),
-            None => {
-                // What is too small now would be too small again.
-                free.pop();
-                None
-            }
-        }
-    }
-
-    /// Keeps it, unless there is enough.
-    pub fn give_back(&self, memory: PinnedMemory) {
-        let mut free = lock(&self.0);
-        if free.len() < MOST_KEPT && memory.bytes <= LARGEST_KEPT {
-            free.push(memory);
+    /// Keeps some memory, unless it is much or there is enough.
+    pub fn keep(&self, memory: PinnedMemory) {
+        let bytes = memory.bytes;
+        if bytes <= LARGEST_KEPT {
+            self.give_back(memory, bytes, MOST_KEPT);
         }
     }
 }

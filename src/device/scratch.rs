@@ -2,18 +2,15 @@
 
 use super::argument::Argument;
 use super::error::Result;
-use super::handle::{Device, lock};
+use super::handle::Device;
 use super::memory::Memory;
+use super::pool::Pool;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Mutex;
 
 /// The scratch memory of a device that no operation is being enqueued with.
-///
-/// It holds no [`Device`], so that the device can keep it.
-#[derive(Default)]
-pub(super) struct ScratchPool(Mutex<Vec<(Memory, usize)>>);
+pub(super) type ScratchPool = Pool<Memory>;
 
 /// Memory for at least `len` elements of type `T` with undefined contents, taken from its device; dropping it gives it
 /// back.
@@ -35,16 +32,9 @@ impl Device {
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>> {
         let wanted = len.saturating_mul(size_of::<T>());
-        let mut free = lock(&self.scratch_pool().0);
-        let fitting = free.iter().position(|(_, bytes)| *bytes >= wanted);
-        let memory = match fitting {
-            Some(position) => free.swap_remove(position),
-            None => {
-                // What is too small now would be too small again.
-                free.pop();
-                drop(free);
-                (Memory::allocate(self.core(), len, size_of::<T>())?, wanted)
-            }
+        let memory = match self.scratch_pool().take(wanted) {
+            Some(memory) => memory,
+            None => (Memory::allocate(self.core(), len, size_of::<T>())?, wanted),
         };
         Ok(Scratch { device: self.clone(), memory: Some(memory), element: PhantomData })
     }
@@ -70,8 +60,8 @@ impl<T> Scratch<T> {
 
 impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
-        if let Some(memory) = self.memory.take() {
-            lock(&self.device.scratch_pool().0).push(memory);
+        if let Some((memory, bytes)) = self.memory.take() {
+            self.device.scratch_pool().give_back(memory, bytes, usize::MAX);
         }
     }
 }

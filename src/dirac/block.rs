@@ -1,7 +1,7 @@
 //! Solving M x = b for several sources at once.
 
 use super::checkpoints::{Beside, Checkpoints, Keeper};
-use super::forms::{self, residual_of, with_best};
+use super::forms::{self, with_best};
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use super::solve::{self, InvertError, stopping};
 use super::systems::{InPrecision, Normal};
@@ -101,11 +101,11 @@ fn solve_block(
     let stopping = stopping(tol, max_iterations);
     let wilson = wilson.for_sources(sources)?;
     let space = wilson.spinor_space();
-    let b_norms: Vec<f64> =
-        norms(&space.gram(b)?).into_iter().map(|norm| if norm == 0.0 { 1.0 } else { norm }).collect();
+    let scale = |norm| if norm == 0.0 { 1.0 } else { norm };
+    let b_norms: Vec<f64> = space.gram(b)?.norms_of_gram().into_iter().map(scale).collect();
     let mut residual = space.zero_vector()?;
     let mut true_residuals = |x: &SpinorField<f64>| {
-        residual_of(&wilson, b, x, &mut residual)?;
+        wilson.residual(b, x, &mut residual)?;
         Ok(relative(&space.gram(&residual)?, &b_norms))
     };
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
@@ -205,7 +205,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
             low.copy(&zero, x)?;
-            residual_of(operator, b, &solution, &mut residual)?;
+            operator.residual(b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             normal.adjoint().apply(&low_residual, r)?;
             let relative = relative(&space.gram(&residual)?, b_norms);
@@ -238,13 +238,8 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
     }
 }
 
-/// The norms of the columns of X, of X†X.
-fn norms(gram: &SquareMatrix) -> Vec<f64> {
-    (0..gram.size()).map(|j| gram[(j, j)].re.sqrt()).collect()
-}
-
 fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
-    norms(gram).into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
+    gram.norms_of_gram().into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
 }
 
 /// Brings what the method returned to all sites.

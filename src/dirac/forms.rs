@@ -7,10 +7,9 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, ErrorOf, Failure, LinearOperator, MrSmoother, Recurrence, Replaced,
-    SolverError, SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, SolverError,
+    SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
 };
-use num_complex::Complex64;
 use std::cell::{Cell, RefCell};
 
 /// ω of the steps that precondition GCR.
@@ -113,7 +112,7 @@ impl<A: DiracOperator> Form<'_, A> {
         space.copy(b, &mut residual)?;
         if let Some(guess) = guess {
             space.copy(guess, &mut solution)?;
-            residual_of(operator, b, guess, &mut residual)?;
+            operator.residual(b, guess, &mut residual)?;
         }
         let zero = low.space().zero_vector()?;
         let mut low_residual = low.space().zero_vector()?;
@@ -137,7 +136,7 @@ impl<A: DiracOperator> Form<'_, A> {
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
             low.space().copy(&zero, x)?;
-            residual_of(operator, b, &solution, &mut residual)?;
+            operator.residual(b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             map.apply(&low_residual, r)?;
             let r_norm2 = low.space().norm2(r)?;
@@ -208,18 +207,6 @@ pub(super) fn with_best<V, W>(
         SolverError::ForeignState(error) => SolverError::ForeignState(error),
         SolverError::Operation(error) => SolverError::Operation(error),
     })
-}
-
-/// r = b − A x
-pub(super) fn residual_of<A: LinearOperator>(
-    operator: &A,
-    b: &VectorOf<A>,
-    x: &VectorOf<A>,
-    r: &mut VectorOf<A>,
-) -> Result<(), ErrorOf<A>> {
-    let space = operator.space();
-    operator.apply(x, r)?;
-    space.xpby(b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
 }
 
 /// ‖x‖

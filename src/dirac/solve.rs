@@ -2,13 +2,15 @@
 
 use super::attempts::{Attempt, InOrder};
 use super::checkpoints::Checkpoints;
-use super::forms::{Form, Outcome, norm, residual_of, scale};
+use super::forms::{Form, Outcome, norm, scale};
 use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
 use super::systems::System;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
-use lattice_solvers::{Failure, ForeignState, SolverError, SolverInfo, Stopping, VectorSpace};
+use lattice_solvers::{
+    Failure, ForeignState, LinearOperator, SolverError, SolverInfo, Stopping, VectorSpace,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -464,7 +466,7 @@ pub(super) fn solve(
     let b_norm = scale(space, b)?;
     let mut residual = space.zero_vector()?;
     let mut true_residual = |x: &SpinorField<f64>| {
-        residual_of(wilson, b, x, &mut residual)?;
+        wilson.residual(b, x, &mut residual)?;
         Ok(norm(space, &residual)? / b_norm)
     };
     match plan.preconditioning {

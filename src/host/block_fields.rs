@@ -4,7 +4,7 @@
 //! of fixed length and the parts added in their order: the same bits whatever the number of threads.
 
 use super::spinor::Spinor;
-use super::spinor_fields::{PART, combine, local_dot};
+use super::spinor_fields::{PART, cast, combine, local_dot};
 use crate::scalar::Real;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -15,9 +15,7 @@ fn product<T: Real>(columns: usize, x: &[Spinor<T>], d: &[Complex64]) -> Vec<Spi
     let at = |k: usize| {
         let (column, site) = (k / sites, k % sites);
         (0..columns).fold(Spinor::default(), |sum, i| {
-            let factor = d[i * columns + column];
-            let factor = Complex::new(T::from_f64(factor.re), T::from_f64(factor.im));
-            combine(&sum, factor, &x[i * sites + site])
+            combine(&sum, cast(d[i * columns + column]), &x[i * sites + site])
         })
     };
     (0..x.len()).into_par_iter().map(at).collect()

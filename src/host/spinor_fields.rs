@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// Sites in one part of a sum.
 pub(super) const PART: usize = 512;
 
-fn cast<T: Real>(z: Complex64) -> Complex<T> {
+pub(super) fn cast<T: Real>(z: Complex64) -> Complex<T> {
     Complex::new(T::from_f64(z.re), T::from_f64(z.im))
 }
 

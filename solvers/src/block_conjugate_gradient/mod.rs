@@ -200,8 +200,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             return Ok(Some(Err(Failure::NotFinite { quantity: "‖r‖" })));
         }
         // A source equal to zero has the solution zero: its residual is counted absolutely.
-        let norm = |j| Some(gram[(j, j)].re.sqrt()).filter(|&norm| norm > 0.0);
-        self.scales = (0..columns).map(|j| norm(j).unwrap_or(1.0)).collect();
+        let scale = |norm| if norm > 0.0 { norm } else { 1.0 };
+        self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
         self.c = self.orthogonalise(&gram, &zero, |_| zero.clone())?;
         self.history.push(largest(&self.iterated(&self.c)));
         self.replaced = self.history[0];
@@ -373,12 +373,10 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             self.true_residuals = residuals(&mut self.x, &mut self.q)?;
             return Ok(());
         }
-        let space = self.a.space();
-        self.a.apply(&self.x, &mut self.q)?;
+        self.a.residual(self.b, &self.x, &mut self.q)?;
         self.work += self.a.work();
-        space.xpby(self.b, &space.scalar(Complex64::new(-1.0, 0.0)), &mut self.q)?;
-        let gram = self.gram_of_q()?;
-        self.true_residuals = (0..gram.size()).map(|j| gram[(j, j)].re.sqrt() / self.scales[j]).collect();
+        let norms = self.gram_of_q()?.norms_of_gram();
+        self.true_residuals = norms.iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect();
         Ok(())
     }
 

@@ -31,11 +31,11 @@ pub enum Fed<T> {
 
 /// The thread that copies operands to one device.
 pub struct Feeder<'a, T> {
-    pub member: usize,
-    pub device: &'a Device,
-    pub job: &'a Job<'a, T>,
-    pub schedule: &'a Schedule,
-    pub room: Room,
+    member: usize,
+    device: &'a Device,
+    job: &'a Job<'a, T>,
+    schedule: &'a Schedule,
+    room: Room,
     transfer: Transfer<T>,
     strips: Supply<Buffer<T>>,
     panels: Supply<Buffer<T>>,

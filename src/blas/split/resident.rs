@@ -104,7 +104,7 @@ fn send<T: Arithmetic>(device: &Device, from: &HostRef<'_, T>) -> BlasResult<(Bu
     let (_, length) = from.layout().lines();
     let mut buffer = Buffer::uninitialised(device, rows * columns)?;
     let (layout, arrival) = Transfer::new(device, length, rows * columns).upload(from, &mut buffer)?;
-    device.compute_after(&arrival.iter().collect::<Vec<_>>())?;
+    device.compute_after(arrival.as_ref().as_slice())?;
     Ok((buffer, layout))
 }
 

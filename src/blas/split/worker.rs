@@ -143,20 +143,16 @@ impl<T: Arithmetic> Multiplier<'_, T> {
     /// Rows that were computed, and how long the kernels ran.
     fn run(mut self, fed: Receiver<Fed<T>>) -> BlasResult<(usize, Option<Duration>)> {
         loop {
-            let next = match (fed.try_recv(), self.under_way.pop_front()) {
-                (Ok(next), oldest) => {
-                    oldest.into_iter().for_each(|tile| self.under_way.push_front(tile));
-                    next
-                }
+            let next = if let Ok(next) = fed.try_recv() {
+                next
+            } else if let Some(oldest) = self.under_way.pop_front() {
                 // There is time to see to the results.
-                (Err(_), Some(oldest)) => {
-                    self.fetch(oldest)?;
-                    continue;
-                }
-                (Err(_), None) => match fed.recv() {
-                    Ok(next) => next,
-                    Err(_) => return Ok((self.rows, self.busy)),
-                },
+                self.fetch(oldest)?;
+                continue;
+            } else if let Ok(next) = fed.recv() {
+                next
+            } else {
+                return Ok((self.rows, self.busy));
             };
             match next {
                 Fed::Strip(strip) => self.take_strip(strip)?,
@@ -193,8 +189,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
 
     /// Lets the kernels that are launched from now on wait for an operand.
     fn expect(&self, operand: &Operand<T>) -> BlasResult<()> {
-        let arrival: Vec<_> = operand.arrival.iter().collect();
-        Ok(self.worker.device.compute_after(&arrival)?)
+        Ok(self.worker.device.compute_after(operand.arrival.as_ref().as_slice())?)
     }
 
     /// Keeps a strip until it has met all panels.

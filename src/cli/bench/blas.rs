@@ -14,7 +14,7 @@ use crate::scalar::Real;
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The command line of `bench blas`.
 #[derive(Debug, clap::Args)]
@@ -309,11 +309,7 @@ impl Bench<'_, '_> {
         session: &mut Session<'_>,
         mut call: impl FnMut() -> Result<Option<Duration>, Failure>,
     ) -> Result<(), Failure> {
-        let samples = session.samples(|_| {
-            let begin = Instant::now();
-            let on_device = call()?;
-            Ok((begin.elapsed(), on_device))
-        })?;
+        let samples = session.samples_of(|_| call())?;
         let mut subject = subject.bytes(bytes);
         let triad = self.triads.seconds(bytes, session)?;
         if let Some((triad, spread)) = triad.zip(Spread::of(&samples.event)) {

@@ -11,7 +11,6 @@ use crate::scalar::{Element, Precision, Real};
 use num_complex::Complex;
 use num_traits::Float;
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// The command line of `bench gemm`.
 #[derive(Debug, clap::Args)]
@@ -264,11 +263,7 @@ impl Case<'_> {
             expected,
             format_args!("{element}gemm {n} by {tuning}"),
         )?;
-        let samples = session.samples(|_| {
-            let begin = Instant::now();
-            let on_device = multiply(c)?.duration()?;
-            Ok((begin.elapsed(), on_device))
-        })?;
+        let samples = session.samples_of(|_| Ok(multiply(c)?.duration()?))?;
         Ok((share, samples))
     }
 
@@ -302,10 +297,9 @@ impl Case<'_> {
         };
         let share =
             self.checked::<T>(Arithmetic::Ieee, read, expected, format_args!("{element}gemm {n} by faer"))?;
-        let samples = session.samples(|_| {
-            let begin = Instant::now();
+        let samples = session.samples_of(|_| {
             multiply(&mut c);
-            Ok((begin.elapsed(), None))
+            Ok(None)
         })?;
         let subject = self
             .subject::<T>(element, "faer on the host".to_owned(), &samples)

@@ -146,9 +146,22 @@ impl<'a> Session<'a> {
     pub fn time(
         &mut self,
         subject: Subject,
-        mut call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
+        call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
     ) -> Result<(), Failure> {
-        self.time_by(subject, |number| {
+        let samples = self.samples_of(call)?;
+        self.push(subject, samples);
+        Ok(())
+    }
+
+    /// As [`Session::samples`], of calls that say how long they took on the device, if that is known.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn samples_of(
+        &self,
+        mut call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
+    ) -> Result<Samples, Failure> {
+        self.samples(|number| {
             let begin = Instant::now();
             let on_device = call(number)?;
             Ok((begin.elapsed(), on_device))

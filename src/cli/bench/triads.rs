@@ -6,7 +6,6 @@ use crate::cli::statistics::Spread;
 use crate::device::{Device, StreamArrays, StreamKernels};
 use crate::host::{PeriodicNumbers, Stream};
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 /// Triads of one device, each measured once.
 pub struct Triads<'a> {
@@ -37,11 +36,8 @@ impl<'a> Triads<'a> {
         let numbers = [1, 2].map(|stream| PeriodicNumbers::new(stream, 1021));
         let len = bytes as usize / (Stream::Triad.arrays() * size_of::<f64>());
         let mut arrays = StreamArrays::new(self.device, len, 1, &numbers[0], &numbers[1])?;
-        let samples = session.samples(|_| {
-            let begin = Instant::now();
-            let (_, on_device) = self.kernels.launch(Stream::Triad, &mut arrays, 0)?.wait()?;
-            Ok((begin.elapsed(), on_device))
-        })?;
+        let samples =
+            session.samples_of(|_| Ok(self.kernels.launch(Stream::Triad, &mut arrays, 0)?.wait()?.1))?;
         let seconds = Spread::of(&samples.event).map(|spread| spread.median);
         self.known.extend(seconds.map(|seconds| (bytes, seconds)));
         Ok(seconds)
