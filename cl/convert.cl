@@ -40,9 +40,9 @@ static inline place moved(const layout a, const layout b, const place p)
 // Where the real part of a component is within one parity of a field, and how far from there the imaginary one.
 static inline size_t offset_of(const layout l, const place p, const int component)
 {
-    if (lanes_of(l) > 1)
-        return ((size_t)p.block * COMPONENTS + component) * 2 * lanes_of(l) + p.lane;
     const uint c = component % GROUP;
+    if (lanes_of(l) > 1)
+        return ((size_t)(component - c) * blocks_of(l) + (size_t)p.block * GROUP + c) * 2 * lanes_of(l) + p.lane;
     const uint first = c - c % l.pack;
     const uint width = min(l.pack, GROUP - first);
     return 2 * ((size_t)(component - c + first) * blocks_of(l) + (size_t)p.block * width + c - first);

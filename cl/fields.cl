@@ -5,7 +5,8 @@
 // BLOCKS                blocks of LANES sites in each parity
 // STREAM_LINKS STREAM_OUTPUT    1 to load links, or store results, past the caches where the device has such accesses
 //
-// One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [block][component][re, im][lane] with several.
+// One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [group][block][component][re, im][lane] with
+// several: a spinor is one group, each link of a site is one.
 // In half precision numbers are integers that count a unit, raised by 2¹⁵; each parity of a spinor field ends with the units of its sites.
 
 #define stored STORED
@@ -199,8 +200,24 @@ static inline void load_vector(__global const stored *address, const int width, 
 #endif
 }
 
-// The `size` complex numbers number `group` of a block, of `groups` such.
-#define LOAD_GROUP(z, half_field, groups, size, group, block, streamed)                                        \
+// PACK complex numbers, in their unit.
+static inline void store_vector(__global stored *address, const vcomplex *z)
+{
+#if STORED_BITS == 64
+    const double2 v = (double2)(z[0].re, z[0].im);
+#elif STORED_BITS == 32
+    const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
+#else
+    const short8 integers =
+        convert_short8_rte((float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im));
+    // Raised by 2¹⁵.
+    const short8 v = integers ^ (short)-0x8000;
+#endif
+    store_16(address, STREAM_OUTPUT, as_uint4(v));
+}
+
+// The `size` complex numbers of group number `group` of a block; all groups have as many.
+#define LOAD_GROUP(z, half_field, size, group, block, streamed)                                                \
     _Pragma("unroll")                                                                                         \
     for (int c = 0; c < (size); c += PACK) {                                                                  \
         const int width = PACK < (size) - c ? PACK : (size) - c;                                              \
@@ -220,10 +237,10 @@ static inline void load_vector(__global const stored *address, const int width, 
 #define TO_STORED(v) (v)
 #endif
 
-#define LOAD_GROUP(z, half_field, groups, size, group, block, streamed)                                        \
+#define LOAD_GROUP(z, half_field, size, group, block, streamed)                                                \
     {                                                                                                         \
         __global const vstored *numbers =                                                                     \
-            (__global const vstored *)(half_field) + 2 * ((size_t)(block) * ((groups) * (size)) + (group) * (size)); \
+            (__global const vstored *)(half_field) + 2 * (size) * ((size_t)(group) * BLOCKS + (block));           \
         _Pragma("unroll")                                                                                     \
         for (int c = 0; c < (size); ++c) {                                                                    \
             (z)[c].re = TO_REAL(numbers[2 * c]);                                                              \
@@ -247,7 +264,7 @@ static inline vreal load_unit(__global const stored *half_field, const size_t bl
 static inline spinor load_stored_spinor(__global const stored *half_field, const size_t block)
 {
     spinor psi;
-    LOAD_GROUP(psi.s, half_field, 1, SPINOR_COMPONENTS, 0, block, 0)
+    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 0, block, 0)
     return psi;
 }
 
@@ -296,20 +313,7 @@ static inline void store_spinor(__global stored *half_field, const size_t block,
     }
 #else
 #pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; c += PACK) {
-        __global stored *address = half_field + 2 * ((size_t)c * BLOCKS + block * PACK);
-        const vcomplex *z = psi.s + c;
-#if STORED_BITS == 64
-        const double2 v = (double2)(z[0].re, z[0].im);
-#elif STORED_BITS == 32
-        const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
-#else
-        const short8 integers = convert_short8_rte(
-            (float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im));
-        // Raised by 2¹⁵.
-        const short8 v = integers ^ (short)-0x8000;
-#endif
-        store_16(address, STREAM_OUTPUT, as_uint4(v));
-    }
+    for (int c = 0; c < SPINOR_COMPONENTS; c += PACK)
+        store_vector(half_field + 2 * ((size_t)c * BLOCKS + block * PACK), psi.s + c);
 #endif
 }

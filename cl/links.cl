@@ -107,7 +107,7 @@ static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomple
 static inline matrix load_link(__global const stored *half_links, const size_t block, const int mu)
 {
     matrix u;
-    LOAD_GROUP(u.e, half_links, 4, STORED_COMPLEX, mu, block, STREAM_LINKS)
+    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, mu, block, STREAM_LINKS)
 #pragma unroll
     for (int k = 0; k < STORED_COMPLEX; ++k) {
         u.e[k].re -= RAISED;
@@ -123,5 +123,5 @@ static inline matrix load_link(__global const stored *half_links, const size_t b
 
 static inline void prefetch_link(__global const stored *half_links, const size_t block, const int mu)
 {
-    prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * (4 * block + mu), 2 * STORED_COMPLEX);
+    prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * ((size_t)mu * BLOCKS + block), 2 * STORED_COMPLEX);
 }

@@ -5,14 +5,37 @@
 // Sums are accumulated in double, lane by lane, and finished by reduction.cl. Fields are loaded before numbers are taken: a work-item need not wait
 // for these first.
 
-// for (each block in this work-item's share): its parity starts at number START of a field, and it is number `i` there
+// for (each block in this work-item's share): `k` is its number
 #define FOR_EACH_BLOCK(parities)                                                                             \
     const uint per_group = ((parities) * BLOCKS + get_num_groups(0) - 1) / get_num_groups(0);                \
     const uint group_start = min((uint)((parities) * BLOCKS), (uint)get_group_id(0) * per_group);            \
     const uint group_end = min((uint)((parities) * BLOCKS), group_start + per_group);                        \
-    for (uint k = group_start + get_local_id(0), i = k % BLOCKS; k < group_end; k += LOCAL_SIZE, i = k % BLOCKS)
+    for (uint k = group_start + get_local_id(0); k < group_end; k += LOCAL_SIZE)
 
-#define START (k / BLOCKS * SPINOR_HALF_FIELD)
+#if LANES == 1 && !UNIT_NUMBERS
+// What is done to all numbers alike need not know whose they are: instead of a stretch of each plane of vectors a work-group has as much of the
+// memory in one piece.
+#define VECTORS (SPINOR_COMPONENTS / PACK)
+#define VECTOR_ADDRESS(x, v)                                                                                 \
+    ((x) + 2 * PACK * ((size_t)group_start * VECTORS + (v) * (group_end - group_start) + (k - group_start)))
+
+#define LOAD(psi, x)                                                                                         \
+    spinor psi;                                                                                              \
+    _Pragma("unroll")                                                                                       \
+    for (int v = 0; v < VECTORS; ++v)                                                                        \
+        load_vector(VECTOR_ADDRESS(x, v), PACK, 0, psi.s + v * PACK)
+
+#define STORE(x, psi)                                                                                        \
+    {                                                                                                        \
+        const spinor result = psi;                                                                           \
+        _Pragma("unroll")                                                                                   \
+        for (int v = 0; v < VECTORS; ++v)                                                                    \
+            store_vector(VECTOR_ADDRESS(x, v), result.s + v * PACK);                                         \
+    }
+#else
+#define LOAD(psi, x) const spinor psi = load_spinor((x) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS)
+#define STORE(x, psi) store_spinor((x) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS, psi)
+#endif
 
 // x + a y
 static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
@@ -29,8 +52,9 @@ __kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __g
                    __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
-        const spinor from = load_spinor(x + START, i), old = load_spinor(y + START, i);
-        store_spinor(y + START, i, combine(old, splat(NUMBER(a)), from));
+        LOAD(from, x);
+        LOAD(old, y);
+        STORE(y, combine(old, splat(NUMBER(a)), from));
     }
 }
 
@@ -39,8 +63,9 @@ __kernel void xpby(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __g
                    __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
-        const spinor from = load_spinor(x + START, i), old = load_spinor(y + START, i);
-        store_spinor(y + START, i, combine(from, splat(NUMBER(b)), old));
+        LOAD(from, x);
+        LOAD(old, y);
+        STORE(y, combine(from, splat(NUMBER(b)), old));
     }
 }
 
@@ -50,8 +75,11 @@ __kernel void inner_product(const uint parities, __global const stored *restrict
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0;
-    FOR_EACH_BLOCK(parities)
-        add_product(&re, &im, load_spinor(x + START, i), load_spinor(y + START, i));
+    FOR_EACH_BLOCK(parities) {
+        LOAD(left, x);
+        LOAD(right, y);
+        add_product(&re, &im, left, right);
+    }
     REDUCE(2, sum_of_lanes(re), sum_of_lanes(im), 0.0);
 }
 
@@ -60,8 +88,10 @@ __kernel void norm2(const uint parities, __global const stored *restrict x, REDU
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
-    FOR_EACH_BLOCK(parities)
-        sum = add_norm2(sum, load_spinor(x + START, i));
+    FOR_EACH_BLOCK(parities) {
+        LOAD(psi, x);
+        sum = add_norm2(sum, psi);
+    }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
 }
 
@@ -73,12 +103,14 @@ __kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), 
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        const spinor direction = load_spinor(p + START, i), old = load_spinor(x + START, i);
-        const spinor image = load_spinor(q + START, i), before = load_spinor(r + START, i);
+        LOAD(direction, p);
+        LOAD(old, x);
+        LOAD(image, q);
+        LOAD(before, r);
         const double2 step = NUMBER(a);
-        store_spinor(x + START, i, combine(old, splat(step), direction));
+        STORE(x, combine(old, splat(step), direction));
         const spinor residual = combine(before, splat(-step), image);
-        store_spinor(r + START, i, residual);
+        STORE(r, residual);
         sum = add_norm2(sum, residual);
     }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
@@ -92,12 +124,14 @@ __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        const spinor residual = load_spinor(r + START, i), direction = load_spinor(p + START, i);
-        const spinor of_residual = load_spinor(s + START, i), of_direction = load_spinor(q + START, i);
+        LOAD(residual, r);
+        LOAD(direction, p);
+        LOAD(of_residual, s);
+        LOAD(of_direction, q);
         const vcomplex share = splat(NUMBER(b));
-        store_spinor(p + START, i, combine(residual, share, direction));
+        STORE(p, combine(residual, share, direction));
         const spinor image = combine(of_residual, share, of_direction);
-        store_spinor(q + START, i, image);
+        STORE(q, image);
         add_product(&re, &im, residual, image);
         sum = add_norm2(sum, image);
     }
@@ -111,9 +145,10 @@ __kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        const spinor image = load_spinor(q + START, i), before = load_spinor(r + START, i);
+        LOAD(image, q);
+        LOAD(before, r);
         const spinor residual = combine(before, splat(-NUMBER(a)), image);
-        store_spinor(r + START, i, residual);
+        STORE(r, residual);
         sum = add_norm2(sum, residual);
     }
     REDUCE(1, sum_of_lanes(sum), 0.0, 0.0);
@@ -124,10 +159,11 @@ __kernel void follow(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), N
                      __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
-        const spinor residual = load_spinor(r + START, i), old = load_spinor(x + START, i);
-        const spinor direction = load_spinor(p + START, i);
-        store_spinor(x + START, i, combine(old, splat(NUMBER(a)), direction));
-        store_spinor(p + START, i, combine(residual, splat(NUMBER(b)), direction));
+        LOAD(residual, r);
+        LOAD(old, x);
+        LOAD(direction, p);
+        STORE(x, combine(old, splat(NUMBER(a)), direction));
+        STORE(p, combine(residual, splat(NUMBER(b)), direction));
     }
 }
 
@@ -139,13 +175,16 @@ __kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a)
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
     FOR_EACH_BLOCK(parities) {
-        const spinor before = load_spinor(r + START, i), direction = load_spinor(p + START, i);
-        const spinor old = load_spinor(x + START, i);
+        LOAD(before, r);
+        LOAD(direction, p);
+        LOAD(old, x);
         const double2 step = NUMBER(b);
-        store_spinor(x + START, i, combine(combine(old, splat(NUMBER(a)), direction), splat(step), before));
-        const spinor residual = combine(before, splat(-step), load_spinor(t + START, i));
-        store_spinor(r + START, i, residual);
-        add_product(&re, &im, load_spinor(q + START, i), residual);
+        STORE(x, combine(combine(old, splat(NUMBER(a)), direction), splat(step), before));
+        LOAD(image, t);
+        const spinor residual = combine(before, splat(-step), image);
+        STORE(r, residual);
+        LOAD(shadow, q);
+        add_product(&re, &im, shadow, residual);
         sum = add_norm2(sum, residual);
     }
     REDUCE(3, sum_of_lanes(re), sum_of_lanes(im), sum_of_lanes(sum));
@@ -156,8 +195,10 @@ __kernel void turn(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUM
                    __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
-        const spinor residual = load_spinor(r + START, i), image = load_spinor(v + START, i);
-        const spinor direction = combine(load_spinor(p + START, i), splat(-NUMBER(c)), image);
-        store_spinor(p + START, i, combine(residual, splat(NUMBER(b)), direction));
+        LOAD(residual, r);
+        LOAD(image, v);
+        LOAD(old, p);
+        const spinor direction = combine(old, splat(-NUMBER(c)), image);
+        STORE(p, combine(residual, splat(NUMBER(b)), direction));
     }
 }

@@ -288,14 +288,16 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 
-// One direction of the hopping term. Links are prefetched, and spinors ahead in t: the others are in the cache already. `at_end` and `at_start` say whether the step leaves the sub-lattice.
+// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. `at_end` and `at_start`
+// say whether the step leaves the sub-lattice.
+#define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                          \
     {                                                                                                        \
         const matrix u = load_link(links_here, block, mu);                                                   \
         if (PREFETCH != 0)                                                                                   \
             prefetch_link(links_here, block + PREFETCH, mu);                                                 \
         FOR_SOURCES(r) {                                                                                     \
-            if (PREFETCH != 0 && mu == 3)                                                                    \
+            if (IS_FAR(mu))                                                                                  \
                 prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                         \
             half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, AHEAD_SIGN);     \
             if (at_end) {                                                                                    \
@@ -311,6 +313,8 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
         if (PREFETCH != 0)                                                                                   \
             prefetch_link(links_other, neighbour + PREFETCH, mu);                                            \
         FOR_SOURCES(r) {                                                                                     \
+            if (IS_FAR(mu))                                                                                  \
+                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                         \
             half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, -AHEAD_SIGN);    \
             upper = times(u, 1, upper);                                                                      \
             if (at_start) {                                                                                  \
@@ -412,8 +416,12 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if SUBTRACT
     const vcomplex minus_a = splat(-NUMBER(a));
 #endif
-#if FULL
-    // Work-groups alternate between the parities, so that the links between their sites are still in the cache for the second of them.
+#if FULL && LOCAL_SIZE % 2 == 0
+    // Half of a work-group has even sites, the other half has the odd ones beside them: most of their links are the same.
+    const uint parity = get_local_id(0) / (LOCAL_SIZE / 2);
+    const uint item = get_group_id(0) * (LOCAL_SIZE / 2) + get_local_id(0) % (LOCAL_SIZE / 2);
+#elif FULL
+    // So it is with two groups, one after the other.
     const uint parity = get_group_id(0) % 2;
     const uint item = get_group_id(0) / 2 * LOCAL_SIZE + get_local_id(0);
 #else

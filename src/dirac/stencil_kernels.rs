@@ -133,7 +133,8 @@ impl Tuning {
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-21-h200/search`). A hop in double needs all
     /// registers, and gains from leaving the first-level cache to the spinors. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both stay in the cache if the lattice is worked off in tiles.
+    /// the neighbours' spinors what is loaded most: both stay in the cache if the lattice is worked off in tiles. Where all sites are under way at
+    /// once, a large group shares most in the first-level cache.
     ///
     /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
@@ -172,13 +173,18 @@ impl Tuning {
                 let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
                 Self { work_group, sources_per_item, tile_z, ..registers(limit) }
             }
-            _ if task.region == Region::Full => {
-                let (work_group, limit) = if in_double { (128, 255) } else { (64, 168) };
-                Self { work_group, stream_output: true, tile_z: 8, ..registers(limit) }
+            (StoragePrecision::Single, Reconstruction::None | Reconstruction::Twelve)
+                if sites <= ONE_WAVE =>
+            {
+                let limit = if reconstruction == Reconstruction::None { 128 } else { 96 };
+                Self { work_group: 256, stream_links: true, stream_output: true, ..registers(limit) }
             }
-            // One wave of work-items: as many as possible at once, and what they share close together.
-            (StoragePrecision::Single, _) if sites <= ONE_WAVE => {
-                Self { work_group: 128, stream_output: true, tile_z: 4, ..registers(96) }
+            (StoragePrecision::Single, Reconstruction::Eight) if sites <= ONE_WAVE => {
+                Self { work_group: 128, stream_output: true, tile_z: 4, ..registers(128) }
+            }
+            _ if task.region == Region::Full => {
+                let limit = if in_double { 255 } else { 168 };
+                Self { work_group: 128, stream_output: true, tile_z: 8, ..registers(limit) }
             }
             (StoragePrecision::Double, _) => {
                 Self { stream_links: true, stream_output: true, ..registers(255) }
@@ -265,7 +271,7 @@ impl SlabKernels {
                 ],
             )?;
             let items = parities * layout.face_sites() / layout.lanes();
-            let group = tuning.work_group;
+            let group = tuning.work_group.min(64);
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
         let mut numbers = None;

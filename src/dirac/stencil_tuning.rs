@@ -19,7 +19,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
     let processor = device.info().kind == DeviceKind::Cpu;
     let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
     let resources = move |from: &Tuning| {
-        let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128] };
+        let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128, 256] };
         let registers: &[Option<u32>] =
             if register_limit { &[Some(96), Some(128), Some(168), Some(255)] } else { &[None] };
         let mut variants = Vec::new();

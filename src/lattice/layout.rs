@@ -1,7 +1,8 @@
 //! Where a site lives in the memory of one device.
 //!
 //! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones. With several lanes a field is
-//! stored as `[parity][block][component][re, im][lane]`. With one it is `[parity][vector][site][component in the vector][re, im]`:
+//! stored as `[parity][group][block][component in the group][re, im][lane]`: the links of each direction are read in the order of their sites,
+//! also those that belong to neighbours. With one lane it is `[parity][vector][site][component in the vector][re, im]`:
 //! planes of vectors of up to 16 bytes, the widest loads of a work-item. A vector holds one complex number in double, two in single,
 //! four in half; what remains of a group of components at its end is a plane of narrower vectors.
 //!
@@ -188,15 +189,15 @@ impl Layout {
         let Place { parity, block, lane } = place;
         let lanes = self.lanes();
         let start = parity * self.half_field(shape);
+        let (group, c) = (component / shape.group, component % shape.group);
         if lanes == 1 {
-            let (group, c) = (component / shape.group, component % shape.group);
             let vector = c - c % self.pack();
             let width = self.pack().min(shape.group - vector);
             let re =
                 start + 2 * ((group * shape.group + vector) * self.blocks() + block * width + c - vector);
             [re, re + 1]
         } else {
-            let re = start + (block * shape.components() + component) * 2 * lanes + lane;
+            let re = start + ((group * self.blocks() + block) * shape.group + c) * 2 * lanes + lane;
             [re, re + lanes]
         }
     }

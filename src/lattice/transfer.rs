@@ -44,27 +44,18 @@ pub fn upload<T: Storage>(
                 let z = sites[k * components + component];
                 [z.re, z.im].map(|value| T::store(value, units[k]))
             };
-            if lanes == 1 {
-                for (component, width) in vectors(layout, shape) {
-                    let plane: Vec<T::Stored> = (0..count * width)
-                        .into_par_iter()
-                        .flat_map_iter(|n| stored(n / width, component + n % width))
-                        .collect();
-                    let [offset, _] =
-                        layout.offsets(shape, component, Place { parity: 0, block: first, lane: 0 });
-                    write(buffer, start + offset, &plane)?;
-                }
-            } else {
-                let mut staged = vec![T::Stored::default(); 2 * count * lanes * components];
-                staged.par_chunks_mut(2 * components * lanes).enumerate().for_each(|(block, numbers)| {
-                    for (lane, component) in (0..lanes * components).map(|k| (k / components, k % components))
-                    {
-                        let [re, im] = stored(block * lanes + lane, component);
-                        numbers[component * 2 * lanes + lane] = re;
-                        numbers[(component * 2 + 1) * lanes + lane] = im;
+            for (component, width) in planes(layout, shape) {
+                let mut plane = vec![T::Stored::default(); 2 * count * lanes * width];
+                plane.par_chunks_mut(2 * width * lanes).enumerate().for_each(|(block, numbers)| {
+                    for (lane, c) in (0..lanes * width).map(|k| (k / width, k % width)) {
+                        let [re, im] = stored(block * lanes + lane, component + c);
+                        numbers[c * 2 * lanes + lane] = re;
+                        numbers[(c * 2 + 1) * lanes + lane] = im;
                     }
                 });
-                write(buffer, start + first * components * 2 * lanes, &staged)?;
+                let [offset, _] =
+                    layout.offsets(shape, component, Place { parity: 0, block: first, lane: 0 });
+                write(buffer, start + offset, &plane)?;
             }
             if layout.has_units(shape) {
                 let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
@@ -99,9 +90,9 @@ fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S])
     buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
 }
 
-/// First component and width of each plane of vectors, with one lane.
-fn vectors(layout: &Layout, shape: Shape) -> impl Iterator<Item = (usize, usize)> {
-    let pack = layout.pack();
+/// First component and components of what is stored for all blocks of a parity before anything else is: vectors with one lane, groups with several.
+fn planes(layout: &Layout, shape: Shape) -> impl Iterator<Item = (usize, usize)> {
+    let pack = if layout.lanes() == 1 { layout.pack() } else { shape.group };
     let in_group = move |group: usize| {
         let first = group * shape.group;
         (0..shape.group).step_by(pack).map(move |c| (first + c, pack.min(shape.group - c)))
