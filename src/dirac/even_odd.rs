@@ -77,7 +77,7 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<(), DeviceError> {
-        self.apply_observed(psi, shifted, out, drop)
+        self.apply_and_observe(psi, shifted, out, None)
     }
 
     /// As [`apply`](Self::apply), and gives the event of each device's kernel to `launched`.
@@ -86,12 +86,22 @@ impl<T: Storage> HopEvenOdd<T> {
         psi: &ParityField<T>,
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
-        launched: impl FnMut(Event),
+        mut launched: impl FnMut(Event),
+    ) -> Result<(), DeviceError> {
+        self.apply_and_observe(psi, shifted, out, Some(&mut launched))
+    }
+
+    fn apply_and_observe(
+        &self,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+        observer: Option<&mut dyn FnMut(Event)>,
     ) -> Result<(), DeviceError> {
         let shifted = shifted.map(|field| &field.spinors);
         let psi = &psi.spinors;
         let fields = Fields { psi, shifted, out: &mut out.spinors, against: None, multiple: None };
-        self.stencil.apply(fields, launched).map(drop)
+        self.stencil.apply(fields, observer).map(drop)
     }
 
     /// As [`apply`](Self::apply), and gives (against, out) and (out, out).
@@ -145,7 +155,7 @@ impl<T: Storage> HopEvenOdd<T> {
     }
 
     fn sums(&self, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {
-        Ok(self.stencil.apply(fields, drop)?.expect("all endings but the first make sums"))
+        Ok(self.stencil.apply(fields, None)?.expect("all endings but the first make sums"))
     }
 
     /// Operations and least memory traffic of one application.

@@ -62,7 +62,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `launched`. What is stored, and what is returned, is as the task's [`Ending`] says: nothing, or (against, out), if there is such a field, and (out, out).
+    /// slab's kernel to `observer`, if there is one. What is stored, and what is returned, is as the task's [`Ending`] says: nothing, or (against, out), if there is such a field, and (out, out).
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -70,12 +70,12 @@ impl<T: Storage> Stencil<T> {
     pub fn apply(
         &self,
         fields: Fields<'_, T>,
-        launched: impl FnMut(Event),
+        observer: Option<&mut dyn FnMut(Event)>,
     ) -> Result<Option<[Number; 2]>, DeviceError> {
         self.check(&fields);
         match self.links.storage() {
             GaugeStorage::Host(links) => self.apply_on_host(links, fields),
-            GaugeStorage::Devices(links) => self.apply_on_devices(links, fields, launched),
+            GaugeStorage::Devices(links) => self.apply_on_devices(links, fields, observer),
         }
     }
 
@@ -143,7 +143,7 @@ impl<T: Storage> Stencil<T> {
         &self,
         links: &[Buffer<T::Stored>],
         fields: Fields<'_, T>,
-        mut launched: impl FnMut(Event),
+        mut observer: Option<&mut dyn FnMut(Event)>,
     ) -> Result<Option<[Number; 2]>, DeviceError> {
         let psi = fields.psi.on_devices();
         let (shifted, against) =
@@ -194,7 +194,10 @@ impl<T: Storage> Stencil<T> {
             if let Some(reduction) = &mut reduction {
                 arguments.extend(reduction.arguments());
             }
-            launched(kernels.wilson.launch(range, arguments.as_slice())?);
+            match &mut observer {
+                Some(observer) => observer(kernels.wilson.launch(range, arguments.as_slice())?),
+                None => kernels.wilson.start(range, arguments.as_slice())?,
+            }
             running.extend(reduction);
         }
         if running.is_empty() {

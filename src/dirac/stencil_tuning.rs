@@ -163,7 +163,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
             let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
             let fields = Fields { psi, shifted, out, against, multiple };
-            stencil.apply(fields, drop).map(drop)
+            stencil.apply(fields, None).map(drop)
         };
         Ok(time_of_launch(launch, || self.slab.device.finish())?)
     }

@@ -155,7 +155,7 @@ impl BlockKernels {
     pub fn gram(&self, x: Argument<'_>) -> Result<(), DeviceError> {
         let mut scratch = self.scratch();
         let parities = Argument::value(self.parities);
-        self.gram.launch(self.range, &[parities, x, Argument::from(&mut scratch.partials)])?;
+        self.gram.start(self.range, &[parities, x, Argument::from(&mut scratch.partials)])?;
         self.add_partials(&mut scratch)
     }
 
@@ -165,7 +165,7 @@ impl BlockKernels {
         scratch.send([d, d, d])?;
         let Scratch { matrices, partials, .. } = &mut *scratch;
         let arguments = [Argument::value(self.parities), Argument::from(&*matrices), z, q, partials.into()];
-        self.subtract.launch(self.range, &arguments)?;
+        self.subtract.start(self.range, &arguments)?;
         self.add_partials(&mut scratch)
     }
 
@@ -175,7 +175,7 @@ impl BlockKernels {
         let mut scratch = self.scratch();
         scratch.send([step, turn, keep])?;
         let arguments = [Argument::value(self.parities), Argument::from(&scratch.matrices), x, q, p];
-        self.advance.launch(self.range, &arguments).map(drop)
+        self.advance.start(self.range, &arguments)
     }
 
     /// The matrix that was started last.
@@ -201,7 +201,7 @@ impl BlockKernels {
     fn add_partials(&self, scratch: &mut Scratch) -> Result<(), DeviceError> {
         let Scratch { partials, sums, .. } = scratch;
         let count = Argument::value(self.range.group_count() as u32);
-        self.sum.launch(self.sum_range, &[count, Argument::from(&*partials), Argument::from(sums)])?;
+        self.sum.start(self.sum_range, &[count, Argument::from(&*partials), Argument::from(sums)])?;
         self.device.flush()
     }
 

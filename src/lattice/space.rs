@@ -118,7 +118,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
     ) -> Result<(), DeviceError> {
         for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let arguments = self.arguments(kernels, numbers, &fields, k)?;
-            kernel(kernels).launch(kernels.range, arguments.as_slice())?;
+            kernel(kernels).start(kernels.range, arguments.as_slice())?;
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         for (k, kernels) in self.kernels.slabs.iter().enumerate() {
             let mut reduction = kernels.device.reduction(kernels.range.group_count())?;
             let arguments = self.arguments(kernels, numbers, &fields, k)?.and(reduction.arguments());
-            kernel(kernels).launch(kernels.range, arguments.as_slice())?;
+            kernel(kernels).start(kernels.range, arguments.as_slice())?;
             running.push(reduction);
         }
         sum_of_slabs(running)

@@ -180,7 +180,7 @@ pub fn cast_into<T: Storage, R: Storage>(
     let kernel = Conversions::kernel::<T, R>(buffer.device(), conversion_key([from, to], shape, add))?;
     let sites = parities * to.blocks() * to.lanes();
     let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
-    kernel.launch(Range::covering(sites, 64), &arguments).map(drop)
+    kernel.start(Range::covering(sites, 64), &arguments)
 }
 
 /// The key of the kernel that brings fields of one layout to another.
