@@ -16,25 +16,25 @@
 // What is done to all numbers alike need not know whose they are: instead of a stretch of each plane of vectors a work-group has as much of the
 // memory in one piece.
 #define VECTORS (SPINOR_COMPONENTS / PACK)
-#define VECTOR_ADDRESS(x, v)                                                                                 \
-    ((x) + 2 * PACK * ((size_t)group_start * VECTORS + (v) * (group_end - group_start) + (k - group_start)))
+#define VECTOR_ADDRESS(field, vector)                                                                        \
+    ((field) + 2 * PACK * ((size_t)group_start * VECTORS + (vector) * (group_end - group_start) + (k - group_start)))
 
-#define LOAD(psi, x)                                                                                         \
+#define LOAD(psi, field)                                                                                     \
     spinor psi;                                                                                              \
     _Pragma("unroll")                                                                                       \
-    for (int v = 0; v < VECTORS; ++v)                                                                        \
-        load_vector(VECTOR_ADDRESS(x, v), PACK, 0, psi.s + v * PACK)
+    for (int vector = 0; vector < VECTORS; ++vector)                                                         \
+        load_vector(VECTOR_ADDRESS(field, vector), PACK, 0, psi.s + vector * PACK)
 
-#define STORE(x, psi)                                                                                        \
+#define STORE(field, psi)                                                                                    \
     {                                                                                                        \
         const spinor result = psi;                                                                           \
         _Pragma("unroll")                                                                                   \
-        for (int v = 0; v < VECTORS; ++v)                                                                    \
-            store_vector(VECTOR_ADDRESS(x, v), result.s + v * PACK);                                         \
+        for (int vector = 0; vector < VECTORS; ++vector)                                                     \
+            store_vector(VECTOR_ADDRESS(field, vector), result.s + vector * PACK);                           \
     }
 #else
-#define LOAD(psi, x) const spinor psi = load_spinor((x) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS)
-#define STORE(x, psi) store_spinor((x) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS, psi)
+#define LOAD(psi, field) const spinor psi = load_spinor((field) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS)
+#define STORE(field, psi) store_spinor((field) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS, psi)
 #endif
 
 // x + a y
@@ -130,6 +130,31 @@ __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
         LOAD(of_direction, q);
         const vcomplex share = splat(NUMBER(b));
         STORE(p, combine(residual, share, direction));
+        const spinor image = combine(of_residual, share, of_direction);
+        STORE(q, image);
+        add_product(&re, &im, residual, image);
+        sum = add_norm2(sum, image);
+    }
+    REDUCE(3, sum_of_lanes(re), sum_of_lanes(im), sum_of_lanes(sum));
+}
+
+// x = x + a p; p = r + b p; q = s + b q. Sums: (r, q), (q, q).
+__kernel void follow_and_redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
+                                  __global const stored *restrict r, __global const stored *restrict s,
+                                  __global stored *restrict x, __global stored *restrict p, __global stored *restrict q,
+                                  REDUCTION_PARAMETERS)
+{
+    REDUCTION_LOCAL;
+    vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
+    FOR_EACH_BLOCK(parities) {
+        LOAD(direction, p);
+        LOAD(old, x);
+        LOAD(residual, r);
+        STORE(x, combine(old, splat(NUMBER(a)), direction));
+        const vcomplex share = splat(NUMBER(b));
+        STORE(p, combine(residual, share, direction));
+        LOAD(of_residual, s);
+        LOAD(of_direction, q);
         const spinor image = combine(of_residual, share, of_direction);
         STORE(q, image);
         add_product(&re, &im, residual, image);

@@ -319,6 +319,19 @@ fn the_space_of_spinor_fields_on_every_team() {
             let new_direction = combine(&new_r, b, &fields[0]);
             close(&x, &new_x);
             close(&direction, &new_direction);
+            // x = x + a p; p = r + b p; q = s + b q, with (r, q) and (q, q).
+            let mut image = lattice.spinor_from_host(&fields[3]).unwrap();
+            let factors = [&number_a, &number_b];
+            let sums =
+                space.follow_and_redirect(factors, [&r, &q], &mut x, &mut direction, &mut image).unwrap();
+            let (new_x, new_direction) =
+                (combine(&new_x, a, &new_direction), combine(&new_r, b, &new_direction));
+            let new_image = combine(&fields[2], b, &fields[3]);
+            close(&x, &new_x);
+            close(&direction, &new_direction);
+            close(&image, &new_image);
+            near(value(sums[0].clone()), dot(&new_r, &new_image));
+            near(value(sums[1].clone()), dot(&new_image, &new_image));
             // x = x + a p + b r; r = r − b t, with (q, r) and (r, r).
             let sums = space.stabilise([&number_a, &number_b], [&p, &direction, &q], &mut x, &mut r).unwrap();
             let newer_r = combine(&new_r, -b, &new_direction);

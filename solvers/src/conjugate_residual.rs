@@ -71,8 +71,8 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
-    let advance = Work::pass(space, 20, 6);
-    let redirect = Work::pass(space, 28, 6);
+    let (subtract, axpy) = (Work::pass(space, 12, 3), Work::pass(space, 8, 3));
+    let (redirect, follow_and_redirect) = (Work::pass(space, 28, 6), Work::pass(space, 36, 8));
 
     let (mut x, mut r, mut p, mut ap, mut r_norm2, mut r_ap, mut ap_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
@@ -96,11 +96,15 @@ where
             return progress.finish(x, verdict);
         }
         let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
-        let new_norm2 = space.advance(&alpha, &p, &mut x, &ap, &mut r)?;
-        progress.work += advance;
+        let new_norm2 = space.subtract(&alpha, &ap, &mut r)?;
+        progress.work += subtract;
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
-        if progress.looks() {
+        // The solution follows when p is in hand anyway, or now if somebody wants it.
+        let looks = progress.looks();
+        if looks {
+            space.axpy(&alpha, &p, &mut x)?;
+            progress.work += axpy;
             let [product, image_norm2, old_norm2] = progress.read([&r_ap, &ap_norm2, &old_norm2])?;
             match progress.judge(&mut x, &mut r)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
@@ -130,12 +134,17 @@ where
             }
         };
         progress.count_application_with_products();
-        [r_ap, ap_norm2] = space.redirect(&beta, &r, &mut p, &ar, &mut ap)?;
+        [r_ap, ap_norm2] = if looks {
+            progress.work += redirect;
+            space.redirect(&beta, &r, &mut p, &ar, &mut ap)?
+        } else {
+            progress.work += follow_and_redirect;
+            space.follow_and_redirect([&alpha, &beta], [&r, &ar], &mut x, &mut p, &mut ap)?
+        };
         if let Some(r_ar) = r_ar {
             // The same number, as r is orthogonal to the last Ap; the published ratio is that of these.
             r_ap = r_ar;
         }
-        progress.work += redirect;
     }
 }
 

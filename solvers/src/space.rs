@@ -104,6 +104,19 @@ pub trait VectorSpace {
         Ok([self.dot(r, q)?, self.norm2(q)?])
     }
 
+    /// Fused: x = x + a p; p = r + b p; q = s + b q; gives (r, q) and (q, q).
+    fn follow_and_redirect(
+        &self,
+        [a, b]: [&Self::Scalar; 2],
+        [r, s]: [&Self::Vector; 2],
+        x: &mut Self::Vector,
+        p: &mut Self::Vector,
+        q: &mut Self::Vector,
+    ) -> Result<[Self::Scalar; 2], Self::Error> {
+        self.axpy(a, p, x)?;
+        self.redirect(b, r, p, s, q)
+    }
+
     /// Fused: r = r − a q; gives (r, r).
     fn subtract(
         &self,

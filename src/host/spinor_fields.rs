@@ -80,6 +80,18 @@ pub fn redirect<T: Real>(
     (dot(r, q), norm2(q))
 }
 
+/// x = x + a p; p = r + b p; q = s + b q; gives (r, q) and (q, q).
+pub fn follow_and_redirect<T: Real>(
+    [a, b]: [Complex64; 2],
+    [r, s]: [&[Spinor<T>]; 2],
+    x: &mut [Spinor<T>],
+    p: &mut [Spinor<T>],
+    q: &mut [Spinor<T>],
+) -> (Complex64, f64) {
+    axpy(a, p, x);
+    redirect(b, r, p, s, q)
+}
+
 /// r = r − a q; gives (r, r).
 pub fn subtract<T: Real>(a: Complex64, q: &[Spinor<T>], r: &mut [Spinor<T>]) -> f64 {
     axpy(-a, q, r);

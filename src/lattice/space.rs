@@ -72,6 +72,7 @@ struct SlabKernels {
     norm2: Kernel,
     advance: Kernel,
     redirect: Kernel,
+    follow_and_redirect: Kernel,
     subtract: Kernel,
     follow: Kernel,
     stabilise: Kernel,
@@ -212,6 +213,12 @@ impl SlabKernels {
             norm2: kernel("norm2", &[], &[input("x")], true)?,
             advance: kernel("advance", &[a], &[input("p"), output("x"), input("q"), output("r")], true)?,
             redirect: kernel("redirect", &[b], &[input("r"), output("p"), input("s"), output("q")], true)?,
+            follow_and_redirect: kernel(
+                "follow_and_redirect",
+                &[a, b],
+                &[input("r"), input("s"), output("x"), output("p"), output("q")],
+                true,
+            )?,
             subtract: kernel("subtract", &[a], &[input("q"), output("r")], true)?,
             follow: kernel("follow", &[a, b], &[input("r"), output("x"), output("p")], false)?,
             stabilise: kernel(
@@ -405,6 +412,25 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         }
         let fields = [self.input(r), self.output(p), self.input(s), self.output(q)];
         self.sum(|kernels| &kernels.redirect, &[b], fields)
+    }
+
+    fn follow_and_redirect(
+        &self,
+        [a, b]: [&Number; 2],
+        [r, s]: [&F; 2],
+        x: &mut F,
+        p: &mut F,
+        q: &mut F,
+    ) -> Result<[Number; 2], DeviceError> {
+        if self.is_on_host() {
+            let inputs = [r, s].map(|field| self.on_host(field));
+            let factors = [a.value()?, b.value()?];
+            let (x, p, q) = (self.on_host_mut(x), self.on_host_mut(p), self.on_host_mut(q));
+            let (product, norm2) = host::spinor_fields::follow_and_redirect(factors, inputs, x, p, q);
+            return Ok([product.into(), real(norm2)]);
+        }
+        let fields = [self.input(r), self.input(s), self.output(x), self.output(p), self.output(q)];
+        self.sum(|kernels| &kernels.follow_and_redirect, &[a, b], fields)
     }
 
     fn subtract(&self, a: &Number, q: &F, r: &mut F) -> Result<Number, DeviceError> {

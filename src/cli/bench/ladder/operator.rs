@@ -73,15 +73,8 @@ impl VectorSpace for LadderSpace {
         Ok(scalars.iter().map(|scalar| **scalar).collect())
     }
 
-    fn advance(
-        &self,
-        a: &Complex64,
-        p: &Vector,
-        x: &mut Vector,
-        q: &Vector,
-        r: &mut Vector,
-    ) -> Result<Complex64, DeviceError> {
-        Ok(blas::cr_step(*a, p, x, q, r)?.wait()?.into())
+    fn subtract(&self, a: &Complex64, q: &Vector, r: &mut Vector) -> Result<Complex64, DeviceError> {
+        Ok(blas::axpy_norm2(-a, q, r)?.wait()?.into())
     }
 
     fn redirect(
