@@ -320,7 +320,8 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
     const int b_start = item % (B_LENGTH / COPY) * COPY;
     const int whole = a_aligned && b_aligned && rows >= TILE_M && columns >= TILE_N;
 
-    long to_copy = k;
+    const long terms = TERMS;
+    long to_copy = terms;
     int copy_stage = 0;
 #define COPY_NEXT_PIECE                                                                                         \
     {                                                                                                           \
@@ -400,7 +401,7 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_mma(G
     barrier(CLK_LOCAL_MEM_FENCE);
     READ_FRAGMENTS(0)
 
-    for (long rest = k; rest > 0; rest -= TILE_K) {
+    for (long rest = terms; rest > 0; rest -= TILE_K) {
 #pragma unroll
         for (int p = 0; p < TILE_K; p += MMA_K) {
             real a_fragments[MMAS_M][REALS * PARTS * A_FRAGMENT];

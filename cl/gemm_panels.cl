@@ -1,7 +1,7 @@
 // The product for processors, in the shape of BLIS (Van Zee, van de Geijn, ACM Trans. Math. Softw. 41, 14 (2015)).
 //
 // Both factors are packed first: op(A) into panels of PANEL_M rows, op(B) into panels of PANEL_N columns, each panel
-// stored p after p, so that the multiplication reads both from front to back. Edges are filled with zeros. For complex
+// stored p after p, so that the multiplication reads both from front to back. Edges and missing terms are filled with zeros. For complex
 // elements a panel of A holds, for each p, all real parts and then all imaginary parts: the arithmetic is then that of whole
 // vectors; a panel of B has (re, im) side by side.
 //
@@ -12,7 +12,7 @@
 #define VECTORS (PANEL_M / LANES)
 
 // op(A) into panels: dimension 0 counts p, dimension 1 panels.
-__kernel void pack_a(ulong m, ulong k, __global const element *a, ulong a_offset, ulong a_leading, ulong a_stride,
+__kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a, ulong a_offset, ulong a_leading, ulong a_stride,
                      uint a_transposed, uint a_conjugate, __global element *packed) {
     __global const element *from = A_OF_BATCH;
     const ulong panel = get_global_id(1);
@@ -20,11 +20,12 @@ __kernel void pack_a(ulong m, ulong k, __global const element *a, ulong a_offset
     const uint rows = (uint)min((ulong)PANEL_M, m - row);
     const ulong first = get_global_id(0) * PACK_STEPS;
     const ulong last = min(first + PACK_STEPS, k);
+    const ulong terms = TERMS;
     __global real *to =
         (__global real *)(packed + (get_group_id(2) * get_global_size(1) + panel) * PANEL_M * k + first * PANEL_M);
     for (ulong p = first; p < last; p++, to += PANEL_M * REALS) {
         for (uint i = 0; i < PANEL_M; i++) {
-            const element x = i < rows ? from[a_transposed ? (row + i) * a_leading + p : row + i + p * a_leading]
+            const element x = i < rows && p < terms ? from[a_transposed ? (row + i) * a_leading + p : row + i + p * a_leading]
                                        : (element)0;
 #if IS_COMPLEX
             to[i] = x.s0;
@@ -37,7 +38,7 @@ __kernel void pack_a(ulong m, ulong k, __global const element *a, ulong a_offset
 }
 
 // op(B) into panels.
-__kernel void pack_b(ulong n, ulong k, __global const element *b, ulong b_offset, ulong b_leading, ulong b_stride,
+__kernel void pack_b(ulong n, ulong k, ulong missing, __global const element *b, ulong b_offset, ulong b_leading, ulong b_stride,
                      uint b_transposed, uint b_conjugate, __global element *packed) {
     __global const element *from = B_OF_BATCH;
     const ulong panel = get_global_id(1);
@@ -45,10 +46,11 @@ __kernel void pack_b(ulong n, ulong k, __global const element *b, ulong b_offset
     const uint columns = (uint)min((ulong)PANEL_N, n - column);
     const ulong first = get_global_id(0) * PACK_STEPS;
     const ulong last = min(first + PACK_STEPS, k);
+    const ulong terms = TERMS;
     __global element *to = packed + (get_group_id(2) * get_global_size(1) + panel) * PANEL_N * k + first * PANEL_N;
     for (ulong p = first; p < last; p++, to += PANEL_N) {
         for (uint j = 0; j < PANEL_N; j++) {
-            to[j] = j < columns ? conjugate_if(b_conjugate,
+            to[j] = j < columns && p < terms ? conjugate_if(b_conjugate,
                                                from[b_transposed ? column + j + p * b_leading
                                                                  : (column + j) * b_leading + p])
                                 : (element)0;

@@ -12,13 +12,17 @@
 // Within 32 work-items the numbering goes along a Z-curve, 4 rows by 8 columns: then of two neighbours one or the other
 // operand is the same, which local memory delivers to both at once.
 //
+// With SLICES > 1, for tiles with little to do, as many sets of work-items have the whole tile each and share the terms of a
+// piece; their sums are added at the end, always in the same order.
+//
 // Edges: what lies outside of the factors is zero in local memory, what lies outside of C is not stored.
 //
 // A_TRANSPOSED, B_TRANSPOSED: see gemm.cl. LOAD: elements of one global load, where rows are aligned for it.
 
 #define ITEMS_M (TILE_M / ITEM_M)
 #define ITEMS_N (TILE_N / ITEM_N)
-#define WORK_ITEMS (ITEMS_M * ITEMS_N)
+#define SLICE_ITEMS (ITEMS_M * ITEMS_N)
+#define WORK_ITEMS (SLICE_ITEMS * SLICES)
 #define A_PITCH (TILE_M + PAD)
 #define B_PITCH (TILE_N + PAD)
 #define A_PIECE (TILE_K * A_PITCH)
@@ -111,14 +115,16 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     __local element b_pieces[2 * B_PIECE] __attribute__((aligned(16)));
 
     const int item = get_local_id(0);
+    const int slice = SLICES > 1 ? item / SLICE_ITEMS : 0;
+    const int place = SLICES > 1 ? item % SLICE_ITEMS : item;
 #if ITEMS_M % 4 == 0 && ITEMS_N % 8 == 0
-    const int lane = item % 32;
-    const int wave = item / 32;
+    const int lane = place % 32;
+    const int wave = place / 32;
     const int item_row = wave % (ITEMS_M / 4) * 4 + ((lane & 1) | (lane >> 1 & 2));
     const int item_column = wave / (ITEMS_M / 4) * 8 + ((lane >> 1 & 1) | (lane >> 2 & 6));
 #else
-    const int item_row = item % ITEMS_M;
-    const int item_column = item / ITEMS_M;
+    const int item_row = place % ITEMS_M;
+    const int item_column = place / ITEMS_M;
 #endif
 
     const ulong tile_rows = (m + TILE_M - 1) / TILE_M;
@@ -154,29 +160,33 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     }
 
     // B is kept as its transposed: the piece of B is "not transposed" if its columns are neighbours.
-    LOAD_PIECE(a_share, a_next, a_first, a_leading, rows, (long)k, TILE_M, A_LOADS, A_TRANSPOSED)
-    LOAD_PIECE(b_share, b_next, b_first, b_leading, columns, (long)k, TILE_N, B_LOADS, !B_TRANSPOSED)
+    const long terms = TERMS;
+    LOAD_PIECE(a_share, a_next, a_first, a_leading, rows, terms, TILE_M, A_LOADS, A_TRANSPOSED)
+    LOAD_PIECE(b_share, b_next, b_first, b_leading, columns, terms, TILE_N, B_LOADS, !B_TRANSPOSED)
     STORE_PIECE(a_pieces, a_share, TILE_M, A_PITCH, A_LOADS, A_TRANSPOSED, a_conjugate)
     STORE_PIECE(b_pieces, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED, b_conjugate)
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    __local const element *a_now = a_pieces + item_row * VECTOR;
-    __local const element *b_now = b_pieces + item_column * VECTOR;
+    // The terms of a slice lie SLICES apart.
+    const int a_place = slice * A_PITCH + item_row * VECTOR;
+    const int b_place = slice * B_PITCH + item_column * VECTOR;
+    __local const element *a_now = a_pieces + a_place;
+    __local const element *b_now = b_pieces + b_place;
     element a_next_rows[ITEM_M];
     element b_next_columns[ITEM_N];
 #define READ_TERM(p)                                                                                            \
     _Pragma("unroll") for (int q = 0; q < ITEM_M / VECTOR; q++) {                                               \
-        const wide_local v = *(__local const wide_local *)(a_now + (p) * A_PITCH + q * ITEMS_M * VECTOR);       \
+        const wide_local v = *(__local const wide_local *)(a_now + (p) * SLICES * A_PITCH + q * ITEMS_M * VECTOR);       \
         UNPACK_LOCAL(&a_next_rows[q * VECTOR], v);                                                              \
     }                                                                                                           \
     _Pragma("unroll") for (int q = 0; q < ITEM_N / VECTOR; q++) {                                               \
-        const wide_local v = *(__local const wide_local *)(b_now + (p) * B_PITCH + q * ITEMS_N * VECTOR);       \
+        const wide_local v = *(__local const wide_local *)(b_now + (p) * SLICES * B_PITCH + q * ITEMS_N * VECTOR);       \
         UNPACK_LOCAL(&b_next_columns[q * VECTOR], v);                                                           \
     }
     READ_TERM(0)
 
     int half_now = 0;
-    for (long rest = k; rest > 0; rest -= TILE_K) {
+    for (long rest = terms; rest > 0; rest -= TILE_K) {
         const int more = rest > TILE_K;
         if (more) {
             a_next += a_step;
@@ -186,7 +196,7 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
         }
 
 #pragma unroll
-        for (int p = 0; p < TILE_K; p++) {
+        for (int p = 0; p < TILE_K / SLICES; p++) {
             element a_rows[ITEM_M];
             element b_columns[ITEM_N];
 #pragma unroll
@@ -197,7 +207,7 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
             for (int j = 0; j < ITEM_N; j++) {
                 b_columns[j] = b_next_columns[j];
             }
-            if (p + 1 < TILE_K) {
+            if (p + 1 < TILE_K / SLICES) {
                 READ_TERM(p + 1)
             } else if (more) {
                 // Nobody reads the other half any more: the last barrier came after its last term was read.
@@ -207,8 +217,8 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
                 STORE_PIECE(b_pieces + half_now * B_PIECE, b_share, TILE_N, B_PITCH, B_LOADS, !B_TRANSPOSED,
                             b_conjugate)
                 barrier(CLK_LOCAL_MEM_FENCE);
-                a_now = a_pieces + half_now * A_PIECE + item_row * VECTOR;
-                b_now = b_pieces + half_now * B_PIECE + item_column * VECTOR;
+                a_now = a_pieces + half_now * A_PIECE + a_place;
+                b_now = b_pieces + half_now * B_PIECE + b_place;
                 READ_TERM(0)
             }
             // Row by row, along the columns and back: two instructions in a row share a factor, which keeps the register file of
@@ -229,6 +239,29 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
             }
         }
     }
+
+#if SLICES > 1
+    // There is room for the sums of one slice in place of the pieces of A.
+    for (int other = 1; other < SLICES; other++) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice == other) {
+#pragma unroll
+            for (int i = 0; i < ITEM_M * ITEM_N; i++) {
+                a_pieces[i * SLICE_ITEMS + place] = sum[i / ITEM_N][i % ITEM_N];
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice == 0) {
+#pragma unroll
+            for (int i = 0; i < ITEM_M * ITEM_N; i++) {
+                sum[i / ITEM_N][i % ITEM_N] += a_pieces[i * SLICE_ITEMS + place];
+            }
+        }
+    }
+    if (slice > 0) {
+        return;
+    }
+#endif
 
     __global element *c_tile = C_OF_BATCH + row + column * c_leading;
 #pragma unroll

@@ -20,8 +20,9 @@ gemm_global(GEMM_PARAMETERS, uint a_transposed, uint b_transposed) {
     if (i >= m || j >= n) {
         return;
     }
+    const ulong terms = TERMS;
     element sum = 0;
-    for (ulong p = 0; p < k; p++) {
+    for (ulong p = 0; p < terms; p++) {
         sum = multiply_add(sum, element_of_a(A_OF_BATCH, a_leading, a_transposed, a_conjugate, i, p),
                            element_of_b(B_OF_BATCH, b_leading, b_transposed, b_conjugate, p, j));
     }
@@ -37,12 +38,13 @@ gemm_local(GEMM_PARAMETERS, uint a_transposed, uint b_transposed) {
     const uint y = get_local_id(1);
     const ulong i = get_global_id(0);
     const ulong j = get_global_id(1);
+    const ulong terms = TERMS;
     element sum = 0;
-    for (ulong start = 0; start < k; start += TILE) {
-        a_tile[y][x] = i < m && start + y < k
+    for (ulong start = 0; start < terms; start += TILE) {
+        a_tile[y][x] = i < m && start + y < terms
                            ? element_of_a(A_OF_BATCH, a_leading, a_transposed, a_conjugate, i, start + y)
                            : (element)0;
-        b_tile[y][x] = start + x < k && j < n
+        b_tile[y][x] = start + x < terms && j < n
                            ? element_of_b(B_OF_BATCH, b_leading, b_transposed, b_conjugate, start + x, j)
                            : (element)0;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -66,16 +68,28 @@ __kernel void scale(ulong m, ulong n, element beta, __global element *c, ulong c
     }
 }
 
-// C = alpha (sum of the parts) + beta C, for parts that are whole matrices, one after another and without gaps.
+// C = alpha (sum of the parts) + beta C, for parts that are whole matrices, one after another and without gaps. Dimension 0
+// counts elements; the items of dimension 1, which is one work-group wide, share the parts.
 __kernel void add_parts(ulong m, ulong n, ulong parts, __global const element *partials, element alpha, element beta,
                         __global element *c, ulong c_offset, ulong c_leading, ulong c_stride) {
-    const ulong i = get_global_id(0);
-    const ulong j = get_global_id(1);
-    if (i < m && j < n) {
-        element sum = 0;
-        for (ulong part = 0; part < parts; part++) {
-            sum += partials[(part * n + j) * m + i];
+    __local element sums[TILE * TILE];
+    const ulong index = get_global_id(0);
+    const uint across = get_local_size(0);
+    const uint slices = get_local_size(1);
+    const uint slice = get_local_id(1);
+    element sum = 0;
+    if (index < m * n) {
+        UNROLL_4
+        for (ulong part = slice; part < parts; part += slices) {
+            sum += partials[part * m * n + index];
         }
-        update(C_OF_BATCH + i + j * c_leading, alpha, sum, beta);
+    }
+    sums[slice * across + get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice == 0 && index < m * n) {
+        for (uint other = 1; other < slices; other++) {
+            sum += sums[other * across + get_local_id(0)];
+        }
+        update(C_OF_BATCH + index % m + index / m * c_leading, alpha, sum, beta);
     }
 }

@@ -67,20 +67,23 @@ fn every_storage_is_checked_and_timed() {
 #[test]
 fn products_of_matrices_are_checked_and_timed() {
     let folder = tempfile::tempdir().unwrap();
-    let line = "bench gemm --device 0.0 --sizes 33,40 --precision d,c --ops nn,ct --launches 3 --json -q";
+    let line =
+        "bench gemm --device 0.0 --sizes 33,40x7x20 --precision d,c --ops nn,ct --launches 3 --json -q";
     let found = json(line, folder.path());
     let rows = found["rows"].as_array().unwrap();
     for (element, flops, bytes) in [("d", 2.0, 8.0), ("c", 8.0, 8.0)] {
-        for n in [33, 40] {
-            let of_size = |row: &&Value| word(row, "element") == element && row["parameters"]["n"] == n;
+        for (name, size, terms) in
+            [("n", 33.into(), 33.0 * 33.0 * 33.0), ("extents", "40x7x20".into(), 5600.0)]
+        {
+            let size: Value = size;
+            let of_size = |row: &&Value| word(row, "element") == element && row["parameters"][name] == size;
             // Two kernels of the textbook and the shipped one, in two forms; on a processor also the host's library.
             let count = rows.iter().filter(of_size).filter(|row| !row["details"]["tuning"].is_null()).count();
-            assert_eq!(count, 6, "{element} {n}");
+            assert_eq!(count, 6, "{element} {size}");
             for row in rows.iter().filter(of_size) {
                 let number = |value: &Value| value.as_f64().unwrap();
                 let by = row["rated_by"].as_str().unwrap();
                 let seconds = number(&row[format!("{by}_seconds")]["median"]);
-                let terms = f64::from(n).powi(3);
                 assert!(common::relative(number(&row["gflops"]), flops * terms / seconds / 1e9) < 1e-9);
                 let gib = 3.0 * bytes * terms / 1024_f64.powi(3);
                 let details = &row["details"];

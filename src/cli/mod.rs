@@ -9,6 +9,7 @@ pub mod checkpoint;
 pub mod convert;
 pub mod devices;
 pub mod equation;
+pub mod extents;
 pub mod failure;
 pub mod generate;
 pub mod info;

@@ -1,6 +1,7 @@
 //! `cr-solve tune`: finds the fastest variants of the kernels on a device, and keeps them.
 
 use super::Common;
+use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use crate::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
@@ -32,8 +33,8 @@ pub struct Arguments {
     #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
     precision: String,
     /// Gemm: m, n and k of the products, N for NxNxN; one product stands for all up to the next powers of two
-    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["1024"], value_parser = parse_sizes)]
-    sizes: Vec<Sizes>,
+    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["1024"], value_parser = Extents::parse)]
+    sizes: Vec<Extents>,
     /// Gemm: which factors are transposed, in column-major order: nn, nt, tn, tt
     #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_values = ["nn"], value_parser = ["nn", "nt", "tn", "tt"])]
     forms: Vec<String>,
@@ -67,20 +68,6 @@ enum Family {
     Stencil,
     /// Products of matrices
     Gemm,
-}
-
-/// m, n and k of a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sizes([usize; 3]);
-
-fn parse_sizes(text: &str) -> Result<Sizes, String> {
-    let numbers: Option<Vec<usize>> =
-        text.split('x').map(|word| word.parse().ok().filter(|n| (1..=65536).contains(n))).collect();
-    match numbers.as_deref() {
-        Some(&[n]) => Ok(Sizes([n; 3])),
-        Some(&[m, n, k]) => Ok(Sizes([m, n, k])),
-        _ => Err("one or three numbers from 1 to 65536 are wanted: 1024 or 8192x32x8192".to_owned()),
-    }
 }
 
 /// What was found, what is kept, or how much was removed.
@@ -253,14 +240,13 @@ fn tune_products(
         if arguments.three_tf32 && precision == "single" {
             arithmetics.push(Arithmetic::ThreeTf32);
         }
-        for &Sizes(extents) in &arguments.sizes {
-            let [m, n, k] = extents;
-            report.note(format_args!("{precision} {kind} elements, {m}x{n}x{k}"));
+        for &extents in &arguments.sizes {
+            report.note(format_args!("{precision} {kind} elements, {extents}"));
             for form in &arguments.forms {
                 let op = |place| if form.as_bytes()[place] == b't' { Op::T } else { Op::N };
                 for &arithmetic in &arithmetics {
                     let TunedGemm { key, shipped, found } =
-                        tune(device, arithmetic, [op(0), op(1)], extents, budget)?;
+                        tune(device, arithmetic, [op(0), op(1)], extents.0, budget)?;
                     rows.push(Row::new(&key, &shipped, &found));
                 }
             }

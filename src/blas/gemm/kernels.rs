@@ -30,6 +30,13 @@ const PACK_STEPS: usize = 256;
 struct Form {
     transposed: [bool; 2],
     conjugate: [bool; 2],
+    /// Sums are cut.
+    cut: bool,
+}
+
+impl Form {
+    /// Of kernels that look at their arguments.
+    const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false };
 }
 
 /// The kernels of one variant.
@@ -80,8 +87,9 @@ impl<T: Element> Kernels<T> {
                     GemmTuning::Mma(_) => [problem.a.conjugate, problem.b.conjugate],
                     _ => [false; 2],
                 },
+                cut: problem.missing > 0,
             },
-            _ => Form { transposed: [false; 2], conjugate: [false; 2] },
+            _ => Form::ANY,
         };
         let kernels = self.get(device, tuning, form)?;
         let (m, n, count) = (problem.m, problem.n, problem.count);
@@ -114,8 +122,7 @@ impl<T: Element> Kernels<T> {
 
     /// Starts C = β C.
     pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
-        let form = Form { transposed: [false; 2], conjugate: [false; 2] };
-        let kernels = self.get(device, GemmTuning::Local, form)?;
+        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
         let Built::Textbook { scale, .. } = &*kernels else {
             unreachable!("kernels are kept under the variant that they were built for")
         };
@@ -138,15 +145,18 @@ impl<T: Element> Kernels<T> {
         [alpha, beta]: [T; 2],
         c: Target<'_>,
     ) -> Result<Event> {
-        let form = Form { transposed: [false; 2], conjugate: [false; 2] };
-        let kernels = self.get(device, GemmTuning::Local, form)?;
+        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
         let Built::Textbook { add_parts, .. } = &*kernels else {
             unreachable!("kernels are kept under the variant that they were built for")
         };
         let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
         arguments.extend([partials, Argument::value(alpha), Argument::value(beta)]);
         arguments.extend(c.arguments());
-        add_parts.launch(plane(m, n, 1), &arguments)
+        // With few parts, elements are many or the work little.
+        let slices = if parts > TEXTBOOK_TILE / 2 { TEXTBOOK_TILE } else { 1 };
+        let elements = TEXTBOOK_TILE * TEXTBOOK_TILE / slices;
+        let range = Range::new([(m * n).next_multiple_of(elements), slices], [elements, slices]);
+        add_parts.launch(range, &arguments)
     }
 }
 
@@ -157,7 +167,8 @@ fn plane(m: usize, n: usize, count: usize) -> Range {
 }
 
 fn textbook<T: Element>(device: &Device) -> Result<Built> {
-    let program = device.program(&KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE))?;
+    let key = KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE).define("CUT", 1);
+    let program = device.program(&key)?;
     let mut product = parameters::<T>();
     product.extend(["a_transposed", "b_transposed"].map(Parameter::value::<u32>));
     let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
@@ -176,7 +187,7 @@ fn textbook<T: Element>(device: &Device) -> Result<Built> {
 }
 
 fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Result<Built> {
-    let Registers { tile, item, vector, load, pad, band, max_registers } = variant;
+    let Registers { tile, item, vector, load, pad, band, slices, max_registers } = variant;
     let key = tiled::<T>(REGISTERS, tile, band, form)
         .define("ITEM_M", item[0])
         .define("ITEM_N", item[1])
@@ -184,7 +195,8 @@ fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Res
         .define("VECTOR_REALS", vector * T::REALS)
         .define("LOAD", load)
         .define("LOAD_REALS", load * T::REALS)
-        .define("PAD", pad);
+        .define("PAD", pad)
+        .define("SLICES", slices);
     let key = limited(device, key, max_registers);
     Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
 }
@@ -222,6 +234,7 @@ fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: 
         .define("BAND", band)
         .define("A_TRANSPOSED", u8::from(form.transposed[0]))
         .define("B_TRANSPOSED", u8::from(form.transposed[1]))
+        .define("CUT", u8::from(form.cut))
 }
 
 fn panels<T: Element>(device: &Device, variant: Panels) -> Result<Built> {
@@ -233,10 +246,11 @@ fn panels<T: Element>(device: &Device, variant: Panels) -> Result<Built> {
         .define("BLOCK_M", block[0])
         .define("BLOCK_N", block[1])
         .define("BLOCK_K", block[2])
-        .define("PACK_STEPS", PACK_STEPS);
+        .define("PACK_STEPS", PACK_STEPS)
+        .define("CUT", 1);
     let program = device.program(&key)?;
     let pack = |name, extent, factor: [Parameter; 3], transposed, conjugate| {
-        let mut list = vec![Parameter::value::<u64>(extent), Parameter::value::<u64>("k")];
+        let mut list = [extent, "k", "missing"].map(Parameter::value::<u64>).to_vec();
         list.extend(factor);
         list.extend([Parameter::value::<u32>(transposed), Parameter::value::<u32>(conjugate)]);
         list.push(Parameter::output::<T>("packed"));
@@ -277,6 +291,7 @@ fn multiply_panels<T: Element>(
         let arguments = [
             Argument::value(extent as u64),
             Argument::value(k as u64),
+            Argument::value(problem.missing as u64),
             elements,
             leading,
             stride,

@@ -25,11 +25,12 @@
 //!
 //! # Kernels
 //! A product with one row or one column is done by [`gemv`](super::gemv); where C has too few tiles to keep the device busy, sums are cut into
-//! parts that are added afterwards. Everything else is done by the kernels of tiles.
+//! parts that are added afterwards, always in the same order. With at most 32 rows, columns or terms, tiles are narrow.
 //! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
 //! products of this class, as the [`TuningMode`](crate::device::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
 
 mod kernels;
+mod narrow;
 mod problem;
 mod skinny;
 mod tunable;
@@ -54,6 +55,9 @@ pub struct GemmParams {
     pub arithmetic: Arithmetic,
     /// The kernel; `None` for the one that was found fastest for device, element type and shape, or is shipped for them.
     pub tuning: Option<GemmTuning>,
+    /// Into how many parts sums are cut, at most, which is of use where C has few tiles; products of a batch are not cut. `None` for as
+    /// many as keep the device busy, or for one if `tuning` names a kernel.
+    pub parts: Option<usize>,
 }
 
 /// Starts C = α op(A) op(B) + β C.
@@ -95,19 +99,15 @@ pub fn gemm_with<T: Element>(
     let device = c.device().clone();
     let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.into(), beta.into(), c);
     let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
-    let (is_empty, single) = (problem.is_empty(), problem.count == 1);
-    if params.tuning.is_some() || is_empty || !single {
-        return start(&device, params, problem);
-    }
-    let tuning = choose(&device, params, &problem)?;
-    let cut = skinny::cut(&device, tuning, &problem);
-    if let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)? {
+    let own_choice = params.tuning.is_none() && params.parts.is_none();
+    if own_choice
+        && !problem.is_empty()
+        && problem.count == 1
+        && let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)?
+    {
         return Ok(started);
     }
-    if let Some(terms) = cut {
-        return skinny::multiply(&device, tuning, terms, ops, [alpha, beta], a, b, c);
-    }
-    launch(&device, tuning, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
 }
 
 /// Starts a product whose operands fit together.
@@ -117,13 +117,15 @@ pub(super) fn start<T: Element>(
     problem: Problem<'_, T>,
 ) -> BlasResult<Completion> {
     let tuning = choose(device, params, &problem)?;
-    launch(device, tuning, problem)
+    let uncut = params.tuning.map(|_| 1);
+    launch(device, tuning, params.parts.or(uncut), problem)
 }
 
-/// Starts it with the kernel that was chosen.
+/// Starts it with the kernel that was chosen, with sums in so many parts, or as many as keep the device busy.
 fn launch<T: Element>(
     device: &Device,
     tuning: GemmTuning,
+    parts: Option<usize>,
     problem: Problem<'_, T>,
 ) -> BlasResult<Completion> {
     if problem.m == 0 || problem.n == 0 || problem.count == 0 {
@@ -133,7 +135,8 @@ fn launch<T: Element>(
     if problem.is_empty() {
         return Ok(kernels.scale(device, problem)?);
     }
-    match kernels.multiply(device, tuning, problem) {
+    let parts = parts.unwrap_or_else(|| skinny::parts(device.info(), tuning, &problem));
+    match skinny::multiply(device, &kernels, tuning, parts, problem) {
         Err(DeviceError::InvalidRange { reason, .. }) => {
             Err(BlasError::Variant { variant: tuning.to_string(), reason: reason.to_owned() })
         }

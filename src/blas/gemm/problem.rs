@@ -32,8 +32,11 @@ pub(in crate::blas) struct Target<'a> {
 pub(in crate::blas) struct Problem<'a, T> {
     pub m: usize,
     pub n: usize,
+    /// Terms of a sum, or of a part if sums are cut: then the parts are the batch.
     pub k: usize,
     pub count: usize,
+    /// Terms that the last of the batch lacks; not 0 only if sums are cut.
+    pub missing: usize,
     pub alpha: T,
     pub beta: T,
     pub a: Factor<'a>,
@@ -138,10 +141,10 @@ impl<'a, T: Element> Problem<'a, T> {
         let (count, order) = (c.count(), c.layout().order);
         let c = Target::new(c)?;
         Ok(match order {
-            Order::ColumnMajor => Self { m, n, k, count, alpha, beta, a, b, c },
+            Order::ColumnMajor => Self { m, n, k, count, missing: 0, alpha, beta, a, b, c },
             Order::RowMajor => {
                 let (a, b) = (b.transpose(), a.transpose());
-                Self { m: n, n: m, k, count, alpha, beta, a, b, c }
+                Self { m: n, n: m, k, count, missing: 0, alpha, beta, a, b, c }
             }
         })
     }
@@ -159,7 +162,7 @@ impl<'a, T: Element> Problem<'a, T> {
     /// The arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
     pub fn arguments(&self) -> Vec<Argument<'a>> {
         let mut list: Vec<Argument<'a>> =
-            [self.m, self.n, self.k].map(|n| Argument::value(n as u64)).to_vec();
+            [self.m, self.n, self.k, self.missing].map(|n| Argument::value(n as u64)).to_vec();
         list.push(Argument::value(self.alpha));
         for factor in [self.a, self.b] {
             list.extend(factor.arguments());
@@ -207,7 +210,7 @@ pub(super) fn c_parameters<T: Element>() -> [Parameter; 3] {
 
 /// `GEMM_PARAMETERS` in `cl/gemm.cl`.
 pub(super) fn parameters<T: Element>() -> Vec<Parameter> {
-    let mut list = ["m", "n", "k"].map(Parameter::value::<u64>).to_vec();
+    let mut list = ["m", "n", "k", "missing"].map(Parameter::value::<u64>).to_vec();
     list.push(Parameter::value::<T>("alpha"));
     list.extend(a_parameters::<T>());
     list.push(Parameter::value::<u32>("a_conjugate"));

@@ -2,6 +2,7 @@
 //! tiles for the device.
 
 use super::kernels::Kernels;
+use super::narrow::WIDTH;
 use super::problem::{Problem, Target};
 use super::tuning::GemmTuning;
 use crate::blas::completion::Completion;
@@ -9,12 +10,15 @@ use crate::blas::error::BlasResult;
 use crate::blas::level2::gemv;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
 use crate::blas::vector::{VecMut, VecRef, VectorLayout};
-use crate::device::Device;
+use crate::device::{Device, DeviceInfo, DeviceKind, Result};
 use crate::scalar::Element;
 use num_complex::Complex;
 
 /// Terms of a sum that are not worth cutting.
 const LEAST_TERMS: usize = 128;
+
+/// Work-items that keep a unit of a GPU busy.
+const BUSY_UNIT: usize = 512;
 
 /// The product as one of a matrix with a vector, if C has one row or one column and no vector would have to be conjugated.
 pub(super) fn as_vector<T: Element>(
@@ -48,69 +52,45 @@ fn as_line(layout: &MatrixLayout) -> VectorLayout {
     VectorLayout::dense(rows * columns).stride(stride).offset(offset)
 }
 
-/// Into pieces of how many terms to cut the sums, if a device has no tile of C for every second of its units otherwise.
-pub(super) fn cut<T>(device: &Device, tuning: GemmTuning, problem: &Problem<'_, T>) -> Option<usize> {
+/// Into how many parts to cut the sums of a product.
+pub(super) fn parts<T>(info: &DeviceInfo, tuning: GemmTuning, problem: &Problem<'_, T>) -> usize {
     if matches!(tuning, GemmTuning::Global | GemmTuning::Local) {
-        return None;
+        return 1;
     }
     let [rows, columns] = tuning.tile();
     let tiles = problem.m.div_ceil(rows) * problem.n.div_ceil(columns) * problem.count;
-    let parts = (device.info().compute_units / tiles.max(1)).min(problem.k / LEAST_TERMS);
-    // Whole vectors, as far as the matrices have them.
-    (problem.count == 1 && problem.m * problem.n > 0 && parts >= 2).then(|| problem.k / parts / 4 * 4)
+    // Narrow tiles are small, and wait for memory: a unit has several at a time.
+    let narrow = info.kind != DeviceKind::Cpu && rows.min(columns) <= WIDTH;
+    let groups = if narrow { (BUSY_UNIT / tuning.work_items()).max(1) } else { 1 };
+    let wanted = info.compute_units * groups / tiles.max(1);
+    wanted.min(problem.k / LEAST_TERMS).max(1)
 }
 
-/// Starts C = α Σ op(A)_s op(B)_s + β C, where pieces s of `terms` terms are multiplied in one batch and then added, in their order; and
-/// what is left over last.
-#[allow(clippy::too_many_arguments)]
+/// Starts C = α Σ op(A)_s op(B)_s + β C, where the parts s of the sums, at most as many as asked for, are multiplied in one batch and then
+/// added, always in the same order.
 pub(super) fn multiply<T: Element>(
     device: &Device,
+    kernels: &Kernels<T>,
     tuning: GemmTuning,
-    terms: usize,
-    ops: [Op; 2],
-    [alpha, beta]: [Complex<f64>; 2],
-    a: MatRef<'_, T>,
-    b: MatRef<'_, T>,
-    mut c: MatMut<'_, T>,
-) -> BlasResult<Completion> {
-    let (_, k) = ops[0].shape(a.rows(), a.columns());
-    let count = k / terms;
-    let piece = |begin: usize, end: usize| -> BlasResult<[MatRef<'_, T>; 2]> {
-        let left = if ops[0] == Op::N {
-            a.submatrix(0..a.rows(), begin..end)
-        } else {
-            a.submatrix(begin..end, 0..a.columns())
-        };
-        let right = if ops[1] == Op::N {
-            b.submatrix(begin..end, 0..b.columns())
-        } else {
-            b.submatrix(0..b.rows(), begin..end)
-        };
-        Ok([left?, right?])
-    };
-    let [first_a, first_b] = piece(0, terms)?;
-    let [second_a, second_b] = piece(terms, 2 * terms)?;
-    let stride = |first: MatRef<'_, T>, second: MatRef<'_, T>| second.layout().offset - first.layout().offset;
-    let mut strides = [stride(first_a, second_a), stride(first_b, second_b)];
-    if c.layout().order == Order::RowMajor {
-        // The factors change places.
-        strides.reverse();
+    parts: usize,
+    problem: Problem<'_, T>,
+) -> Result<Completion> {
+    let Problem { m, n, k, .. } = problem;
+    // Whole pieces: what is aligned in the matrices is aligned in the parts.
+    let terms = k.div_ceil(parts.max(1)).next_multiple_of(tuning.depth());
+    let count = k.div_ceil(terms);
+    if problem.count != 1 || count < 2 {
+        return kernels.multiply(device, tuning, problem);
     }
-    let kernels = Kernels::<T>::of(device)?;
-    let mut problem = Problem::new("gemm", ops, 1.0.into(), first_a, first_b, 0.0.into(), c.reborrow())?;
-    let (m, n) = (problem.m, problem.n);
     let mut sums = device.scratch::<T>(count * m * n)?;
-    problem.count = count;
-    [problem.a.stride, problem.b.stride] = strides;
-    problem.c = Target { elements: sums.output(), leading_dimension: m, stride: m * n };
-    let mut events = kernels.multiply(device, tuning, problem)?.into_events();
-    let scalars = [alpha, beta].map(T::from_complex);
-    let target = Problem::new("gemm", ops, 1.0.into(), first_a, first_b, 0.0.into(), c.reborrow())?.c;
-    events.push(kernels.add_parts(device, [m, n, count], sums.input(), scalars, target)?);
-    if count * terms < k {
-        let [rest_a, rest_b] = piece(count * terms, k)?;
-        let problem = Problem::new("gemm", ops, alpha, rest_a, rest_b, 1.0.into(), c)?;
-        events.extend(kernels.multiply(device, tuning, problem)?.into_events());
-    }
+    let mut cut = Problem { k: terms, count, missing: count * terms - k, ..problem };
+    (cut.alpha, cut.beta) = (T::from_complex(1.0.into()), T::default());
+    // A line of A has a term if its rows are neighbours; one of B if its columns are.
+    cut.a.stride = if cut.a.transposed { terms } else { terms * cut.a.leading_dimension };
+    cut.b.stride = if cut.b.transposed { terms * cut.b.leading_dimension } else { terms };
+    cut.c = Target { elements: sums.output(), leading_dimension: m, stride: m * n };
+    let mut events = kernels.multiply(device, tuning, cut)?.into_events();
+    let scalars = [problem.alpha, problem.beta];
+    events.push(kernels.add_parts(device, [m, n, count], sums.input(), scalars, problem.c)?);
     Ok(Completion::of(events))
 }

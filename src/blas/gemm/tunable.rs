@@ -1,6 +1,5 @@
 //! The product as something to be tuned.
 
-use super::kernels::Kernels;
 use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::blas::error::{BlasError, BlasResult};
@@ -98,11 +97,11 @@ pub(super) fn chosen<T: Element>(
 fn shipped<T: Element>(
     device: &Device,
     arithmetic: Arithmetic,
-    [m, n, _]: [usize; 3],
+    [m, n, k]: [usize; 3],
     count: usize,
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(m.saturating_mul(count), n, units)
+    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>([m.saturating_mul(count), n, k], units)
 }
 
 /// What a search found for products of one class.
@@ -214,7 +213,13 @@ impl<T: Element> Tunable for Product<'_, T> {
     }
 
     fn steps(&self) -> Vec<Step<'_, GemmTuning>> {
-        let tiles = move |_: &GemmTuning| GemmTuning::variants::<T>(self.device, self.class.arithmetic);
+        let tiles = move |shipped: &GemmTuning| {
+            let mut all = GemmTuning::variants::<T>(self.device, self.class.arithmetic);
+            if !all.contains(shipped) {
+                all.push(*shipped);
+            }
+            all
+        };
         vec![Box::new(tiles), Box::new(GemmTuning::bands)]
     }
 
@@ -229,7 +234,6 @@ impl<T: Element> Tunable for Product<'_, T> {
 
     fn time(&self, tuning: &GemmTuning, data: &mut Matrices<T>) -> BlasResult<Duration> {
         let [m, n, k] = self.extents;
-        let kernels = Kernels::<T>::of(self.device)?;
         let Matrices { a, b, c } = data;
         let factor = |x, [rows, columns]: [usize; 2], transposed| Factor {
             elements: x,
@@ -244,14 +248,15 @@ impl<T: Element> Tunable for Product<'_, T> {
             n,
             k,
             count: 1,
+            missing: 0,
             alpha: T::from_complex(1.0.into()),
             beta: T::default(),
             a: factor((&*a).into(), [m, k], a_transposed),
             b: factor((&*b).into(), [k, n], b_transposed),
             c: Target { elements: c.into(), leading_dimension: m, stride: 0 },
         };
-        let launch = || kernels.multiply(self.device, *tuning, problem).map(drop);
-        Ok(time_of_launch(launch, || self.device.finish())?)
+        let launch = || super::launch(self.device, *tuning, None, problem).map(drop);
+        time_of_launch(launch, || Ok(self.device.finish()?))
     }
 }
 

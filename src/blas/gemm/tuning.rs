@@ -1,5 +1,6 @@
 //! The kernels of the product, and how each may be varied.
 
+use super::narrow;
 use crate::device::{Device, DeviceKind};
 use crate::scalar::{Element, Precision, Real};
 use serde::{Deserialize, Serialize};
@@ -51,9 +52,16 @@ pub struct Registers {
     pub pad: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
+    /// Sets of work-items that have the whole tile each, and share the terms.
+    #[serde(default = "one")]
+    pub slices: usize,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     #[serde(default)]
     pub max_registers: Option<u32>,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// Variants of `cl/gemm_panels.cl`.
@@ -100,8 +108,12 @@ fn shared(work_items: usize, lines: usize, length: usize, width: usize) -> bool 
 }
 
 impl Registers {
-    const fn new(tile: [usize; 3], item: [usize; 2], vector: usize, load: usize) -> Self {
-        Self { tile, item, vector, load, pad: vector, band: 8, max_registers: None }
+    pub(super) const fn new(tile: [usize; 3], item: [usize; 2], vector: usize, load: usize) -> Self {
+        Self { tile, item, vector, load, pad: vector, band: 8, slices: 1, max_registers: None }
+    }
+
+    pub(super) const fn sliced(self, slices: usize) -> Self {
+        Self { slices, ..self }
     }
 
     const fn limited(self, registers: u32) -> Self {
@@ -110,14 +122,20 @@ impl Registers {
 
     /// Work-items of a group.
     pub fn work_items(&self) -> usize {
-        (self.tile[0] / self.item[0]) * (self.tile[1] / self.item[1])
+        (self.tile[0] / self.item[0]) * (self.tile[1] / self.item[1]) * self.slices
     }
 
     fn complaint<T: Element>(&self) -> Option<String> {
         let ([tm, tn, tk], [im, jn]) = (self.tile, self.item);
         let width = |n: usize| n.is_power_of_two() && n * T::REALS <= 4;
-        if [tm, tn, tk, im, jn, self.band].contains(&0) {
+        if [tm, tn, tk, im, jn, self.band, self.slices].contains(&0) {
             return Some("a size is 0".to_owned());
+        }
+        if !tk.is_multiple_of(self.slices) {
+            return Some("slices must have equally many terms of a piece".to_owned());
+        }
+        if self.slices > 1 && 2 * tk * (tm + self.pad) < tm * tn {
+            return Some("the sums of a slice must have room in place of two pieces of A".to_owned());
         }
         if !width(self.vector) || !width(self.load) {
             return Some(format!("accesses of at most {} elements, a power of two", 4 / T::REALS));
@@ -153,7 +171,13 @@ impl Panels {
 }
 
 impl Mma {
-    const fn new(tile: [usize; 3], warp: [usize; 2], stages: usize, instruction: usize, band: usize) -> Self {
+    pub(super) const fn new(
+        tile: [usize; 3],
+        warp: [usize; 2],
+        stages: usize,
+        instruction: usize,
+        band: usize,
+    ) -> Self {
         Self { tile, warp, stages, instruction, band, spread: false, prefetch: 0, max_registers: None }
     }
 
@@ -221,7 +245,10 @@ impl GemmTuning {
 
     /// The variant for products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that it works
     /// only a short time.
-    pub(super) fn for_size<T: Element>(self, m: usize, n: usize, units: usize) -> Self {
+    pub(super) fn for_size<T: Element>(self, [m, n, k]: [usize; 3], units: usize) -> Self {
+        if let Some(narrow) = narrow::variant::<T>(self, [m, n, k]) {
+            return narrow;
+        }
         let groups = |tile: [usize; 3]| m.div_ceil(tile[0]) * n.div_ceil(tile[1]);
         match self {
             GemmTuning::Registers(registers) if groups(registers.tile) < units => {
@@ -280,6 +307,24 @@ impl GemmTuning {
             GemmTuning::Registers(Registers { tile: [rows, columns, _], .. })
             | GemmTuning::Panels(Panels { block: [rows, columns, _], .. })
             | GemmTuning::Mma(Mma { tile: [rows, columns, _], .. }) => [*rows, *columns],
+        }
+    }
+
+    /// Terms of a sum between two barriers, or that are packed at a time.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => 16,
+            GemmTuning::Registers(Registers { tile, .. }) | GemmTuning::Mma(Mma { tile, .. }) => tile[2],
+        }
+    }
+
+    /// Work-items of a group.
+    pub(super) fn work_items(&self) -> usize {
+        match self {
+            GemmTuning::Global | GemmTuning::Local => 256,
+            GemmTuning::Registers(registers) => registers.work_items(),
+            GemmTuning::Panels(_) => 1,
+            GemmTuning::Mma(mma) => mma.work_items(),
         }
     }
 
@@ -414,6 +459,9 @@ impl fmt::Display for GemmTuning {
             GemmTuning::Registers(r) => {
                 let ([tm, tn, tk], [im, jn]) = (r.tile, r.item);
                 write!(f, "registers {tm}x{tn}x{tk}, item {im}x{jn}, band {}", r.band)?;
+                if r.slices > 1 {
+                    write!(f, ", slices {}", r.slices)?;
+                }
                 limit(f, r.max_registers)
             }
             GemmTuning::Panels(p) => {

@@ -83,7 +83,7 @@ pub struct SplitParams {
 impl SplitParams {
     fn of_member(&self, member: usize) -> GemmParams {
         let tuning = self.tunings.get(member).copied().flatten();
-        GemmParams { arithmetic: self.arithmetic, tuning }
+        GemmParams { arithmetic: self.arithmetic, tuning, parts: None }
     }
 }
 

@@ -4,6 +4,7 @@ use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
 use crate::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
+use crate::cli::extents::Extents;
 use crate::cli::failure::{Failure, Status};
 use crate::cli::statistics::Spread;
 use crate::device::{Buffer, Device};
@@ -15,10 +16,9 @@ use rayon::prelude::*;
 /// The command line of `bench gemm`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Rows and columns of the square matrices
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values = ["512", "1024"])]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub sizes: Vec<u32>,
+    /// m, n and k of the products, N for NxNxN
+    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["512", "1024"], value_parser = Extents::parse)]
+    pub sizes: Vec<Extents>,
     /// Element types: s, d, c and z are single, double, single complex and double complex
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_values = ["s", "d", "c", "z"])]
     #[arg(value_parser = ["s", "d", "c", "z"])]
@@ -32,6 +32,9 @@ pub struct Arguments {
     /// Kernel variants as JSON, in place of --kernels; as --json prints them
     #[arg(long, value_name = "JSON", value_parser = parse_tuning)]
     pub variant: Vec<GemmTuning>,
+    /// Parts into which the sums of variants are cut
+    #[arg(long, value_name = "N,…", value_delimiter = ',', requires = "variant")]
+    parts: Vec<usize>,
     /// Single precision also as three products of TF32 parts, where the device has them
     #[arg(long)]
     three_tf32: bool,
@@ -79,9 +82,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     let devices = session.opencl_devices("gemm")?;
     let [device] = &devices[..] else { return super::gemm_team::measure(arguments, session) };
     for letter in &arguments.precision {
-        for &n in &arguments.sizes {
+        for &extents in &arguments.sizes {
             for &ops in &arguments.ops {
-                let case = Case { device, n: n as usize, ops, arguments };
+                let case = Case { device, extents, ops, arguments };
                 match letter.as_str() {
                     "s" => case.measure::<f32>("s", session)?,
                     "d" => case.measure::<f64>("d", session)?,
@@ -97,7 +100,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
 /// Products of one size in one form.
 pub struct Case<'a> {
     pub device: &'a Device,
-    pub n: usize,
+    pub extents: Extents,
     pub ops: [Op; 2],
     pub arguments: &'a Arguments,
 }
@@ -126,26 +129,31 @@ use crate::scalar::Element as HostElement;
 
 impl Case<'_> {
     fn measure<T: HostElement>(&self, element: &str, session: &mut Session<'_>) -> Result<(), Failure> {
-        let n = self.n;
-        session.report.note(format_args!("{}: {element}gemm {n}", self.device.label()));
+        session.report.note(format_args!("{}: {element}gemm {}", self.device.label(), self.extents));
         let ceiling = session.arithmetic(0, <T as Element>::Real::PRECISION)?;
-        let values = |matrix| -> Vec<T> { (0..n * n).into_par_iter().map(|i| number(matrix, i)).collect() };
-        let [a, b] = [1, 2].map(|matrix| Buffer::from_slice(self.device, &values(matrix)));
-        let (a, b, mut c) = (a?, b?, Buffer::from_slice(self.device, &values(3))?);
+        let [a, b] = [self.values::<T>(1), self.values::<T>(2)].map(|x| Buffer::from_slice(self.device, &x));
+        let (a, b, mut c) = (a?, b?, Buffer::from_slice(self.device, &self.values::<T>(3))?);
         let expected = self.expected::<T>();
-        for (arithmetic, tuning) in self.kernels::<T>() {
+        for params in self.kernels::<T>() {
             if session.interrupted() {
                 return Ok(());
             }
-            let params = GemmParams { arithmetic, tuning: Some(tuning) };
+            let arithmetic = params.arithmetic;
+            let chosen = || GemmTuning::chosen::<T>(self.device, arithmetic, self.ops, self.extents.0);
+            let tuning = params.tuning.unwrap_or_else(chosen);
             match self.time(&params, tuning, [&a, &b], &mut c, &expected, element, session) {
                 Ok((share, samples)) => {
                     let limit = limit(ceiling, tuning, arithmetic);
-                    let subject = self.subject::<T>(element, tuning.to_string(), &samples);
-                    let subject = subject
+                    let kernel = self.kernel::<T>(&params, tuning);
+                    let mut subject = self
+                        .subject::<T>(element, kernel, &samples)
                         .on(0)
                         .with("arithmetic", name(arithmetic))
-                        .limited_by_arithmetic(limit)
+                        .limited_by_the_slower(limit, session.memory(0));
+                    if let Some(parts) = params.parts {
+                        subject = subject.with("parts", parts);
+                    }
+                    let subject = subject
                         .found("share_of_error_bound", share)
                         .found("tuning", serde_json::to_value(tuning).unwrap_or_default());
                     session.push(subject, samples);
@@ -168,20 +176,24 @@ impl Case<'_> {
 
     /// What all rows of a product have.
     pub fn subject<T: Element>(&self, element: &str, kernel: String, samples: &Samples) -> Subject {
-        let cube = (self.n as f64).powi(3);
-        let flops = (if T::IS_COMPLEX { 8.0 } else { 2.0 }) * cube;
+        let [m, n, k] = self.extents.0;
+        let terms = m as f64 * n as f64 * k as f64;
+        let flops = (if T::IS_COMPLEX { 8.0 } else { 2.0 }) * terms;
         let by = if samples.event.is_empty() { &samples.wall } else { &samples.event };
-        let subject = Subject::new(Benchmark::Gemm, kernel)
-            .with("element", element)
-            .with("n", self.n)
+        let subject = Subject::new(Benchmark::Gemm, kernel).with("element", element);
+        let subject = match self.extents.square() {
+            Some(n) => subject.with("n", n),
+            None => subject.with("extents", self.extents.to_string()),
+        };
+        let subject = subject
             .with("ops", format!("{:?}{:?}", self.ops[0], self.ops[1]))
-            .bytes((3 * self.n * self.n * size_of::<T>()) as u64)
+            .bytes(((m * k + k * n + m * n) * size_of::<T>()) as u64)
             .flops(flops as u64);
         match Spread::of(by) {
             // ((B_r + B_w)·k/1024³)/T: for each of the k terms, B_r bytes of two factors' elements are read and B_w
             // bytes of C written, for every element of C.
             Some(seconds) => {
-                let gib = 3.0 * size_of::<T>() as f64 * cube / 1024_f64.powi(3);
+                let gib = 3.0 * size_of::<T>() as f64 * terms / 1024_f64.powi(3);
                 subject.found("effective_bandwidth_gib_s", gib / seconds.median)
             }
             None => subject,
@@ -189,44 +201,79 @@ impl Case<'_> {
     }
 
     /// The kernels to measure, each with the arithmetic that it has.
-    fn kernels<T: Element>(&self) -> Vec<(Arithmetic, GemmTuning)> {
+    fn kernels<T: Element>(&self) -> Vec<GemmParams> {
+        let with = |arithmetic, tuning| GemmParams { arithmetic, tuning, parts: None };
         let mut arithmetics = vec![Arithmetic::Ieee];
         if self.arguments.three_tf32 && T::Real::PRECISION == Precision::Single {
             arithmetics.push(Arithmetic::ThreeTf32);
         }
         let mut list = Vec::new();
         if !self.arguments.variant.is_empty() {
-            list.extend(self.arguments.variant.iter().map(|variant| (variant.arithmetic::<T>(), *variant)));
+            let uncut =
+                self.arguments.variant.iter().map(|&tuning| with(tuning.arithmetic::<T>(), Some(tuning)));
+            for params in uncut {
+                let cut =
+                    self.arguments.parts.iter().map(|&parts| GemmParams { parts: Some(parts), ..params });
+                list.extend(if self.arguments.parts.is_empty() { vec![params] } else { cut.collect() });
+            }
             return list;
         }
         if self.arguments.kernels == Kernels::Textbook {
-            list.extend([GemmTuning::Global, GemmTuning::Local].map(|kernel| (Arithmetic::Ieee, kernel)));
+            list.extend(
+                [GemmTuning::Global, GemmTuning::Local].map(|kernel| with(Arithmetic::Ieee, Some(kernel))),
+            );
         }
         for arithmetic in arithmetics {
-            let variants = match self.arguments.kernels {
-                Kernels::All => GemmTuning::variants::<T>(self.device, arithmetic),
-                _ => vec![GemmTuning::shipped::<T>(self.device, arithmetic)],
-            };
             // Where the device has no faster arithmetic, it is the same kernel again.
-            let new = variants.into_iter().filter(|v| v.arithmetic::<T>() == arithmetic);
-            list.extend(new.map(|variant| (arithmetic, variant)));
+            let is_new = |tuning: &GemmTuning| tuning.arithmetic::<T>() == arithmetic;
+            if self.arguments.kernels == Kernels::All {
+                let variants = GemmTuning::variants::<T>(self.device, arithmetic).into_iter().filter(is_new);
+                list.extend(variants.map(|tuning| with(arithmetic, Some(tuning))));
+            } else if is_new(&GemmTuning::chosen::<T>(self.device, arithmetic, self.ops, self.extents.0)) {
+                list.push(with(arithmetic, None));
+            }
         }
         list
     }
 
+    /// What multiplies: a kernel for vectors does where C is one, and needs no conjugation.
+    fn kernel<T: Element>(&self, params: &GemmParams, tuning: GemmTuning) -> String {
+        let [m, n, _] = self.extents.0;
+        let plain = !T::IS_COMPLEX || !self.ops.contains(&Op::C);
+        if params.tuning.is_none() && (m == 1 || n == 1) && plain {
+            return "gemv".to_owned();
+        }
+        tuning.to_string()
+    }
+
+    /// Rows and columns of A, B and C as they are stored, column after column.
+    pub fn layouts(&self) -> [MatrixLayout; 3] {
+        let [m, n, k] = self.extents.0;
+        let [op_a, op_b] = self.ops;
+        [op_a.shape(m, k), op_b.shape(k, n), (m, n)]
+            .map(|(rows, columns)| MatrixLayout::column_major(rows, columns))
+    }
+
+    /// The elements of A, B or C: matrix number 1, 2 or 3.
+    pub fn values<T: Element>(&self, matrix: usize) -> Vec<T> {
+        let MatrixLayout { rows, columns, .. } = self.layouts()[matrix - 1];
+        (0..rows * columns).into_par_iter().map(|i| number(matrix as u64, i)).collect()
+    }
+
     /// Some columns of op(A) op(B) in double: their numbers and elements.
     pub fn expected<T: Element>(&self) -> Vec<(usize, Vec<Complex<f64>>)> {
-        let n = self.n;
-        let element = |matrix, op: Op, i: usize, j: usize| {
+        let [m, n, k] = self.extents.0;
+        let layouts = self.layouts();
+        let element = |matrix: usize, op: Op, i: usize, j: usize| {
             let (i, j) = if op == Op::N { (i, j) } else { (j, i) };
-            let x = number::<T>(matrix, i + j * n).to_complex();
+            let x = number::<T>(matrix as u64, layouts[matrix - 1].index(i, j)).to_complex();
             if op == Op::C { x.conj() } else { x }
         };
         let column = |sample: usize| {
             // Spread over the matrix, and at every place of a tile; the first and the last are among them.
             let j = sample * (n - 1) / (CHECKED_COLUMNS - 1);
-            let factors: Vec<_> = (0..n).map(|p| element(2, self.ops[1], p, j)).collect();
-            let sums = (0..n).into_par_iter().map(|i| {
+            let factors: Vec<_> = (0..k).map(|p| element(2, self.ops[1], p, j)).collect();
+            let sums = (0..m).into_par_iter().map(|i| {
                 let terms = factors.iter().enumerate().map(|(p, b)| element(1, self.ops[0], i, p) * b);
                 terms.sum::<Complex<f64>>()
             });
@@ -247,21 +294,21 @@ impl Case<'_> {
         element: &str,
         session: &Session<'_>,
     ) -> Result<(f64, Samples), Failure> {
-        let n = self.n;
-        let layout = MatrixLayout::column_major(n, n);
+        let [m, ..] = self.extents.0;
+        let [a_layout, b_layout, c_layout] = self.layouts();
         let [op_a, op_b] = self.ops;
         c.fill(T::from_complex(Complex::new(f64::NAN, f64::NAN)))?;
         let multiply = |c: &mut Buffer<T>| {
-            let (a, b) = (MatRef::new(a, layout)?, MatRef::new(b, layout)?);
-            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(c, layout)?)
+            let (a, b) = (MatRef::new(a, a_layout)?, MatRef::new(b, b_layout)?);
+            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(c, c_layout)?)
         };
         multiply(c)?.wait()?;
-        let read = |j: usize, to: &mut [T]| Ok(c.slice(j * n..(j + 1) * n)?.read(to)?);
+        let read = |j: usize, to: &mut [T]| Ok(c.slice(j * m..(j + 1) * m)?.read(to)?);
         let share = self.checked::<T>(
             params.arithmetic,
             read,
             expected,
-            format_args!("{element}gemm {n} by {tuning}"),
+            format_args!("{element}gemm {} by {tuning}", self.extents),
         )?;
         let samples = session.samples_of(|_| Ok(multiply(c)?.duration()?))?;
         Ok((share, samples))
@@ -277,15 +324,16 @@ impl Case<'_> {
         session: &mut Session<'_>,
     ) -> Result<(), Failure> {
         use faer::{Accum, Mat, Par};
-        let n = self.n;
-        let entry = |matrix, op: Op, i: usize, j: usize| -> T {
+        let [m, n, k] = self.extents.0;
+        let layouts = self.layouts();
+        let entry = |matrix: usize, op: Op, i: usize, j: usize| -> T {
             let (i, j) = if op == Op::N { (i, j) } else { (j, i) };
-            let x: T = number(matrix, i + j * n);
+            let x: T = number(matrix as u64, layouts[matrix - 1].index(i, j));
             if op == Op::C { T::from_complex(x.to_complex().conj()) } else { x }
         };
-        let a = Mat::<T>::from_fn(n, n, |i, j| entry(1, self.ops[0], i, j));
-        let b = Mat::<T>::from_fn(n, n, |i, j| entry(2, self.ops[1], i, j));
-        let mut c = Mat::<T>::zeros(n, n);
+        let a = Mat::<T>::from_fn(m, k, |i, j| entry(1, self.ops[0], i, j));
+        let b = Mat::<T>::from_fn(k, n, |i, j| entry(2, self.ops[1], i, j));
+        let mut c = Mat::<T>::zeros(m, n);
         let multiply = |c: &mut Mat<T>| {
             let one = T::from_complex(1.0.into());
             faer::linalg::matmul::matmul(c, Accum::Replace, &a, &b, one, Par::rayon(0));
@@ -295,17 +343,22 @@ impl Case<'_> {
             to.iter_mut().enumerate().for_each(|(i, to)| *to = c[(i, j)]);
             Ok(())
         };
-        let share =
-            self.checked::<T>(Arithmetic::Ieee, read, expected, format_args!("{element}gemm {n} by faer"))?;
+        let share = self.checked::<T>(
+            Arithmetic::Ieee,
+            read,
+            expected,
+            format_args!("{element}gemm {} by faer", self.extents),
+        )?;
         let samples = session.samples_of(|_| {
             multiply(&mut c);
             Ok(None)
         })?;
+        let host = session.host();
         let subject = self
             .subject::<T>(element, "faer on the host".to_owned(), &samples)
-            .on(session.host())
+            .on(host)
             .with("arithmetic", name(Arithmetic::Ieee))
-            .limited_by_arithmetic(ceiling.fma_gflops)
+            .limited_by_the_slower(ceiling.fma_gflops, session.memory(host))
             .found("share_of_error_bound", share);
         session.push(subject, samples);
         Ok(())
@@ -339,24 +392,24 @@ impl Case<'_> {
         read: impl Fn(usize, &mut [T]) -> Result<(), Failure>,
         expected: &[(usize, Vec<Complex<f64>>)],
     ) -> Result<f64, Failure> {
-        let n = self.n;
+        let [m, _, k] = self.extents.0;
         let mut squares = 0.0;
-        let mut column = vec![T::default(); n];
+        let mut column = vec![T::default(); m];
         for (j, expected) in expected {
             read(*j, &mut column)?;
             squares += column.iter().zip(expected).map(|(c, e)| (c.to_complex() - e).norm_sqr()).sum::<f64>();
         }
         // Numbers even between -1 and 1 have a mean square of 1/3.
         let reals = T::REALS as f64;
-        let norm_a = n as f64 * (reals / 3.0).sqrt();
-        let norm_b = ((n * expected.len()) as f64 * reals / 3.0).sqrt();
+        let norm_a = ((m * k) as f64 * reals / 3.0).sqrt();
+        let norm_b = ((k * expected.len()) as f64 * reals / 3.0).sqrt();
         let unit = T::Real::epsilon().to_f64() / 2.0;
-        let mut bound = 2.0 * unit * ((n + 2) as f64).sqrt() * norm_a * norm_b;
+        let mut bound = 2.0 * unit * ((k + 2) as f64).sqrt() * norm_a * norm_b;
         if T::IS_COMPLEX {
             bound *= 2.0 * 2.0_f64.sqrt();
         }
         if arithmetic == Arithmetic::ThreeTf32 {
-            bound *= 4.0 + (n as f64 / 4.0 + 2.0) / ((n + 2) as f64).sqrt();
+            bound *= 4.0 + (k as f64 / 4.0 + 2.0) / ((k + 2) as f64).sqrt();
         }
         Ok(squares.sqrt() / bound)
     }

@@ -1,11 +1,11 @@
 //! `cr-solve bench gemm` with several devices: products on each alone and on all of them, with transfers and without.
 
-use super::gemm::{Arguments, Case, limit, number};
+use super::gemm::{Arguments, Case, limit};
 use super::outcome::Samples;
 use super::session::Session;
+use crate::blas::Op;
 use crate::blas::gemm::{Arithmetic, GemmParams, GemmTuning};
 use crate::blas::split::{self, Copies, HostMut, HostRef, RowShards, Share, SplitParams};
-use crate::blas::{MatrixLayout, Op};
 use crate::cli::failure::Failure;
 use crate::device::Team;
 use crate::host::level1::Arithmetic as HostArithmetic;
@@ -24,9 +24,10 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     }
     let team = &session.team();
     for letter in &arguments.precision {
-        for &n in &arguments.sizes {
+        for &extents in &arguments.sizes {
             for &ops in &arguments.ops {
-                let bench = Bench { team, n: n as usize, ops, arguments };
+                let case = Case { device: &team.devices()[0], extents, ops, arguments };
+                let bench = Bench { team, case };
                 match letter.as_str() {
                     "s" => bench.measure::<f32>("s", session)?,
                     "d" => bench.measure::<f64>("d", session)?,
@@ -42,9 +43,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
 /// Products of one size in one form.
 struct Bench<'a> {
     team: &'a Team,
-    n: usize,
-    ops: [Op; 2],
-    arguments: &'a Arguments,
+    case: Case<'a>,
 }
 
 /// Products that were timed, and how the last one was shared.
@@ -57,12 +56,12 @@ struct Timed {
 
 impl Bench<'_> {
     fn measure<T: HostArithmetic>(&self, element: &str, session: &mut Session<'_>) -> Result<(), Failure> {
-        let Self { team, n, ops, arguments } = *self;
-        session.report.note(format_args!("{element}gemm {n} on {} devices", team.len()));
-        let case = Case { device: &team.devices()[0], n, ops, arguments };
+        let Self { team, ref case } = *self;
+        let extents = case.extents;
+        let [m, n, _] = extents.0;
+        session.report.note(format_args!("{element}gemm {extents} on {} devices", team.len()));
         let expected = case.expected::<T>();
-        let [a, b] =
-            [1, 2].map(|matrix| (0..n * n).into_par_iter().map(|i| number(matrix, i)).collect::<Vec<T>>());
+        let [a, b] = [1, 2].map(|matrix| case.values::<T>(matrix));
         let mut limits: Vec<f64> = Vec::new();
         for (number, device) in team.devices().iter().enumerate() {
             let shipped = GemmTuning::shipped::<T>(device, Arithmetic::Ieee);
@@ -73,13 +72,13 @@ impl Bench<'_> {
             team.devices().iter().enumerate().map(|(member, device)| (Some(member), device.clone().into()));
         let nan = T::from_complex(Complex::new(f64::NAN, f64::NAN));
         // All threads touch its pages first: one alone would take longer than the products.
-        let mut c: Vec<T> = (0..n * n).into_par_iter().map(|_| nan).collect();
+        let mut c: Vec<T> = (0..m * n).into_par_iter().map(|_| nan).collect();
         for (member, team) in alone.chain([(None, team.clone())]) {
             for resident in [false, true] {
                 if session.interrupted() {
                     return Ok(());
                 }
-                if resident && ops[0] != Op::N {
+                if resident && case.ops[0] != Op::N {
                     continue;
                 }
                 c.par_iter_mut().for_each(|c| *c = nan);
@@ -89,21 +88,22 @@ impl Bench<'_> {
                     self.through_host_memory(&team, [&a, &b], &mut c, session)?
                 };
                 let column = |j: usize, to: &mut [T]| {
-                    to.copy_from_slice(&c[j * n..(j + 1) * n]);
+                    to.copy_from_slice(&c[j * m..(j + 1) * m]);
                     Ok(())
                 };
                 let who = member.map_or("the team".to_owned(), |member| format!("device {member}"));
-                let what = format_args!("{element}gemm {n} on {who}");
+                let what = format_args!("{element}gemm {extents} on {who}");
                 let share = case.checked::<T>(Arithmetic::Ieee, column, &expected, what)?;
                 let shares: Vec<usize> = timed.shares.iter().map(|share| share.rows).collect();
                 let matrices = if resident { "on devices" } else { "in host memory" };
-                let ceiling =
-                    limits[member.map_or(0..limits.len(), |member| member..member + 1)].iter().sum();
+                let members = member.map_or(0..limits.len(), |member| member..member + 1);
+                let memory = members.clone().map(|member| session.memory(member)).sum();
+                let ceiling = limits[members].iter().sum();
                 let mut subject = case
                     .subject::<T>(element, "gemm".to_owned(), &timed.samples)
                     .with("matrices", matrices)
                     .by_the_wall()
-                    .limited_by_arithmetic(ceiling)
+                    .limited_by_the_slower(ceiling, memory)
                     .found("share_of_error_bound", share);
                 if let Some(member) = member {
                     subject = subject.on(member);
@@ -125,12 +125,12 @@ impl Bench<'_> {
         c: &mut [T],
         session: &Session<'_>,
     ) -> Result<Timed, Failure> {
-        let layout = MatrixLayout::column_major(self.n, self.n);
-        let (a, b) = (HostRef::new(a, layout)?, HostRef::new(b, layout)?);
+        let [a_layout, b_layout, c_layout] = self.case.layouts();
+        let (a, b) = (HostRef::new(a, a_layout)?, HostRef::new(b, b_layout)?);
         let (mut balance, mut shares) = (None, Vec::new());
         let samples = session.samples(|_| {
-            let to = HostMut::new(&mut *c, layout)?;
-            let [op_a, op_b] = self.ops;
+            let to = HostMut::new(&mut *c, c_layout)?;
+            let [op_a, op_b] = self.case.ops;
             let done = split::gemm(team, &SplitParams::default(), op_a, op_b, 1.0, a, b, 0.0, to)?;
             balance = Some(done.balance());
             let times = (done.wall, done.slowest());
@@ -147,16 +147,17 @@ impl Bench<'_> {
         c: &mut [T],
         session: &Session<'_>,
     ) -> Result<Timed, Failure> {
-        let layout = MatrixLayout::column_major(self.n, self.n);
-        let shares = split::shares::<T>(team, &SplitParams::default(), [self.n; 3])?;
-        let left = RowShards::upload(team, &shares, HostRef::new(a, layout)?)?;
-        let right = Copies::upload(team, HostRef::new(b, layout)?)?;
-        let mut result = RowShards::upload(team, &shares, HostRef::new(&*c, layout)?)?;
+        let [a_layout, b_layout, c_layout] = self.case.layouts();
+        let shares = split::shares::<T>(team, &SplitParams::default(), self.case.extents.0)?;
+        let left = RowShards::upload(team, &shares, HostRef::new(a, a_layout)?)?;
+        let right = Copies::upload(team, HostRef::new(b, b_layout)?)?;
+        let mut result = RowShards::upload(team, &shares, HostRef::new(&*c, c_layout)?)?;
         team.finish()?;
         let params = GemmParams::default();
         let samples = session.samples(|_| {
             let start = Instant::now();
-            let started = split::gemm_resident(&params, self.ops[1], 1.0, &left, &right, 0.0, &mut result)?;
+            let started =
+                split::gemm_resident(&params, self.case.ops[1], 1.0, &left, &right, 0.0, &mut result)?;
             team.finish()?;
             let wall = start.elapsed();
             let mut kernels = Some(Duration::ZERO);
@@ -165,7 +166,7 @@ impl Bench<'_> {
             }
             Ok((wall, kernels))
         })?;
-        result.download(HostMut::new(c, layout)?)?;
+        result.download(HostMut::new(c, c_layout)?)?;
         Ok(Timed { samples, balance: None, shares: Vec::new() })
     }
 }

@@ -196,6 +196,16 @@ impl Subject {
         Self { limit: Some(Limit::Arithmetic), ceiling_gflops: gflops, ..self }
     }
 
+    /// Limited by arithmetic of so many 10⁹ operations per second, or by memory of so many 10⁹ bytes per second if that takes longer for
+    /// the bytes and operations given before.
+    pub fn limited_by_the_slower(self, gflops: f64, gb_s: f64) -> Self {
+        if self.bytes as f64 / gb_s > self.flops as f64 / gflops {
+            Self { limit: Some(Limit::Memory), ..self }
+        } else {
+            self.limited_by_arithmetic(gflops)
+        }
+    }
+
     /// Limited by nothing that is measured.
     pub fn unlimited(self) -> Self {
         Self { limit: None, ..self }

@@ -115,6 +115,11 @@ impl<'a> Session<'a> {
         self.devices.len() - 1
     }
 
+    /// What the memory of a device gives at least, in 10⁹ bytes per second.
+    pub fn memory(&self, number: usize) -> f64 {
+        self.devices[number].memory_gb_s
+    }
+
     /// What the arithmetic of a device does at most, measured when it is first asked for.
     ///
     /// # Errors
