@@ -241,20 +241,21 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     }
 
 #if SLICES > 1
-    // There is room for the sums of one slice in place of the pieces of A.
+    // There is room for the sums of one slice in place of the pieces of the longer side.
+    __local element *room = TILE_M >= TILE_N ? a_pieces : b_pieces;
     for (int other = 1; other < SLICES; other++) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice == other) {
 #pragma unroll
             for (int i = 0; i < ITEM_M * ITEM_N; i++) {
-                a_pieces[i * SLICE_ITEMS + place] = sum[i / ITEM_N][i % ITEM_N];
+                room[i * SLICE_ITEMS + place] = sum[i / ITEM_N][i % ITEM_N];
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (slice == 0) {
 #pragma unroll
             for (int i = 0; i < ITEM_M * ITEM_N; i++) {
-                sum[i / ITEM_N][i % ITEM_N] += a_pieces[i * SLICE_ITEMS + place];
+                sum[i / ITEM_N][i % ITEM_N] += room[i * SLICE_ITEMS + place];
             }
         }
     }

@@ -134,8 +134,8 @@ impl Registers {
         if !tk.is_multiple_of(self.slices) {
             return Some("slices must have equally many terms of a piece".to_owned());
         }
-        if self.slices > 1 && 2 * tk * (tm + self.pad) < tm * tn {
-            return Some("the sums of a slice must have room in place of two pieces of A".to_owned());
+        if self.slices > 1 && 2 * tk * (tm.max(tn) + self.pad) < tm * tn {
+            return Some("the sums of a slice must have room in place of two pieces of a factor".to_owned());
         }
         if !width(self.vector) || !width(self.load) {
             return Some(format!("accesses of at most {} elements, a power of two", 4 / T::REALS));
