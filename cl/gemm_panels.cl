@@ -1,9 +1,9 @@
 // The product for processors, in the shape of BLIS (Van Zee, van de Geijn, ACM Trans. Math. Softw. 41, 14 (2015)).
 //
 // Both factors are packed first: op(A) into panels of PANEL_M rows, op(B) into panels of PANEL_N columns, each panel
-// stored p after p, so that the multiplication reads both from front to back. Edges and missing terms are filled with zeros. For complex
-// elements a panel of A holds, for each p, all real parts and then all imaginary parts: the arithmetic is then that of whole
-// vectors; a panel of B has (re, im) side by side.
+// stored p after p, so that the multiplication reads both from front to back. Edges and missing terms are filled with zeros.
+// For complex elements a panel of A holds, for each p, all real parts and then all imaginary parts: the arithmetic is then
+// that of whole vectors; a panel of B has (re, im) side by side.
 //
 // Then one work-item computes a BLOCK_M x BLOCK_N block of C: for each stretch of BLOCK_K terms, every panel of B with every
 // panel of A, PANEL_M x PANEL_N sums at a time in registers, PANEL_M / LANES vectors of LANES rows for each column.
@@ -12,8 +12,8 @@
 #define VECTORS (PANEL_M / LANES)
 
 // op(A) into panels: dimension 0 counts p, dimension 1 panels.
-__kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a, ulong a_offset, ulong a_leading, ulong a_stride,
-                     uint a_transposed, uint a_conjugate, __global element *packed) {
+__kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a, ulong a_offset, ulong a_leading,
+                     ulong a_stride, uint a_transposed, uint a_conjugate, __global element *packed) {
     __global const element *from = A_OF_BATCH;
     const ulong panel = get_global_id(1);
     const ulong row = panel * PANEL_M;
@@ -25,8 +25,9 @@ __kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a,
         (__global real *)(packed + (get_group_id(2) * get_global_size(1) + panel) * PANEL_M * k + first * PANEL_M);
     for (ulong p = first; p < last; p++, to += PANEL_M * REALS) {
         for (uint i = 0; i < PANEL_M; i++) {
-            const element x = i < rows && p < terms ? from[a_transposed ? (row + i) * a_leading + p : row + i + p * a_leading]
-                                       : (element)0;
+            const element x = i < rows && p < terms
+                                  ? from[a_transposed ? (row + i) * a_leading + p : row + i + p * a_leading]
+                                  : (element)0;
 #if IS_COMPLEX
             to[i] = x.s0;
             to[PANEL_M + i] = a_conjugate ? -x.s1 : x.s1;
@@ -38,8 +39,8 @@ __kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a,
 }
 
 // op(B) into panels.
-__kernel void pack_b(ulong n, ulong k, ulong missing, __global const element *b, ulong b_offset, ulong b_leading, ulong b_stride,
-                     uint b_transposed, uint b_conjugate, __global element *packed) {
+__kernel void pack_b(ulong n, ulong k, ulong missing, __global const element *b, ulong b_offset, ulong b_leading,
+                     ulong b_stride, uint b_transposed, uint b_conjugate, __global element *packed) {
     __global const element *from = B_OF_BATCH;
     const ulong panel = get_global_id(1);
     const ulong column = panel * PANEL_N;
@@ -50,10 +51,10 @@ __kernel void pack_b(ulong n, ulong k, ulong missing, __global const element *b,
     __global element *to = packed + (get_group_id(2) * get_global_size(1) + panel) * PANEL_N * k + first * PANEL_N;
     for (ulong p = first; p < last; p++, to += PANEL_N) {
         for (uint j = 0; j < PANEL_N; j++) {
-            to[j] = j < columns && p < terms ? conjugate_if(b_conjugate,
-                                               from[b_transposed ? column + j + p * b_leading
-                                                                 : (column + j) * b_leading + p])
-                                : (element)0;
+            to[j] = j < columns && p < terms
+                        ? conjugate_if(b_conjugate, from[b_transposed ? column + j + p * b_leading
+                                                                      : (column + j) * b_leading + p])
+                        : (element)0;
         }
     }
 }

@@ -176,11 +176,13 @@ __kernel __attribute__((reqd_work_group_size(WORK_ITEMS, 1, 1))) void gemm_regis
     element b_next_columns[ITEM_N];
 #define READ_TERM(p)                                                                                            \
     _Pragma("unroll") for (int q = 0; q < ITEM_M / VECTOR; q++) {                                               \
-        const wide_local v = *(__local const wide_local *)(a_now + (p) * SLICES * A_PITCH + q * ITEMS_M * VECTOR);       \
+        const wide_local v =                                                                                    \
+            *(__local const wide_local *)(a_now + (p) * SLICES * A_PITCH + q * ITEMS_M * VECTOR);               \
         UNPACK_LOCAL(&a_next_rows[q * VECTOR], v);                                                              \
     }                                                                                                           \
     _Pragma("unroll") for (int q = 0; q < ITEM_N / VECTOR; q++) {                                               \
-        const wide_local v = *(__local const wide_local *)(b_now + (p) * SLICES * B_PITCH + q * ITEMS_N * VECTOR);       \
+        const wide_local v =                                                                                    \
+            *(__local const wide_local *)(b_now + (p) * SLICES * B_PITCH + q * ITEMS_N * VECTOR);               \
         UNPACK_LOCAL(&b_next_columns[q * VECTOR], v);                                                           \
     }
     READ_TERM(0)

@@ -8,32 +8,30 @@ use crate::scalar::{Element, Precision, Real};
 /// Rows, columns or terms up to which a product is narrow.
 pub(super) const WIDTH: usize = 32;
 
-/// The variant of the same kernel for a product with these m, n and k, if it is narrow.
+/// Terms up to which the portable kernel is faster than the matrix units where C has many rows and columns: nearly all of the work is to
+/// store it.
+const TERMS_OF_STORES: usize = 16;
+
+/// The variant for a product with these m, n and k in place of a wide one, if it is narrow.
 pub(super) fn variant<T: Element>(wide: GemmTuning, [m, n, k]: [usize; 3]) -> Option<GemmTuning> {
-    let [few_rows, few_columns, few_terms] = [m, n, k].map(|extent| extent <= WIDTH);
-    match wide {
-        GemmTuning::Registers(_) => {
-            let narrow = match (few_rows, few_columns) {
-                (true, true) => Registers::corner::<T>(m.max(n)),
-                (false, _) if few_terms => Registers::few_terms::<T>(n, k),
-                (false, true) => Registers::column::<T>(n),
-                (true, false) => Registers::row::<T>(m),
-                (false, false) => return None,
-            };
-            Some(GemmTuning::Registers(narrow))
-        }
+    let portable = match wide {
+        GemmTuning::Registers(_) => true,
         // Single precision in parts of TF32 is for large matrices.
-        GemmTuning::Mma(_) if T::Real::PRECISION == Precision::Double => {
-            let narrow = match (few_rows, few_columns) {
-                (true, true) => Mma::corner::<T>(),
-                (false, true) => Mma::column::<T>(n),
-                (true, false) => Mma::row::<T>(m),
-                (false, false) => return None,
-            };
-            Some(GemmTuning::Mma(narrow))
-        }
-        _ => None,
-    }
+        GemmTuning::Mma(_) if T::Real::PRECISION == Precision::Double => false,
+        _ => return None,
+    };
+    let [few_rows, few_columns, few_terms] = [m, n, k].map(|extent| extent <= WIDTH);
+    let stores = few_terms && (portable || few_rows || few_columns || k <= TERMS_OF_STORES);
+    Some(match (few_rows, few_columns) {
+        (true, true) if portable => GemmTuning::Registers(Registers::corner::<T>(m.max(n))),
+        (true, true) => GemmTuning::Mma(Mma::corner::<T>()),
+        _ if stores => GemmTuning::Registers(Registers::few_terms::<T>([m, n, k])),
+        (false, true) if portable => GemmTuning::Registers(Registers::column::<T>(n)),
+        (false, true) => GemmTuning::Mma(Mma::column::<T>(n)),
+        (true, false) if portable => GemmTuning::Registers(Registers::row::<T>(m)),
+        (true, false) => GemmTuning::Mma(Mma::row::<T>(m)),
+        (false, false) => return None,
+    })
 }
 
 impl Registers {
@@ -66,12 +64,18 @@ impl Registers {
 
     /// All rows of C in one tile.
     fn row<T: Element>(m: usize) -> Self {
-        let Self { tile: [rows, columns, terms], item: [i, j], .. } = Self::column::<T>(m);
-        Self { tile: [columns, rows, terms], item: [j, i], ..Self::column::<T>(m) }
+        let column = Self::column::<T>(m);
+        let ([columns, rows, terms], [j, i]) = (column.tile, column.item);
+        Self { tile: [rows, columns, terms], item: [i, j], ..column }
     }
 
     /// Most of the work is to store C: neighbouring work-items have neighbouring rows of it.
-    fn few_terms<T: Element>(n: usize, k: usize) -> Self {
+    fn few_terms<T: Element>([m, n, k]: [usize; 3]) -> Self {
+        if m <= WIDTH && n > WIDTH {
+            let long = Self::few_terms::<T>([n, m, k]);
+            let [columns, rows, terms] = long.tile;
+            return Self { tile: [rows, columns, terms], ..long };
+        }
         let depth = if k <= 8 { 8 } else { 16 };
         match (size_of::<T>(), n) {
             (4, ..=16) => Self::new([128, 16, depth], [4, 8], 1, 2),
@@ -141,6 +145,7 @@ mod tests {
             }
             assert_eq!(variant::<T>(registers, [33, 33, 33]), None);
             assert!(variant::<T>(registers, [33, 32, 33]).is_some_and(|v| v.tile()[1] == 32));
+            assert!(variant::<T>(registers, [32, 33, 32]).is_some_and(|v| v.tile()[0] == 32));
         }
         all::<f32>();
         all::<f64>();

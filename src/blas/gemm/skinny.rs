@@ -17,8 +17,11 @@ use num_complex::Complex;
 /// Terms of a sum that are not worth cutting.
 const LEAST_TERMS: usize = 128;
 
-/// Work-items that keep a unit of a GPU busy.
+/// Work-items that keep a unit of a GPU busy, where a product has at most 16 rows or columns.
 const BUSY_UNIT: usize = 512;
+
+/// Rows and columns of the tiles that a unit of a GPU brings pieces of at a time, where a product has more.
+const BUSY_LINES: usize = 128;
 
 /// The product as one of a matrix with a vector, if C has one row or one column and no vector would have to be conjugated.
 pub(super) fn as_vector<T: Element>(
@@ -59,9 +62,13 @@ pub(super) fn parts<T>(info: &DeviceInfo, tuning: GemmTuning, problem: &Problem<
     }
     let [rows, columns] = tuning.tile();
     let tiles = problem.m.div_ceil(rows) * problem.n.div_ceil(columns) * problem.count;
-    // Narrow tiles are small, and wait for memory: a unit has several at a time.
-    let narrow = info.kind != DeviceKind::Cpu && rows.min(columns) <= WIDTH;
-    let groups = if narrow { (BUSY_UNIT / tuning.work_items()).max(1) } else { 1 };
+    // Narrow products wait for memory: a unit has several tiles at a time, the more the less each brings.
+    let groups = match problem.m.min(problem.n) {
+        _ if info.kind == DeviceKind::Cpu => 1,
+        ..=16 => (BUSY_UNIT / tuning.work_items()).max(1),
+        ..=WIDTH => BUSY_LINES.div_ceil(rows + columns),
+        _ => 1,
+    };
     let wanted = info.compute_units * groups / tiles.max(1);
     wanted.min(problem.k / LEAST_TERMS).max(1)
 }

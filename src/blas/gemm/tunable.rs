@@ -1,5 +1,6 @@
 //! The product as something to be tuned.
 
+use super::narrow::WIDTH;
 use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::blas::error::{BlasError, BlasResult};
@@ -14,8 +15,15 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Powers of two that bound an extent: what is smaller than the first, or larger than half the last, is one class.
-const CLASSES: [u32; 2] = [5, 13];
+/// Powers of two that bound an extent: what is smaller than the first, or larger than half the last, is one class. Narrow tiles are of
+/// one width for a class.
+const CLASSES: [u32; 2] = [3, 13];
+
+/// Longest extent of the products that are timed.
+const LONGEST: usize = 1 << CLASSES[1];
+
+/// Longest extent if the other two are narrow.
+const LONGEST_OF_NARROW: usize = 1 << 20;
 
 /// What the fastest variant depends on, for elements of one type on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,11 +105,11 @@ pub(super) fn chosen<T: Element>(
 fn shipped<T: Element>(
     device: &Device,
     arithmetic: Arithmetic,
-    [m, n, k]: [usize; 3],
+    extents: [usize; 3],
     count: usize,
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>([m.saturating_mul(count), n, k], units)
+    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units)
 }
 
 /// What a search found for products of one class.
@@ -145,8 +153,10 @@ struct Product<'a, T> {
 impl<'a, T: Element> Product<'a, T> {
     fn new(device: &'a Device, arithmetic: Arithmetic, transposed: [bool; 2], extents: [usize; 3]) -> Self {
         let class = Class::new(arithmetic, transposed, extents);
-        // Larger matrices are as fast, and take longer.
-        let extents = extents.map(|extent| extent.min(1 << CLASSES[1]));
+        // Larger matrices are as fast, and take longer; narrow ones are over too soon.
+        let narrow = extents.iter().filter(|&&extent| extent <= WIDTH).count();
+        let longest = if narrow >= 2 { LONGEST_OF_NARROW } else { LONGEST };
+        let extents = extents.map(|extent| extent.min(longest));
         Self { device, class, extents, element: PhantomData }
     }
 
@@ -277,7 +287,8 @@ mod tests {
     #[test]
     fn classes_are_bounded_by_powers_of_two() {
         let class = |extents| Class::new(Arithmetic::Ieee, [false; 2], extents).text();
-        assert_eq!(class([512, 513, 1]), "m<=2^9 n<=2^10 k<=2^5");
+        assert_eq!(class([512, 513, 1]), "m<=2^9 n<=2^10 k<=2^3");
+        assert_eq!(class([8, 9, 32]), "m<=2^3 n<=2^4 k<=2^5");
         assert_eq!(class([4096, 4097, usize::MAX]), "m<=2^12 n>2^12 k>2^12");
     }
 }

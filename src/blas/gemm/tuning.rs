@@ -243,13 +243,14 @@ impl GemmTuning {
         GemmTuning::Registers(Registers::shipped::<T>())
     }
 
-    /// The variant for products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that it works
-    /// only a short time.
-    pub(super) fn for_size<T: Element>(self, [m, n, k]: [usize; 3], units: usize) -> Self {
+    /// The variant for so many products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that
+    /// it works only a short time.
+    pub(super) fn for_size<T: Element>(self, [m, n, k]: [usize; 3], count: usize, units: usize) -> Self {
         if let Some(narrow) = narrow::variant::<T>(self, [m, n, k]) {
             return narrow;
         }
-        let groups = |tile: [usize; 3]| m.div_ceil(tile[0]) * n.div_ceil(tile[1]);
+        let groups =
+            |tile: [usize; 3]| m.div_ceil(tile[0]).saturating_mul(n.div_ceil(tile[1])).saturating_mul(count);
         match self {
             GemmTuning::Registers(registers) if groups(registers.tile) < units => {
                 let load = if T::IS_COMPLEX { 1 } else { 2 };
