@@ -135,7 +135,8 @@ fn launch<T: Element>(
     if problem.is_empty() {
         return Ok(kernels.scale(device, problem)?);
     }
-    let parts = parts.unwrap_or_else(|| skinny::parts(device.info(), tuning, &problem));
+    let extents = [problem.m, problem.n, problem.k];
+    let parts = parts.unwrap_or_else(|| skinny::parts(device.info().compute_units, tuning, extents));
     match skinny::multiply(device, &kernels, tuning, parts, problem) {
         Err(DeviceError::InvalidRange { reason, .. }) => {
             Err(BlasError::Variant { variant: tuning.to_string(), reason: reason.to_owned() })

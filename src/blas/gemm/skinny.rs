@@ -10,7 +10,7 @@ use crate::blas::error::BlasResult;
 use crate::blas::level2::gemv;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
 use crate::blas::vector::{VecMut, VecRef, VectorLayout};
-use crate::device::{Device, DeviceInfo, DeviceKind, Result};
+use crate::device::{Device, Result};
 use crate::scalar::Element;
 use num_complex::Complex;
 
@@ -55,22 +55,21 @@ fn as_line(layout: &MatrixLayout) -> VectorLayout {
     VectorLayout::dense(rows * columns).stride(stride).offset(offset)
 }
 
-/// Into how many parts to cut the sums of a product.
-pub(super) fn parts<T>(info: &DeviceInfo, tuning: GemmTuning, problem: &Problem<'_, T>) -> usize {
+/// Into how many parts to cut the sums of a product with these m, n and k on a device with so many units.
+pub(super) fn parts(units: usize, tuning: GemmTuning, [m, n, k]: [usize; 3]) -> usize {
     if matches!(tuning, GemmTuning::Global | GemmTuning::Local) {
         return 1;
     }
     let [rows, columns] = tuning.tile();
-    let tiles = problem.m.div_ceil(rows) * problem.n.div_ceil(columns) * problem.count;
     // Narrow products wait for memory: a unit has several tiles at a time, the more the less each brings.
-    let groups = match problem.m.min(problem.n) {
-        _ if info.kind == DeviceKind::Cpu => 1,
-        ..=16 => (BUSY_UNIT / tuning.work_items()).max(1),
-        ..=WIDTH => BUSY_LINES.div_ceil(rows + columns),
+    let groups = match (tuning, m.min(n)) {
+        (GemmTuning::Panels(_), _) => 1,
+        (_, ..=16) => (BUSY_UNIT / tuning.work_items()).max(1),
+        (_, ..=WIDTH) => BUSY_LINES.div_ceil(rows + columns),
         _ => 1,
     };
-    let wanted = info.compute_units * groups / tiles.max(1);
-    wanted.min(problem.k / LEAST_TERMS).max(1)
+    let wanted = units * groups / (m.div_ceil(rows) * n.div_ceil(columns)).max(1);
+    wanted.min(k / LEAST_TERMS).max(1)
 }
 
 /// Starts C = α Σ op(A)_s op(B)_s + β C, where the parts s of the sums, at most as many as asked for, are multiplied in one batch and then
@@ -100,4 +99,31 @@ pub(super) fn multiply<T: Element>(
     let scalars = [problem.alpha, problem.beta];
     events.push(kernels.add_parts(device, [m, n, count], sums.input(), scalars, problem.c)?);
     Ok(Completion::of(events))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Mma, Panels, Registers};
+    use super::*;
+
+    /// On a GPU with 132 units these are the fastest of the numbers that were tried (bench/runs/2026-11-22-h200/skinny.txt).
+    #[test]
+    fn sums_are_cut_as_measured() {
+        let registers =
+            |tile, item, slices| GemmTuning::Registers(Registers::new(tile, item, 4, 4).sliced(slices));
+        let mma = |tile, warp| GemmTuning::Mma(Mma::new(tile, warp, 4, 8, 8));
+        let (column, long) = ([8192, 32, 8192], [32, 32, 1 << 20]);
+        for (tuning, extents, wanted) in [
+            (registers([128, 32, 32], [8, 8], 4), column, 2),
+            (mma([64, 32, 16], [16, 32]), column, 2),
+            (registers([32, 32, 32], [8, 8], 8), long, 264),
+            (mma([32, 32, 16], [16, 16]), long, 264),
+            (mma([32, 32, 16], [16, 16]), [12, 12, 1 << 20], 528),
+        ] {
+            assert_eq!(parts(132, tuning, extents), wanted, "{tuning}: {extents:?}");
+        }
+        let panels = GemmTuning::Panels(Panels { panel: [16, 8], block: [128, 192, 256], lanes: 8 });
+        assert_eq!(parts(4, panels, [8, 8, 1000]), 4, "a processor's thread has one block at a time");
+        assert_eq!(parts(4, panels, [8, 8, 300]), 2, "short sums are not worth it");
+    }
 }
