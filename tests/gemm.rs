@@ -323,7 +323,7 @@ fn the_variant_that_was_kept_is_used_where_it_can_be() {
     let chosen = |size| -> Vec<GemmTuning> {
         let devices = opened(&options).into_iter();
         let chosen =
-            devices.map(|d| GemmTuning::chosen::<f32>(&d, Arithmetic::Ieee, [Op::N, Op::T], [size, 20, 9]));
+            devices.map(|d| GemmTuning::chosen::<f32>(&d, Arithmetic::Ieee, [Op::N, Op::T], [size, 20, 17]));
         chosen.collect()
     };
     let shipped = chosen(20);
