@@ -34,11 +34,19 @@ KERNEL axpby(element alpha, IN(x), element beta, OUT(y), ulong count) {
     FOR_EACH_PACK(STORE(times(alpha, LOAD(x)) + times(beta, LOAD(y)), y))
 }
 
+// With two operands loads ahead are worth it for elements of 8 bytes: on an H200 inner products of
+// these take 1 to 8 % less time, others 2 to 4 % more.
+#if REAL_BITS * REALS == 64
+#define FOR_EACH_PAIR FOR_EACH_PACK_AHEAD
+#else
+#define FOR_EACH_PAIR(load, add) FOR_EACH_PACK(const uint k = 0; pack xs[1]; pack ys[1]; load add)
+#endif
+
 // sum x y, or conj(x) y (`dot` is a function of OpenCL C)
 KERNEL inner_product(uint conjugate, IN(x), IN(y), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
     DOT_SUMS;
-    FOR_EACH_PACK(const pack a = LOAD(x); const pack b = LOAD(y); DOT_ADD(a, b);)
+    FOR_EACH_PAIR(xs[k] = LOAD(x); ys[k] = LOAD(y);, DOT_ADD(xs[k], ys[k]);)
     const double2 sum = DOT_RESULT(conjugate);
     REDUCE(2, sum.x, sum.y, 0.0);
 }
@@ -47,7 +55,7 @@ KERNEL inner_product(uint conjugate, IN(x), IN(y), ulong count, REDUCTION_PARAME
 KERNEL norm2(IN(x), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
     dpack squares = 0.0;
-    FOR_EACH_PACK(const dpack a = to_double(LOAD(x)); squares += a * a;)
+    FOR_EACH_PACK_AHEAD(xs[k] = LOAD(x);, const dpack a = to_double(xs[k]); squares += a * a;)
     REDUCE(1, fold_all(squares), 0.0, 0.0);
 }
 
@@ -55,7 +63,7 @@ KERNEL norm2(IN(x), ulong count, REDUCTION_PARAMETERS) {
 KERNEL asum(IN(x), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
     dpack sizes = 0.0;
-    FOR_EACH_PACK(sizes += fabs(to_double(LOAD(x)));)
+    FOR_EACH_PACK_AHEAD(xs[k] = LOAD(x);, sizes += fabs(to_double(xs[k]));)
     REDUCE(1, fold_all(sizes), 0.0, 0.0);
 }
 

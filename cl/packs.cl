@@ -95,6 +95,44 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
         }                                                                                                       \
     }
 
+// The same in two steps, for sums: `load` sets xs[k], and ys[k] if it has two operands, from pack i, and `add` takes what they hold. Where many
+// work-items share the work, each loads for SUM_AHEAD rounds before it adds. Beyond the end the first of these packs is loaded again, and zeros are added.
+#if LOCAL_SIZE == 1
+#define FOR_EACH_PACK_AHEAD(load, add)                                                                          \
+    FOR_EACH_PACK(const uint k = 0; pack xs[1]; pack ys[1]; load add)
+#else
+#define SUM_AHEAD 4
+#define FOR_EACH_PACK_AHEAD(load, add)                                                                          \
+    {                                                                                                           \
+        const size_t packs = count / PACK;                                                                      \
+        const size_t step = get_global_size(0);                                                                 \
+        for (size_t begin = get_global_id(0); begin < packs; begin += SUM_AHEAD * step) {                       \
+            pack xs[SUM_AHEAD];                                                                                 \
+            pack ys[SUM_AHEAD];                                                                                 \
+            _Pragma("unroll") for (uint k = 0; k < SUM_AHEAD; k++) {                                            \
+                const size_t i = begin + k * step < packs ? begin + k * step : begin;                           \
+                const uint n = PACK;                                                                            \
+                load                                                                                            \
+            }                                                                                                   \
+            _Pragma("unroll") for (uint k = 0; k < SUM_AHEAD; k++) {                                            \
+                if (begin + k * step >= packs) {                                                                \
+                    xs[k] = (pack)0;                                                                            \
+                    ys[k] = (pack)0;                                                                            \
+                }                                                                                               \
+                add                                                                                             \
+            }                                                                                                   \
+        }                                                                                                       \
+        if (PACK > 1 && get_global_id(0) == get_global_size(0) - 1 && packs * PACK < count) {                   \
+            const size_t i = packs;                                                                             \
+            const uint n = (uint)(count - packs * PACK);                                                        \
+            const uint k = 0;                                                                                   \
+            pack xs[1];                                                                                         \
+            pack ys[1];                                                                                         \
+            load add                                                                                            \
+        }                                                                                                       \
+    }
+#endif
+
 #define LOAD(x) (n == PACK ? load_whole(x + x##_offset, i) : load_part(x + x##_offset, i, n))
 
 #define STORE(v, x)                                                                                             \

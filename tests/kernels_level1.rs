@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{devices, small};
+use common::{devices, small, taken_for_gpus};
 use lattice_cl::blas;
 use lattice_cl::device::{Buffer, BufferView, BufferViewMut, Device, DeviceError};
 use lattice_cl::host::level1 as twin;
@@ -211,6 +211,29 @@ fn kernels_agree_with_their_twins_single_complex() {
 #[test]
 fn kernels_agree_with_their_twins_double_complex() {
     all_kernels::<Complex<f64>>();
+}
+
+fn sums_in_groups_of_a_gpu<T: Element>() {
+    for device in taken_for_gpus() {
+        for &len in lengths() {
+            for offset in [0, 1] {
+                let [x, y] = [0.4, 1.9].map(|seed| Guarded::new(&device, offset, &vector::<T>(len, seed)));
+                let (hx, hy) = (x.contents(), y.contents());
+                let dotc = blas::dotc(x.view(), y.view()).unwrap().wait().unwrap();
+                assert_sum("dotc", len, dotc, twin::dotc(&hx, &hy));
+                let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
+                assert_sum("norm2", len, norm2, twin::norm2(&hx));
+                let asum = blas::asum(x.view()).unwrap().wait().unwrap();
+                assert_sum("asum", len, asum, twin::asum(&hx));
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_are_right_in_groups_of_a_gpu() {
+    sums_in_groups_of_a_gpu::<f32>();
+    sums_in_groups_of_a_gpu::<Complex<f32>>();
 }
 
 #[test]

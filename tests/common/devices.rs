@@ -1,7 +1,8 @@
 //! The devices and teams that tests run on.
 
 use lattice_cl::device::{
-    CacheMode, Device, DeviceOptions, Discovery, FoundDevice, Selector, Team, TuningMode, discover,
+    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, Selector, Team, TuningMode,
+    discover,
 };
 
 /// Every device here with double precision.
@@ -22,6 +23,14 @@ pub fn untuned() -> DeviceOptions {
 pub fn opened(options: &DeviceOptions) -> Vec<Device> {
     let usable = usable();
     usable.iter().map(|d| Device::open(d, options).expect("a discovered device opens")).collect()
+}
+
+/// Every device that is no GPU, taken for one: operations then cut their work as they do on GPUs.
+pub fn taken_for_gpus() -> Vec<Device> {
+    let mut others = usable();
+    others.retain(|found| found.info.kind != DeviceKind::Gpu);
+    others.iter_mut().for_each(|found| found.info.kind = DeviceKind::Gpu);
+    others.iter().map(|found| Device::open(found, &untuned()).expect("a discovered device opens")).collect()
 }
 
 fn usable() -> Vec<FoundDevice> {
