@@ -3,14 +3,19 @@
 // The host brings A to column-major order, m rows and n columns. Either every element of y is a sum along a row of A,
 // and neighbouring work-items have neighbouring rows (gemv_rows); or it is one along a column, and the items of a
 // work-group share it (gemv_columns). With few rows, or few columns, dimension 1 of the range cuts the sums into parts
-// that are added afterwards (sum_of_parts), always in the same order.
+// that are added afterwards, always in the same order: by another launch (sum_of_parts), or by that group of gemv_rows
+// which finds the others of its rows done.
 //
 // Besides the common definitions the host gives
 //
 //   LOCAL_ROWS    work-items beside each other along a column
 //   LOCAL_SLICES  work-items that share the row of a pack
 //   ITEM_PACKS    packs of rows for one work-item
+//   AHEAD         columns that a work-item of gemv_rows has under way at a time
+//   TREE          sums that an item adds at a time where those of a work-group of gemv_rows become one
+//   LAST_ADDS     1 where the last group of gemv_rows adds the parts
 //   COLUMNS       columns that a work-group takes at a time in gemv_columns, a work-item in rank_one
+//   UPDATE_SIZE   work-items of a group of rank_one
 
 #define LOCAL_SIZE (LOCAL_ROWS * LOCAL_SLICES)
 #define ROWS (ITEM_PACKS * PACK)
@@ -53,62 +58,162 @@ static inline ulong part_begin(ulong part, ulong parts, ulong count) { return pa
         partials[get_group_id(1) * (rows) + (row)] = sum;                                                       \
     }
 
-// y_i = sum over j of a_ij x_j, or of conj(a_ij) x_j.
-__kernel __attribute__((reqd_work_group_size(LOCAL_ROWS, LOCAL_SLICES, 1))) void
-gemv_rows(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conjugate, IN(x), ulong x_stride, element beta,
-          OUT(y), ulong y_stride, __global element *partials) {
-    const ulong row = get_global_id(0) * ROWS;
-    const uint slice = get_local_id(1);
-    const ulong begin = part_begin(get_group_id(1), get_num_groups(1), n);
-    const ulong end = min(part_begin(get_group_id(1) + 1, get_num_groups(1), n), n);
-    __global const element *from = a + a_offset + row;
-    // conj(a) x is the conjugate of a conj(x).
-    element sums[ROWS];
-    if (row + ROWS <= m) {
-        pack total[ITEM_PACKS];
+// Elements by which a column that begins at this place of its buffer begins behind a multiple of the widest load.
+#if ALIGNED && PACK > 1
+#define SHIFT(place) ((uint)((place) % PACK))
+#else
+#define SHIFT(place) 0u
+#endif
+
+// Rows for which a group of gemv_rows has places.
+#define GROUP_ROWS (LOCAL_ROWS * ROWS)
+
+#if LOCAL_SIZE > 1
+// Adds `lines` lines of `width` elements, one after the other in scratch, into the first: always in the same order.
+static inline void add_lines(uint lines, uint width, uint item, __local element *scratch) {
+    while (lines > 1) {
+        const uint remaining = (lines + TREE - 1) / TREE;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint e = item; e < remaining * width; e += LOCAL_SIZE) {
+            element terms[TREE];
 #pragma unroll
-        for (uint v = 0; v < ITEM_PACKS; v++) {
-            total[v] = (pack)0;
-        }
-        UNROLL_8
-        for (ulong j = begin + slice; j < end; j += LOCAL_SLICES) {
-            const element factor = conjugate_if(conjugate, x[x_offset + j * x_stride]);
+            for (uint k = 0; k < TREE; k++) {
+                const uint other = e + k * remaining * width;
+                terms[k] = other < lines * width ? scratch[other] : (element)0;
+            }
 #pragma unroll
-            for (uint v = 0; v < ITEM_PACKS; v++) {
-                total[v] += times(factor, load_whole(from + j * a_leading, v));
+            for (uint half_way = TREE / 2; half_way > 0; half_way /= 2) {
+#pragma unroll
+                for (uint k = 0; k < half_way; k++) {
+                    terms[k] += terms[k + half_way];
+                }
             }
+            scratch[e] = terms[0];
         }
-        for (uint v = 0; v < ITEM_PACKS; v++) {
-            spread(total[v], sums + v * PACK);
-        }
-    } else {
-        for (uint i = 0; i < ROWS; i++) {
-            sums[i] = (element)0;
-        }
-        for (ulong j = begin + slice; row < m && j < end; j += LOCAL_SLICES) {
-            const element factor = conjugate_if(conjugate, x[x_offset + j * x_stride]);
-            for (uint i = 0; i < m - row; i++) {
-                sums[i] += multiply(factor, from[j * a_leading + i]);
-            }
-        }
-    }
-#if LOCAL_SLICES > 1
-    __local element scratch[ROWS * LOCAL_SIZE];
-    for (uint i = 0; i < ROWS; i++) {
-        scratch[(i * LOCAL_SLICES + slice) * LOCAL_ROWS + get_local_id(0)] = sums[i];
+        lines = remaining;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = 0; slice == 0 && i < ROWS; i++) {
-        for (uint other = 1; other < LOCAL_SLICES; other++) {
-            sums[i] += scratch[(i * LOCAL_SLICES + other) * LOCAL_ROWS + get_local_id(0)];
+}
+#endif
+
+// y_i = sum over j of a_ij x_j, or of conj(a_ij) x_j.
+//
+// Where columns do not begin at multiples of a pack, an item takes the packs that do, and so rows that lie higher by
+// its `shift`: the same for all of its columns, as LOCAL_SLICES is a multiple of PACK then. Groups begin every
+// group_rows = GROUP_ROWS - PACK rows, and have places to spare. A pack may begin in what is before the column, and
+// end in what is behind: the next column, mostly. Nothing comes of those lanes. Before A the buffer goes on at least
+// to the multiple; behind A it may end, so the last columns, `apart`, are taken by elements.
+__kernel __attribute__((reqd_work_group_size(LOCAL_ROWS, LOCAL_SLICES, 1))) void
+gemv_rows(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conjugate, IN(x), ulong x_stride, element beta,
+          OUT(y), ulong y_stride, ulong group_rows, __global element *partials, __global uint *counters) {
+#if LAST_ADDS
+    __local uint is_last;
+#endif
+    const uint slice = get_local_id(1);
+    const uint item = slice * LOCAL_ROWS + get_local_id(0);
+    const ulong begin = part_begin(get_group_id(1), get_num_groups(1), n);
+    const ulong end = min(part_begin(get_group_id(1) + 1, get_num_groups(1), n), n);
+    const ulong first = get_group_id(0) * group_rows;
+    const uint shift = SHIFT(a_offset + (begin + slice) * a_leading);
+    const ulong row = first + get_local_id(0) * ROWS;
+    const ulong apart = min(n, (ROWS - 1 + a_leading - 1) / a_leading);
+    const ulong whole = min(end, n - apart);
+    ulong j = begin + slice;
+    // conj(a) x is the conjugate of a conj(x).
+    element sums[ROWS];
+    pack total[ITEM_PACKS];
+#pragma unroll
+    for (uint v = 0; v < ITEM_PACKS; v++) {
+        total[v] = (pack)0;
+    }
+    if (row < m + shift) {
+        for (; j < whole; j += AHEAD * LOCAL_SLICES) {
+            pack entries[AHEAD * ITEM_PACKS];
+            element factors[AHEAD];
+#pragma unroll
+            for (uint k = 0; k < AHEAD; k++) {
+                // Beyond the last column the first of the round is read again, and left out.
+                const ulong column = j + k * LOCAL_SLICES < whole ? j + k * LOCAL_SLICES : j;
+                factors[k] = x[x_offset + column * x_stride];
+                __global const element *from = a + (a_offset + column * a_leading + row - shift);
+#pragma unroll
+                for (uint v = 0; v < ITEM_PACKS; v++) {
+                    entries[k * ITEM_PACKS + v] = load_whole(from, v);
+                }
+            }
+#pragma unroll
+            for (uint k = 0; k < AHEAD; k++) {
+                const int inside = k == 0 || j + k * LOCAL_SLICES < whole;
+                const element factor = inside ? conjugate_if(conjugate, factors[k]) : (element)0;
+#pragma unroll
+                for (uint v = 0; v < ITEM_PACKS; v++) {
+                    total[v] += times(factor, inside ? entries[k * ITEM_PACKS + v] : (pack)0);
+                }
+            }
         }
     }
-#endif
-    for (uint i = 0; slice == 0 && i < ROWS; i++) {
+    for (uint v = 0; v < ITEM_PACKS; v++) {
+        spread(total[v], sums + v * PACK);
+    }
+    // The first of this slice's columns that is not whole.
+    j = begin + slice;
+    j += j < whole ? (whole - j + LOCAL_SLICES - 1) / LOCAL_SLICES * LOCAL_SLICES : 0;
+    for (; j < end; j += LOCAL_SLICES) {
+        const element factor = conjugate_if(conjugate, x[x_offset + j * x_stride]);
+        for (uint i = 0; i < ROWS; i++) {
+            // Above the first row the difference is a large number.
+            if (row + i - shift < m) {
+                sums[i] += multiply(factor, a[a_offset + j * a_leading + row + i - shift]);
+            }
+        }
+    }
+#if LOCAL_SIZE > 1
+    __local element scratch[GROUP_ROWS * LOCAL_SLICES];
+    for (uint i = 0; i < ROWS; i++) {
+        const uint place = get_local_id(0) * ROWS + i;
+        // Rows above the group's first go where its places to spare are.
+        scratch[slice * GROUP_ROWS + (place >= shift ? place : place + GROUP_ROWS) - shift] = sums[i];
+    }
+    add_lines(LOCAL_SLICES, GROUP_ROWS, item, scratch);
+    for (uint i = item; i < group_rows; i += LOCAL_SIZE) {
+        if (first + i < m) {
+            RESULT(first + i, m, conjugate_if(conjugate, scratch[i]))
+        }
+    }
+#else
+    for (uint i = 0; i < ROWS; i++) {
         if (row + i < m) {
             RESULT(row + i, m, conjugate_if(conjugate, sums[i]))
         }
     }
+#endif
+#if LAST_ADDS
+    // The counters are zero between launches. What makes this correct is said in reduction.cl.
+    if (get_num_groups(1) > 1) {
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (item == 0) {
+            device_fence();
+            is_last = atomic_add(counters + get_group_id(0), 1u) == get_num_groups(1) - 1;
+            device_fence();
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (is_last) {
+            for (uint i = item; i < group_rows; i += LOCAL_SIZE) {
+                if (first + i < m) {
+                    element sum = (element)0;
+                    UNROLL_8
+                    for (uint part = 0; part < get_num_groups(1); part++) {
+                        sum += *(volatile __global element *)(partials + part * m + first + i);
+                    }
+                    update(y + y_offset + (first + i) * y_stride, alpha, sum, beta);
+                }
+            }
+            if (item == 0) {
+                atomic_xchg(counters + get_group_id(0), 0u);
+            }
+        }
+    }
+#endif
 }
 
 #if IS_COMPLEX
@@ -203,7 +308,7 @@ __kernel void gather(ulong count, IN(x), ulong x_stride, __global element *to) {
 }
 
 // a_ij = a_ij + alpha x_i y_j, either factor conjugated or not; dimension 1 counts blocks of COLUMNS columns.
-__kernel __attribute__((reqd_work_group_size(LOCAL_ROWS, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(UPDATE_SIZE, 1, 1))) void
 rank_one(ulong m, ulong n, element alpha, IN(x), ulong x_stride, uint x_conjugate, IN(y), ulong y_stride,
          uint y_conjugate, OUT(a), ulong a_leading) {
     const ulong row = get_global_id(0) * PACK;

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{devices, small, unit_roundoff};
+use common::{devices, small, taken_for_gpus, unit_roundoff};
 use lattice_cl::blas::{
     self, MatMut, MatRef, MatrixLayout, Op, Order, Side, Triangle, VecMut, VecRef, VectorLayout,
 };
@@ -142,6 +142,8 @@ fn matrix_times_vector<T: Element>(device: &Device, draw: &mut Draw, op: Op, [ro
     let (x_layout, y_layout) = (vector(draw, terms), vector(draw, len));
     let (alpha, beta) = (draw.scalar::<T>(), draw.scalar::<T>());
     let mut a = Held::matrix(draw, &layout, nan::<T>());
+    // The buffer ends where A does: a simulator sees what is read behind it.
+    a.elements.truncate(a.places.iter().max().map_or(layout.offset, |last| last + 1));
     let mut x = Held::vector(draw, &x_layout, nan());
     let mut y = Held::vector(draw, &y_layout, guard());
     if alpha == C64::default() {
@@ -354,6 +356,21 @@ fn all_operations<T: Element>() {
             }
             symmetric_result::<T>(&device, &mut draw, true, [769, 17]);
             symmetric_result::<T>(&device, &mut draw, false, [530, 33]);
+        }
+    }
+    for device in taken_for_gpus() {
+        let mut draw = Draw::new(4);
+        for number in 0..if small() { 6 } else { 48 } {
+            let extents = [draw.size(), draw.size()];
+            matrix_times_vector::<T>(&device, &mut draw, Op::ALL[number % 3], extents);
+            rank_one_update::<T>(&device, &mut draw, number % 2 == 0, extents);
+        }
+        if !small() {
+            // Sums in parts of several rounds.
+            for extents in [[5, 3011], [131, 1031], [2011, 3]] {
+                matrix_times_vector::<T>(&device, &mut draw, Op::N, extents);
+                matrix_times_vector::<T>(&device, &mut draw, Op::C, extents);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use super::level1::WIDEST_LOAD;
 use super::matrix::{MatMut, MatRef, Op, Order};
 use super::vector::{VecMut, VecRef};
 use crate::device::{
-    Argument, Device, DeviceInfo, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
+    Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
 };
 use crate::scalar::Element;
 use num_complex::Complex;
@@ -32,16 +32,27 @@ struct Shape {
     local_rows: usize,
     local_slices: usize,
     item_packs: usize,
+    /// Columns that an item of a sum along rows has under way.
+    ahead: usize,
+    /// Sums that an item adds at a time where those of a group of rows become one.
+    tree: usize,
+    /// Whether parts of sums along rows are added by the last group that is done, and not by another launch.
+    last_adds: bool,
+    /// Fewest groups that keep the device busy with sums along rows, and the most that sums are cut into parts for.
+    row_groups: [usize; 2],
     columns: usize,
-    /// Groups that keep the device busy with sums along rows, and along columns.
-    groups: [usize; 2],
-    /// Terms below which a sum is not worth cutting.
-    least_part: usize,
+    /// Groups that keep the device busy with sums along columns.
+    column_groups: usize,
+    /// Terms below which a sum is not worth cutting, along rows and along columns.
+    least_part: [usize; 2],
+    /// Work-items of a group of an update of rank one.
+    update_size: usize,
 }
 
 impl Shape {
-    fn of<T: Element>(info: &DeviceInfo, aligned: bool) -> Self {
-        let real = size_of::<T::Real>();
+    fn of<T: Element>(device: &Device, aligned: bool) -> Self {
+        let (info, real) = (device.info(), size_of::<T::Real>());
+        let units = info.compute_units;
         if info.kind == DeviceKind::Cpu {
             Self {
                 lanes: if real == 4 { 16 } else { 8 },
@@ -49,24 +60,37 @@ impl Shape {
                 local_rows: 1,
                 local_slices: 1,
                 item_packs: 8,
+                ahead: 1,
+                tree: 2,
+                last_adds: false,
+                row_groups: [2 * units, 4 * units],
                 columns: 4,
-                groups: [4 * info.compute_units; 2],
-                least_part: 256,
+                column_groups: 4 * units,
+                least_part: [256; 2],
+                update_size: 1,
             }
         } else {
-            // A warp reads neighbouring rows, and many of them share the columns.
+            // A warp reads neighbouring rows, and many of them share the columns; each item has eight loads under way.
             // Not more than 256 work-items: NVIDIA's driver promises no more for a kernel, whatever its attribute says.
-            let local_slices = (info.max_work_group_size / 32).clamp(1, 8);
+            // On an H200 groups run side by side, four or two of them a unit. Parts that make up to so many groups are worth it: 1.4 groups a
+            // unit take 1.2 times as long as 2.8. One more than so many are not: the last ones then run alone.
+            let (local_rows, item_packs, ahead, tree, most) =
+                if T::IS_COMPLEX { (16, 2, 4, 4, 2 * units) } else { (32, 1, 8, 8, 4 * units) };
+            let local_slices = (info.max_work_group_size.min(256) / local_rows).max(1);
             Self {
                 lanes: if aligned { WIDEST_LOAD / real } else { T::REALS },
                 aligned,
-                local_rows: 32,
+                local_rows,
                 local_slices,
-                item_packs: 1,
+                item_packs,
+                ahead,
+                tree,
+                last_adds: device.supports_inline_ptx(),
+                row_groups: [units + units / 3, most],
                 columns: 4,
-                // Narrow loads need more of them under way.
-                groups: [if aligned { 4 } else { 16 }, 4].map(|groups| groups * info.compute_units),
-                least_part: 16 * local_slices,
+                column_groups: 4 * units,
+                least_part: [ahead * local_slices, 128],
+                update_size: info.max_work_group_size.min(32),
             }
         }
     }
@@ -79,12 +103,24 @@ impl Shape {
         self.local_rows * self.local_slices
     }
 
-    /// Into how many parts to cut sums over `terms` terms, of which `groups` work-groups make one each, along rows or columns.
-    fn parts(&self, groups: usize, terms: usize, along_rows: bool) -> usize {
-        let busy = self.groups[usize::from(!along_rows)];
+    /// Whether sums along rows may take packs of rows where columns do not begin at multiples of a pack: if those of a work-item begin equally far
+    /// behind one.
+    fn may_shift<T: Element>(&self) -> bool {
+        self.aligned && self.local_slices.is_multiple_of(self.pack::<T>())
+    }
+
+    /// Into how many parts to cut sums over `terms` terms along rows, which `groups` work-groups would make.
+    fn parts_of_rows(&self, groups: usize, terms: usize) -> usize {
+        let [fewest, most] = self.row_groups;
+        (most / groups).max(fewest.div_ceil(groups)).min(terms.div_ceil(self.least_part[0])).max(1)
+    }
+
+    /// The same for sums along columns.
+    fn parts_of_columns(&self, groups: usize, terms: usize) -> usize {
+        let busy = self.column_groups;
         // One group more than half of what keeps the device busy is better off uncut.
         let wanted = if 2 * groups > busy { 1 } else { busy.div_ceil(groups) };
-        wanted.min(terms.div_ceil(self.least_part)).max(1)
+        wanted.min(terms.div_ceil(self.least_part[1])).max(1)
     }
 }
 
@@ -110,14 +146,21 @@ impl<T: Element> Kernels<T> {
     }
 
     fn new(device: &Device, aligned: bool) -> Result<Self> {
-        let shape = Shape::of::<T>(device.info(), aligned);
+        Self::with(device, Shape::of::<T>(device, aligned))
+    }
+
+    fn with(device: &Device, shape: Shape) -> Result<Self> {
         let key = KernelKey::of_element::<T>(LEVEL2)
             .lanes(shape.lanes)
             .define("ALIGNED", usize::from(shape.aligned))
             .define("LOCAL_ROWS", shape.local_rows)
             .define("LOCAL_SLICES", shape.local_slices)
             .define("ITEM_PACKS", shape.item_packs)
-            .define("COLUMNS", shape.columns);
+            .define("AHEAD", shape.ahead)
+            .define("TREE", shape.tree)
+            .define("LAST_ADDS", usize::from(shape.last_adds))
+            .define("COLUMNS", shape.columns)
+            .define("UPDATE_SIZE", shape.update_size);
         let program = device.program(&key)?;
         let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
         let (scalar, number, flag) =
@@ -125,12 +168,14 @@ impl<T: Element> Kernels<T> {
         let partials = Parameter::output::<T>("partials");
         let matrix =
             [number("m"), number("n"), scalar("alpha"), input("a"), number("a_leading"), flag("conjugate")];
-        let result = [scalar("beta"), output("y"), number("y_stride"), partials];
+        let result = [scalar("beta"), output("y"), number("y_stride")];
         let x = [input("x"), number("x_stride")];
+        let together = [number("group_rows"), partials, Parameter::output::<u32>("counters")];
         Ok(Self {
             shape,
-            gemv_rows: program.kernel("gemv_rows", &[&matrix[..], &x, &result].concat())?,
-            gemv_columns: program.kernel("gemv_columns", &[&matrix[..], &x[..1], &result].concat())?,
+            gemv_rows: program.kernel("gemv_rows", &[&matrix[..], &x, &result, &together].concat())?,
+            gemv_columns: program
+                .kernel("gemv_columns", &[&matrix[..], &x[..1], &result, &[partials]].concat())?,
             sum_of_parts: program.kernel(
                 "sum_of_parts",
                 &[
@@ -184,7 +229,18 @@ pub fn gemv<'a, 'b, T: Element>(
     beta: impl Into<Complex<f64>>,
     y: impl Into<VecMut<'b, T>>,
 ) -> BlasResult<Completion> {
-    let (x, y) = (x.into(), y.into());
+    gemv_with(Kernels::of, op, [alpha.into(), beta.into()], a, x.into(), y.into())
+}
+
+/// `kernels` are those for matrices that are aligned to the widest loads, or for any.
+fn gemv_with<T: Element>(
+    kernels: impl Fn(&Device, bool) -> Result<Arc<Kernels<T>>>,
+    op: Op,
+    [alpha, beta]: [Complex<f64>; 2],
+    a: MatRef<'_, T>,
+    x: VecRef<'_, T>,
+    y: VecMut<'_, T>,
+) -> BlasResult<Completion> {
     let device = y.device().clone();
     let (rows, terms) = op.shape(a.rows(), a.columns());
     let a_name = operand_name("A", op);
@@ -197,11 +253,18 @@ pub fn gemv<'a, 'b, T: Element>(
     let layout = a.layout();
     // An empty matrix may begin anywhere.
     let elements = a.elements().slice(layout.offset.min(a.elements().len())..)?;
-    let aligned = (layout.leading_dimension * size_of::<T>()).is_multiple_of(WIDEST_LOAD)
-        && [x.argument()?, elements.into()].iter().all(|argument| argument.is_aligned_to(WIDEST_LOAD));
-    let kernels = Kernels::<T>::of(&device, aligned)?;
+    let columns_aligned = (layout.leading_dimension * size_of::<T>()).is_multiple_of(WIDEST_LOAD)
+        && Argument::from(elements).is_aligned_to(WIDEST_LOAD);
+    // Rows of op(A) run across its lines.
+    let across = (op == Op::N) == (layout.order == Order::ColumnMajor);
+    let aligned = if across {
+        columns_aligned || Shape::of::<T>(&device, true).may_shift::<T>()
+    } else {
+        columns_aligned && x.argument()?.is_aligned_to(WIDEST_LOAD)
+    };
+    let kernels = kernels(&device, aligned)?;
     let Kernels { shape, .. } = *kernels;
-    let (alpha, beta) = (T::from_complex(alpha.into()), T::from_complex(beta.into()));
+    let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
     let y_stride = Argument::value(y.layout().stride as u64);
     let y = y.into_argument()?;
     if rows == 0 {
@@ -227,24 +290,28 @@ pub fn gemv<'a, 'b, T: Element>(
         return Ok(Completion::of(vec![add_parts(0, nothing.input())?]));
     }
 
-    // Rows of op(A) run across its lines.
-    let across = (op == Op::N) == (layout.order == Order::ColumnMajor);
     let conjugate = Argument::value(u32::from(op == Op::C && T::IS_COMPLEX));
     let (m, n) = if across { (rows, terms) } else { (terms, rows) };
     let a = [elements.into(), Argument::value(layout.leading_dimension as u64), conjugate];
     let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha)];
     let mut events = Vec::with_capacity(3);
-    let groups = if across {
-        rows.div_ceil(shape.local_rows * shape.item_packs * shape.pack::<T>())
+    // Packs that lie higher than a group's rows reach less far down.
+    let shifted = shape.aligned && !columns_aligned;
+    let group_rows = (shape.local_rows * shape.item_packs - usize::from(shifted)) * shape.pack::<T>();
+    let (groups, parts) = if across {
+        let groups = rows.div_ceil(group_rows);
+        (groups, shape.parts_of_rows(groups, terms))
     } else {
-        rows.div_ceil(shape.columns)
+        let groups = rows.div_ceil(shape.columns);
+        (groups, shape.parts_of_columns(groups, terms))
     };
-    let parts = shape.parts(groups, terms, across);
     let mut partials = device.scratch::<T>(if parts > 1 { parts * rows } else { 0 })?;
     let tail = [Argument::value(beta), y, y_stride];
     if across {
         let x = [x.argument()?, Argument::value(x.layout().stride as u64)];
-        let arguments = [&head[..], &a, &x, &tail, &[partials.output()]].concat();
+        let mut counters = device.counters(if shape.last_adds { groups } else { 0 })?;
+        let together = [Argument::value(group_rows as u64), partials.output(), counters.argument()];
+        let arguments = [&head[..], &a, &x, &tail, &together].concat();
         let range = Range::new(
             [groups * shape.local_rows, parts * shape.local_slices],
             [shape.local_rows, shape.local_slices],
@@ -264,7 +331,7 @@ pub fn gemv<'a, 'b, T: Element>(
             events.push(kernels.gemv_columns.launch(range, &arguments)?);
         }
     }
-    if parts > 1 {
+    if parts > 1 && !(across && shape.last_adds) {
         events.push(add_parts(parts, partials.input())?);
     }
     Ok(Completion::of(events))
@@ -327,9 +394,9 @@ fn rank_one<T: Element>(
     let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha)];
     let a = [elements.into(), Argument::value(layout.leading_dimension as u64)];
     let arguments = [&head[..], &x, &y, &a].concat();
-    let Shape { local_rows, columns, .. } = kernels.shape;
-    let items = m.div_ceil(kernels.shape.pack::<T>()).next_multiple_of(local_rows);
-    let range = Range::new([items, n.div_ceil(columns)], [local_rows, 1]);
+    let Shape { update_size, columns, .. } = kernels.shape;
+    let items = m.div_ceil(kernels.shape.pack::<T>()).next_multiple_of(update_size);
+    let range = Range::new([items, n.div_ceil(columns)], [update_size, 1]);
     Ok(Completion::of(vec![kernels.rank_one.launch(range, &arguments)?]))
 }
 
@@ -371,4 +438,50 @@ pub(super) fn check_device(
     }
     let (wanted, found) = (wanted.label().to_owned(), found.label().to_owned());
     Err(BlasError::OtherDevice { operation, operand, wanted, found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blas::MatrixLayout;
+    use crate::device::{Buffer, CacheMode, DeviceOptions, TuningMode, discover};
+
+    #[test]
+    fn parts_added_by_the_last_group_are_those_added_by_another_launch() {
+        let options =
+            DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
+        for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+            // Atomics of a processor order all of its accesses, as the fence of NVIDIA's GPUs does.
+            let processor = found.info.kind == DeviceKind::Cpu;
+            found.info.kind = DeviceKind::Gpu;
+            let device = Device::open(&found, &options).unwrap();
+            let in_launch = processor || device.supports_inline_ptx();
+            let [last, another] = [in_launch, false].map(|last_adds| {
+                let shape = Shape { last_adds, row_groups: [1, 64], ..Shape::of::<f64>(&device, true) };
+                Arc::new(Kernels::<f64>::with(&device, shape).unwrap())
+            });
+            // Three blocks of rows, and columns that begin at no multiple of a pack.
+            let (m, n) = (130, 701);
+            let numbers = |count: usize, step: f64| -> Vec<f64> {
+                (0..count).map(|i| (step * i as f64).sin()).collect()
+            };
+            let a = Buffer::from_slice(&device, &numbers(131 * n, 0.7)).unwrap();
+            let x = Buffer::from_slice(&device, &numbers(n, 1.3)).unwrap();
+            let layout = MatrixLayout::column_major(m, n).leading_dimension(131);
+            let product = |kernels: &Arc<Kernels<f64>>| {
+                let mut y = Buffer::from_slice(&device, &vec![1.0; m]).unwrap();
+                let a = MatRef::new(&a, layout).unwrap();
+                let scalars = [0.5, -2.0].map(Complex::from);
+                gemv_with(|_, _| Ok(kernels.clone()), Op::N, scalars, a, (&x).into(), (&mut y).into())
+                    .unwrap();
+                y.to_vec().unwrap()
+            };
+            let expected = product(&another);
+            assert!(expected.iter().any(|&y| y != -2.0));
+            // Each finds the counters as the one before has left them.
+            for _ in 0..3 {
+                assert_eq!(product(&last), expected, "on {}", device.label());
+            }
+        }
+    }
 }

@@ -32,12 +32,8 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
-        let buffer = Self::uninitialised(device, len)?;
-        let bytes = len * size_of::<T>();
-        if bytes > 0 {
-            buffer.memory.fill(&[0], 0, bytes)?;
-        }
-        Ok(buffer)
+        let memory = Memory::zeroed(device.core(), len, size_of::<T>())?;
+        Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }
 
     /// A buffer with the contents of `data`.

@@ -2,6 +2,7 @@
 
 use super::binary_cache::BinaryCache;
 use super::cache_mode::CacheMode;
+use super::counters::CounterPool;
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
@@ -138,6 +139,7 @@ struct Inner {
     workspaces: WorkspacePool,
     numbers: NumberPool,
     scratch: ScratchPool,
+    counters: CounterPool,
     pinned: PinnedPool,
 }
 
@@ -195,6 +197,7 @@ impl Device {
             workspaces: WorkspacePool::default(),
             numbers: NumberPool::default(),
             scratch: ScratchPool::default(),
+            counters: CounterPool::default(),
             pinned: PinnedPool::default(),
         })))
     }
@@ -217,6 +220,10 @@ impl Device {
 
     pub(super) fn scratch_pool(&self) -> &ScratchPool {
         &self.0.scratch
+    }
+
+    pub(super) fn counter_pool(&self) -> &CounterPool {
+        &self.0.counters
     }
 
     pub(super) fn pinned_pool(&self) -> &PinnedPool {

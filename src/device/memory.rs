@@ -70,6 +70,15 @@ impl Memory {
         }
     }
 
+    /// `count` elements of `size` bytes, all zero.
+    pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
+        let memory = Self::allocate(core, count, size)?;
+        if count * size > 0 {
+            memory.fill(&[0], 0, count * size)?;
+        }
+        Ok(memory)
+    }
+
     pub fn core(&self) -> &Arc<Core> {
         &self.core
     }

@@ -69,16 +69,12 @@ impl Device {
 
 impl Workspace {
     fn new(device: &Device, groups: usize) -> Result<Self> {
-        let zeroed = |count: usize, size| -> Result<Memory> {
-            let memory = Memory::allocate(device.core(), count, size)?;
-            memory.fill(&[0; 4], 0, count * size)?;
-            Ok(memory)
-        };
+        let zeroed = |count| Memory::zeroed(device.core(), count, size_of::<u32>());
         let buckets = groups.div_ceil(BUCKET);
         let entries = groups.saturating_add(buckets);
         Ok(Self {
-            partials: zeroed(entries.saturating_mul(2 * REDUCTION_VALUES), size_of::<u32>())?,
-            counters: zeroed(1 + buckets, size_of::<u32>())?,
+            partials: zeroed(entries.saturating_mul(2 * REDUCTION_VALUES))?,
+            counters: zeroed(1 + buckets)?,
             groups,
         })
     }
