@@ -192,7 +192,7 @@ macro_rules! kernels_of {
             #[test]
             fn slices() {
                 let variant = Registers {
-                    tile: [32, 8, $depth],
+                    tile: [32, 16, $depth],
                     item: [4, 4],
                     vector: $load,
                     load: $load,
