@@ -39,7 +39,7 @@ KERNEL axpby(element alpha, IN(x), element beta, OUT(y), ulong count) {
 #if REAL_BITS * REALS == 64
 #define FOR_EACH_PAIR FOR_EACH_PACK_AHEAD
 #else
-#define FOR_EACH_PAIR(load, add) FOR_EACH_PACK(const uint k = 0; pack xs[1]; pack ys[1]; load add)
+#define FOR_EACH_PAIR FOR_EACH_PACK_IN_STEPS
 #endif
 
 // sum x y, or conj(x) y (`dot` is a function of OpenCL C)

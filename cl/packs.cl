@@ -97,9 +97,9 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
 
 // The same in two steps, for sums: `load` sets xs[k], and ys[k] if it has two operands, from pack i, and `add` takes what they hold. Where many
 // work-items share the work, each loads for SUM_AHEAD rounds before it adds. Beyond the end the first of these packs is loaded again, and zeros are added.
+#define FOR_EACH_PACK_IN_STEPS(load, add) FOR_EACH_PACK(const uint k = 0; pack xs[1]; pack ys[1]; load add)
 #if LOCAL_SIZE == 1
-#define FOR_EACH_PACK_AHEAD(load, add)                                                                          \
-    FOR_EACH_PACK(const uint k = 0; pack xs[1]; pack ys[1]; load add)
+#define FOR_EACH_PACK_AHEAD FOR_EACH_PACK_IN_STEPS
 #else
 #define SUM_AHEAD 4
 #define FOR_EACH_PACK_AHEAD(load, add)                                                                          \

@@ -5,8 +5,7 @@ use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::handle::{Core, Noted, lock};
 use super::recorder::Queue;
-use cl3::{OpenClRuntime, load_library};
-use opencl3::command_queue::enqueue_nd_range_kernel;
+use cl3::load_library;
 use opencl3::error_codes::{
     CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_SUCCESS, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE,
     DLOPEN_RUNTIME_LOAD_FAILED,
@@ -16,11 +15,14 @@ use opencl3::kernel::{
     CL_KERNEL_ARG_TYPE_CONST, Kernel as RawKernel, set_kernel_arg,
 };
 use opencl3::program::Program as RawProgram;
-use opencl3::types::{cl_mem, cl_uint};
+use opencl3::types::{cl_event, cl_mem, cl_uint};
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The function that launches kernels.
+const ENQUEUE: &str = "clEnqueueNDRangeKernel";
 
 /// How many work-items a launch has, and in groups of how many.
 ///
@@ -120,18 +122,9 @@ impl Kernel {
         let wait = wait_list(&self.core, wait)?;
         let raw = self.prepare(&range, arguments)?;
         let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
-        // SAFETY: as `prepare` says; the wait list is of the queue's context.
-        self.core.enqueue("clEnqueueNDRangeKernel", noted, || unsafe {
-            enqueue_nd_range_kernel(
-                self.core.compute.get(),
-                raw.get(),
-                range.dimensions as cl_uint,
-                ptr::null(),
-                range.global.as_ptr(),
-                range.local.as_ptr(),
-                wait.len() as cl_uint,
-                if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
-            )
+        self.core.enqueue(ENQUEUE, noted, || {
+            let mut event = ptr::null_mut();
+            self.enqueue(&raw, &range, &wait, &mut event).map(|()| event)
         })
     }
 
@@ -144,34 +137,42 @@ impl Kernel {
             return self.launch(range, arguments).map(drop);
         }
         let raw = self.prepare(&range, arguments)?;
-        let library = load_library().as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED);
-        let enqueue = |library: &OpenClRuntime| {
-            // SAFETY: as `prepare` says; there is nothing to wait for, and without a place for it no event is made.
-            library.clEnqueueNDRangeKernel(
-                self.core.compute.get(),
-                raw.get(),
-                range.dimensions as cl_uint,
-                ptr::null(),
-                range.global.as_ptr(),
-                range.local.as_ptr(),
-                0,
-                ptr::null(),
-                ptr::null_mut(),
-            )
-        };
-        match library.map(enqueue) {
-            Ok(Some(CL_SUCCESS)) => Ok(()),
-            Ok(status) => Err(status.unwrap_or(DLOPEN_FUNCTION_NOT_AVAILABLE)),
-            Err(error) => Err(error),
-        }
-        .map_err(self.core.failed_with("clEnqueueNDRangeKernel"))
+        // Without a place for it no event is made.
+        self.enqueue(&raw, &range, &[], ptr::null_mut()).map_err(self.core.failed_with(ENQUEUE))
     }
 
-    /// The kernel with its arguments, ready to be enqueued while it is locked.
+    /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
+    /// the place for an event; the wrappers of opencl3 know no launch without one.
     ///
-    /// What enqueueing it then relies on: kernel sources are part of this program, like `unsafe` code they are trusted to stay inside their
+    /// What this relies on: kernel sources are part of this program, like `unsafe` code they are trusted to stay inside their
     /// arguments. Every argument has been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel
     /// are of one context. The launch retains the kernel and its buffers until it is done.
+    fn enqueue(
+        &self,
+        raw: &RawKernel,
+        range: &Range,
+        wait: &[cl_event],
+        event: *mut cl_event,
+    ) -> std::result::Result<(), i32> {
+        let library = load_library().as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED)?;
+        let status = library.clEnqueueNDRangeKernel(
+            self.core.compute.get(),
+            raw.get(),
+            range.dimensions as cl_uint,
+            ptr::null(),
+            range.global.as_ptr(),
+            range.local.as_ptr(),
+            wait.len() as cl_uint,
+            if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
+            event,
+        );
+        match status.unwrap_or(DLOPEN_FUNCTION_NOT_AVAILABLE) {
+            CL_SUCCESS => Ok(()),
+            status => Err(status),
+        }
+    }
+
+    /// The kernel with its arguments set, to be enqueued while it is locked.
     fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, RawKernel>> {
         self.check_range(range)?;
         self.check_arguments(arguments)?;

@@ -77,7 +77,7 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<(), DeviceError> {
-        self.apply_and_observe(psi, shifted, out, None)
+        self.stencil.apply(Self::fields(psi, shifted, out), None).map(drop)
     }
 
     /// As [`apply`](Self::apply), and gives the event of each device's kernel to `launched`.
@@ -88,20 +88,7 @@ impl<T: Storage> HopEvenOdd<T> {
         out: &mut ParityField<T>,
         mut launched: impl FnMut(Event),
     ) -> Result<(), DeviceError> {
-        self.apply_and_observe(psi, shifted, out, Some(&mut launched))
-    }
-
-    fn apply_and_observe(
-        &self,
-        psi: &ParityField<T>,
-        shifted: Option<&ParityField<T>>,
-        out: &mut ParityField<T>,
-        observer: Option<&mut dyn FnMut(Event)>,
-    ) -> Result<(), DeviceError> {
-        let shifted = shifted.map(|field| &field.spinors);
-        let psi = &psi.spinors;
-        let fields = Fields { psi, shifted, out: &mut out.spinors, against: None, multiple: None };
-        self.stencil.apply(fields, observer).map(drop)
+        self.stencil.apply(Self::fields(psi, shifted, out), Some(&mut launched)).map(drop)
     }
 
     /// As [`apply`](Self::apply), and gives (against, out) and (out, out).
@@ -115,9 +102,7 @@ impl<T: Storage> HopEvenOdd<T> {
         out: &mut ParityField<T>,
         against: &ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
-        let shifted = shifted.map(|field| &field.spinors);
-        let (psi, against) = (&psi.spinors, Some(&against.spinors));
-        self.sums(Fields { psi, shifted, out: &mut out.spinors, against, multiple: None })
+        self.sums(Fields { against: Some(&against.spinors), ..Self::fields(psi, shifted, out) })
     }
 
     /// As [`apply`](Self::apply), and gives (out, out).
@@ -130,9 +115,7 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
-        let (psi, shifted) = (&psi.spinors, shifted.map(|field| &field.spinors));
-        let [_, norm2] =
-            self.sums(Fields { psi, shifted, out: &mut out.spinors, against: None, multiple: None })?;
+        let [_, norm2] = self.sums(Self::fields(psi, shifted, out))?;
         Ok(norm2)
     }
 
@@ -147,11 +130,18 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
-        let (psi, shifted) = (&psi.spinors, shifted.map(|field| &field.spinors));
-        let multiple = Some(multiple);
-        let [_, norm2] =
-            self.sums(Fields { psi, shifted, out: &mut out.spinors, against: None, multiple })?;
+        let fields = Fields { multiple: Some(multiple), ..Self::fields(psi, shifted, out) };
+        let [_, norm2] = self.sums(fields)?;
         Ok(norm2)
+    }
+
+    fn fields<'a>(
+        psi: &'a ParityField<T>,
+        shifted: Option<&'a ParityField<T>>,
+        out: &'a mut ParityField<T>,
+    ) -> Fields<'a, T> {
+        let shifted = shifted.map(|field| &field.spinors);
+        Fields { psi: &psi.spinors, shifted, out: &mut out.spinors, against: None, multiple: None }
     }
 
     fn sums(&self, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {

@@ -271,7 +271,7 @@ impl SlabKernels {
                 ],
             )?;
             let items = parities * layout.face_sites() / layout.lanes();
-            let group = tuning.work_group.min(64);
+            let group = tuning.work_group;
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
         let mut numbers = None;
