@@ -5,14 +5,15 @@ use super::event::{Event, wait_list};
 use super::handle::{Core, Noted};
 use super::recorder::Queue;
 use opencl3::command_queue::{
-    CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_read_buffer, enqueue_write_buffer,
+    CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_marker_with_wait_list,
+    enqueue_read_buffer, enqueue_write_buffer,
 };
 use opencl3::error_codes::{
     CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES,
 };
 use opencl3::event::cl_event;
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
-use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_uint};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int, cl_uint};
 use std::ptr;
 use std::sync::Arc;
 
@@ -121,6 +122,9 @@ impl Memory {
         // SAFETY: the range lies in the buffer; `data` is valid for its length, for as long as the command reads
         // it by the caller's promise; the queue, the buffer and the wait list are of one context.
         self.core.enqueue("clEnqueueWriteBuffer", noted, || unsafe {
+            if data.is_empty() {
+                return nothing(queue, &wait);
+            }
             enqueue_write_buffer(
                 queue.get(),
                 self.raw(),
@@ -156,6 +160,9 @@ impl Memory {
         };
         // SAFETY: as for `write`; `data` is exclusively borrowed, and left alone by the caller's promise.
         self.core.enqueue("clEnqueueReadBuffer", noted, || unsafe {
+            if data.is_empty() {
+                return nothing(queue, &wait);
+            }
             enqueue_read_buffer(
                 queue.get(),
                 self.raw(),
@@ -235,6 +242,12 @@ impl Memory {
 
 /// Bytes of the pattern that buffers are filled with where it fits.
 const WIDEST_FILL: usize = 16;
+
+/// The event of a transfer of no bytes, which PoCL 6 refuses.
+fn nothing(queue: &CommandQueue, wait: &[cl_event]) -> std::result::Result<cl_event, cl_int> {
+    // SAFETY: the queue and the wait list are of one context (callers check).
+    unsafe { enqueue_marker_with_wait_list(queue.get(), count(wait), pointer(wait)) }
+}
 
 fn count(list: &[cl_event]) -> cl_uint {
     list.len() as cl_uint
