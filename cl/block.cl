@@ -94,7 +94,7 @@ static inline place place_of(const uint parities, const uint piece)
     at.part = within % PIECES_OF_BLOCK;
 #endif
 #endif
-    at.half_field = parity * SPINOR_HALF_FIELD;
+    at.half_field = parity * SPINOR_HALF_FIELD(BLOCKS);
     return at;
 }
 
@@ -111,7 +111,7 @@ INLINE uint count_pieces(const uint parities)
 
 INLINE size_t field_start(const uint parities, const int source)
 {
-    return (size_t)source * parities * SPINOR_HALF_FIELD;
+    return (size_t)source * parities * SPINOR_HALF_FIELD(BLOCKS);
 }
 
 // Of a field, its numbers in the place.
@@ -127,7 +127,7 @@ INLINE size_t piece_start(const place at)
 INLINE void load_existing_piece(__global const stored *field, const place at, vcomplex *z)
 {
 #if UNIT_NUMBERS && LANES > 1
-    const spinor psi = load_spinor(field + at.half_field, at.block);
+    const spinor psi = load_spinor(field + at.half_field, BLOCKS, at.block);
     FOR_PIECE(c)
         z[c] = psi.s[c];
 #elif LANES > 1
@@ -137,7 +137,7 @@ INLINE void load_existing_piece(__global const stored *field, const place at, vc
 #else
     load_vector(field + piece_start(at), PIECE, 0, z);
 #if SHARED_UNIT
-    const real unit = load_unit(field + at.half_field, at.block);
+    const real unit = load_unit(field + at.half_field, BLOCKS, at.block);
     FOR_PIECE(c) {
         z[c].re = (z[c].re - RAISED) * unit;
         z[c].im = (z[c].im - RAISED) * unit;
@@ -187,7 +187,7 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
         FOR_PIECE(c)
             psi.s[c] = z[i][c];
         if (at.exists)
-            store_spinor(field + at.half_field, at.block, psi);
+            store_spinor(field + at.half_field, BLOCKS, at.block, psi);
 #elif SHARED_UNIT
         const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
         real largest = (real)0;
@@ -200,7 +200,7 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
             inverse * (float8)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im, z[i][2].re, z[i][2].im, z[i][3].re, z[i][3].im));
         if (at.exists) {
             if (at.part == 0)
-                ((__global real *)UNITS(field + at.half_field))[at.block] = largest * ((real)1 / LARGEST_STORED);
+                ((__global real *)UNITS(field + at.half_field, BLOCKS))[at.block] = largest * ((real)1 / LARGEST_STORED);
             // Raised by 2¹⁵.
             store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
         }

@@ -3,7 +3,7 @@
 // GROUPS GROUP           groups of complex numbers at a site, and complex numbers in each
 // FROM TO                types of the stored numbers: double, float or ushort (half precision)
 // FROM_UNITS TO_UNITS    1 where each site has a unit of its own
-// FROM_SX … FROM_ST      extents of a sub-lattice          FROM_NX … FROM_NT    sub-lattices in x, y, z, t
+// FROM_NX … FROM_NT      sub-lattices in x, y, z, t; the same for TO
 // FROM_PACK              most complex numbers in a vector, with one lane; the same for TO
 
 #define COMPONENTS (GROUPS * GROUP)
@@ -65,12 +65,15 @@ static inline size_t unit_offset(const layout l, const place p)
 // Fixed-point numbers are raised by this.
 #define RAISED 32768.0
 
-// One work-item for each site of the target, which has one or both parities. With ADD what is converted is added to the target, which is
-// not fixed point then.
-__kernel void convert_field(__global const FROM *restrict from, __global TO *restrict to, const uint parities)
+// One work-item for each site of the target, which has one or both parities; extents are those of sub-lattices, in x, y, z, t. With ADD what is
+// converted is added to the target, which is not fixed point then.
+__kernel void convert_field(__global const FROM *restrict from, __global TO *restrict to, const uint4 from_extents,
+                            const uint4 to_extents, const uint parities)
 {
-    const layout a = {TO_SX, TO_SY, TO_SZ, TO_ST, TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_UNITS};
-    const layout b = {FROM_SX, FROM_SY, FROM_SZ, FROM_ST, FROM_NX, FROM_NY, FROM_NZ, FROM_NT, FROM_PACK, FROM_UNITS};
+    const layout a = {to_extents.x, to_extents.y, to_extents.z, to_extents.w,
+                      TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_UNITS};
+    const layout b = {from_extents.x, from_extents.y, from_extents.z, from_extents.w,
+                      FROM_NX, FROM_NY, FROM_NZ, FROM_NT, FROM_PACK, FROM_UNITS};
     const uint sites = blocks_of(a) * lanes_of(a);
     const uint item = get_global_id(0);
     if (item >= parities * sites)

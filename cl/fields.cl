@@ -2,8 +2,9 @@
 //
 // STORED STORED_BITS    type of the numbers in memory: double, float, or ushort for half precision
 // PACK                  most complex numbers in a vector, with one lane: as many as have 16 bytes
-// BLOCKS                blocks of LANES sites in each parity
 // STREAM_LINKS STREAM_OUTPUT    1 to load links, or store results, past the caches where the device has such accesses
+//
+// `blocks`, which everything here takes, is how many blocks of LANES sites each parity has.
 //
 // One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [group][block][component][re, im][lane] with
 // several: a spinor is one group, each link of a site is one.
@@ -29,7 +30,7 @@
 #endif
 
 // Stored numbers in one parity of a field of spinors.
-#define SPINOR_HALF_FIELD ((size_t)(2 * SPINOR_COMPONENTS + UNIT_NUMBERS) * BLOCKS * LANES)
+#define SPINOR_HALF_FIELD(blocks) ((size_t)(2 * SPINOR_COMPONENTS + UNIT_NUMBERS) * (blocks) * LANES)
 
 typedef struct {
     vcomplex s[SPINOR_COMPONENTS]; // 3·spin + colour
@@ -217,11 +218,11 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 }
 
 // The `size` complex numbers of group number `group` of a block; all groups have as many.
-#define LOAD_GROUP(z, half_field, size, group, block, streamed)                                                \
+#define LOAD_GROUP(z, half_field, size, group, blocks, block, streamed)                                        \
     _Pragma("unroll")                                                                                         \
     for (int c = 0; c < (size); c += PACK) {                                                                  \
         const int width = PACK < (size) - c ? PACK : (size) - c;                                              \
-        load_vector((half_field) + 2 * ((size_t)((group) * (size) + c) * BLOCKS + (size_t)(block) * width),    \
+        load_vector((half_field) + 2 * ((size_t)((group) * (size) + c) * (blocks) + (size_t)(block) * width),  \
                     width, streamed, (z) + c);                                                                \
     }
 
@@ -237,10 +238,10 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #define TO_STORED(v) (v)
 #endif
 
-#define LOAD_GROUP(z, half_field, size, group, block, streamed)                                                \
+#define LOAD_GROUP(z, half_field, size, group, blocks, block, streamed)                                        \
     {                                                                                                         \
         __global const vstored *numbers =                                                                     \
-            (__global const vstored *)(half_field) + 2 * (size) * ((size_t)(group) * BLOCKS + (block));           \
+            (__global const vstored *)(half_field) + 2 * (size) * ((size_t)(group) * (blocks) + (block));         \
         _Pragma("unroll")                                                                                     \
         for (int c = 0; c < (size); ++c) {                                                                    \
             (z)[c].re = TO_REAL(numbers[2 * c]);                                                              \
@@ -251,28 +252,28 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #endif
 
 #if UNIT_NUMBERS
-#define UNITS(half_field) ((half_field) + (size_t)2 * SPINOR_COMPONENTS * BLOCKS * LANES)
+#define UNITS(half_field, blocks) ((half_field) + (size_t)2 * SPINOR_COMPONENTS * (blocks) * LANES)
 
 // The units of a block's sites.
-static inline vreal load_unit(__global const stored *half_field, const size_t block)
+static inline vreal load_unit(__global const stored *half_field, const uint blocks, const size_t block)
 {
-    return ((__global const vreal *)UNITS(half_field))[block];
+    return ((__global const vreal *)UNITS(half_field, blocks))[block];
 }
 #endif
 
 // The spinors of a block, in their unit if they have one, and raised.
-static inline spinor load_stored_spinor(__global const stored *half_field, const size_t block)
+static inline spinor load_stored_spinor(__global const stored *half_field, const uint blocks, const size_t block)
 {
     spinor psi;
-    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 0, block, 0)
+    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 0, blocks, block, 0)
     return psi;
 }
 
-static inline spinor load_spinor(__global const stored *half_field, const size_t block)
+static inline spinor load_spinor(__global const stored *half_field, const uint blocks, const size_t block)
 {
-    spinor psi = load_stored_spinor(half_field, block);
+    spinor psi = load_stored_spinor(half_field, blocks, block);
 #if UNIT_NUMBERS
-    const vreal unit = load_unit(half_field, block);
+    const vreal unit = load_unit(half_field, blocks, block);
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
         psi.s[c].re = (psi.s[c].re - RAISED) * unit;
@@ -282,14 +283,14 @@ static inline spinor load_spinor(__global const stored *half_field, const size_t
     return psi;
 }
 
-static inline void store_spinor(__global stored *half_field, const size_t block, spinor psi)
+static inline void store_spinor(__global stored *half_field, const uint blocks, const size_t block, spinor psi)
 {
 #if UNIT_NUMBERS
     vreal largest = fmax(fabs(psi.s[0].re), fabs(psi.s[0].im));
 #pragma unroll
     for (int c = 1; c < SPINOR_COMPONENTS; ++c)
         largest = fmax(largest, fmax(fabs(psi.s[c].re), fabs(psi.s[c].im)));
-    ((__global vreal *)UNITS(half_field))[block] = largest * ((real)1 / LARGEST_STORED);
+    ((__global vreal *)UNITS(half_field, blocks))[block] = largest * ((real)1 / LARGEST_STORED);
     // The smallest normal number keeps the quotient finite where all numbers are zero.
     const vreal inverse = LARGEST_STORED / fmax(largest, (vreal)FLT_MIN);
 #pragma unroll
@@ -314,6 +315,6 @@ static inline void store_spinor(__global stored *half_field, const size_t block,
 #else
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; c += PACK)
-        store_vector(half_field + 2 * ((size_t)c * BLOCKS + block * PACK), psi.s + c);
+        store_vector(half_field + 2 * ((size_t)c * blocks + block * PACK), psi.s + c);
 #endif
 }

@@ -3,7 +3,7 @@
 // RECONSTRUCT    reals stored for each link: 18, 12 or 8
 
 #define STORED_COMPLEX (RECONSTRUCT / 2)
-#define LINKS_HALF_FIELD ((size_t)2 * 4 * STORED_COMPLEX * BLOCKS * LANES)
+#define LINKS_HALF_FIELD(blocks) ((size_t)2 * 4 * STORED_COMPLEX * (blocks) * LANES)
 
 // A matrix from load_link times this is a link: in half precision elements are integers, and there is one multiplication less if
 // their unit is applied after everything else.
@@ -104,10 +104,10 @@ static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomple
 #endif
 
 // The link in direction μ of the block `block`, as it stands in one parity of a gauge field, in LINK_UNIT.
-static inline matrix load_link(__global const stored *half_links, const size_t block, const int mu)
+static inline matrix load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
     matrix u;
-    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, mu, block, STREAM_LINKS)
+    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, mu, blocks, block, STREAM_LINKS)
 #pragma unroll
     for (int k = 0; k < STORED_COMPLEX; ++k) {
         u.e[k].re -= RAISED;
@@ -121,7 +121,7 @@ static inline matrix load_link(__global const stored *half_links, const size_t b
     return u;
 }
 
-static inline void prefetch_link(__global const stored *half_links, const size_t block, const int mu)
+static inline void prefetch_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
-    prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * ((size_t)mu * BLOCKS + block), 2 * STORED_COMPLEX);
+    prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * ((size_t)mu * blocks + block), 2 * STORED_COMPLEX);
 }

@@ -1,4 +1,4 @@
-// Vector operations on spinor fields: twin of src/host/spinor_fields.rs. A field has `parities` parities of BLOCKS blocks.
+// Vector operations on spinor fields: twin of src/host/spinor_fields.rs. A field has `parities` parities of `blocks` blocks.
 //
 // Each work-group takes a contiguous part of the field, each work-item one block at a time; on a GPU it may be the only one.
 //
@@ -7,9 +7,9 @@
 
 // for (each block in this work-item's share): `k` is its number
 #define FOR_EACH_BLOCK(parities)                                                                             \
-    const uint per_group = ((parities) * BLOCKS + get_num_groups(0) - 1) / get_num_groups(0);                \
-    const uint group_start = min((uint)((parities) * BLOCKS), (uint)get_group_id(0) * per_group);            \
-    const uint group_end = min((uint)((parities) * BLOCKS), group_start + per_group);                        \
+    const uint per_group = ((parities) * blocks + get_num_groups(0) - 1) / get_num_groups(0);                \
+    const uint group_start = min((parities) * blocks, (uint)get_group_id(0) * per_group);                    \
+    const uint group_end = min((parities) * blocks, group_start + per_group);                                \
     for (uint k = group_start + get_local_id(0); k < group_end; k += LOCAL_SIZE)
 
 #if LANES == 1 && !UNIT_NUMBERS
@@ -33,8 +33,11 @@
             store_vector(VECTOR_ADDRESS(field, vector), result.s + vector * PACK);                           \
     }
 #else
-#define LOAD(psi, field) const spinor psi = load_spinor((field) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS)
-#define STORE(field, psi) store_spinor((field) + k / BLOCKS * SPINOR_HALF_FIELD, k % BLOCKS, psi)
+// Where block number k is. A division is worth a branch.
+#define PARITY (parities == 1 ? 0 : k / blocks)
+#define HALF_FIELD(field) ((field) + PARITY * SPINOR_HALF_FIELD(blocks))
+#define LOAD(psi, field) const spinor psi = load_spinor(HALF_FIELD(field), blocks, k - PARITY * blocks)
+#define STORE(field, psi) store_spinor(HALF_FIELD(field), blocks, k - PARITY * blocks, psi)
 #endif
 
 // x + a y
@@ -48,8 +51,8 @@ static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
 }
 
 // y = y + a x
-__kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict x,
-                   __global stored *restrict y)
+__kernel void axpy(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+                   __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(from, x);
@@ -59,8 +62,8 @@ __kernel void axpy(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __g
 }
 
 // y = x + b y
-__kernel void xpby(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict x,
-                   __global stored *restrict y)
+__kernel void xpby(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
+                   __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(from, x);
@@ -70,8 +73,8 @@ __kernel void xpby(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __g
 }
 
 // Sums: Re (x, y), Im (x, y).
-__kernel void inner_product(const uint parities, __global const stored *restrict x, __global const stored *restrict y,
-                            REDUCTION_PARAMETERS)
+__kernel void inner_product(const uint parities, const uint blocks, __global const stored *restrict x,
+                            __global const stored *restrict y, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0;
@@ -84,7 +87,7 @@ __kernel void inner_product(const uint parities, __global const stored *restrict
 }
 
 // Sum: (x, x).
-__kernel void norm2(const uint parities, __global const stored *restrict x, REDUCTION_PARAMETERS)
+__kernel void norm2(const uint parities, const uint blocks, __global const stored *restrict x, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -96,9 +99,9 @@ __kernel void norm2(const uint parities, __global const stored *restrict x, REDU
 }
 
 // x = x + a p; r = r - a q. Sum: (r, r).
-__kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict p,
-                      __global stored *restrict x, __global const stored *restrict q, __global stored *restrict r,
-                      REDUCTION_PARAMETERS)
+__kernel void advance(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+                      __global const stored *restrict p, __global stored *restrict x, __global const stored *restrict q,
+                      __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -117,9 +120,9 @@ __kernel void advance(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), 
 }
 
 // p = r + b p; q = s + b q. Sums: (r, q), (q, q).
-__kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), __global const stored *restrict r,
-                       __global stored *restrict p, __global const stored *restrict s, __global stored *restrict q,
-                       REDUCTION_PARAMETERS)
+__kernel void redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
+                       __global const stored *restrict r, __global stored *restrict p,
+                       __global const stored *restrict s, __global stored *restrict q, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -139,10 +142,10 @@ __kernel void redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
 }
 
 // x = x + a p; p = r + b p; q = s + b q. Sums: (r, q), (q, q).
-__kernel void follow_and_redirect(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
-                                  __global const stored *restrict r, __global const stored *restrict s,
-                                  __global stored *restrict x, __global stored *restrict p, __global stored *restrict q,
-                                  REDUCTION_PARAMETERS)
+__kernel void follow_and_redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+                                  NUMBER_PARAMETERS(b), __global const stored *restrict r,
+                                  __global const stored *restrict s, __global stored *restrict x,
+                                  __global stored *restrict p, __global stored *restrict q, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -164,8 +167,8 @@ __kernel void follow_and_redirect(const uint parities, NUMBER_MEMORY, NUMBER_PAR
 }
 
 // r = r - a q. Sum: (r, r).
-__kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), __global const stored *restrict q,
-                       __global stored *restrict r, REDUCTION_PARAMETERS)
+__kernel void subtract(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+                       __global const stored *restrict q, __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -180,7 +183,7 @@ __kernel void subtract(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
 }
 
 // x = x + a p; p = r + b p.
-__kernel void follow(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
+__kernel void follow(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
                      __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
@@ -193,9 +196,10 @@ __kernel void follow(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), N
 }
 
 // x = x + a p + b r; r = r - b t. Sums: (q, r), (r, r).
-__kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
-                        __global const stored *restrict p, __global const stored *restrict t, __global const stored *restrict q,
-                        __global stored *restrict x, __global stored *restrict r, REDUCTION_PARAMETERS)
+__kernel void stabilise(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+                        NUMBER_PARAMETERS(b), __global const stored *restrict p, __global const stored *restrict t,
+                        __global const stored *restrict q, __global stored *restrict x, __global stored *restrict r,
+                        REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -216,7 +220,7 @@ __kernel void stabilise(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(a)
 }
 
 // p = r + b (p - c v).
-__kernel void turn(const uint parities, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
+__kernel void turn(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
                    __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {

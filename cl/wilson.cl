@@ -17,21 +17,23 @@
 // For one source, NORM2 sums (out, out) over all sites. PRODUCTS sums (against, out) too; `against` is a field like `out`. SUBTRACT takes
 // `a` times the result from what `out` holds.
 //
-// SX SY SZ ST    extents of a sub-lattice            NX NY NZ    sub-lattices in x, y, z
+// Lattices of all sizes have one kernel: `extents` are those of a sub-lattice, in x, y, z, t, and `blocks` is how many blocks each parity has. Or else
+// they are constants as well:
+// FIXED_EXTENTS FIXED_BLOCKS FIXED_DIVISORS FIXED_FACTORS FIXED_SHIFTS    the values of these arguments
+//
+// NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
+// TILED          1 if a lattice is worked off in several tiles of slices in z
 // PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
-// TILE_Z         slices in z that are worked off together; divides SZ
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
 //                stored links have them already, or they are all 1
 
 #define HALF_SPINOR_COMPONENTS 6
-#define FACE_SITES ((size_t)NX * SX * NY * SY * NZ * SZ / 2)
 #define PARITIES (FULL ? 2 : 1)
 
 // From one source to the next.
-#define SOURCE_STRIDE (PARITIES * SPINOR_HALF_FIELD)
-#define HALO_STRIDE (2 * 2 * HALF_SPINOR_COMPONENTS * FACE_SITES)
+#define SOURCE_STRIDE (PARITIES * SPINOR_HALF_FIELD(blocks))
 
 // Sign of γ_μ in the projector for a hop from ahead; a hop from behind has the other one.
 #define AHEAD_SIGN (DAGGER ? 1 : -1)
@@ -150,11 +152,12 @@ static inline half_spinor scale(const half_spinor upper, const vreal factor)
 }
 
 // The projection of the spinors of a block, from memory.
-static inline half_spinor load_projected(__global const stored *half_field, const size_t block, const int mu, const int sign)
+static inline half_spinor load_projected(__global const stored *half_field, const uint blocks, const size_t block, const int mu,
+                                         const int sign)
 {
-    half_spinor upper = project(mu, sign, load_stored_spinor(half_field, block));
+    half_spinor upper = project(mu, sign, load_stored_spinor(half_field, blocks, block));
 #if UNIT_NUMBERS
-    upper.unit = load_unit(half_field, block);
+    upper.unit = load_unit(half_field, blocks, block);
 #endif
     return upper;
 }
@@ -178,57 +181,59 @@ typedef struct {
     uint x, y, z, t;
 } position;
 
-// `t_origin` is the first time slice of the slab: it decides which sites are even.
-static inline position position_of(const uint parity, const uint block, const uint t_origin)
+// What divides the way of the work-items through a lattice: blocks in a row, rows in a slice of z, slices of z in a tile, time slices. The host
+// (src/dirac/traversal.rs) gives these numbers with the factors and shifts that replace divisions by them.
+#define DIVISORS const uint4 divisors, const uint4 factors, const uint4 shifts
+#define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)
+
+// Where the block is that a work-item computes. With TILED tiles of z are worked off one after the other, each over all t, so that what a hop
+// in t needs is still in the cache. `t_origin` is the first time slice of the slab: it decides which sites are even.
+static inline position position_of_item(const uint item, const uint parity, const uint t_origin, DIVISORS)
 {
+    const uint row = QUOTIENT(item, x), slice = QUOTIENT(row, y), time = QUOTIENT(slice, z);
+    const uint tile = TILED ? QUOTIENT(time, w) : 0;
     position p;
-    uint rest = block / (SX / 2);
-    p.y = rest % SY;
-    rest /= SY;
-    p.z = rest % SZ;
-    p.t = rest / SZ;
-    p.x = 2 * (block % (SX / 2)) + ((p.y + p.z + p.t + t_origin + parity) & 1);
+    p.y = row - slice * divisors.y;
+    p.z = slice - (time - tile) * divisors.z;
+    p.t = time - tile * divisors.w;
+    p.x = 2 * (item - row * divisors.x) + ((p.y + p.z + p.t + t_origin + parity) & 1);
     return p;
 }
 
-// The block that a work-item computes. With TILE_Z below SZ the lattice is worked off in slabs of TILE_Z slices in z, each over all t: what a hop in
-// t needs is then still in the cache.
-static inline uint block_of_item(const uint item)
+static inline uint block_of(const uint4 extents, const uint x, const uint y, const uint z, const uint t)
 {
-#if TILE_Z == SZ
-    return item;
-#else
-    const uint plane = SX / 2 * SY;
-    const uint tile = item / (plane * TILE_Z * ST);
-    const uint within = item % (plane * TILE_Z * ST);
-    const uint z = tile * TILE_Z + within / plane % TILE_Z;
-    const uint t = within / (plane * TILE_Z);
-    return (t * SZ + z) * plane + within % plane;
-#endif
+    return ((t * extents.z + z) * extents.y + y) * (extents.x / 2) + (x >> 1);
 }
 
-static inline uint block_of(const uint x, const uint y, const uint z, const uint t)
-{
-    return ((t * SZ + z) * SY + y) * (SX / 2) + (x >> 1);
-}
+static inline uint next(const uint n, const uint last) { return n == last ? 0 : n + 1; }
+
+static inline uint previous(const uint n, const uint last) { return n == 0 ? last : n - 1; }
 
 #if HALO
 // The number of a lane's site among those of its parity on a time slice of the whole lattice.
-static inline size_t face_site(const position p, const uint lane)
+static inline size_t face_site(const uint4 extents, const position p, const uint lane)
 {
-    const uint x = p.x + lane % NX * SX;
-    const uint y = p.y + lane / NX % NY * SY;
-    const uint z = p.z + lane / (NX * NY) * SZ;
-    return ((size_t)z * (NY * SY) + y) * (NX * SX / 2) + (x >> 1);
+    const uint x = p.x + lane % NX * extents.x;
+    const uint y = p.y + lane / NX % NY * extents.y;
+    const uint z = p.z + lane / (NX * NY) * extents.z;
+    return ((size_t)z * (NY * extents.y) + y) * (NX * extents.x / 2) + (x >> 1);
 }
+
+static inline size_t face_sites(const uint4 extents)
+{
+    return (size_t)NX * extents.x * NY * extents.y * NZ * extents.z / 2;
+}
+
+// From one source to the next.
+#define HALO_STRIDE (2 * 2 * HALF_SPINOR_COMPONENTS * face_sites(extents))
 
 // Halo buffers are [parity of the site that was packed][component][face site][re, im], whatever the lanes of either device.
-static inline size_t halo_address(const uint parity, const int component, const position p, const uint lane)
+static inline size_t halo_address(const uint4 extents, const uint parity, const int component, const position p, const uint lane)
 {
-    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * FACE_SITES + face_site(p, lane));
+    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * face_sites(extents) + face_site(extents, p, lane));
 }
 
-static inline half_spinor load_halo(__global const real * halo, const uint parity, const position p)
+static inline half_spinor load_halo(__global const real * halo, const uint4 extents, const uint parity, const position p)
 {
     half_spinor upper;
 #if UNIT_NUMBERS
@@ -236,7 +241,7 @@ static inline half_spinor load_halo(__global const real * halo, const uint parit
 #endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(parity, k, p, lane);
+            const size_t address = halo_address(extents, parity, k, p, lane);
             ((real *)&upper.h[k].re)[lane] = halo[address];
             ((real *)&upper.h[k].im)[lane] = halo[address + 1];
         }
@@ -244,14 +249,14 @@ static inline half_spinor load_halo(__global const real * halo, const uint parit
     return upper;
 }
 
-static inline void store_halo(__global real * halo, const uint parity, const position p, half_spinor upper)
+static inline void store_halo(__global real * halo, const uint4 extents, const uint parity, const position p, half_spinor upper)
 {
 #if UNIT_NUMBERS
     upper = scale(upper, upper.unit);
 #endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(parity, k, p, lane);
+            const size_t address = halo_address(extents, parity, k, p, lane);
             halo[address] = ((const real *)&upper.h[k].re)[lane];
             halo[address + 1] = ((const real *)&upper.h[k].im)[lane];
         }
@@ -264,25 +269,31 @@ static inline void store_halo(__global real * halo, const uint parity, const pos
 // `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
 // one parity only, `first_parity`. The second dimension of the range are the sources.
 __kernel void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
-                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint t_origin, const real t_sign,
-                        const uint first_parity)
+                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint4 extents, const uint blocks,
+                        const uint t_origin, const real t_sign, const uint first_parity)
 {
-    const uint face_blocks = SX / 2 * SY * SZ;
+    const uint row = extents.x / 2, face_blocks = row * extents.y * extents.z, last_slice = extents.w - 1;
     const uint item = get_global_id(0);
     if (item >= PARITIES * face_blocks)
         return;
     const size_t source = get_global_id(1);
     const uint parity = first_parity + item / face_blocks;
     const uint first = item % face_blocks;
-    const uint last = first + (ST - 1) * face_blocks;
-    __global const stored *in_half = in + source * SOURCE_STRIDE + item / face_blocks * SPINOR_HALF_FIELD;
-    __global const stored *links_half = links + parity * LINKS_HALF_FIELD;
+    const uint last = first + last_slice * face_blocks;
+    __global const stored *in_half = in + source * SOURCE_STRIDE + item / face_blocks * SPINOR_HALF_FIELD(blocks);
+    __global const stored *links_half = links + parity * LINKS_HALF_FIELD(blocks);
 
-    store_halo(to_behind + source * HALO_STRIDE, parity, position_of(parity, first, t_origin),
-               load_projected(in_half, first, 3, AHEAD_SIGN));
-    const half_spinor upper = load_projected(in_half, last, 3, -AHEAD_SIGN);
-    store_halo(to_ahead + source * HALO_STRIDE, parity, position_of(parity, last, t_origin),
-               scale(times(load_link(links_half, last, 3), 1, upper), (vreal)t_sign));
+    position p;
+    p.y = first / row % extents.y;
+    p.z = first / row / extents.y;
+    p.t = 0;
+    p.x = 2 * (first % row) + ((p.y + p.z + t_origin + parity) & 1);
+    store_halo(to_behind + source * HALO_STRIDE, extents, parity, p, load_projected(in_half, blocks, first, 3, AHEAD_SIGN));
+    p.t = last_slice;
+    p.x = 2 * (first % row) + ((p.y + p.z + p.t + t_origin + parity) & 1);
+    const half_spinor upper = load_projected(in_half, blocks, last, 3, -AHEAD_SIGN);
+    store_halo(to_ahead + source * HALO_STRIDE, extents, parity, p,
+               scale(times(load_link(links_half, blocks, last, 3), 1, upper), (vreal)t_sign));
 }
 #endif
 
@@ -291,37 +302,39 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 // One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. `at_end` and `at_start`
 // say whether the step leaves the sub-lattice.
 #define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
-#define HOP_AHEAD(mu, neighbour, at_end, direction)                                                          \
-    {                                                                                                        \
-        const matrix u = load_link(links_here, block, mu);                                                   \
-        if (PREFETCH != 0)                                                                                   \
-            prefetch_link(links_here, block + PREFETCH, mu);                                                 \
-        FOR_SOURCES(r) {                                                                                     \
-            if (IS_FAR(mu))                                                                                  \
-                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                         \
-            half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, AHEAD_SIGN);     \
-            if (at_end) {                                                                                    \
-                CROSS_AHEAD(direction, upper)                                                                \
-            }                                                                                                \
-            add_reconstructed(sum + r, mu, AHEAD_SIGN, times(u, 0, upper));                                  \
-        }                                                                                                    \
+#define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
+    {                                                                                                           \
+        const matrix u = load_link(links_here, blocks, block, mu);                                              \
+        if (PREFETCH != 0)                                                                                      \
+            prefetch_link(links_here, blocks, block + PREFETCH, mu);                                            \
+        FOR_SOURCES(r) {                                                                                        \
+            if (IS_FAR(mu))                                                                                     \
+                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                            \
+            half_spinor upper =                                                                                 \
+                load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, AHEAD_SIGN);                \
+            if (at_end) {                                                                                       \
+                CROSS_AHEAD(direction, upper)                                                                   \
+            }                                                                                                   \
+            add_reconstructed(sum + r, mu, AHEAD_SIGN, times(u, 0, upper));                                     \
+        }                                                                                                       \
     }
 
-#define HOP_BEHIND(mu, neighbour, at_start, direction)                                                       \
-    {                                                                                                        \
-        const matrix u = load_link(links_other, neighbour, mu);                                              \
-        if (PREFETCH != 0)                                                                                   \
-            prefetch_link(links_other, neighbour + PREFETCH, mu);                                            \
-        FOR_SOURCES(r) {                                                                                     \
-            if (IS_FAR(mu))                                                                                  \
-                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                         \
-            half_spinor upper = load_projected(in_other + r * SOURCE_STRIDE, neighbour, mu, -AHEAD_SIGN);    \
-            upper = times(u, 1, upper);                                                                      \
-            if (at_start) {                                                                                  \
-                CROSS_BEHIND(direction, upper)                                                               \
-            }                                                                                                \
-            add_reconstructed(sum + r, mu, -AHEAD_SIGN, upper);                                              \
-        }                                                                                                    \
+#define HOP_BEHIND(mu, neighbour, at_start, direction)                                                          \
+    {                                                                                                           \
+        const matrix u = load_link(links_other, blocks, neighbour, mu);                                         \
+        if (PREFETCH != 0)                                                                                      \
+            prefetch_link(links_other, blocks, neighbour + PREFETCH, mu);                                       \
+        FOR_SOURCES(r) {                                                                                        \
+            if (IS_FAR(mu))                                                                                     \
+                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                            \
+            half_spinor upper =                                                                                 \
+                load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, -AHEAD_SIGN);               \
+            upper = times(u, 1, upper);                                                                         \
+            if (at_start) {                                                                                     \
+                CROSS_BEHIND(direction, upper)                                                                  \
+            }                                                                                                   \
+            add_reconstructed(sum + r, mu, -AHEAD_SIGN, upper);                                                 \
+        }                                                                                                       \
     }
 
 #define NOTHING(upper)
@@ -383,7 +396,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     FROM_BEHIND_##direction(upper)
 
 __kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
-                     const real coefficient, const uint t_origin
+                     const uint4 extents, const uint blocks, DIVISORS, const real coefficient, const uint t_origin
 #if FULL
                      , const real shift
 #else
@@ -427,24 +440,30 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #else
     const uint item = get_global_id(0);
 #endif
-    if (item < BLOCKS) {
+    if (item < blocks) {
+#ifdef FIXED_BLOCKS
+        const uint blocks = FIXED_BLOCKS;
+        const uint4 extents = (uint4)(FIXED_EXTENTS);
+        const uint4 divisors = (uint4)(FIXED_DIVISORS), factors = (uint4)(FIXED_FACTORS), shifts = (uint4)(FIXED_SHIFTS);
+#endif
 #if SOURCES > 1
         const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
 #else
         const size_t first_source = 0;
 #endif
 #if FULL
-        const size_t here = first_source + parity * SPINOR_HALF_FIELD;
-        __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD;
+        const size_t here = first_source + parity * SPINOR_HALF_FIELD(blocks);
+        __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD(blocks);
         __global const stored *shifted = in;
 #else
         const size_t here = first_source;
         __global const stored *in_other = in + first_source;
 #endif
-        const uint block = block_of_item(item);
-        __global const stored *links_here = links + parity * LINKS_HALF_FIELD;
-        __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD;
-        const position p = position_of(parity, block, t_origin);
+        const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts);
+        // Compilers for processors make use of it where blocks follow one another.
+        const uint block = TILED ? block_of(extents, p.x, p.y, p.z, p.t) : item;
+        __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
+        __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 
         spinor sum[SOURCES_PER_ITEM];
         FOR_SOURCES(r) {
@@ -455,37 +474,38 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             }
         }
 
-        HOP_AHEAD(0, block_of(p.x == SX - 1 ? 0 : p.x + 1, p.y, p.z, p.t), p.x == SX - 1, x)
-        HOP_BEHIND(0, block_of(p.x == 0 ? SX - 1 : p.x - 1, p.y, p.z, p.t), p.x == 0, x)
-        HOP_AHEAD(1, block_of(p.x, p.y == SY - 1 ? 0 : p.y + 1, p.z, p.t), p.y == SY - 1, y)
-        HOP_BEHIND(1, block_of(p.x, p.y == 0 ? SY - 1 : p.y - 1, p.z, p.t), p.y == 0, y)
-        HOP_AHEAD(2, block_of(p.x, p.y, p.z == SZ - 1 ? 0 : p.z + 1, p.t), p.z == SZ - 1, z)
-        HOP_BEHIND(2, block_of(p.x, p.y, p.z == 0 ? SZ - 1 : p.z - 1, p.t), p.z == 0, z)
+        const uint4 last = extents - 1;
+        HOP_AHEAD(0, block_of(extents, next(p.x, last.x), p.y, p.z, p.t), p.x == last.x, x)
+        HOP_BEHIND(0, block_of(extents, previous(p.x, last.x), p.y, p.z, p.t), p.x == 0, x)
+        HOP_AHEAD(1, block_of(extents, p.x, next(p.y, last.y), p.z, p.t), p.y == last.y, y)
+        HOP_BEHIND(1, block_of(extents, p.x, previous(p.y, last.y), p.z, p.t), p.y == 0, y)
+        HOP_AHEAD(2, block_of(extents, p.x, p.y, next(p.z, last.z), p.t), p.z == last.z, z)
+        HOP_BEHIND(2, block_of(extents, p.x, p.y, previous(p.z, last.z), p.t), p.z == 0, z)
 #if HALO
         __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
         __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
-        if (p.t == ST - 1) {
-            const matrix u = load_link(links_here, block, 3);
+        if (p.t == last.w) {
+            const matrix u = load_link(links_here, blocks, block, 3);
             FOR_SOURCES(r) {
-                const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, 1 - parity, p), (vreal)t_sign);
+                const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
                 add_reconstructed(sum + r, 3, AHEAD_SIGN, times(u, 0, upper));
             }
         } else
-            HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t + 1), false, t)
+            HOP_AHEAD(3, block_of(extents, p.x, p.y, p.z, p.t + 1), false, t)
         if (p.t == 0) {
             FOR_SOURCES(r)
-                add_reconstructed(sum + r, 3, -AHEAD_SIGN, load_halo(halo_behind + r * HALO_STRIDE, 1 - parity, p));
+                add_reconstructed(sum + r, 3, -AHEAD_SIGN, load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p));
         } else
-            HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t - 1), false, t)
+            HOP_BEHIND(3, block_of(extents, p.x, p.y, p.z, p.t - 1), false, t)
 #else
-        HOP_AHEAD(3, block_of(p.x, p.y, p.z, p.t == ST - 1 ? 0 : p.t + 1), p.t == ST - 1, t)
-        HOP_BEHIND(3, block_of(p.x, p.y, p.z, p.t == 0 ? ST - 1 : p.t - 1), p.t == 0, t)
+        HOP_AHEAD(3, block_of(extents, p.x, p.y, p.z, next(p.t, last.w)), p.t == last.w, t)
+        HOP_BEHIND(3, block_of(extents, p.x, p.y, p.z, previous(p.t, last.w)), p.t == 0, t)
 #endif
 
         FOR_SOURCES(r) {
             spinor value;
 #if FULL || SHIFT
-            const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, block);
+            const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, blocks, block);
 #endif
 #pragma unroll
             for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
@@ -497,14 +517,14 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #endif
             }
 #if SUBTRACT
-            const spinor before = load_spinor(out + here, block);
+            const spinor before = load_spinor(out + here, blocks, block);
 #pragma unroll
             for (int c = 0; c < SPINOR_COMPONENTS; ++c)
                 value.s[c] = multiply_add(before.s[c], minus_a, value.s[c]);
 #endif
-            store_spinor(out + here + r * SOURCE_STRIDE, block, value);
+            store_spinor(out + here + r * SOURCE_STRIDE, blocks, block, value);
 #if PRODUCTS
-            add_product(&product_re, &product_im, load_spinor(against + here, block), value);
+            add_product(&product_re, &product_im, load_spinor(against + here, blocks, block), value);
 #endif
 #if NORM2
             norm2 = add_norm2(norm2, value);

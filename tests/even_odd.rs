@@ -3,7 +3,7 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Wilson, cr};
+use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, cr};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
 use lattice_cl::lattice::{Lattice, LatticeError};
@@ -143,6 +143,30 @@ fn every_storage_and_parity_on_every_team() {
             check::<f64>(&team, &name, &configuration, double, |turn| cases(&team, turn));
             check::<f32>(&team, &name, &configuration, single, |turn| cases(&team, turn + 1));
             check::<Half>(&team, &name, &configuration, half, |turn| cases(&team, turn + 2));
+        }
+    }
+}
+
+#[test]
+fn orders_of_blocks_and_fixed_extents_change_nothing() {
+    let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [4, 6, 12, 6] }).unwrap();
+    let configuration = hot(dims, 5);
+    let psi = spinor_field(dims, 6);
+    let form = WilsonForm { shift: 0.0, coefficient: 0.4, dagger: true, gamma5: false };
+    let expected = by_full_operator(&configuration, form, 1, &psi, None);
+    for device in common::devices() {
+        let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
+        let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        let source = lattice.parity_from_host(0, &half(&psi, dims, 0)).unwrap();
+        let hop =
+            |tuning| HopEvenOdd::new(&links, 1, form, HopOptions { tuning, ..Default::default() }).unwrap();
+        let shipped = hop(None).tuning().unwrap();
+        for (tile_z, fixed_extents) in [(0, false), (0, true), (2, false), (2, true)] {
+            let hop = hop(Some(Tuning { tile_z, fixed_extents, ..shipped }));
+            let mut out = hop.target().unwrap();
+            hop.apply(&source, None, &mut out).unwrap();
+            let error = distance(&out.to_host().unwrap(), &expected);
+            assert!(error < 1e-14, "{}, tile {tile_z}, fixed {fixed_extents}: {error:e}", device.label());
         }
     }
 }

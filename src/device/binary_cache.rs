@@ -5,6 +5,7 @@
 //! that does not verify counts as absent and is written anew.
 
 use super::cache_mode::CacheMode;
+use super::info::POCL;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,12 +18,9 @@ pub(super) struct BinaryCache {
 
 const MAGIC: &[u8] = b"lattice-cl program 1\n";
 
-/// Keeps what it compiles by itself, each kernel as it is first used. Asked for the binary of a program it compiles all of its
-/// kernels: a first run would take twice as long.
-const POCL: &str = "Portable Computing Language";
-
 impl BinaryCache {
-    /// The cache for devices of a platform. PoCL's programs are kept in directories that were asked for, and else left to PoCL.
+    /// The cache for devices of a platform. PoCL's programs are kept in directories that were asked for, and else left to PoCL: it keeps what
+    /// it compiles by itself, each kernel as it is first used, and asked for the binary of a program it compiles all of its kernels.
     pub fn new(mode: &CacheMode, platform: &str) -> Self {
         let left_to_driver = *mode == CacheMode::User && platform == POCL;
         Self { directory: if left_to_driver { None } else { mode.programs() } }

@@ -73,7 +73,16 @@ pub struct DeviceInfo {
     pub extensions: Vec<String>,
 }
 
+/// What PoCL calls its platform.
+pub(super) const POCL: &str = "Portable Computing Language";
+
 impl DeviceInfo {
+    /// Major version of PoCL; `None` for other implementations of OpenCL.
+    pub fn pocl_version(&self) -> Option<u32> {
+        let (major, _) = self.driver_version.split_once('.')?;
+        if self.platform == POCL { major.parse().ok() } else { None }
+    }
+
     /// Asks the driver.
     pub(super) fn query(platform: &str, device: &RawDevice) -> Result<Self, ClError> {
         let kind_bits = device.dev_type()?;

@@ -16,6 +16,7 @@ mod stencil;
 mod stencil_kernels;
 mod stencil_tuning;
 mod systems;
+mod traversal;
 mod wilson;
 
 pub use attempts::{Attempt, Earlier, KeptChoice};

@@ -155,7 +155,9 @@ impl<T: Storage> Stencil<T> {
                 self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
                     let (kernel, range) = kernels.pack.as_ref()?;
                     let first_parity = Argument::value(self.task.region.source_parity());
-                    let trailing = [Argument::value(kernels.t_origin), real(kernels.t_sign), first_parity];
+                    let [extents, blocks] = kernels.traversal.shape();
+                    let t_origin = Argument::value(kernels.t_origin);
+                    let trailing = [extents, blocks, t_origin, real(kernels.t_sign), first_parity];
                     Some(Packing { kernel, range: *range, psi, links, trailing })
                 });
             halo.borrow_mut().exchange(packings)?;
@@ -167,9 +169,10 @@ impl<T: Storage> Stencil<T> {
                 Argument::from(&psi[k]),
                 Argument::from(&mut out[k]),
                 Argument::from(&links[k]),
-                real(self.task.form.coefficient),
-                Argument::value(kernels.t_origin),
             ]);
+            arguments.extend(kernels.traversal.shape());
+            arguments.extend(kernels.traversal.order());
+            arguments.extend([real(self.task.form.coefficient), Argument::value(kernels.t_origin)]);
             arguments.extend([match self.task.region {
                 Region::Full => real(self.task.form.shift),
                 Region::Parity { parity, .. } => Argument::value(parity as u32),

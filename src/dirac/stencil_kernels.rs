@@ -1,6 +1,7 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
 use super::stencil_tuning;
+use super::traversal::Traversal;
 use crate::device::{
     Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory,
     Parameter, REDUCTION_SOURCE, Range, Reduction,
@@ -118,6 +119,9 @@ pub struct Tuning {
     pub tile_z: usize,
     /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
     pub prefetch: usize,
+    /// Compile the kernel for the extents of the lattice; else lattices of all sizes share it.
+    #[serde(default)]
+    pub fixed_extents: bool,
 }
 
 impl Tuning {
@@ -134,7 +138,8 @@ impl Tuning {
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-21-h200/search`). A hop in double needs all
     /// registers, and gains from leaving the first-level cache to the spinors. The full operator uses each link twice and several fields make
     /// the neighbours' spinors what is loaded most: both stay in the cache if the lattice is worked off in tiles. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache.
+    /// once, a large group shares most in the first-level cache. In double, where memory alone is the limit, to compile for the extents gains
+    /// 2 % at most, and a lattice of another size would wait for the compiler; in half precision it gains 4 to 12 %.
     ///
     /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
@@ -154,6 +159,7 @@ impl Tuning {
             stream_output: false,
             tile_z: 0,
             prefetch: 0,
+            fixed_extents: false,
         };
         if device.info().kind == DeviceKind::Cpu {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
@@ -165,7 +171,8 @@ impl Tuning {
             return plain;
         }
         let in_double = precision == StoragePrecision::Double;
-        let registers = |count| Self { max_registers: Some(count), ..plain };
+        let fixed_extents = !in_double || sources > 1;
+        let registers = |count| Self { max_registers: Some(count), fixed_extents, ..plain };
         match (precision, reconstruction) {
             _ if sources > 1 => {
                 let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
@@ -206,6 +213,7 @@ const CACHED_BYTES: usize = 32 << 20;
 pub(super) struct SlabKernels {
     pub device: Device,
     pub tuning: Tuning,
+    pub traversal: Traversal,
     /// Parity of the slab's first time slice.
     pub t_origin: u32,
     /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
@@ -235,9 +243,10 @@ impl SlabKernels {
             Parameter::input::<T::Stored>("in"),
             Parameter::output::<T::Stored>("out"),
             Parameter::input::<T::Stored>("links"),
-            Parameter::value::<T::Real>("coefficient"),
-            Parameter::value::<u32>("t_origin"),
         ];
+        parameters.extend(Traversal::shape_parameters());
+        parameters.extend(Traversal::order_parameters());
+        parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("t_origin")]);
         match task.region {
             Region::Full => parameters.push(Parameter::value::<T::Real>("shift")),
             Region::Parity { shift, .. } => {
@@ -258,6 +267,7 @@ impl SlabKernels {
                 Parameter::input::<T::Real>("from_behind"),
                 Parameter::value::<T::Real>("t_sign"),
             ]);
+            let [extents, blocks] = Traversal::shape_parameters();
             let kernel = program.kernel(
                 "pack_halo",
                 &[
@@ -265,6 +275,8 @@ impl SlabKernels {
                     Parameter::input::<T::Stored>("links"),
                     Parameter::output::<T::Real>("to_behind"),
                     Parameter::output::<T::Real>("to_ahead"),
+                    extents,
+                    blocks,
                     Parameter::value::<u32>("t_origin"),
                     Parameter::value::<T::Real>("t_sign"),
                     Parameter::value::<u32>("first_parity"),
@@ -292,6 +304,7 @@ impl SlabKernels {
         Ok(Self {
             device: slab.device.clone(),
             tuning,
+            traversal: Traversal::new(&layout, tuning.tile_z),
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
@@ -321,15 +334,11 @@ pub(super) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task)
 fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: Tuning) -> KernelKey {
     let LinkFormat { lattice, boundary, reconstruction } = links;
     let layout = &slab.layout(lattice.dims(), T::STORAGE);
-    let [sx, sy, sz, st] = layout.sub_extents();
+    let traversal = Traversal::new(layout, tuning.tile_z);
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = lattice.slabs().len() > 1;
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
     let mut key = field_key::<T>(WILSON, layout)
-        .define("SX", sx)
-        .define("SY", sy)
-        .define("SZ", sz)
-        .define("ST", st)
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
@@ -347,8 +356,13 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
-        .define("PREFETCH", tuning.prefetch)
-        .define("TILE_Z", if tuning.tile_z != 0 && sz % tuning.tile_z == 0 { tuning.tile_z } else { sz });
+        .define("TILED", u8::from(traversal.is_tiled()))
+        .define("PREFETCH", tuning.prefetch);
+    if tuning.fixed_extents {
+        for (name, value) in traversal.macros() {
+            key = key.define(name, value);
+        }
+    }
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {
             key = key

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::time::Duration;
 
 /// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints;
-/// prefetches.
+/// prefetches; whether the extents are compiled in.
 ///
 /// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
@@ -52,7 +52,10 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
         blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
     };
-    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches)]
+    let fixed = |from: &Tuning| {
+        [false, true].into_iter().map(|fixed_extents| Tuning { fixed_extents, ..*from }).collect()
+    };
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches), Box::new(fixed)]
 }
 
 /// The variant that a slab uses unless another is asked for.

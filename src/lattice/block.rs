@@ -112,6 +112,7 @@ impl BlockKernels {
     ) -> Result<Self, DeviceError> {
         let Shape { tile, local, slots, copies, groups } = Shape::new::<T>(device, layout, parities, columns);
         let key = field_key::<T>(BLOCK, layout)
+            .define("BLOCKS", layout.blocks())
             .define("SOURCES", columns)
             .define("LOCAL_SIZE", local)
             .define("SLOTS", slots)

@@ -1,7 +1,7 @@
 //! What neighbouring slabs tell each other: half-spinors on their first and last time slice.
 
 use super::Lattice;
-use crate::device::{Argument, Buffer, DeviceError, Kernel, PinnedBuffer, Range};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PinnedBuffer, Range};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 
@@ -29,7 +29,7 @@ pub(crate) struct Packing<'a, T: Storage> {
     pub psi: &'a Buffer<T::Stored>,
     pub links: &'a Buffer<T::Stored>,
     /// The arguments after the four buffers.
-    pub trailing: [Argument<'a>; 3],
+    pub trailing: [Argument<'a>; 5],
 }
 
 impl<T: Storage> Halo<T> {
@@ -64,19 +64,14 @@ impl<T: Storage> Halo<T> {
         let mut reads = Vec::with_capacity(self.slabs.len());
         for (slab, packing) in self.slabs.iter_mut().zip(packings) {
             let device = slab.to_behind.device().clone();
-            let [t_origin, t_sign, first_parity] = packing.trailing;
-            let packed = packing.kernel.launch(
-                packing.range,
-                &[
-                    packing.psi.into(),
-                    packing.links.into(),
-                    Argument::from(&mut slab.to_behind),
-                    Argument::from(&mut slab.to_ahead),
-                    t_origin,
-                    t_sign,
-                    first_parity,
-                ],
-            )?;
+            let fields = [
+                packing.psi.into(),
+                packing.links.into(),
+                Argument::from(&mut slab.to_behind),
+                Argument::from(&mut slab.to_ahead),
+            ];
+            let arguments = ArgumentList::new(fields).and(packing.trailing);
+            let packed = packing.kernel.launch(packing.range, arguments.as_slice())?;
             let [behind, ahead] = match slab.staging.take() {
                 Some(staging) => staging,
                 None => {

@@ -64,6 +64,8 @@ struct Kernels {
 
 struct SlabKernels {
     device: Device,
+    /// In each parity.
+    blocks: u32,
     range: Range,
     numbers: NumberMemory,
     axpy: Kernel,
@@ -149,7 +151,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         fields: &[Vec<Argument<'a>>; N],
         slab: usize,
     ) -> Result<ArgumentList<'a>, DeviceError> {
-        let mut arguments = ArgumentList::new([Argument::value(self.parities() as u32)]);
+        let mut arguments = ArgumentList::new([self.parities() as u32, kernels.blocks].map(Argument::value));
         if !numbers.is_empty() {
             arguments.extend([kernels.numbers.argument()]);
         }
@@ -181,15 +183,14 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 
 impl SlabKernels {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
-        let blocks = parities * layout.blocks();
         let local = local_size(device);
         let groups = match device.info().kind {
             DeviceKind::Cpu => 4 * device.info().compute_units.max(1),
-            _ => blocks.div_ceil(local),
+            _ => (parities * layout.blocks()).div_ceil(local),
         };
         let program = device.program(&space_key::<T>(device, layout))?;
         let kernel = |name: &str, numbers: &[[&'static str; 3]], fields: &[Parameter], sums: bool| {
-            let mut parameters = vec![Parameter::value::<u32>("parities")];
+            let mut parameters = Vec::from(["parities", "blocks"].map(Parameter::value::<u32>));
             if !numbers.is_empty() {
                 parameters.push(Number::memory_parameter());
             }
@@ -228,6 +229,7 @@ impl SlabKernels {
                 true,
             )?,
             turn: kernel("turn", &[b, c], &[input("r"), input("v"), output("p")], false)?,
+            blocks: layout.blocks() as u32,
             device: device.clone(),
         })
     }
@@ -253,7 +255,6 @@ pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> Ke
         .define("STORED", T::STORAGE.opencl_name())
         .define("STORED_BITS", 8 * T::STORAGE.bytes())
         .define("PACK", layout.pack())
-        .define("BLOCKS", layout.blocks())
 }
 
 /// The data of fields of this space; they panic on others, whose buffers have other sizes.

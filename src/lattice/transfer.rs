@@ -179,7 +179,14 @@ pub fn cast_into<T: Storage, R: Storage>(
 ) -> Result<(), DeviceError> {
     let kernel = Conversions::kernel::<T, R>(buffer.device(), conversion_key([from, to], shape, add))?;
     let sites = parities * to.blocks() * to.lanes();
-    let arguments = [buffer.into(), target.into(), Argument::value(parities as u32)];
+    let [from, to] = [from, to].map(|layout| layout.sub_extents().map(|extent| extent as u32));
+    let arguments = [
+        buffer.into(),
+        target.into(),
+        Argument::value(from),
+        Argument::value(to),
+        Argument::value(parities as u32),
+    ];
     kernel.start(Range::covering(sites, 64), &arguments)
 }
 
@@ -194,9 +201,8 @@ pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> Kern
         .define("TO_UNITS", u8::from(to.has_units(shape)))
         .define("ADD", u8::from(add));
     for (layout, names) in [(from, FROM_MACROS), (to, TO_MACROS)] {
-        let [sx, sy, sz, st] = layout.sub_extents();
         let [nx, ny, nz, nt] = layout.cuts();
-        for (name, value) in names.into_iter().zip([sx, sy, sz, st, nx, ny, nz, nt, layout.pack()]) {
+        for (name, value) in names.into_iter().zip([nx, ny, nz, nt, layout.pack()]) {
             key = key.define(name, value);
         }
     }
@@ -217,6 +223,8 @@ impl Conversions {
         let parameters = [
             Parameter::input::<T::Stored>("from"),
             Parameter::output::<R::Stored>("to"),
+            Parameter::value::<[u32; 4]>("from_extents"),
+            Parameter::value::<[u32; 4]>("to_extents"),
             Parameter::value::<u32>("parities"),
         ];
         let kernel = Arc::new(device.program(&key)?.kernel("convert_field", &parameters)?);
@@ -225,10 +233,8 @@ impl Conversions {
     }
 }
 
-const FROM_MACROS: [&str; 9] =
-    ["FROM_SX", "FROM_SY", "FROM_SZ", "FROM_ST", "FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK"];
-const TO_MACROS: [&str; 9] =
-    ["TO_SX", "TO_SY", "TO_SZ", "TO_ST", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK"];
+const FROM_MACROS: [&str; 5] = ["FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK"];
+const TO_MACROS: [&str; 5] = ["TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK"];
 
 /// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
 fn parity_coordinates(layout: &Layout, parity: usize, index: usize) -> [usize; NDIM] {

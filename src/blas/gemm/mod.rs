@@ -157,7 +157,7 @@ fn choose<T: Element>(
         return Ok(tunable::chosen::<T>(device, params.arithmetic, transposed, [m, n, k], count));
     };
     let arithmetic = tuning.arithmetic::<T>();
-    let complaint = tuning.complaint::<T>().or_else(|| {
+    let complaint = tuning.complaint::<T>().or_else(|| tuning.miscompiled(device)).or_else(|| {
         (arithmetic != Arithmetic::Ieee && params.arithmetic == Arithmetic::Ieee)
             .then(|| "it is less accurate than single precision; ask for Arithmetic::ThreeTf32".to_owned())
     });

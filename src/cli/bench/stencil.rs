@@ -370,8 +370,16 @@ fn json(value: &impl Serialize) -> serde_json::Value {
 }
 
 fn describe(tuning: &Tuning) -> String {
-    let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z, prefetch } =
-        *tuning;
+    let Tuning {
+        work_group,
+        sources_per_item,
+        max_registers,
+        stream_links,
+        stream_output,
+        tile_z,
+        prefetch,
+        fixed_extents,
+    } = *tuning;
     let mut variant = format!("group {work_group}");
     if sources_per_item > 1 {
         variant += &format!(", sources {sources_per_item}");
@@ -390,6 +398,9 @@ fn describe(tuning: &Tuning) -> String {
     }
     if prefetch != 0 {
         variant += &format!(", prefetch {prefetch}");
+    }
+    if fixed_extents {
+        variant += ", extents fixed";
     }
     variant
 }
