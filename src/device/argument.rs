@@ -8,7 +8,7 @@ use std::any::TypeId;
 use std::fmt;
 
 /// Largest value that can be passed by value: a `double4`.
-pub(super) const MAX_VALUE_BYTES: usize = 32;
+const MAX_VALUE_BYTES: usize = 32;
 
 /// A type of OpenCL C: a scalar type and a number of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Kernels that know their own signature.
 
-use super::argument::{Argument, CType, Kind, MAX_VALUE_BYTES, Parameter, Value};
+use super::argument::{Argument, CType, Kind, Parameter, Value};
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::handle::{Core, Noted, lock};
@@ -65,15 +65,8 @@ pub struct Kernel {
     parameters: Vec<Parameter>,
     max_group: usize,
     /// The arguments are state of the OpenCL object, so one launch at a time may set them.
-    state: Mutex<State>,
+    raw: Mutex<RawKernel>,
     core: Arc<Core>,
-}
-
-/// The OpenCL object, and for each parameter the number that it has from the last launch: setting it again would cost a small lattice
-/// more than the rest of the launch. Memory is always set, for a new buffer may have the handle of one that is gone.
-struct State {
-    raw: RawKernel,
-    numbers: Vec<Option<[u8; MAX_VALUE_BYTES]>>,
 }
 
 impl Kernel {
@@ -97,7 +90,7 @@ impl Kernel {
             name: name.to_owned(),
             parameters: parameters.to_vec(),
             max_group,
-            state: Mutex::new(State { raw, numbers: vec![None; parameters.len()] }),
+            raw: Mutex::new(raw),
             core: Arc::clone(core),
         })
     }
@@ -127,11 +120,11 @@ impl Kernel {
     /// As [`Kernel::launch`].
     pub fn launch_after(&self, range: Range, arguments: &[Argument<'_>], wait: &[&Event]) -> Result<Event> {
         let wait = wait_list(&self.core, wait)?;
-        let state = self.prepare(&range, arguments)?;
+        let raw = self.prepare(&range, arguments)?;
         let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
         self.core.enqueue(ENQUEUE, noted, || {
             let mut event = ptr::null_mut();
-            self.enqueue(&state.raw, &range, &wait, &mut event).map(|()| event)
+            self.enqueue(&raw, &range, &wait, &mut event).map(|()| event)
         })
     }
 
@@ -143,16 +136,16 @@ impl Kernel {
         if self.core.recorder.is_some() {
             return self.launch(range, arguments).map(drop);
         }
-        let state = self.prepare(&range, arguments)?;
+        let raw = self.prepare(&range, arguments)?;
         // Without a place for it no event is made.
-        self.enqueue(&state.raw, &range, &[], ptr::null_mut()).map_err(self.core.failed_with(ENQUEUE))
+        self.enqueue(&raw, &range, &[], ptr::null_mut()).map_err(self.core.failed_with(ENQUEUE))
     }
 
     /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
     /// the place for an event; the wrappers of opencl3 know no launch without one.
     ///
     /// What this relies on: kernel sources are part of this program, like `unsafe` code they are trusted to stay inside their
-    /// arguments. Every argument has been set, just now or before to the same number, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel
+    /// arguments. Every argument has been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel
     /// are of one context. The launch retains the kernel and its buffers until it is done.
     fn enqueue(
         &self,
@@ -180,41 +173,35 @@ impl Kernel {
     }
 
     /// The kernel with its arguments set, to be enqueued while it is locked.
-    fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, State>> {
+    fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, RawKernel>> {
         self.check_range(range)?;
         self.check_arguments(arguments)?;
-        let mut state = lock(&self.state);
-        let State { raw, numbers } = &mut *state;
+        let raw = lock(&self.raw);
         let mut position = 0;
-        for ((parameter, argument), number) in self.parameters.iter().zip(arguments).zip(numbers) {
+        for (parameter, argument) in self.parameters.iter().zip(arguments) {
             let result = match &argument.value {
                 Value::Memory { memory, offset, .. } => {
                     let handle: cl_mem = memory.raw();
                     // SAFETY: a buffer argument is a cl_mem: the declaration was checked to be a pointer to global
                     // memory here, and the buffer to be of this context. The launch retains it.
                     let mut set =
-                        unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
+                        unsafe { set(&raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
                     if set.is_ok() && parameter.with_offset {
                         let offset = *offset as u64;
                         // SAFETY: the argument after a view was checked to be a `ulong`.
-                        set = unsafe { self::set(raw, position + 1, 8, (&raw const offset).cast()) };
+                        set = unsafe { self::set(&raw, position + 1, 8, (&raw const offset).cast()) };
                     }
                     set
                 }
-                Value::Bytes(bytes) if *number == Some(*bytes) => Ok(()),
-                Value::Bytes(bytes) => {
-                    // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL copies the bytes.
-                    let set = unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) };
-                    *number = if set.is_ok() { Some(*bytes) } else { None };
-                    set
-                }
+                // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL copies the bytes.
+                Value::Bytes(bytes) => unsafe { set(&raw, position, argument.size, bytes.as_ptr().cast()) },
                 // SAFETY: local memory is a size and a null pointer; it was checked to be declared `__local`.
-                Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
+                Value::Local { bytes } => unsafe { set(&raw, position, *bytes, ptr::null()) },
             };
             result.map_err(self.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
         }
-        Ok(state)
+        Ok(raw)
     }
 
     fn check_range(&self, range: &Range) -> Result<()> {
