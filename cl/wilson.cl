@@ -181,13 +181,19 @@ typedef struct {
     uint x, y, z, t;
 } position;
 
+// x of a block by its number in its row. `t_origin` is the first time slice of the slab: it decides which sites are even.
+static inline uint x_of(const uint number, const position p, const uint parity, const uint t_origin)
+{
+    return 2 * number + ((p.y + p.z + p.t + t_origin + parity) & 1);
+}
+
 // What divides the way of the work-items through a lattice: blocks in a row, rows in a slice of z, slices of z in a tile, time slices. The host
 // (src/dirac/traversal.rs) gives these numbers with the factors and shifts that replace divisions by them.
 #define DIVISORS const uint4 divisors, const uint4 factors, const uint4 shifts
 #define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)
 
 // Where the block is that a work-item computes. With TILED tiles of z are worked off one after the other, each over all t, so that what a hop
-// in t needs is still in the cache. `t_origin` is the first time slice of the slab: it decides which sites are even.
+// in t needs is still in the cache.
 static inline position position_of_item(const uint item, const uint parity, const uint t_origin, DIVISORS)
 {
     const uint row = QUOTIENT(item, x), slice = QUOTIENT(row, y), time = QUOTIENT(slice, z);
@@ -196,7 +202,7 @@ static inline position position_of_item(const uint item, const uint parity, cons
     p.y = row - slice * divisors.y;
     p.z = slice - (time - tile) * divisors.z;
     p.t = time - tile * divisors.w;
-    p.x = 2 * (item - row * divisors.x) + ((p.y + p.z + p.t + t_origin + parity) & 1);
+    p.x = x_of(item - row * divisors.x, p, parity, t_origin);
     return p;
 }
 
@@ -287,10 +293,10 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     p.y = first / row % extents.y;
     p.z = first / row / extents.y;
     p.t = 0;
-    p.x = 2 * (first % row) + ((p.y + p.z + t_origin + parity) & 1);
+    p.x = x_of(first % row, p, parity, t_origin);
     store_halo(to_behind + source * HALO_STRIDE, extents, parity, p, load_projected(in_half, blocks, first, 3, AHEAD_SIGN));
     p.t = last_slice;
-    p.x = 2 * (first % row) + ((p.y + p.z + p.t + t_origin + parity) & 1);
+    p.x = x_of(first % row, p, parity, t_origin);
     const half_spinor upper = load_projected(in_half, blocks, last, 3, -AHEAD_SIGN);
     store_halo(to_ahead + source * HALO_STRIDE, extents, parity, p,
                scale(times(load_link(links_half, blocks, last, 3), 1, upper), (vreal)t_sign));

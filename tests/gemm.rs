@@ -167,6 +167,17 @@ macro_rules! kernels_of {
         mod $name {
             use super::*;
 
+            const REGISTERS: Registers = Registers {
+                tile: [32, 64, $depth],
+                item: [4, 4],
+                vector: $load,
+                load: $load,
+                pad: $load,
+                band: 2,
+                slices: 1,
+                max_registers: None,
+            };
+
             #[test]
             fn textbook() {
                 on_every_device::<$element>(GemmTuning::Global, Forms::All);
@@ -178,17 +189,7 @@ macro_rules! kernels_of {
 
             #[test]
             fn registers() {
-                let variant = Registers {
-                    tile: [32, 64, $depth],
-                    item: [4, 4],
-                    vector: $load,
-                    load: $load,
-                    pad: $load,
-                    band: 2,
-                    slices: 1,
-                    max_registers: None,
-                };
-                on_every_device::<$element>(GemmTuning::Registers(variant), Forms::Compiled);
+                on_every_device::<$element>(GemmTuning::Registers(REGISTERS), Forms::Compiled);
             }
 
             #[test]
@@ -203,16 +204,7 @@ macro_rules! kernels_of {
 
             #[test]
             fn slices() {
-                let variant = Registers {
-                    tile: [32, 8, $depth],
-                    item: [4, 4],
-                    vector: $load,
-                    load: $load,
-                    pad: $load,
-                    band: 8,
-                    slices: 2,
-                    max_registers: None,
-                };
+                let variant = Registers { tile: [32, 8, $depth], band: 8, slices: 2, ..REGISTERS };
                 for device in devices() {
                     let tuning = GemmTuning::Registers(variant);
                     if device.info().pocl_version() == Some(5) {

@@ -11,7 +11,6 @@ pub(super) struct Traversal {
     blocks: u32,
     /// Blocks in a row, rows in a slice of z, slices of z in a tile, time slices.
     divisors: [Divisor; NDIM],
-    tiled: bool,
 }
 
 /// A number that others are divided by, as a multiplication: ⌊n/d⌋ = ⌊n·factor / 2^(31 + shift)⌋ for n < 2³¹, with factor = ⌈2^(31 + shift)/d⌉ and
@@ -42,13 +41,12 @@ impl Traversal {
             extents: layout.sub_extents().map(|extent| extent as u32),
             blocks: layout.blocks() as u32,
             divisors: [x / 2, y, tile, t].map(Divisor::new),
-            tiled: tile != z,
         }
     }
 
     /// Whether there are several tiles.
     pub fn is_tiled(&self) -> bool {
-        self.tiled
+        self.divisors[2].number != self.extents[2]
     }
 
     /// What a kernel declares that takes the shape of a slab.
