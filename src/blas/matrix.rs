@@ -141,7 +141,7 @@ impl MatrixLayout {
     }
 
     /// Elements from the first to one past the last; `None` if that overflows.
-    fn span(&self) -> Option<usize> {
+    pub(super) fn span(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
         }

@@ -12,6 +12,7 @@ use opencl3::command_queue::CommandQueue;
 use opencl3::error_codes::CL_MAP_FAILURE;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// `len` elements of host memory that the driver has pinned, for halos and other staging.
 ///
@@ -103,15 +104,41 @@ impl<T: Pod> PinnedBuffer<T> {
         wait: &[&Event],
     ) -> Result<Pending<Self>> {
         let destination = destination.into();
+        check_device(&self.device, destination.device())?;
+        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
+        let event = unsafe { self.start_write(&destination, wait) }?;
+        Self::pending(self, event, destination.device())
+    }
+
+    /// As [`PinnedBuffer::write_start_to`], to any device, for elements that several devices are sent.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the destination has more elements; [`DeviceError::OpenCl`].
+    pub fn share_start_to<'b>(
+        self: &Arc<Self>,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Arc<Self>>> {
+        let destination = destination.into();
+        // SAFETY: as above; nobody changes elements that `Pending` has a reference to.
+        let event = unsafe { self.start_write(&destination, wait) }?;
+        Self::pending(Arc::clone(self), event, destination.device())
+    }
+
+    /// # Safety
+    /// The elements must stay as they are, and mapped, until the event.
+    unsafe fn start_write(&self, destination: &BufferViewMut<'_, T>, wait: &[&Event]) -> Result<Event> {
         let elements =
             self.as_slice().get(..destination.len()).ok_or_else(|| self.too_short(destination.len()))?;
-        check_device(&self.device, destination.device())?;
-        let device = self.device.clone();
-        let (core, offset) = (device.core(), destination.offset() * size_of::<T>());
+        let (core, offset) = (destination.device().core(), destination.offset() * size_of::<T>());
         let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(elements));
-        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
-        let event = unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }?;
-        let pending = Pending::new(self, event);
+        // SAFETY: left to the caller.
+        unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }
+    }
+
+    /// The transfer is under way before anything can fail.
+    fn pending<H>(host: H, event: Event, device: &Device) -> Result<Pending<H>> {
+        let pending = Pending::new(host, event);
         device.flush()?;
         Ok(pending)
     }
@@ -166,9 +193,7 @@ impl<T: Pod> PinnedBuffer<T> {
         let bytes = bytemuck::cast_slice_mut(self.as_mut_slice().get_mut(..source.len()).ok_or(too_short)?);
         // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
         let event = unsafe { source.memory().read(queue(core), Blocking::No, offset, bytes, wait) }?;
-        let pending = Pending::new(self, event);
-        device.flush()?;
-        Ok(pending)
+        Self::pending(self, event, &device)
     }
 
     fn too_short(&self, len: usize) -> DeviceError {

@@ -13,11 +13,8 @@ use opencl3::types::CL_BLOCKING;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Pieces of memory that a device keeps at most.
-const MOST_KEPT: usize = 8;
-
-/// Larger ones are not kept, in bytes.
-const LARGEST_KEPT: usize = 32 << 20;
+/// Bytes that a device keeps at most.
+const MOST_KEPT: usize = 256 << 20;
 
 /// An OpenCL buffer in pinned host memory, mapped as long as it lives.
 pub(super) struct PinnedMemory {
@@ -95,11 +92,9 @@ impl Drop for PinnedMemory {
 pub(super) type PinnedPool = Pool<PinnedMemory>;
 
 impl PinnedPool {
-    /// Keeps some memory, unless it is much or there is enough.
+    /// Keeps some memory, unless there is enough.
     pub fn keep(&self, memory: PinnedMemory) {
         let bytes = memory.bytes;
-        if bytes <= LARGEST_KEPT {
-            self.give_back(memory, bytes, MOST_KEPT);
-        }
+        self.give_back(memory, bytes, MOST_KEPT / bytes);
     }
 }

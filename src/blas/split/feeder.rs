@@ -4,6 +4,7 @@ use super::host_matrix::HostRef;
 use super::job::Job;
 use super::room::{PANELS, Room};
 use super::schedule::Schedule;
+use super::staged::SharedPieces;
 use super::supply::Supply;
 use super::transfer::Transfer;
 use crate::blas::error::BlasResult;
@@ -35,6 +36,7 @@ pub struct Feeder<'a, T> {
     device: &'a Device,
     job: &'a Job<'a, T>,
     schedule: &'a Schedule,
+    shared: Option<&'a SharedPieces<T>>,
     room: Room,
     transfer: Transfer<T>,
     strips: Supply<Buffer<T>>,
@@ -48,14 +50,14 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         (member, device): (usize, &'a Device),
         job: &'a Job<'a, T>,
         schedule: &'a Schedule,
+        shared: Option<&'a SharedPieces<T>>,
         room: Room,
         [strips, panels]: [Receiver<Buffer<T>>; 2],
         to: Sender<Fed<T>>,
     ) -> Self {
         let (strips, panels) = (Supply::new(room.strips, strips), Supply::new(PANELS, panels));
-        let largest = job.k.saturating_mul(schedule.most_rows(member).max(job.panel));
-        let transfer = Transfer::new(device, job.k.max(job.n), largest);
-        Self { member, device, job, schedule, room, transfer, strips, panels, to }
+        let transfer = job.transfer(device);
+        Self { member, device, job, schedule, shared, room, transfer, strips, panels, to }
     }
 
     /// Brings everything until the schedule has nothing left, or nobody wants it any more.
@@ -115,7 +117,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
             None => Buffer::uninitialised(self.device, self.schedule.most_rows(self.member) * self.job.k)?,
         };
         let part = self.job.a.rows_of(self.job.ops[0], rows.clone())?;
-        let strip = self.bring(rows, &part, buffer)?;
+        let strip = self.bring(rows, &part, buffer, None)?;
         Ok(self.to.send(Fed::Strip(strip)).is_ok())
     }
 
@@ -136,7 +138,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
             }
         };
         let part = self.job.b.columns_of(self.job.ops[1], columns.clone())?;
-        let panel = self.bring(columns, &part, buffer)?;
+        let panel = self.bring(columns, &part, buffer, self.shared.map(|pieces| (pieces, number)))?;
         Ok(self.to.send(Fed::Panel(panel)).is_ok())
     }
 
@@ -145,8 +147,9 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         range: Range<usize>,
         part: &HostRef<'_, T>,
         mut buffer: Buffer<T>,
+        shared: Option<(&SharedPieces<T>, usize)>,
     ) -> BlasResult<Operand<T>> {
-        let (layout, arrival) = self.transfer.upload(part, &mut buffer)?;
+        let (layout, arrival) = self.transfer.upload(part, &mut buffer, shared)?;
         Ok(Operand { range, buffer, layout, arrival })
     }
 }

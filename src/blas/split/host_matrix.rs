@@ -5,6 +5,10 @@ use crate::blas::matrix::{MatrixLayout, Op};
 use crate::host::level1::Arithmetic;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Groups of lines that threads write independently of each other, at most.
+const MOST_GROUPS: usize = 4096;
 
 /// A matrix in host memory that is read.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +72,10 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
     /// Lines from number `first` on, side by side.
     pub(super) fn copy_lines(&self, first: usize, to: &mut [T]) {
         let (_, length) = self.layout.lines();
-        to.par_chunks_mut(length.max(1)).enumerate().for_each(|(line, to)| {
+        for (line, to) in to.chunks_mut(length.max(1)).enumerate() {
             let start = self.layout.offset + (first + line) * self.layout.leading_dimension;
             to.copy_from_slice(&self.elements[start..start + length]);
-        });
+        }
     }
 }
 
@@ -95,22 +99,15 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
         &self.layout
     }
 
-    /// C = `from` + β C on the lines from number `first` on of a part of the matrix; with β = 0, C is not read.
-    pub(super) fn update_lines(&mut self, part: &MatrixLayout, first: usize, from: &[T], beta: T) {
-        let (_, length) = part.lines();
-        let leading = part.leading_dimension;
-        let start = part.offset + first * leading;
-        // The last line may end before the next one would begin.
-        let end = start + (from.len() / length.max(1)).saturating_sub(1) * leading + length;
-        let lines = self.elements[start..end].par_chunks_mut(leading).zip(from.par_chunks(length.max(1)));
-        lines.for_each(|(line, from)| {
-            let line = &mut line[..length];
-            if beta == T::default() {
-                line.copy_from_slice(from);
-            } else {
-                line.iter_mut().zip(from).for_each(|(c, &sum)| *c = sum + beta * *c);
-            }
-        });
+    /// The matrix, for several threads that write parts of it.
+    pub(super) fn shared(&mut self) -> SharedMut<'_, T> {
+        let MatrixLayout { offset, leading_dimension, .. } = self.layout;
+        let (lines, _) = self.layout.lines();
+        let lines_of_group = lines.div_ceil(MOST_GROUPS).max(1);
+        let used = self.layout.span().map_or(offset..offset, |span| offset..offset + span);
+        let groups = self.elements[used].chunks_mut(lines_of_group * leading_dimension);
+        let groups = groups.map(Mutex::new).collect();
+        SharedMut { groups, lines_of_group, layout: self.layout }
     }
 
     /// Sets a part of the matrix to the elements of another one, of any order.
@@ -125,10 +122,47 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
     /// C = β C
     pub(super) fn scale(&mut self, beta: T) {
         let (lines, length) = self.layout.lines();
-        for line in 0..if length > 0 { lines } else { 0 } {
-            let zeros = vec![T::default(); length];
-            let layout = self.layout;
-            self.update_lines(&layout, line, &zeros, beta);
+        let (zeros, layout, to) = (vec![T::default(); length], self.layout, self.shared());
+        (0..lines).into_par_iter().for_each(|line| to.update_lines(&layout, line, &zeros, beta));
+    }
+}
+
+/// A matrix in host memory that several threads write. Each holds a group of consecutive lines while it writes there.
+pub(super) struct SharedMut<'a, T> {
+    groups: Vec<Mutex<&'a mut [T]>>,
+    lines_of_group: usize,
+    layout: MatrixLayout,
+}
+
+impl<T: Arithmetic> SharedMut<'_, T> {
+    /// Shape and place.
+    pub(super) fn layout(&self) -> &MatrixLayout {
+        &self.layout
+    }
+
+    /// C = `from` + β C on the lines from number `first` on of a part of the matrix; with β = 0, C is not read.
+    pub(super) fn update_lines(&self, part: &MatrixLayout, first: usize, from: &[T], beta: T) {
+        let (_, length) = part.lines();
+        if length == 0 {
+            return;
+        }
+        let leading = self.layout.leading_dimension;
+        let start = part.offset - self.layout.offset + first * leading;
+        let (mut next, column) = (start / leading, start % leading);
+        let mut from = from.chunks(length);
+        while from.len() > 0 {
+            let (group, within) = (next / self.lines_of_group, next % self.lines_of_group);
+            let mut lines = self.groups[group].lock().unwrap_or_else(PoisonError::into_inner);
+            let lines = lines[within * leading + column..].chunks_mut(leading);
+            for (line, from) in lines.zip(from.by_ref().take(self.lines_of_group - within)) {
+                let line = &mut line[..length];
+                if beta == T::default() {
+                    line.copy_from_slice(from);
+                } else {
+                    line.iter_mut().zip(from).for_each(|(c, &sum)| *c = sum + beta * *c);
+                }
+            }
+            next += self.lines_of_group - within;
         }
     }
 }
@@ -136,4 +170,29 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
 /// A layout without gaps, for the copy of a matrix on a device.
 pub(super) fn dense_of(layout: &MatrixLayout) -> MatrixLayout {
     MatrixLayout::dense(layout.order, layout.rows, layout.columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_written_across_groups_of_lines_and_nothing_beside_it() {
+        let (lines, length, leading, offset) = (2 * MOST_GROUPS + 5, 3, 4, 6);
+        let layout = MatrixLayout::row_major(lines, length).leading_dimension(leading).offset(offset);
+        let mut elements = vec![1.0; layout.index(lines - 1, length - 1) + 1];
+        let mut matrix = HostMut::new(&mut elements, layout).unwrap();
+        // Rows 4, 5, ... of columns 1 and 2, in two pieces.
+        let part = layout.submatrix(4..lines, 1..3).unwrap();
+        let from: Vec<f64> = (0..2 * (lines - 4)).map(|element| element as f64).collect();
+        let shared = matrix.shared();
+        assert!(shared.groups.len() > 1 && shared.lines_of_group > 1);
+        shared.update_lines(&part, 0, &from[..2 * 1000], 10.0);
+        shared.update_lines(&part, 1000, &from[2 * 1000..], 10.0);
+        let mut expected = vec![1.0; elements.len()];
+        for (element, sum) in from.iter().enumerate() {
+            expected[layout.index(4 + element / 2, 1 + element % 2)] = sum + 10.0;
+        }
+        assert_eq!(elements, expected);
+    }
 }

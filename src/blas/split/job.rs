@@ -3,6 +3,7 @@
 use super::host_matrix::HostRef;
 use super::room::{Room, Sizes};
 use super::schedule::LEAST_ROWS;
+use super::transfer::Transfer;
 use crate::blas::gemm::{Arithmetic as Accuracy, GemmParams, GemmTuning};
 use crate::blas::matrix::{Op, Order};
 use crate::device::Device;
@@ -22,6 +23,7 @@ pub struct Job<'a, T> {
     pub b: HostRef<'a, T>,
     /// Of C.
     pub order: Order,
+    pub m: usize,
     pub n: usize,
     pub k: usize,
     /// Columns of a panel.
@@ -37,16 +39,22 @@ impl<'a, T: Arithmetic> Job<'a, T> {
         order: Order,
         panel: Option<usize>,
     ) -> Self {
-        let (_, k) = ops[0].shape(a.layout().rows, a.layout().columns);
+        let (m, k) = ops[0].shape(a.layout().rows, a.layout().columns);
         let (_, n) = ops[1].shape(b.layout().rows, b.layout().columns);
         let suitable = PANEL / (k * size_of::<T>()).max(1) / LEAST_COLUMNS * LEAST_COLUMNS;
         let panel = panel.unwrap_or(suitable.clamp(LEAST_COLUMNS, MOST_COLUMNS)).clamp(1, n.max(1));
-        Self { ops, alpha, a, b, order, n, k, panel }
+        Self { ops, alpha, a, b, order, m, n, k, panel }
     }
 
     /// How many panels there are.
     pub fn panels(&self) -> usize {
         self.n.div_ceil(self.panel)
+    }
+
+    /// The way to and from a device. It cuts all matrices as it does for any other device.
+    pub fn transfer(&self, device: &Device) -> Transfer<T> {
+        let (rows, columns) = (self.m.max(self.n), self.k.max(self.n));
+        Transfer::new(device, rows.max(columns), rows.saturating_mul(columns))
     }
 
     /// The rows of a strip whose tiles keep a device busy; so do multiples of it.

@@ -36,6 +36,7 @@
 //!
 //! Devices without double precision are in no team, so in no product either.
 
+mod copiers;
 mod feeder;
 mod host_matrix;
 mod job;
@@ -43,6 +44,7 @@ mod rate;
 mod resident;
 mod room;
 mod schedule;
+mod staged;
 mod supply;
 mod transfer;
 mod worker;
@@ -58,9 +60,12 @@ use super::matrix::Op;
 use crate::device::Team;
 use crate::host;
 use crate::host::level1::Arithmetic;
+use copiers::copiers;
 use job::Job;
 use num_complex::Complex;
-use schedule::{LEAST_ROWS, Schedule};
+use schedule::{Cost, LEAST_ROWS, Schedule};
+use staged::SharedPieces;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use worker::{Piece, Worker};
@@ -142,15 +147,16 @@ pub fn shares<T: Arithmetic>(
     params: &SplitParams,
     extents: [usize; 3],
 ) -> BlasResult<Vec<usize>> {
-    Ok(plan::<T>(team, params, extents, &vec![LEAST_ROWS; team.len()])?.1)
+    Ok(plan::<T>(team, params, extents, &vec![LEAST_ROWS; team.len()], false)?.1)
 }
 
-/// The devices' rates, and how many rows each is given if so many make a strip.
+/// The devices' rates, and how many rows each is given if so many make a strip; `sent` if the operands are in host memory.
 fn plan<T: Arithmetic>(
     team: &Team,
     params: &SplitParams,
     [m, n, k]: [usize; 3],
     strips: &[usize],
+    sent: bool,
 ) -> BlasResult<(Vec<f64>, Vec<usize>)> {
     let wanted = team.len();
     if params.tunings.len() > wanted {
@@ -161,13 +167,21 @@ fn plan<T: Arithmetic>(
             return Err(BlasError::TeamSize { wanted, found: rates.len() });
         }
         // They may be in any unit: all that counts is how they compare.
-        return Ok((rates.clone(), schedule::shares(m, f64::INFINITY, rates, strips)));
+        return Ok((rates.clone(), schedule::shares(m, rates, None, strips)));
     }
     let members = team.devices().iter().enumerate();
     let rates = members.map(|(member, device)| rate::<T>(device, &params.of_member(member)));
     let rates = rates.collect::<BlasResult<Vec<f64>>>()?;
-    let flops_per_row = rate::flops_of_term::<T>() * n as f64 * k as f64;
-    let planned = schedule::shares(m, flops_per_row, &rates, strips);
+    let (n, k) = (n as f64, k as f64);
+    let bytes = if sent { size_of::<T>() as f64 } else { 0.0 };
+    let flops_of_row = rate::flops_of_term::<T>() * n * k;
+    let cost = Cost { flops_of_row, bytes_of_row: bytes * k, bytes_of_b: bytes * k * n };
+    let uploads = if sent && wanted > 1 {
+        team.devices().iter().map(rate::upload_rate).collect::<BlasResult<_>>()?
+    } else {
+        vec![f64::INFINITY; wanted]
+    };
+    let planned = schedule::shares(m, &rates, Some((cost, &uploads)), strips);
     Ok((rates, planned))
 }
 
@@ -218,10 +232,12 @@ pub fn gemm<T: Arithmetic>(
     let members = team.devices().iter().enumerate();
     let strips: Vec<usize> =
         members.map(|(member, device)| job.strip(device, &params.of_member(member))).collect();
-    let (rates, planned) = plan::<T>(team, params, [m, n, k], &strips)?;
+    let (rates, planned) = plan::<T>(team, params, [m, n, k], &strips, true)?;
     let schedule = Schedule::new(&planned, &rates, strips);
+    let members = planned.iter().filter(|&&rows| rows > 0).count();
+    let shared = (members > 1).then(|| SharedPieces::new(members));
 
-    let mut written = 0;
+    let written = AtomicUsize::new(0);
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
     let results: Vec<BlasResult<Share>> = std::thread::scope(|scope| {
         let mut backs = Vec::new();
@@ -232,19 +248,26 @@ pub fn gemm<T: Arithmetic>(
             let memory = params.memory.unwrap_or(device.info().memory_bytes / 10 * 8);
             let room = job.room(memory, schedule.most_rows(member));
             let params = params.of_member(member);
-            let worker = Worker { member, device, params, job: &job, schedule: &schedule, room };
+            let shared = shared.as_ref();
+            let worker = Worker { member, device, params, job: &job, schedule: &schedule, shared, room };
             let (pieces, share) = (pieces_in.clone(), (rates[member], planned[member]));
             threads.push(scope.spawn(move || worker.run(start, share, pieces, returned)));
         }
         drop(pieces_in);
-        for Piece { member, rows, columns, first, elements, pinned } in pieces {
-            if let Ok(part) = c.layout().submatrix(rows, columns) {
-                c.update_lines(&part, first, &pinned.as_slice()[..elements], beta);
-                written += elements;
+        let (c, written) = (&c.shared(), &written);
+        copiers().in_place_scope(|copies| {
+            for Piece { member, rows, columns, first, elements, pinned } in pieces {
+                let back = backs[member].clone();
+                copies.spawn(move |_| {
+                    if let Ok(part) = c.layout().submatrix(rows, columns) {
+                        c.update_lines(&part, first, &pinned.as_slice()[..elements], beta);
+                        written.fetch_add(elements, Ordering::Relaxed);
+                    }
+                    // Nobody takes it once the device has failed.
+                    let _ = back.send(pinned);
+                });
             }
-            // Nobody takes it once the device has failed.
-            let _ = backs[member].send(pinned);
-        }
+        });
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -257,7 +280,8 @@ pub fn gemm<T: Arithmetic>(
             Err(source) => {
                 let device = team.devices()[member].label().to_owned();
                 let source = Box::new(source);
-                return Err(BlasError::Unfinished { device, member, written, elements: m * n, source });
+                let (written, elements) = (written.into_inner(), m * n);
+                return Err(BlasError::Unfinished { device, member, written, elements, source });
             }
         }
     }
@@ -281,9 +305,10 @@ fn on_the_host<T: Arithmetic>(
     let element = |i: usize, j: usize| product[i + j * layout.rows];
     let (lines, length) = layout.lines();
     let by_column = layout.order == super::matrix::Order::ColumnMajor;
+    let to = c.shared();
     for line in 0..lines {
         let sums: Vec<T> =
             (0..length).map(|at| if by_column { element(at, line) } else { element(line, at) }).collect();
-        c.update_lines(&layout, line, &sums, beta);
+        to.update_lines(&layout, line, &sums, beta);
     }
 }

@@ -3,12 +3,12 @@
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
-use crate::device::{Buffer, Device};
+use crate::device::{Buffer, Device, PinnedBuffer};
 use crate::scalar::Element;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A product that takes so long says enough.
@@ -21,6 +21,39 @@ const EDGES: [usize; 6] = [128, 256, 512, 1024, 2048, 4096];
 struct Rates<T> {
     known: Mutex<HashMap<GemmParams, f64>>,
     element: PhantomData<T>,
+}
+
+/// Bytes that are sent at a time, as large products do.
+const SENT: usize = 4 << 20;
+
+/// How many times, to see how fast.
+const TIMES: usize = 16;
+
+/// Bytes per second that a device is sent from pinned memory.
+struct UploadRate(f64);
+
+/// Bytes per second that a device is sent from pinned memory, measured on first use.
+pub fn upload_rate(device: &Device) -> BlasResult<f64> {
+    Ok(device.attached(UploadRate::measure)?.0)
+}
+
+impl UploadRate {
+    fn measure(device: &Device) -> BlasResult<Self> {
+        let pinned = Arc::new(PinnedBuffer::<u8>::kept(device, SENT)?);
+        let mut to = Buffer::<u8>::uninitialised(device, SENT)?;
+        let mut send = |times: usize| -> BlasResult<Duration> {
+            let start = Instant::now();
+            let under_way = (0..times).map(|_| pinned.share_start_to(&mut to, &[]));
+            let under_way = under_way.collect::<Result<Vec<_>, _>>()?;
+            for pending in under_way {
+                pending.wait()?;
+            }
+            Ok(start.elapsed())
+        };
+        // The first time the device's memory is allocated.
+        send(1)?;
+        Ok(Self((TIMES * SENT) as f64 / send(TIMES)?.as_secs_f64()))
+    }
 }
 
 /// Multiplications and additions in a term of a product of this type.

@@ -1,7 +1,10 @@
 //! Matrices that stay on the devices of a team, for repeated use.
 
-use super::host_matrix::{HostMut, HostRef};
-use super::transfer::Transfer;
+use super::copiers::copiers;
+use super::host_matrix::{HostMut, HostRef, SharedMut};
+use super::staged::SharedPieces;
+use super::supply::Supply;
+use super::transfer::{DOWNLOADS, Transfer};
 use crate::blas::completion::Completion;
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -10,6 +13,7 @@ use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
 use crate::device::{Buffer, Device, PinnedBuffer, Team};
 use crate::host::level1::Arithmetic;
 use num_complex::Complex;
+use std::sync::mpsc;
 
 /// A matrix of which each device of a team has consecutive rows.
 #[derive(Debug)]
@@ -37,13 +41,12 @@ impl<T: Arithmetic> RowShards<T> {
         let MatrixLayout { rows, columns, .. } = *from.layout();
         check_extent("upload", "the matrix", "rows", shares.iter().sum(), rows, "the sum of the shares")?;
         let mut start = 0;
-        let mut shards = Vec::with_capacity(team.len());
-        for (device, &share) in team.devices().iter().zip(shares) {
-            let part = from.rows_of(Op::N, start..start + share)?;
+        let mut parts = Vec::with_capacity(team.len());
+        for &share in shares {
+            parts.push(from.rows_of(Op::N, start..start + share)?);
             start += share;
-            shards.push(send(device, &part)?);
         }
-        Ok(Self { shards, columns })
+        Ok(Self { shards: send(team, |member| parts[member], None)?, columns })
     }
 
     /// Rows on each device.
@@ -67,24 +70,48 @@ impl<T: Arithmetic> RowShards<T> {
             "as the shards have",
         )?;
         let mut start = 0;
-        for (buffer, layout) in &self.shards {
-            let part = to.layout().submatrix(start..start + layout.rows, 0..self.columns)?;
+        let mut parts = Vec::with_capacity(self.shards.len());
+        for (_, layout) in &self.shards {
+            parts.push(to.layout().submatrix(start..start + layout.rows, 0..self.columns)?);
             start += layout.rows;
-            if part.order != layout.order {
-                to.place(&part, layout, &buffer.to_vec()?);
-                continue;
-            }
-            // Pinned buffers travel beside the kernels.
-            buffer.device().finish()?;
-            let (_, length) = layout.lines();
-            let transfer = Transfer::new(buffer.device(), length, buffer.len());
-            let take = |first, elements, pinned: PinnedBuffer<T>| {
-                to.update_lines(&part, first, &pinned.as_slice()[..elements], T::default());
-            };
-            transfer.download(buffer, layout, || transfer.pinned(), take)?;
         }
-        Ok(())
+        let shards = self.shards.iter().zip(&parts);
+        if self.shards.iter().any(|(_, layout)| layout.order != to.layout().order) {
+            for ((buffer, layout), part) in shards {
+                to.place(part, layout, &buffer.to_vec()?);
+            }
+            return Ok(());
+        }
+        let to = &to.shared();
+        on_all(shards.map(|((buffer, layout), part)| move || fetch(buffer, layout, to, part))).map(drop)
     }
+}
+
+/// Copies a matrix without gaps to a part of another one.
+fn fetch<T: Arithmetic>(
+    from: &Buffer<T>,
+    layout: &MatrixLayout,
+    to: &SharedMut<'_, T>,
+    part: &MatrixLayout,
+) -> BlasResult<()> {
+    // Pinned buffers travel beside the kernels.
+    from.device().finish()?;
+    let (_, length) = layout.lines();
+    let transfer = Transfer::new(from.device(), length, from.len());
+    copiers().in_place_scope(|copies| {
+        let (back, returned) = mpsc::channel();
+        let mut pinned = Supply::new(DOWNLOADS, returned);
+        let next = || pinned.next().ok().flatten().map_or_else(|| transfer.pinned(), Ok);
+        let take = |first, elements, pinned: PinnedBuffer<T>| {
+            let back = back.clone();
+            copies.spawn(move |_| {
+                to.update_lines(part, first, &pinned.as_slice()[..elements], T::default());
+                // Nobody takes it if a transfer has failed.
+                let _ = back.send(pinned);
+            });
+        };
+        Ok(transfer.download(from, layout, next, take)?)
+    })
 }
 
 impl<T: Arithmetic> Copies<T> {
@@ -93,19 +120,38 @@ impl<T: Arithmetic> Copies<T> {
     /// # Errors
     /// [`BlasError::Device`].
     pub fn upload(team: &Team, from: HostRef<'_, T>) -> BlasResult<Self> {
-        let copies = team.devices().iter().map(|device| send(device, &from));
-        Ok(Self { copies: copies.collect::<BlasResult<_>>()? })
+        Ok(Self { copies: send(team, |_| from, Some(&SharedPieces::new(team.len())))? })
     }
 }
 
-/// Copies a matrix to a device; kernels that are launched later find it there.
-fn send<T: Arithmetic>(device: &Device, from: &HostRef<'_, T>) -> BlasResult<(Buffer<T>, MatrixLayout)> {
-    let MatrixLayout { rows, columns, .. } = *from.layout();
-    let (_, length) = from.layout().lines();
-    let mut buffer = Buffer::uninitialised(device, rows * columns)?;
-    let (layout, arrival) = Transfer::new(device, length, rows * columns).upload(from, &mut buffer)?;
-    device.compute_after(arrival.as_ref().as_slice())?;
-    Ok((buffer, layout))
+/// Copies a matrix to each device, to all at the same time; kernels that are launched later find it there. `shared` if all are sent the same one.
+fn send<'a, T: Arithmetic>(
+    team: &Team,
+    matrix: impl Fn(usize) -> HostRef<'a, T> + Sync,
+    shared: Option<&SharedPieces<T>>,
+) -> BlasResult<Vec<(Buffer<T>, MatrixLayout)>> {
+    let send = |member: usize, device: &Device| {
+        let from = matrix(member);
+        let MatrixLayout { rows, columns, .. } = *from.layout();
+        let (_, length) = from.layout().lines();
+        let mut buffer = Buffer::uninitialised(device, rows * columns)?;
+        let shared = shared.map(|pieces| (pieces, 0));
+        let mut transfer = Transfer::new(device, length, rows * columns);
+        let (layout, arrival) = transfer.upload(&from, &mut buffer, shared)?;
+        device.compute_after(arrival.as_ref().as_slice())?;
+        Ok((buffer, layout))
+    };
+    let members = team.devices().iter().enumerate();
+    on_all(members.map(|(member, device)| move || send(member, device)))
+}
+
+/// Does the work of all devices at the same time.
+fn on_all<R: Send>(work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + Send>) -> BlasResult<Vec<R>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
+        let results = threads.into_iter().map(|thread| thread.join());
+        results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }
 
 /// Starts C = α A op(B) + β C, each device with its own rows. Returns one handle for each device.

@@ -13,23 +13,57 @@ const MOST_ROWS: usize = 4096;
 /// A share of the work is not worth its transfers if it takes less than this, in seconds.
 const LEAST_SECONDS: f64 = 2e-3;
 
-/// How many of `rows` rows each device takes, by its rate in flops per second, for a product with so many flops a row.
+/// Another device has to shorten the product by so much, as far as can be told, to take part.
+const LEAST_GAIN: f64 = 1.05;
+
+/// What a product costs a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Floating-point operations for a row of C.
+    pub flops_of_row: f64,
+    /// Bytes of a row of op(A).
+    pub bytes_of_row: f64,
+    /// Bytes of op(B), which goes to every device.
+    pub bytes_of_b: f64,
+}
+
+impl Cost {
+    /// Seconds until the devices of these rates, in flops per second, and uploads, in bytes per second, are done with `rows` rows.
+    fn time(&self, rows: f64, devices: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+        let total: f64 = devices.clone().map(|(rate, _)| rate).sum();
+        let time = |(rate, upload): (f64, f64)| {
+            let bytes = self.bytes_of_b + rows * rate / total * self.bytes_of_row;
+            (rows * self.flops_of_row / total).max(bytes / upload)
+        };
+        devices.map(time).fold(0.0, f64::max)
+    }
+}
+
+/// How many of `rows` rows each device takes, by its rate in flops per second.
 ///
 /// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where the widest loads may; those with two
 /// strips or more, of as many rows as `strips` says, have whole ones.
-/// Devices for which less than [`LEAST_ROWS`] would be left, or too little work to be worth it, take none: the slowest leave first. The
-/// fastest always stays.
-pub fn shares(rows: usize, flops_per_row: f64, rates: &[f64], strips: &[usize]) -> Vec<usize> {
+/// Devices for which less than [`LEAST_ROWS`] would be left take none: the slowest leave first. So do those that would have too little work
+/// to be worth it, by what the product costs and how many bytes per second each device is sent, where these are known. The fastest always stays.
+pub fn shares(rows: usize, rates: &[f64], cost: Option<(Cost, &[f64])>, strips: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
     let worth = |members: &[usize]| {
         let total: f64 = members.iter().map(|&member| rates[member]).sum();
         let slowest = members.last().map_or(0.0, |&member| rates[member]);
-        rows as f64 * slowest / total >= LEAST_ROWS as f64
-            && rows as f64 * flops_per_row / total >= LEAST_SECONDS
+        let seconds = cost.map_or(f64::INFINITY, |(cost, _)| rows as f64 * cost.flops_of_row / total);
+        rows as f64 * slowest / total >= LEAST_ROWS as f64 && seconds >= LEAST_SECONDS
     };
     while order.len() > 1 && !worth(&order) {
         order.pop();
+    }
+    if let Some((cost, uploads)) = cost {
+        let device = |&member: &usize| (rates[member], uploads[member]);
+        let times: Vec<f64> = (1..=order.len())
+            .map(|count| cost.time(rows as f64, order[..count].iter().map(device)))
+            .collect();
+        let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+        order.truncate(times.iter().position(|&time| time <= least * LEAST_GAIN).map_or(1, |last| last + 1));
     }
     let total: f64 = order.iter().map(|&member| rates[member]).sum();
     let mut shares = vec![0; rates.len()];
@@ -137,7 +171,10 @@ mod tests {
 
     #[test]
     fn shares_follow_the_rates() {
-        let shares = |rows, flops, rates: &[f64]| shares(rows, flops, rates, &vec![STRIP; rates.len()]);
+        let shares = |rows, flops_of_row, rates: &[f64]| {
+            let cost = Cost { flops_of_row, bytes_of_row: 0.0, bytes_of_b: 0.0 };
+            shares(rows, rates, Some((cost, &vec![1.0; rates.len()])), &vec![STRIP; rates.len()])
+        };
         assert_eq!(shares(1000, FLOPS, &[3e12, 1e12]), [744, 256]);
         assert_eq!(shares(1000, FLOPS, &[1e12]), [1000]);
         assert_eq!(shares(0, FLOPS, &[1e12, 1e12]), [0, 0]);
@@ -148,6 +185,19 @@ mod tests {
         );
         assert_eq!(shares(999, FLOPS, &[1e12, 1e12, 1e12]).iter().sum::<usize>(), 999);
         assert_eq!(shares(1000, 1e6, &[1e12, 2e12]), [0, 1000], "a millisecond in all");
+    }
+
+    #[test]
+    fn a_device_that_would_be_sent_its_operands_too_slowly_takes_none() {
+        let cost = Cost { flops_of_row: 1e9, bytes_of_row: 8e4, bytes_of_b: 8e8 };
+        let shares = |rates: &[f64], uploads: &[f64]| {
+            shares(10_000, rates, Some((cost, uploads)), &vec![STRIP; rates.len()])
+        };
+        // One needs 0.2 s; 0.8 GB take 0.016 s to the first and 0.16 or 1.6 s to the second.
+        assert_eq!(shares(&[50e12, 50e12], &[50e9, 50e9]), [4880, 5120]);
+        assert_eq!(shares(&[50e12, 50e12], &[50e9, 0.5e9]), [10_000, 0]);
+        assert_eq!(shares(&[50e12, 5e12], &[50e9, 5e9]), [8976, 1024], "0.18 s together");
+        assert_eq!(shares(&[50e12, 1e12], &[50e9, 5e9]), [10_000, 0], "a gain of 2 %");
     }
 
     /// Works a schedule off with devices of these true rates, in simulated time: when each was done, and its rows.

@@ -1,17 +1,29 @@
 //! Matrices between host and device, in pieces through pinned buffers, beside the work of the device.
 
+use super::copiers::copiers;
 use super::host_matrix::{HostRef, dense_of};
+use super::staged::{Key, SharedPieces, Staged};
 use crate::blas::matrix::MatrixLayout;
 use crate::device::{Buffer, Device, Event, Pending, PinnedBuffer, Result};
 use crate::host::level1::Arithmetic;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// Bytes of a piece, unless one line is longer.
-const PIECE: usize = 32 << 20;
+/// Bytes of a piece, unless one line is longer. One thread copies it, several pieces are copied at a time: pieces so small are still in the
+/// processor's cache when the device reads them.
+const PIECE: usize = 4 << 20;
 
-/// Pinned buffers in either direction: some are filled or emptied while the others are under way. The device keeps them for the next
-/// product.
-pub const BUFFERS: usize = 4;
+/// Pieces that are being copied, or wait to be sent.
+const AHEAD: usize = 16;
+
+/// Pieces that are being sent.
+const UPLOADS: usize = 8;
+
+/// Pieces that are being fetched, or copied to where they belong.
+pub const DOWNLOADS: usize = 16;
+
+/// A piece on its way, and its memory if it is still to be copied there.
+type Promise<T> = (Arc<Staged<T>>, Option<PinnedBuffer<T>>);
 
 /// The way to and from one device.
 pub struct Transfer<T> {
@@ -19,7 +31,7 @@ pub struct Transfer<T> {
     /// Elements in a pinned buffer.
     capacity: usize,
     /// Uploads, oldest first.
-    up: VecDeque<Pending<PinnedBuffer<T>>>,
+    up: VecDeque<Pending<Arc<PinnedBuffer<T>>>>,
 }
 
 impl<T: Arithmetic> Transfer<T> {
@@ -35,27 +47,64 @@ impl<T: Arithmetic> Transfer<T> {
     }
 
     /// Starts to copy a matrix to the start of `to`, without gaps. Returns where its elements are then, and the transfer after which all are
-    /// there.
+    /// there. If it is a panel that others need too, `shared` has its pieces and its number.
     pub fn upload(
         &mut self,
         from: &HostRef<'_, T>,
         to: &mut Buffer<T>,
+        shared: Option<(&SharedPieces<T>, usize)>,
     ) -> Result<(MatrixLayout, Option<Event>)> {
         let layout = dense_of(from.layout());
         let (lines, length) = layout.lines();
         let whole = if length == 0 { 0 } else { lines };
         let mut last = None;
-        for (first, count) in pieces(whole, length, self.capacity) {
-            let oldest = if self.up.len() < BUFFERS { None } else { self.up.pop_front() };
-            let mut pinned = oldest.map_or_else(|| self.pinned(), Pending::wait)?;
-            let elements = first * length..(first + count) * length;
-            from.copy_lines(first, &mut pinned.as_mut_slice()[..elements.len()]);
-            let pending = pinned.write_start_to(to.slice_mut(elements)?, &[])?;
-            // The copy queue works in order: with the last piece all are there.
-            last = Some(pending.event().clone());
-            self.up.push_back(pending);
+        copiers()
+            .in_place_scope(|scope| {
+                let mut pieces = pieces(whole, length, self.capacity).enumerate();
+                let mut coming = VecDeque::with_capacity(AHEAD);
+                loop {
+                    while coming.len() < AHEAD
+                        && let Some((number, (first, count))) = pieces.next()
+                    {
+                        let elements = first * length..(first + count) * length;
+                        let (piece, promised) =
+                            self.promise(shared.map(|(pieces, panel)| (pieces, (panel, number))))?;
+                        if let Some(mut pinned) = promised {
+                            let (from, len, piece) = (*from, elements.len(), Arc::clone(&piece));
+                            scope.spawn(move |_| {
+                                from.copy_lines(first, &mut pinned.as_mut_slice()[..len]);
+                                piece.set(pinned);
+                            });
+                        }
+                        coming.push_back((elements, piece));
+                    }
+                    let Some((elements, piece)) = coming.pop_front() else { return Ok(()) };
+                    if self.up.len() == UPLOADS
+                        && let Some(oldest) = self.up.pop_front()
+                    {
+                        oldest.wait()?;
+                    }
+                    let pending = piece.wait().share_start_to(to.slice_mut(elements)?, &[])?;
+                    // The copy queue works in order: with the last piece all are there.
+                    last = Some(pending.event().clone());
+                    self.up.push_back(pending);
+                }
+            })
+            .map(|()| (layout, last))
+    }
+
+    /// A piece, and the memory that the caller has to copy it to, unless somebody else does.
+    fn promise(&self, shared: Option<(&SharedPieces<T>, Key)>) -> Result<Promise<T>> {
+        if let Some((pieces, key)) = shared
+            && let Some(piece) = pieces.find(key)
+        {
+            return Ok((piece, None));
         }
-        Ok((layout, last))
+        // Before anybody relies on it.
+        let pinned = self.pinned()?;
+        let (piece, promised) =
+            shared.map_or_else(|| (Staged::new(), true), |(pieces, key)| pieces.find_or_promise(key));
+        Ok((piece, promised.then_some(pinned)))
     }
 
     /// Copies a matrix without gaps from the start of `from`, which nobody is writing any more. The pieces go through the buffers of `next`,
@@ -72,7 +121,7 @@ impl<T: Arithmetic> Transfer<T> {
         let whole = if length == 0 { 0 } else { lines };
         for (first, count) in pieces(whole, length, self.capacity) {
             // Half of them under way, half of them with whoever takes them.
-            if under_way.len() == BUFFERS / 2
+            if under_way.len() == DOWNLOADS / 2
                 && let Some((first, elements, oldest)) = under_way.pop_front()
             {
                 take(first, elements, oldest.wait()?);

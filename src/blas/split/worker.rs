@@ -5,8 +5,9 @@ use super::feeder::{Fed, Feeder, Operand};
 use super::job::Job;
 use super::room::{Room, TILES};
 use super::schedule::Schedule;
+use super::staged::SharedPieces;
 use super::supply::Supply;
-use super::transfer::{BUFFERS, Transfer};
+use super::transfer::{DOWNLOADS, Transfer};
 use crate::blas::completion::Completion;
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -37,6 +38,8 @@ pub struct Worker<'a, T> {
     pub params: GemmParams,
     pub job: &'a Job<'a, T>,
     pub schedule: &'a Schedule,
+    /// What it has in common with other devices.
+    pub shared: Option<&'a SharedPieces<T>>,
     pub room: Room,
 }
 
@@ -64,13 +67,12 @@ impl<T: Arithmetic> Worker<'_, T> {
         pieces: Sender<Piece<T>>,
         returned: Receiver<PinnedBuffer<T>>,
     ) -> BlasResult<(usize, Option<Duration>)> {
-        let Self { member, device, job, schedule, room, .. } = *self;
+        let Self { member, device, job, schedule, shared, room, .. } = *self;
         let (to, fed) = mpsc::channel();
         let (spent_strips, strips) = mpsc::channel();
         let (spent_panels, panels) = mpsc::channel();
-        let feeder = Feeder::new((member, device), job, schedule, room, [strips, panels], to);
-        let rows = schedule.most_rows(member);
-        let transfer = Transfer::new(device, job.k.max(job.n), rows.saturating_mul(job.panel));
+        let feeder = Feeder::new((member, device), job, schedule, shared, room, [strips, panels], to);
+        let transfer = job.transfer(device);
         let multiplier = Multiplier {
             worker: self,
             strips: Vec::new(),
@@ -81,7 +83,7 @@ impl<T: Arithmetic> Worker<'_, T> {
             spent_panels,
             transfer,
             pieces,
-            pinned: Supply::new(BUFFERS, returned),
+            pinned: Supply::new(DOWNLOADS, returned),
             rows: 0,
             busy: Some(Duration::ZERO),
         };
