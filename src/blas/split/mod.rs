@@ -23,8 +23,9 @@
 //!
 //! # How the work is split
 //! Each device starts with a share of the rows of C in proportion to its rate, which is measured once for each element type on matrices
-//! small enough to take milliseconds. A device whose share would not be worth its transfers gets none. Rows are worked off in strips, large ones first; who is done
-//! takes over the end of the share that would take longest.
+//! small enough to take milliseconds. A device that would not shorten the product gets none, judging by these rates and by how fast each device is
+//! sent its operands, which is measured once too. Rows are worked off in strips, large ones first; who is done takes over the end of the share
+//! that would take longest.
 //!
 //! If C has more columns than rows these are shared instead, as the rows of Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ: so it is the smaller factor that goes to
 //! every device, and there is more to share.
@@ -33,6 +34,9 @@
 //! panels (`feeder`), another one multiplies them (`worker`) and sends tiles back: while the device computes, operands arrive and results
 //! leave, through pinned buffers on the copy queue. Panels stay on the device if all of B fits. α op(A) op(B) is computed on the devices, and
 //! βC added where C is: on the host.
+//!
+//! The host's memory is what devices of one host share. So a piece of B is copied to pinned memory once for all of them (`staged`), in pieces
+//! that stay in the processor's cache until they are sent, and by threads that leave cores to the drivers (`copiers`).
 //!
 //! Devices without double precision are in no team, so in no product either.
 

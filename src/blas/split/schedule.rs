@@ -11,7 +11,7 @@ pub const LEAST_ROWS: usize = 64;
 const MOST_ROWS: usize = 4096;
 
 /// A share of the work is not worth its transfers if it takes less than this, in seconds.
-const LEAST_SECONDS: f64 = 2e-3;
+const LEAST_SECONDS: f64 = 4e-3;
 
 /// Another device has to shorten the product by so much, as far as can be told, to take part.
 const LEAST_GAIN: f64 = 1.05;
