@@ -160,7 +160,9 @@ impl<T: Storage> Stencil<T> {
                     let trailing = [extents, blocks, t_origin, real(kernels.t_sign), first_parity];
                     Some(Packing { kernel, range: *range, psi, links, trailing })
                 });
-            halo.borrow_mut().exchange(packings)?;
+            let parity =
+                (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
+            halo.borrow_mut().exchange(parity, packings)?;
         }
         let halo = self.halo.as_ref().map(RefCell::borrow);
         let mut running = Vec::new();

@@ -1,15 +1,21 @@
 //! What neighbouring slabs tell each other: half-spinors on their first and last time slice.
 
 use super::Lattice;
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, PinnedBuffer, Range};
+use crate::device::{
+    Argument, ArgumentList, Buffer, Device, DeviceError, Kernel, Pending, PinnedBuffer, Range,
+};
 use crate::host::Spinor;
 use crate::scalar::Storage;
+use bytemuck::Pod;
+use std::sync::Arc;
 
 /// The halos of all slabs of a lattice. Slabs are a ring along t. Half-spinors are in the precision of the arithmetic.
 ///
-/// A device cannot reach the memory of another one through OpenCL, so everything goes by the host.
+/// A device cannot reach the memory of another one through OpenCL, so everything goes by the host: from one device to pinned memory, and from
+/// there to the other.
 pub(crate) struct Halo<T: Storage> {
     slabs: Vec<SlabHalo<T::Real>>,
+    sources: usize,
 }
 
 struct SlabHalo<T> {
@@ -17,9 +23,27 @@ struct SlabHalo<T> {
     to_ahead: Buffer<T>,
     from_behind: Buffer<T>,
     from_ahead: Buffer<T>,
-    /// Pinned host memory for what goes to and comes from the slab behind, and the slab ahead. Transfers take it and give it
-    /// back; after a failed one it is made anew.
-    staging: Option<[PinnedBuffer<T>; 2]>,
+    /// Pinned host memory for what goes to the slab behind and the slab ahead.
+    staging: [Staging<T>; 2],
+}
+
+/// Pinned memory between two devices.
+enum Staging<T> {
+    /// Nobody has it; after a failed transfer there is none.
+    Free(Option<PinnedBuffer<T>>),
+    /// The neighbour is being sent it.
+    Sent(Pending<Arc<PinnedBuffer<T>>>),
+}
+
+impl<T: Pod> Staging<T> {
+    /// For the next transfer, of at most so many elements.
+    fn take(&mut self, device: &Device, len: usize) -> Result<PinnedBuffer<T>, DeviceError> {
+        let kept = match std::mem::replace(self, Self::Free(None)) {
+            Self::Free(kept) => kept,
+            Self::Sent(pending) => Arc::into_inner(pending.wait()?),
+        };
+        kept.map_or_else(|| PinnedBuffer::zeroed(device, len), Ok)
+    }
 }
 
 /// What a launch of the packing kernel needs of one slab.
@@ -47,18 +71,20 @@ impl<T: Storage> Halo<T> {
                 to_ahead: buffer()?,
                 from_behind: buffer()?,
                 from_ahead: buffer()?,
-                staging: None,
+                staging: [Staging::Free(None), Staging::Free(None)],
             })
         });
-        Ok(Self { slabs: slabs.collect::<Result<_, DeviceError>>()? })
+        Ok(Self { slabs: slabs.collect::<Result<_, DeviceError>>()?, sources })
     }
 
-    /// Packs the faces of each slab and passes them to its neighbours.
+    /// Packs the faces of each slab and passes them to its neighbours: those of the sites of one parity, or of all. Kernels that are launched
+    /// later find them there.
     ///
     /// The host waits for the packing, and so for every kernel enqueued before it: no earlier stencil still reads the buffers that
     /// are written here.
     pub fn exchange<'a>(
         &mut self,
+        parity: Option<usize>,
         packings: impl Iterator<Item = Packing<'a, T>>,
     ) -> Result<(), DeviceError> {
         let mut reads = Vec::with_capacity(self.slabs.len());
@@ -72,39 +98,36 @@ impl<T: Storage> Halo<T> {
             ];
             let arguments = ArgumentList::new(fields).and(packing.trailing);
             let packed = packing.kernel.launch(packing.range, arguments.as_slice())?;
-            let [behind, ahead] = match slab.staging.take() {
-                Some(staging) => staging,
-                None => {
-                    let len = slab.to_behind.len();
-                    [PinnedBuffer::zeroed(&device, len)?, PinnedBuffer::zeroed(&device, len)?]
-                }
-            };
+            let len = slab.to_behind.len();
+            let elements = part(len, self.sources, parity);
+            let [behind, ahead] = &mut slab.staging;
+            let (behind, ahead) = (behind.take(&device, len)?, ahead.take(&device, len)?);
             reads.push((
-                behind.read_from(&slab.to_behind, &[&packed])?,
-                ahead.read_from(&slab.to_ahead, &[&packed])?,
+                behind.read_start_from(slab.to_behind.slice(elements.clone())?, &[&packed])?,
+                ahead.read_start_from(slab.to_ahead.slice(elements)?, &[&packed])?,
             ));
         }
-        let (mut behind, mut ahead) = (Vec::new(), Vec::new());
-        for (read_behind, read_ahead) in reads {
-            behind.push(read_behind.wait()?);
-            ahead.push(read_ahead.wait()?);
+        let mut packed = Vec::with_capacity(reads.len());
+        for (behind, ahead) in reads {
+            packed.push((Arc::new(behind.wait()?), Arc::new(ahead.wait()?)));
         }
 
-        // What slab k sends ahead and what slab k + 1 sends behind change places.
         let count = self.slabs.len();
-        for (k, ahead) in ahead.iter_mut().enumerate() {
-            ahead.as_mut_slice().swap_with_slice(behind[(k + 1) % count].as_mut_slice());
+        let mut arrivals = vec![Vec::new(); count];
+        for (k, (behind, ahead)) in packed.into_iter().enumerate() {
+            let elements = part(self.slabs[k].to_behind.len(), self.sources, parity);
+            let neighbours = [(k + count - 1) % count, (k + 1) % count];
+            let to = self.slabs[neighbours[0]].from_ahead.slice_mut(elements.clone())?;
+            let behind = behind.share_start_to(to, &[])?;
+            let to = self.slabs[neighbours[1]].from_behind.slice_mut(elements)?;
+            let ahead = ahead.share_start_to(to, &[])?;
+            for (neighbour, sent) in neighbours.into_iter().zip([&behind, &ahead]) {
+                arrivals[neighbour].push(sent.event().clone());
+            }
+            self.slabs[k].staging = [behind, ahead].map(Staging::Sent);
         }
-
-        let mut writes = Vec::with_capacity(count);
-        for ((slab, behind), ahead) in self.slabs.iter_mut().zip(behind).zip(ahead) {
-            writes.push((
-                behind.write_to(&mut slab.from_behind, &[])?,
-                ahead.write_to(&mut slab.from_ahead, &[])?,
-            ));
-        }
-        for (slab, (behind, ahead)) in self.slabs.iter_mut().zip(writes) {
-            slab.staging = Some([behind.wait()?, ahead.wait()?]);
+        for (slab, arrivals) in self.slabs.iter().zip(&arrivals) {
+            slab.to_behind.device().compute_after(&arrivals.iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -112,5 +135,13 @@ impl<T: Storage> Halo<T> {
     /// What slab `k` received: from ahead, from behind.
     pub fn received(&self, k: usize) -> (&Buffer<T::Real>, &Buffer<T::Real>) {
         (&self.slabs[k].from_ahead, &self.slabs[k].from_behind)
+    }
+}
+
+/// The elements of a halo buffer of this length that belong to the sites of one parity, or of both. Of several fields all are sent.
+fn part(len: usize, sources: usize, parity: Option<usize>) -> std::ops::Range<usize> {
+    match parity {
+        Some(parity) if sources == 1 => parity * (len / 2)..(parity + 1) * (len / 2),
+        _ => 0..len,
     }
 }
