@@ -1,9 +1,7 @@
 //! What neighbouring slabs tell each other: half-spinors on their first and last time slice.
 
 use super::Lattice;
-use crate::device::{
-    Argument, ArgumentList, Buffer, Device, DeviceError, Kernel, Pending, PinnedBuffer, Range,
-};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Pending, PinnedBuffer, Range};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 use bytemuck::Pod;
@@ -23,26 +21,20 @@ struct SlabHalo<T> {
     to_ahead: Buffer<T>,
     from_behind: Buffer<T>,
     from_ahead: Buffer<T>,
-    /// Pinned host memory for what goes to the slab behind and the slab ahead.
-    staging: [Staging<T>; 2],
+    /// What the slab behind and the slab ahead have been sent, or are being sent, in pinned host memory; after a failed transfer there is none.
+    sent: [Option<Pending<Arc<PinnedBuffer<T>>>>; 2],
 }
 
-/// Pinned memory between two devices.
-enum Staging<T> {
-    /// Nobody has it; after a failed transfer there is none.
-    Free(Option<PinnedBuffer<T>>),
-    /// The neighbour is being sent it.
-    Sent(Pending<Arc<PinnedBuffer<T>>>),
-}
-
-impl<T: Pod> Staging<T> {
-    /// For the next transfer, of at most so many elements.
-    fn take(&mut self, device: &Device, len: usize) -> Result<PinnedBuffer<T>, DeviceError> {
-        let kept = match std::mem::replace(self, Self::Free(None)) {
-            Self::Free(kept) => kept,
-            Self::Sent(pending) => Arc::into_inner(pending.wait()?),
+impl<T: Pod> SlabHalo<T> {
+    /// Pinned memory for what goes behind and ahead next: that of the last time, once the neighbours have it.
+    fn staging(&mut self) -> Result<[PinnedBuffer<T>; 2], DeviceError> {
+        let (device, len) = (self.to_behind.device().clone(), self.to_behind.len());
+        let staging = |sent: &mut Option<Pending<Arc<PinnedBuffer<T>>>>| {
+            let kept = sent.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
+            kept.map_or_else(|| PinnedBuffer::zeroed(&device, len), Ok)
         };
-        kept.map_or_else(|| PinnedBuffer::zeroed(device, len), Ok)
+        let [behind, ahead] = &mut self.sent;
+        Ok([staging(behind)?, staging(ahead)?])
     }
 }
 
@@ -71,7 +63,7 @@ impl<T: Storage> Halo<T> {
                 to_ahead: buffer()?,
                 from_behind: buffer()?,
                 from_ahead: buffer()?,
-                staging: [Staging::Free(None), Staging::Free(None)],
+                sent: [None, None],
             })
         });
         Ok(Self { slabs: slabs.collect::<Result<_, DeviceError>>()?, sources })
@@ -89,7 +81,7 @@ impl<T: Storage> Halo<T> {
     ) -> Result<(), DeviceError> {
         let mut reads = Vec::with_capacity(self.slabs.len());
         for (slab, packing) in self.slabs.iter_mut().zip(packings) {
-            let device = slab.to_behind.device().clone();
+            let [behind, ahead] = slab.staging()?;
             let fields = [
                 packing.psi.into(),
                 packing.links.into(),
@@ -98,10 +90,7 @@ impl<T: Storage> Halo<T> {
             ];
             let arguments = ArgumentList::new(fields).and(packing.trailing);
             let packed = packing.kernel.launch(packing.range, arguments.as_slice())?;
-            let len = slab.to_behind.len();
-            let elements = part(len, self.sources, parity);
-            let [behind, ahead] = &mut slab.staging;
-            let (behind, ahead) = (behind.take(&device, len)?, ahead.take(&device, len)?);
+            let elements = part(slab.to_behind.len(), self.sources, parity);
             reads.push((
                 behind.read_start_from(slab.to_behind.slice(elements.clone())?, &[&packed])?,
                 ahead.read_start_from(slab.to_ahead.slice(elements)?, &[&packed])?,
@@ -124,7 +113,7 @@ impl<T: Storage> Halo<T> {
             for (neighbour, sent) in neighbours.into_iter().zip([&behind, &ahead]) {
                 arrivals[neighbour].push(sent.event().clone());
             }
-            self.slabs[k].staging = [behind, ahead].map(Staging::Sent);
+            self.slabs[k].sent = [Some(behind), Some(ahead)];
         }
         for (slab, arrivals) in self.slabs.iter().zip(&arrivals) {
             slab.to_behind.device().compute_after(&arrivals.iter().collect::<Vec<_>>())?;

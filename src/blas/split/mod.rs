@@ -72,6 +72,7 @@ use staged::SharedPieces;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use transfer::WAITING;
 use worker::{Piece, Worker};
 
 /// How a product is split.
@@ -239,7 +240,8 @@ pub fn gemm<T: Arithmetic>(
     let (rates, planned) = plan::<T>(team, params, [m, n, k], &strips, true)?;
     let schedule = Schedule::new(&planned, &rates, strips);
     let members = planned.iter().filter(|&&rows| rows > 0).count();
-    let shared = (members > 1).then(|| SharedPieces::new(members));
+    let shared = team.devices().first().filter(|_| members > 1);
+    let shared = shared.map(|device| SharedPieces::new(members, job.transfer(device).depth(WAITING)));
 
     let written = AtomicUsize::new(0);
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();

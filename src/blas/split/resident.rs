@@ -4,7 +4,7 @@ use super::copiers::copiers;
 use super::host_matrix::{HostMut, HostRef, SharedMut};
 use super::staged::SharedPieces;
 use super::supply::Supply;
-use super::transfer::{DOWNLOADS, Transfer};
+use super::transfer::{DOWNLOADS, Transfer, WAITING};
 use crate::blas::completion::Completion;
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -100,7 +100,7 @@ fn fetch<T: Arithmetic>(
     let transfer = Transfer::new(from.device(), length, from.len());
     copiers().in_place_scope(|copies| {
         let (back, returned) = mpsc::channel();
-        let mut pinned = Supply::new(DOWNLOADS, returned);
+        let mut pinned = Supply::new(transfer.depth(DOWNLOADS), returned);
         let next = || pinned.next().ok().flatten().map_or_else(|| transfer.pinned(), Ok);
         let take = |first, elements, pinned: PinnedBuffer<T>| {
             let back = back.clone();
@@ -120,8 +120,16 @@ impl<T: Arithmetic> Copies<T> {
     /// # Errors
     /// [`BlasError::Device`].
     pub fn upload(team: &Team, from: HostRef<'_, T>) -> BlasResult<Self> {
-        Ok(Self { copies: send(team, |_| from, Some(&SharedPieces::new(team.len())))? })
+        let Some(device) = team.devices().first() else { return Ok(Self { copies: Vec::new() }) };
+        let pieces = SharedPieces::new(team.len(), transfer(device, &from).depth(WAITING));
+        Ok(Self { copies: send(team, |_| from, Some(&pieces))? })
     }
+}
+
+/// The way to a device for a matrix.
+fn transfer<T: Arithmetic>(device: &Device, matrix: &HostRef<'_, T>) -> Transfer<T> {
+    let (lines, length) = matrix.layout().lines();
+    Transfer::new(device, length, lines * length)
 }
 
 /// Copies a matrix to each device, to all at the same time; kernels that are launched later find it there. `shared` if all are sent the same one.
@@ -133,11 +141,9 @@ fn send<'a, T: Arithmetic>(
     let send = |member: usize, device: &Device| {
         let from = matrix(member);
         let MatrixLayout { rows, columns, .. } = *from.layout();
-        let (_, length) = from.layout().lines();
         let mut buffer = Buffer::uninitialised(device, rows * columns)?;
         let shared = shared.map(|pieces| (pieces, 0));
-        let mut transfer = Transfer::new(device, length, rows * columns);
-        let (layout, arrival) = transfer.upload(&from, &mut buffer, shared)?;
+        let (layout, arrival) = transfer(device, &from).upload(&from, &mut buffer, shared)?;
         device.compute_after(arrival.as_ref().as_slice())?;
         Ok((buffer, layout))
     };

@@ -4,9 +4,6 @@ use crate::device::PinnedBuffer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Pieces that wait for devices that need them later, at most.
-const MOST_WAITING: usize = 64;
-
 /// A piece that some thread is copying to pinned memory, or has copied.
 pub struct Staged<T> {
     pinned: Mutex<Option<Arc<PinnedBuffer<T>>>>,
@@ -53,14 +50,16 @@ struct Entry<T> {
 /// much later than others copies a piece again.
 pub struct SharedPieces<T> {
     devices: usize,
+    /// Pieces that wait for devices that need them later, at most.
+    most_waiting: usize,
     /// Oldest first.
     entries: Mutex<VecDeque<Entry<T>>>,
 }
 
 impl<T> SharedPieces<T> {
-    /// For so many devices.
-    pub fn new(devices: usize) -> Self {
-        Self { devices, entries: Mutex::default() }
+    /// For so many devices, with so many pieces waiting at most.
+    pub fn new(devices: usize, most_waiting: usize) -> Self {
+        Self { devices, most_waiting, entries: Mutex::default() }
     }
 
     /// A piece that a device comes for, if another one has promised it.
@@ -76,7 +75,7 @@ impl<T> SharedPieces<T> {
         }
         let piece = Staged::new();
         if self.devices > 1 {
-            if entries.len() == MOST_WAITING {
+            if entries.len() == self.most_waiting {
                 entries.pop_front();
             }
             entries.push_back(Entry { key, piece: Arc::clone(&piece), left: self.devices - 1 });
@@ -106,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_piece_is_promised_once_to_all_devices() {
-        let pieces = SharedPieces::<f64>::new(3);
+        let pieces = SharedPieces::<f64>::new(3, 4);
         assert!(pieces.find((0, 0)).is_none());
         let (first, promised) = pieces.find_or_promise((0, 0));
         assert!(promised);
@@ -118,8 +117,8 @@ mod tests {
 
     #[test]
     fn who_comes_much_later_copies_a_piece_again() {
-        let pieces = SharedPieces::<f64>::new(2);
-        for piece in 0..=MOST_WAITING {
+        let pieces = SharedPieces::<f64>::new(2, 4);
+        for piece in 0..=4 {
             assert!(pieces.find_or_promise((7, piece)).1);
         }
         assert!(pieces.find((7, 0)).is_none());

@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// processor's cache when the device reads them.
 const PIECE: usize = 4 << 20;
 
-/// Pieces that are being copied, or wait to be sent.
+/// Pieces that are being copied, or wait to be sent; of these and the following numbers only as many as have as many bytes where lines are
+/// longer.
 const AHEAD: usize = 16;
 
 /// Pieces that are being sent.
@@ -21,6 +22,9 @@ const UPLOADS: usize = 8;
 
 /// Pieces that are being fetched, or copied to where they belong.
 pub const DOWNLOADS: usize = 16;
+
+/// Pieces that wait for devices that need them later.
+pub const WAITING: usize = 64;
 
 /// A piece on its way, and its memory if it is still to be copied there.
 type Promise<T> = (Arc<Staged<T>>, Option<PinnedBuffer<T>>);
@@ -41,6 +45,11 @@ impl<T: Arithmetic> Transfer<T> {
         Self { device: device.clone(), capacity, up: VecDeque::new() }
     }
 
+    /// How many pieces there may be of a kind that there are `most` of at most, so that long lines do not take all memory.
+    pub fn depth(&self, most: usize) -> usize {
+        (most * PIECE / (self.capacity * size_of::<T>())).clamp(2, most)
+    }
+
     /// A pinned buffer for a download.
     pub fn pinned(&self) -> Result<PinnedBuffer<T>> {
         PinnedBuffer::kept(&self.device, self.capacity)
@@ -58,12 +67,13 @@ impl<T: Arithmetic> Transfer<T> {
         let (lines, length) = layout.lines();
         let whole = if length == 0 { 0 } else { lines };
         let mut last = None;
+        let (most_ahead, most_sent) = (self.depth(AHEAD), self.depth(UPLOADS));
         copiers()
             .in_place_scope(|scope| {
                 let mut pieces = pieces(whole, length, self.capacity).enumerate();
-                let mut coming = VecDeque::with_capacity(AHEAD);
+                let mut coming = VecDeque::with_capacity(most_ahead);
                 loop {
-                    while coming.len() < AHEAD
+                    while coming.len() < most_ahead
                         && let Some((number, (first, count))) = pieces.next()
                     {
                         let elements = first * length..(first + count) * length;
@@ -79,7 +89,7 @@ impl<T: Arithmetic> Transfer<T> {
                         coming.push_back((elements, piece));
                     }
                     let Some((elements, piece)) = coming.pop_front() else { return Ok(()) };
-                    if self.up.len() == UPLOADS
+                    if self.up.len() == most_sent
                         && let Some(oldest) = self.up.pop_front()
                     {
                         oldest.wait()?;
@@ -121,7 +131,7 @@ impl<T: Arithmetic> Transfer<T> {
         let whole = if length == 0 { 0 } else { lines };
         for (first, count) in pieces(whole, length, self.capacity) {
             // Half of them under way, half of them with whoever takes them.
-            if under_way.len() == DOWNLOADS / 2
+            if under_way.len() == self.depth(DOWNLOADS) / 2
                 && let Some((first, elements, oldest)) = under_way.pop_front()
             {
                 take(first, elements, oldest.wait()?);

@@ -81,9 +81,9 @@ impl<T: Arithmetic> Worker<'_, T> {
             spare: Vec::new(),
             spent_strips,
             spent_panels,
+            pinned: Supply::new(transfer.depth(DOWNLOADS), returned),
             transfer,
             pieces,
-            pinned: Supply::new(DOWNLOADS, returned),
             rows: 0,
             busy: Some(Duration::ZERO),
         };
