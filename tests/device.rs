@@ -10,6 +10,7 @@ use lattice_cl::device::{
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
+use std::sync::Arc;
 
 const ADD: KernelFamily = KernelFamily::new(
     "add",
@@ -379,6 +380,35 @@ fn pinned_memory_travels_beside_the_kernels() {
         let expected: Vec<f64> = (0..len).map(|i| 2.0 * i as f64).collect();
         assert_eq!(pinned.as_slice(), expected);
         assert!(matches!(pinned.write_to(&mut y, &[]), Err(DeviceError::LengthMismatch { .. })));
+    }
+}
+
+#[test]
+fn pinned_memory_of_one_device_is_sent_to_all() {
+    // Two of each, so that there are several.
+    let devices: Vec<Device> = devices().into_iter().chain(devices()).collect();
+    for owner in &devices {
+        let mut pinned = PinnedBuffer::<f64>::zeroed(owner, 1000).unwrap();
+        for (i, value) in pinned.as_mut_slice().iter_mut().enumerate() {
+            *value = i as f64;
+        }
+        let pinned = Arc::new(pinned);
+        let mut buffers: Vec<_> =
+            devices.iter().map(|device| Buffer::<f64>::zeroed(device, 1001).unwrap()).collect();
+        let sent = buffers.iter_mut().zip(1..).map(|(buffer, length)| {
+            let to = buffer.slice_mut(1..1000 - length).unwrap();
+            pinned.share_start_to(to, &[]).unwrap()
+        });
+        // The transfers keep the memory alive.
+        let sent: Vec<_> = sent.collect();
+        drop(pinned);
+        for ((buffer, sent), length) in buffers.iter_mut().zip(sent).zip(1..) {
+            let whole = sent.wait().unwrap();
+            let elements = buffer.to_vec().unwrap();
+            assert_eq!(elements[1..1000 - length], whole.as_slice()[..999 - length]);
+            assert!(elements[0] == 0.0 && elements[1000 - length..].iter().all(|&element| element == 0.0));
+            assert!(matches!(whole.share_start_to(buffer, &[]), Err(DeviceError::OutOfRange { .. })));
+        }
     }
 }
 
