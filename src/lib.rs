@@ -57,6 +57,7 @@ pub mod observables;
 #[cfg(feature = "program")]
 pub mod plot;
 pub mod scalar;
+mod sync;
 pub mod tuning;
 
 pub use host::{Dims, GaugeConfiguration};

@@ -3,6 +3,7 @@
 use super::Common;
 use super::failure::{Failure, Status};
 use crate::device::SearchObserver;
+use crate::sync::lock;
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 
 /// When to use colour.
@@ -86,7 +87,7 @@ impl Report {
 
     /// From now on results as JSON have this too. `name` must be none of their own keys.
     pub fn add_to_result(&self, name: &'static str, value: Value) {
-        self.additions.lock().unwrap_or_else(PoisonError::into_inner).insert(name, value);
+        lock(&self.additions).insert(name, value);
     }
 
     /// The result: `text` for people, or `json` with `--json`, on standard output.
@@ -94,7 +95,7 @@ impl Report {
     /// That nobody reads it is no failure.
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
         let written = if self.json {
-            let additions = self.additions.lock().unwrap_or_else(PoisonError::into_inner);
+            let additions = lock(&self.additions);
             let result = Extended { result: json, additions: &additions };
             serde_json::to_string(&result).map_err(io::Error::other).and_then(|json| print(&json))
         } else {
@@ -168,7 +169,7 @@ impl Report {
         let bars = self.bars.clone();
         let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
         SearchObserver::new(move |progress| {
-            let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut current = lock(&current);
             if progress.finished {
                 if let Some(bar) = current.take() {
                     bar.finish_and_clear();

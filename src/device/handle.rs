@@ -16,6 +16,7 @@ use super::recorder::{DeviceRecorder, Queue, Recorder};
 use super::reduction::WorkspacePool;
 use super::scratch::ScratchPool;
 use super::tuning_options::{SearchObserver, TuningMode};
+use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::device::Device as RawDevice;
@@ -24,7 +25,7 @@ use opencl3::event::cl_event;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Whether the queues of a device record when each command ran.
@@ -356,9 +357,4 @@ impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Device({})", self.label())
     }
-}
-
-/// Locks a mutex whose contents stay valid even if a holder panicked.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,8 +3,9 @@
 use super::argument::{Argument, CType, Kind, Parameter, Value};
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
-use super::handle::{Core, Noted, lock};
+use super::handle::{Core, Noted};
 use super::recorder::Queue;
+use crate::sync::lock;
 use cl3::load_library;
 use opencl3::error_codes::{
     CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_SUCCESS, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE,

@@ -2,8 +2,9 @@
 
 use super::argument::{Argument, Parameter};
 use super::error::{DeviceError, Result};
-use super::handle::{Device, lock};
+use super::handle::Device;
 use super::memory::{Blocking, Memory};
+use crate::sync::lock;
 use num_complex::Complex64;
 use std::fmt;
 use std::sync::{Arc, Mutex};

@@ -91,26 +91,14 @@ impl<T: Pod> PinnedBuffer<T> {
     ) -> Result<Pending<Self>> {
         let destination = destination.into();
         check_length("pinned write", destination.len(), self.len)?;
-        self.write_start_to(destination, wait)
-    }
-
-    /// As [`PinnedBuffer::write_to`], with only as many of the first elements as the destination has.
-    ///
-    /// # Errors
-    /// [`DeviceError::OutOfRange`] if it has more; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
-    pub fn write_start_to<'b>(
-        self,
-        destination: impl Into<BufferViewMut<'b, T>>,
-        wait: &[&Event],
-    ) -> Result<Pending<Self>> {
-        let destination = destination.into();
         check_device(&self.device, destination.device())?;
         // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
         let event = unsafe { self.start_write(&destination, wait) }?;
         Self::pending(self, event, destination.device())
     }
 
-    /// As [`PinnedBuffer::write_start_to`], to any device, for elements that several devices are sent.
+    /// As [`PinnedBuffer::write_to`], to any device and with only as many of the first elements as the destination has: for those that several
+    /// devices are sent.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] if the destination has more elements; [`DeviceError::OpenCl`].

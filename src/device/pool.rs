@@ -1,6 +1,6 @@
 //! Memory that nobody is using, kept by a device for the next who needs some.
 
-use super::handle::lock;
+use crate::sync::lock;
 use std::sync::Mutex;
 
 /// Pieces of memory of kind `M`, and the bytes of each. It holds no [`Device`](super::Device), so that the device can keep it.

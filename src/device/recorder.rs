@@ -1,7 +1,7 @@
 //! What ran on the queues of devices, and when: a record of every command.
 
 use super::error::{DeviceError, Result};
-use super::handle::lock;
+use crate::sync::lock;
 use opencl3::error_codes::ClError;
 use opencl3::event::{Event as RawEvent, cl_event, retain_event};
 use std::fmt;

@@ -2,9 +2,10 @@
 
 use super::argument::{Argument, Parameter};
 use super::error::Result;
-use super::handle::{Device, lock};
+use super::handle::Device;
 use super::memory::Memory;
 use super::number::{Number, Slot};
+use crate::sync::lock;
 use std::fmt;
 use std::sync::Mutex;
 

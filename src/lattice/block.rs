@@ -7,9 +7,10 @@ use crate::device::{
 };
 use crate::host::Spinor;
 use crate::scalar::{Storage, StoragePrecision};
+use crate::sync::lock;
 use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::Complex64;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 const BLOCK: KernelFamily = KernelFamily::new(
     "block",
@@ -208,7 +209,7 @@ impl BlockKernels {
 
     fn scratch(&self) -> MutexGuard<'_, Scratch> {
         // What a panic left here is overwritten before it is read.
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.scratch)
     }
 }
 

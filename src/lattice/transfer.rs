@@ -6,10 +6,11 @@ use crate::device::{
 };
 use crate::host::{Dims, NDIM};
 use crate::scalar::{Half, Real, Storage};
+use crate::sync::lock;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const CONVERT: KernelFamily = KernelFamily::new("convert", &[include_str!("../../cl/convert.cl")]);
 
@@ -124,7 +125,7 @@ pub fn download<T: Storage, S: Send>(
     let parities = if parity.is_some() { 1 } else { 2 };
     let field = buffer.slice(start..start + parities * layout.half_field(shape))?;
     let staging = buffer.device().attached(|_| Ok::<_, DeviceError>(Staging::<T::Stored>::default()))?;
-    let mut numbers = staging.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut numbers = lock(&staging.0);
     if numbers.len() < field.len() {
         numbers.resize(field.len(), T::Stored::default());
     }
@@ -216,7 +217,7 @@ struct Conversions(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
 impl Conversions {
     fn kernel<T: Storage, R: Storage>(device: &Device, key: KernelKey) -> Result<Arc<Kernel>, DeviceError> {
         let made = device.attached(|_| Ok::<_, DeviceError>(Self::default()))?;
-        let mut made = made.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = lock(&made.0);
         if let Some(kernel) = made.get(&key) {
             return Ok(kernel.clone());
         }

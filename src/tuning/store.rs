@@ -3,12 +3,13 @@
 use super::file::{Entry, Identity, TuningFile, TuningFileError};
 use super::{Found, Key, Variant, date};
 use crate::device::Device;
+use crate::sync::lock;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// One for each open device. What the file does not take stays here as long as the device.
@@ -103,7 +104,7 @@ impl Store {
     }
 
     fn spent(&self) -> MutexGuard<'_, Duration> {
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spent)
     }
 
     /// Says what is wrong with the file, once.
@@ -126,7 +127,7 @@ impl Store {
     }
 
     fn memory(&self) -> MutexGuard<'_, HashMap<Key, Value>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.memory)
     }
 }
 

@@ -5,9 +5,10 @@ use super::tuning::{GemmTuning, Mma, Panels, Registers};
 use crate::blas::completion::Completion;
 use crate::device::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use crate::scalar::Element;
+use crate::sync::lock;
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const COMMON: &str = include_str!("../../../cl/gemm.cl");
 const TEXTBOOK: KernelFamily =
@@ -59,8 +60,8 @@ impl<T: Element> Kernels<T> {
     }
 
     fn get(&self, device: &Device, tuning: GemmTuning, form: Form) -> Result<Arc<Built>> {
-        let lock = || self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(built) = lock().get(&(tuning, form)) {
+        let known = || lock(&self.built);
+        if let Some(built) = known().get(&(tuning, form)) {
             return Ok(Arc::clone(built));
         }
         let built = Arc::new(match tuning {
@@ -69,7 +70,7 @@ impl<T: Element> Kernels<T> {
             GemmTuning::Panels(variant) => panels::<T>(device, variant)?,
             GemmTuning::Mma(variant) => mma::<T>(device, variant, form)?,
         });
-        Ok(Arc::clone(lock().entry((tuning, form)).or_insert(built)))
+        Ok(Arc::clone(known().entry((tuning, form)).or_insert(built)))
     }
 
     /// Starts the product with the kernels of `tuning`, which fit the element type.

@@ -7,12 +7,13 @@ use crate::blas::error::{BlasError, BlasResult};
 use crate::blas::matrix::Op;
 use crate::device::{Buffer, Device, DeviceKind};
 use crate::scalar::{Element, Precision, Real};
+use crate::sync::lock;
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Powers of two that bound an extent: what is smaller than the first, or larger than half the last, is one class. Narrow tiles are of
@@ -67,7 +68,7 @@ impl<T: Element> Chosen<T> {
         let chosen: Result<_, std::convert::Infallible> =
             device.attached(|_| Ok(Self { variants: Mutex::default(), element: PhantomData }));
         match chosen {
-            Ok(chosen) => access(&mut chosen.variants.lock().unwrap_or_else(PoisonError::into_inner)),
+            Ok(chosen) => access(&mut lock(&chosen.variants)),
             Err(impossible) => match impossible {},
         }
     }

@@ -36,7 +36,7 @@ pub struct Feeder<'a, T> {
     device: &'a Device,
     job: &'a Job<'a, T>,
     schedule: &'a Schedule,
-    shared: Option<&'a SharedPieces<T>>,
+    shared: &'a SharedPieces<T>,
     room: Room,
     transfer: Transfer<T>,
     strips: Supply<Buffer<T>>,
@@ -50,7 +50,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         (member, device): (usize, &'a Device),
         job: &'a Job<'a, T>,
         schedule: &'a Schedule,
-        shared: Option<&'a SharedPieces<T>>,
+        shared: &'a SharedPieces<T>,
         room: Room,
         [strips, panels]: [Receiver<Buffer<T>>; 2],
         to: Sender<Fed<T>>,
@@ -138,7 +138,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
             }
         };
         let part = self.job.b.columns_of(self.job.ops[1], columns.clone())?;
-        let panel = self.bring(columns, &part, buffer, self.shared.map(|pieces| (pieces, number)))?;
+        let panel = self.bring(columns, &part, buffer, Some((self.shared, number)))?;
         Ok(self.to.send(Fed::Panel(panel)).is_ok())
     }
 

@@ -3,9 +3,10 @@
 use crate::blas::error::BlasResult;
 use crate::blas::matrix::{MatrixLayout, Op};
 use crate::host::level1::Arithmetic;
+use crate::sync::lock;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Groups of lines that threads write independently of each other, at most.
 const MOST_GROUPS: usize = 4096;
@@ -152,7 +153,7 @@ impl<T: Arithmetic> SharedMut<'_, T> {
         let mut from = from.chunks(length);
         while from.len() > 0 {
             let (group, within) = (next / self.lines_of_group, next % self.lines_of_group);
-            let mut lines = self.groups[group].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = lock(&self.groups[group]);
             let lines = lines[within * leading + column..].chunks_mut(leading);
             for (line, from) in lines.zip(from.by_ref().take(self.lines_of_group - within)) {
                 let line = &mut line[..length];

@@ -71,8 +71,8 @@ use schedule::{Cost, LEAST_ROWS, Schedule};
 use staged::SharedPieces;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
-use transfer::WAITING;
 use worker::{Piece, Worker};
 
 /// How a product is split.
@@ -239,9 +239,7 @@ pub fn gemm<T: Arithmetic>(
         members.map(|(member, device)| job.strip(device, &params.of_member(member))).collect();
     let (rates, planned) = plan::<T>(team, params, [m, n, k], &strips, true)?;
     let schedule = Schedule::new(&planned, &rates, strips);
-    let members = planned.iter().filter(|&&rows| rows > 0).count();
-    let shared = team.devices().first().filter(|_| members > 1);
-    let shared = shared.map(|device| SharedPieces::new(members, job.transfer(device).depth(WAITING)));
+    let shared = SharedPieces::new(planned.iter().filter(|&&rows| rows > 0).count());
 
     let written = AtomicUsize::new(0);
     let (pieces_in, pieces) = mpsc::channel::<Piece<T>>();
@@ -254,8 +252,8 @@ pub fn gemm<T: Arithmetic>(
             let memory = params.memory.unwrap_or(device.info().memory_bytes / 10 * 8);
             let room = job.room(memory, schedule.most_rows(member));
             let params = params.of_member(member);
-            let shared = shared.as_ref();
-            let worker = Worker { member, device, params, job: &job, schedule: &schedule, shared, room };
+            let (job, schedule, shared) = (&job, &schedule, &shared);
+            let worker = Worker { member, device, params, job, schedule, shared, room };
             let (pieces, share) = (pieces_in.clone(), (rates[member], planned[member]));
             threads.push(scope.spawn(move || worker.run(start, share, pieces, returned)));
         }
@@ -274,10 +272,7 @@ pub fn gemm<T: Arithmetic>(
                 });
             }
         });
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        threads.into_iter().map(joined).collect()
     });
     let mut shares = Vec::with_capacity(results.len());
     for (member, result) in results.into_iter().enumerate() {
@@ -292,6 +287,11 @@ pub fn gemm<T: Arithmetic>(
         }
     }
     Ok(SplitReport { by_columns: false, shares, wall: start.elapsed() })
+}
+
+/// What a thread returns, or its panic.
+fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The same by the definition.

@@ -5,10 +5,11 @@ use crate::blas::gemm::{GemmParams, gemm_with};
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
 use crate::device::{Buffer, Device, PinnedBuffer};
 use crate::scalar::Element;
+use crate::sync::lock;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A product that takes so long says enough.
@@ -70,7 +71,7 @@ pub fn rate<T: Element>(device: &Device, params: &GemmParams) -> BlasResult<f64>
         Ok(rates) => rates,
         Err(impossible) => match impossible {},
     };
-    let known = || rates.known.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = || lock(&rates.known);
     if let Some(rate) = known().get(params) {
         return Ok(*rate);
     }

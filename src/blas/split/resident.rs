@@ -2,9 +2,9 @@
 
 use super::copiers::copiers;
 use super::host_matrix::{HostMut, HostRef, SharedMut};
+use super::joined;
 use super::staged::SharedPieces;
-use super::supply::Supply;
-use super::transfer::{DOWNLOADS, Transfer, WAITING};
+use super::transfer::Transfer;
 use crate::blas::completion::Completion;
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -100,8 +100,6 @@ fn fetch<T: Arithmetic>(
     let transfer = Transfer::new(from.device(), length, from.len());
     copiers().in_place_scope(|copies| {
         let (back, returned) = mpsc::channel();
-        let mut pinned = Supply::new(transfer.depth(DOWNLOADS), returned);
-        let next = || pinned.next().ok().flatten().map_or_else(|| transfer.pinned(), Ok);
         let take = |first, elements, pinned: PinnedBuffer<T>| {
             let back = back.clone();
             copies.spawn(move |_| {
@@ -110,7 +108,7 @@ fn fetch<T: Arithmetic>(
                 let _ = back.send(pinned);
             });
         };
-        Ok(transfer.download(from, layout, next, take)?)
+        Ok(transfer.download(from, layout, &mut transfer.downloads(returned), take)?)
     })
 }
 
@@ -120,16 +118,8 @@ impl<T: Arithmetic> Copies<T> {
     /// # Errors
     /// [`BlasError::Device`].
     pub fn upload(team: &Team, from: HostRef<'_, T>) -> BlasResult<Self> {
-        let Some(device) = team.devices().first() else { return Ok(Self { copies: Vec::new() }) };
-        let pieces = SharedPieces::new(team.len(), transfer(device, &from).depth(WAITING));
-        Ok(Self { copies: send(team, |_| from, Some(&pieces))? })
+        Ok(Self { copies: send(team, |_| from, Some(&SharedPieces::new(team.len())))? })
     }
-}
-
-/// The way to a device for a matrix.
-fn transfer<T: Arithmetic>(device: &Device, matrix: &HostRef<'_, T>) -> Transfer<T> {
-    let (lines, length) = matrix.layout().lines();
-    Transfer::new(device, length, lines * length)
 }
 
 /// Copies a matrix to each device, to all at the same time; kernels that are launched later find it there. `shared` if all are sent the same one.
@@ -141,9 +131,11 @@ fn send<'a, T: Arithmetic>(
     let send = |member: usize, device: &Device| {
         let from = matrix(member);
         let MatrixLayout { rows, columns, .. } = *from.layout();
+        let (_, length) = from.layout().lines();
         let mut buffer = Buffer::uninitialised(device, rows * columns)?;
         let shared = shared.map(|pieces| (pieces, 0));
-        let (layout, arrival) = transfer(device, &from).upload(&from, &mut buffer, shared)?;
+        let mut transfer = Transfer::new(device, length, rows * columns);
+        let (layout, arrival) = transfer.upload(&from, &mut buffer, shared)?;
         device.compute_after(arrival.as_ref().as_slice())?;
         Ok((buffer, layout))
     };
@@ -155,8 +147,7 @@ fn send<'a, T: Arithmetic>(
 fn on_all<R: Send>(work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + Send>) -> BlasResult<Vec<R>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
-        let results = threads.into_iter().map(|thread| thread.join());
-        results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        threads.into_iter().map(joined).collect()
     })
 }
 

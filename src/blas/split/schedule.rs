@@ -1,8 +1,9 @@
 //! Who computes which rows: shares by rate, and the tail taken over by whoever is done first.
 
+use crate::sync::lock;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Rows of a share, or of a strip, at least.
 pub const LEAST_ROWS: usize = 64;
@@ -115,7 +116,7 @@ impl Schedule {
 
     /// The next rows for a device; `None` when nothing is left that it would finish before those who have it.
     pub fn next(&self, member: usize) -> Option<Range<usize>> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = lock(&self.left);
         if left[member].is_empty() {
             if !self.members[member] {
                 return None;
@@ -134,11 +135,7 @@ impl Schedule {
     /// Hands out nothing more: a device has failed.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::Relaxed);
-        self.left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter_mut()
-            .for_each(|range| range.start = range.end);
+        lock(&self.left).iter_mut().for_each(|range| range.start = range.end);
     }
 
     /// Whether a device has failed.

@@ -1,8 +1,9 @@
 //! Pieces of matrices in pinned memory, on their way to one device or to several.
 
 use crate::device::PinnedBuffer;
+use crate::sync::lock;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// A piece that some thread is copying to pinned memory, or has copied.
 pub struct Staged<T> {
@@ -50,16 +51,14 @@ struct Entry<T> {
 /// much later than others copies a piece again.
 pub struct SharedPieces<T> {
     devices: usize,
-    /// Pieces that wait for devices that need them later, at most.
-    most_waiting: usize,
     /// Oldest first.
     entries: Mutex<VecDeque<Entry<T>>>,
 }
 
 impl<T> SharedPieces<T> {
-    /// For so many devices, with so many pieces waiting at most.
-    pub fn new(devices: usize, most_waiting: usize) -> Self {
-        Self { devices, most_waiting, entries: Mutex::default() }
+    /// For so many devices.
+    pub fn new(devices: usize) -> Self {
+        Self { devices, entries: Mutex::default() }
     }
 
     /// A piece that a device comes for, if another one has promised it.
@@ -67,15 +66,16 @@ impl<T> SharedPieces<T> {
         Self::take(&mut lock(&self.entries), key)
     }
 
-    /// As [`SharedPieces::find`]; otherwise the caller promises the piece, as the second value says.
-    pub fn find_or_promise(&self, key: Key) -> (Arc<Staged<T>>, bool) {
+    /// As [`SharedPieces::find`]; otherwise the caller promises the piece, as the second value says. At most so many wait for devices that
+    /// need them later.
+    pub fn find_or_promise(&self, key: Key, most_waiting: usize) -> (Arc<Staged<T>>, bool) {
         let mut entries = lock(&self.entries);
         if let Some(piece) = Self::take(&mut entries, key) {
             return (piece, false);
         }
         let piece = Staged::new();
         if self.devices > 1 {
-            if entries.len() == self.most_waiting {
+            if entries.len() == most_waiting {
                 entries.pop_front();
             }
             entries.push_back(Entry { key, piece: Arc::clone(&piece), left: self.devices - 1 });
@@ -95,21 +95,17 @@ impl<T> SharedPieces<T> {
     }
 }
 
-fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_piece_is_promised_once_to_all_devices() {
-        let pieces = SharedPieces::<f64>::new(3, 4);
+        let pieces = SharedPieces::<f64>::new(3);
         assert!(pieces.find((0, 0)).is_none());
-        let (first, promised) = pieces.find_or_promise((0, 0));
+        let (first, promised) = pieces.find_or_promise((0, 0), 4);
         assert!(promised);
-        let (second, promised) = pieces.find_or_promise((0, 0));
+        let (second, promised) = pieces.find_or_promise((0, 0), 4);
         assert!(!promised && Arc::ptr_eq(&first, &second));
         assert!(pieces.find((0, 0)).is_some_and(|third| Arc::ptr_eq(&first, &third)));
         assert!(pieces.find((0, 0)).is_none(), "all three have come for it");
@@ -117,9 +113,9 @@ mod tests {
 
     #[test]
     fn who_comes_much_later_copies_a_piece_again() {
-        let pieces = SharedPieces::<f64>::new(2, 4);
+        let pieces = SharedPieces::<f64>::new(2);
         for piece in 0..=4 {
-            assert!(pieces.find_or_promise((7, piece)).1);
+            assert!(pieces.find_or_promise((7, piece), 4).1);
         }
         assert!(pieces.find((7, 0)).is_none());
         assert!(pieces.find((7, 1)).is_some());

@@ -3,11 +3,13 @@
 use super::copiers::copiers;
 use super::host_matrix::{HostRef, dense_of};
 use super::staged::{Key, SharedPieces, Staged};
+use super::supply::Supply;
 use crate::blas::matrix::MatrixLayout;
 use crate::device::{Buffer, Device, Event, Pending, PinnedBuffer, Result};
 use crate::host::level1::Arithmetic;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
 /// Bytes of a piece, unless one line is longer. One thread copies it, several pieces are copied at a time: pieces so small are still in the
 /// processor's cache when the device reads them.
@@ -21,10 +23,10 @@ const AHEAD: usize = 16;
 const UPLOADS: usize = 8;
 
 /// Pieces that are being fetched, or copied to where they belong.
-pub const DOWNLOADS: usize = 16;
+const DOWNLOADS: usize = 16;
 
 /// Pieces that wait for devices that need them later.
-pub const WAITING: usize = 64;
+const WAITING: usize = 64;
 
 /// A piece on its way, and its memory if it is still to be copied there.
 type Promise<T> = (Arc<Staged<T>>, Option<PinnedBuffer<T>>);
@@ -46,12 +48,16 @@ impl<T: Arithmetic> Transfer<T> {
     }
 
     /// How many pieces there may be of a kind that there are `most` of at most, so that long lines do not take all memory.
-    pub fn depth(&self, most: usize) -> usize {
+    fn depth(&self, most: usize) -> usize {
         (most * PIECE / (self.capacity * size_of::<T>())).clamp(2, most)
     }
 
-    /// A pinned buffer for a download.
-    pub fn pinned(&self) -> Result<PinnedBuffer<T>> {
+    /// The pinned buffers of downloads, which come back through `returned`.
+    pub fn downloads(&self, returned: Receiver<PinnedBuffer<T>>) -> Supply<PinnedBuffer<T>> {
+        Supply::new(self.depth(DOWNLOADS), returned)
+    }
+
+    fn pinned(&self) -> Result<PinnedBuffer<T>> {
         PinnedBuffer::kept(&self.device, self.capacity)
     }
 
@@ -112,18 +118,20 @@ impl<T: Arithmetic> Transfer<T> {
         }
         // Before anybody relies on it.
         let pinned = self.pinned()?;
-        let (piece, promised) =
-            shared.map_or_else(|| (Staged::new(), true), |(pieces, key)| pieces.find_or_promise(key));
+        let (piece, promised) = shared.map_or_else(
+            || (Staged::new(), true),
+            |(pieces, key)| pieces.find_or_promise(key, self.depth(WAITING)),
+        );
         Ok((piece, promised.then_some(pinned)))
     }
 
-    /// Copies a matrix without gaps from the start of `from`, which nobody is writing any more. The pieces go through the buffers of `next`,
-    /// and are handed to `take`, each with the numbers of its first line and of its elements.
+    /// Copies a matrix without gaps from the start of `from`, which nobody is writing any more. The pieces go through the buffers of
+    /// `pinned`, which [`Transfer::downloads`] has made, and are handed to `take`, each with the numbers of its first line and of its elements.
     pub fn download(
         &self,
         from: &Buffer<T>,
         layout: &MatrixLayout,
-        mut next: impl FnMut() -> Result<PinnedBuffer<T>>,
+        pinned: &mut Supply<PinnedBuffer<T>>,
         mut take: impl FnMut(usize, usize, PinnedBuffer<T>),
     ) -> Result<()> {
         let (lines, length) = layout.lines();
@@ -138,7 +146,9 @@ impl<T: Arithmetic> Transfer<T> {
             }
             let elements = first * length..(first + count) * length;
             let len = elements.len();
-            under_way.push_back((first, len, next()?.read_start_from(from.slice(elements)?, &[])?));
+            // Whoever takes them gives them back as long as it is there.
+            let next = pinned.next().ok().flatten().map_or_else(|| self.pinned(), Ok)?;
+            under_way.push_back((first, len, next.read_start_from(from.slice(elements)?, &[])?));
         }
         for (first, elements, pending) in under_way {
             take(first, elements, pending.wait()?);

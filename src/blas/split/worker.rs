@@ -1,13 +1,13 @@
 //! What one device of a team does in a product of matrices from host memory.
 
-use super::Share;
 use super::feeder::{Fed, Feeder, Operand};
 use super::job::Job;
 use super::room::{Room, TILES};
 use super::schedule::Schedule;
 use super::staged::SharedPieces;
 use super::supply::Supply;
-use super::transfer::{DOWNLOADS, Transfer};
+use super::transfer::Transfer;
+use super::{Share, joined};
 use crate::blas::completion::Completion;
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -39,7 +39,7 @@ pub struct Worker<'a, T> {
     pub job: &'a Job<'a, T>,
     pub schedule: &'a Schedule,
     /// What it has in common with other devices.
-    pub shared: Option<&'a SharedPieces<T>>,
+    pub shared: &'a SharedPieces<T>,
     pub room: Room,
 }
 
@@ -81,7 +81,7 @@ impl<T: Arithmetic> Worker<'_, T> {
             spare: Vec::new(),
             spent_strips,
             spent_panels,
-            pinned: Supply::new(transfer.depth(DOWNLOADS), returned),
+            pinned: transfer.downloads(returned),
             transfer,
             pieces,
             rows: 0,
@@ -91,7 +91,7 @@ impl<T: Arithmetic> Worker<'_, T> {
             let feeding = scope.spawn(move || feeder.run());
             // Whichever ends first, its channels tell the other.
             let multiplied = multiplier.run(fed);
-            let fed = feeding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let fed = joined(feeding);
             fed.and(multiplied)
         })
     }
@@ -251,13 +251,11 @@ impl<T: Arithmetic> Multiplier<'_, T> {
         self.busy = self.busy.zip(time).map(|(sum, time)| sum + time);
         tile.spent.into_iter().for_each(|spent| self.give_back(spent));
         let Self { transfer, pieces, pinned, worker, .. } = self;
-        // Whoever has C gives every buffer back, and lives longer than this.
-        let next = || pinned.next().ok().flatten().map_or_else(|| transfer.pinned(), Ok);
         let take = |first, elements, pinned| {
             let (rows, columns) = (tile.rows.clone(), tile.columns.clone());
             let _ = pieces.send(Piece { member: worker.member, rows, columns, first, elements, pinned });
         };
-        transfer.download(&tile.buffer, &tile.layout, next, take)?;
+        transfer.download(&tile.buffer, &tile.layout, pinned, take)?;
         self.spare.push(tile.buffer);
         Ok(())
     }
