@@ -4,9 +4,9 @@ mod common;
 
 use common::{devices, opened};
 use lattice_cl::device::{
-    Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceOptions, KernelFamily, KernelKey,
-    Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team, build_programs,
-    discover, triad_bandwidth,
+    Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceKind, DeviceOptions, KernelFamily,
+    KernelKey, Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team,
+    build_programs, discover, triad_bandwidth,
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
@@ -482,5 +482,34 @@ fn a_reduction_over_many_groups_is_exact_and_leaves_its_workspace_clean() {
                 assert_eq!(reduction.read().unwrap(), expected, "{groups} groups of {local}");
             }
         }
+    }
+}
+
+/// Linux names the ranges of a process that huge pages are wanted for.
+#[cfg(target_os = "linux")]
+#[test]
+fn large_buffers_of_processors_are_to_have_huge_pages() {
+    const BYTES: usize = 64 << 20;
+    let wanted = || {
+        let ranges = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let (mut size, mut sum) = (0, 0);
+        for line in ranges.lines() {
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("Size:") => size = words.next().unwrap().parse().unwrap(),
+                Some("VmFlags:") if words.any(|flag| flag == "hg") => sum += size << 10,
+                _ => {}
+            }
+        }
+        sum
+    };
+    let system = std::path::Path::new("/sys/kernel/mm/transparent_hugepage");
+    for device in opened(&DeviceOptions::default()) {
+        let buffer = Buffer::<u8>::zeroed(&device, BYTES).unwrap();
+        if device.info().kind == DeviceKind::Cpu && system.exists() {
+            let wanted: usize = wanted();
+            assert!(wanted > BYTES / 10 * 9, "{device:?}: {wanted} bytes");
+        }
+        assert_eq!(buffer.to_vec().unwrap(), vec![0; BYTES]);
     }
 }

@@ -120,6 +120,13 @@ impl Core {
         move |code| failed(ClError(code))
     }
 
+    pub fn queue(&self, queue: Queue) -> &CommandQueue {
+        match queue {
+            Queue::Compute => &self.compute,
+            Queue::Copy => &self.copy,
+        }
+    }
+
     /// Hands everything enqueued so far to the device.
     ///
     /// A command may wait for an event of the other queue only once that queue has been flushed (OpenCL 1.2,

@@ -14,22 +14,23 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
 /// The first bytes of a buffer, mapped into the memory of the host.
-struct Mapping<'a> {
+pub(super) struct Mapping<'a> {
     memory: &'a Memory,
+    queue: Queue,
     address: NonNull<c_void>,
 }
 
 impl<'a> Mapping<'a> {
-    fn new(memory: &'a Memory, bytes: usize, flags: cl_map_flags) -> Result<Self> {
+    /// Maps `bytes` bytes, when the commands that are on the queue are done.
+    pub(super) fn new(memory: &'a Memory, queue: Queue, bytes: usize, flags: cl_map_flags) -> Result<Self> {
         let core = memory.core();
         let mut address = ptr::null_mut();
-        let noted = Noted { name: "map", queue: Queue::Compute, bytes, waits: true };
+        let noted = Noted { name: "map", queue, bytes, waits: true };
         // SAFETY: callers map what their buffer has; blocking, so that on success `address` is valid for `bytes` bytes until
         // it is unmapped.
         core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
-            let queue = core.compute.get();
             enqueue_map_buffer(
-                queue,
+                core.queue(queue).get(),
                 memory.raw(),
                 CL_BLOCKING,
                 flags,
@@ -42,16 +43,22 @@ impl<'a> Mapping<'a> {
         })?;
         let address = NonNull::new(address)
             .ok_or_else(|| -> DeviceError { core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE) })?;
-        Ok(Self { memory, address })
+        Ok(Self { memory, queue, address })
+    }
+
+    /// The first byte.
+    pub(super) fn address(&self) -> NonNull<c_void> {
+        self.address
     }
 
     /// Unmaps, and waits until the device has what was written.
-    fn unmap(self) -> Result<()> {
+    pub(super) fn unmap(self) -> Result<()> {
         let core = self.memory.core();
         // SAFETY: the address came from mapping this buffer and is unmapped once, as this takes `self`; the callers keep no
         // pointer into it.
-        let event =
-            unsafe { core.compute.enqueue_unmap_mem_object(self.memory.raw(), self.address.as_ptr(), &[]) };
+        let event = unsafe {
+            core.queue(self.queue).enqueue_unmap_mem_object(self.memory.raw(), self.address.as_ptr(), &[])
+        };
         event.map_err(core.failed("clEnqueueUnmapMemObject"))?.wait().map_err(core.failed("clWaitForEvents"))
     }
 }
@@ -67,7 +74,8 @@ impl<T: Pod> Buffer<T> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let mapping = Mapping::new(self.memory(), bytes.len(), CL_MAP_WRITE_INVALIDATE_REGION)?;
+        let mapping =
+            Mapping::new(self.memory(), Queue::Compute, bytes.len(), CL_MAP_WRITE_INVALIDATE_REGION)?;
         // SAFETY: as many bytes are mapped for writing, where no Rust reference points; what was there before is not read.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), mapping.address.as_ptr().cast(), bytes.len()) };
         mapping.unmap()
@@ -83,7 +91,7 @@ impl<T: Pod> Buffer<T> {
         if bytes.is_empty() {
             return Ok(());
         }
-        let mapping = Mapping::new(self.memory(), bytes.len(), CL_MAP_READ)?;
+        let mapping = Mapping::new(self.memory(), Queue::Compute, bytes.len(), CL_MAP_READ)?;
         // SAFETY: as many bytes are mapped for reading; kernels that write the buffer are done, as the map waited its turn in
         // the queue, and none can be enqueued before the unmapping below.
         unsafe { ptr::copy_nonoverlapping(mapping.address.as_ptr().cast(), bytes.as_mut_ptr(), bytes.len()) };

@@ -60,7 +60,11 @@ impl Memory {
         let raw =
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         match raw {
-            Ok(raw) => Ok(Self { raw, bytes, core: Arc::clone(core) }),
+            Ok(raw) => {
+                let memory = Self { raw, bytes, core: Arc::clone(core) };
+                memory.prefer_huge_pages();
+                Ok(memory)
+            }
             Err(error) => Err(match error.0 {
                 CL_INVALID_BUFFER_SIZE
                 | CL_MEM_OBJECT_ALLOCATION_FAILURE
@@ -82,6 +86,10 @@ impl Memory {
 
     pub fn core(&self) -> &Arc<Core> {
         &self.core
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn raw(&self) -> cl_mem {

@@ -33,6 +33,7 @@ mod discovery;
 mod error;
 mod event;
 mod handle;
+mod huge_pages;
 mod info;
 mod kernel;
 mod kernel_key;
