@@ -5,13 +5,14 @@
 // FROM_UNITS TO_UNITS    1 where each site has a unit of its own
 // FROM_NX … FROM_NT      sub-lattices in x, y, z, t; the same for TO
 // FROM_PACK              most complex numbers in a vector, with one lane; the same for TO
+// FROM_CHUNK             sites in a chunk, with one lane; 0 for all; the same for TO
 
 #define COMPONENTS (GROUPS * GROUP)
 #define LARGEST 32767.0f
 
 // The site order of one layout.
 typedef struct {
-    uint sx, sy, sz, st, nx, ny, nz, nt, pack, has_units;
+    uint sx, sy, sz, st, nx, ny, nz, nt, pack, chunk, has_units;
 } layout;
 
 typedef struct {
@@ -45,7 +46,10 @@ static inline size_t offset_of(const layout l, const place p, const int componen
         return ((size_t)(component - c) * blocks_of(l) + (size_t)p.block * GROUP + c) * 2 * lanes_of(l) + p.lane;
     const uint first = c - c % l.pack;
     const uint width = min(l.pack, GROUP - first);
-    return 2 * ((size_t)(component - c + first) * blocks_of(l) + (size_t)p.block * width + c - first);
+    const uint chunk = l.chunk == 0 ? blocks_of(l) : l.chunk;
+    const uint in_chunk = p.block % chunk;
+    return 2 * ((size_t)(p.block - in_chunk) * COMPONENTS + (size_t)(component - c + first) * chunk +
+                (size_t)in_chunk * width + c - first);
 }
 
 static inline size_t imaginary_step(const layout l) { return lanes_of(l) > 1 ? lanes_of(l) : 1; }
@@ -71,9 +75,9 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
                             const uint4 to_extents, const uint parities)
 {
     const layout a = {to_extents.x, to_extents.y, to_extents.z, to_extents.w,
-                      TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_UNITS};
+                      TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_CHUNK, TO_UNITS};
     const layout b = {from_extents.x, from_extents.y, from_extents.z, from_extents.w,
-                      FROM_NX, FROM_NY, FROM_NZ, FROM_NT, FROM_PACK, FROM_UNITS};
+                      FROM_NX, FROM_NY, FROM_NZ, FROM_NT, FROM_PACK, FROM_CHUNK, FROM_UNITS};
     const uint sites = blocks_of(a) * lanes_of(a);
     const uint item = get_global_id(0);
     if (item >= parities * sites)

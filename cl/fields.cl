@@ -2,12 +2,13 @@
 //
 // STORED STORED_BITS    type of the numbers in memory: double, float, or ushort for half precision
 // PACK                  most complex numbers in a vector, with one lane: as many as have 16 bytes
+// CHUNK                 sites in a chunk, with one lane; absent where all sites of a parity are one
 // STREAM_LINKS STREAM_OUTPUT    1 to load links, or store results, past the caches where the device has such accesses
 //
 // `blocks`, which everything here takes, is how many blocks of LANES sites each parity has.
 //
-// One parity of a field is stored [vector][site][component in the vector][re, im] with one lane, [group][block][component][re, im][lane] with
-// several: a spinor is one group, each link of a site is one.
+// One parity of a field is stored [chunk][vector][site in the chunk][component in the vector][re, im] with one lane, [group][block][component][re, im][lane]
+// with several: a spinor is one group, each link of a site is one.
 // In half precision numbers are integers that count a unit, raised by 2¹⁵; each parity of a spinor field ends with the units of its sites.
 
 #define stored STORED
@@ -217,12 +218,25 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
     store_16(address, STREAM_OUTPUT, as_uint4(v));
 }
 
-// The `size` complex numbers of group number `group` of a block; all groups have as many.
-#define LOAD_GROUP(z, half_field, size, group, blocks, block, streamed)                                        \
+#ifdef CHUNK
+#define CHUNK_SITES(blocks) CHUNK
+#define IN_CHUNK(block) ((block) % CHUNK)
+#else
+#define CHUNK_SITES(blocks) (blocks)
+#define IN_CHUNK(block) (block)
+#endif
+
+// Where the vector of `width` complex numbers from number c on is, of `all` numbers at each site.
+#define VECTOR_OF(field, all, c, width, blocks, block)                                                         \
+    ((field) + 2 * (((size_t)(block) - IN_CHUNK((size_t)(block))) * (all) + (size_t)(c) * CHUNK_SITES(blocks) +   \
+                    IN_CHUNK((size_t)(block)) * (width)))
+
+// The `size` complex numbers of group number `group` of a block; all `groups` groups have as many.
+#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed)                                \
     _Pragma("unroll")                                                                                         \
     for (int c = 0; c < (size); c += PACK) {                                                                  \
         const int width = PACK < (size) - c ? PACK : (size) - c;                                              \
-        load_vector((half_field) + 2 * ((size_t)((group) * (size) + c) * (blocks) + (size_t)(block) * width),  \
+        load_vector(VECTOR_OF(half_field, (groups) * (size), (group) * (size) + c, width, blocks, block),        \
                     width, streamed, (z) + c);                                                                \
     }
 
@@ -238,7 +252,7 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #define TO_STORED(v) (v)
 #endif
 
-#define LOAD_GROUP(z, half_field, size, group, blocks, block, streamed)                                        \
+#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed)                                \
     {                                                                                                         \
         __global const vstored *numbers =                                                                     \
             (__global const vstored *)(half_field) + 2 * (size) * ((size_t)(group) * (blocks) + (block));         \
@@ -265,7 +279,7 @@ static inline vreal load_unit(__global const stored *half_field, const uint bloc
 static inline spinor load_stored_spinor(__global const stored *half_field, const uint blocks, const size_t block)
 {
     spinor psi;
-    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 0, blocks, block, 0)
+    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 1, 0, blocks, block, 0)
     return psi;
 }
 
@@ -315,6 +329,6 @@ static inline void store_spinor(__global stored *half_field, const uint blocks, 
 #else
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; c += PACK)
-        store_vector(half_field + 2 * ((size_t)c * blocks + block * PACK), psi.s + c);
+        store_vector(VECTOR_OF(half_field, SPINOR_COMPONENTS, c, PACK, blocks, block), psi.s + c);
 #endif
 }

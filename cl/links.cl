@@ -107,7 +107,7 @@ static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomple
 static inline matrix load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
     matrix u;
-    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, mu, blocks, block, STREAM_LINKS)
+    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS)
 #pragma unroll
     for (int k = 0; k < STORED_COMPLEX; ++k) {
         u.e[k].re -= RAISED;

@@ -2,9 +2,12 @@
 //!
 //! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones. With several lanes a field is
 //! stored as `[parity][group][block][component in the group][re, im][lane]`: the links of each direction are read in the order of their sites,
-//! also those that belong to neighbours. With one lane it is `[parity][vector][site][component in the vector][re, im]`:
-//! planes of vectors of up to 16 bytes, the widest loads of a work-item. A vector holds one complex number in double, two in single,
-//! four in half; what remains of a group of components at its end is a plane of narrower vectors.
+//! also those that belong to neighbours. With one lane it is `[parity][chunk][vector][site in the chunk][component in the vector][re, im]`:
+//! vectors of up to 16 bytes, the widest loads of a work-item, each kind of all sites of a chunk together. A vector holds one complex number in
+//! double, two in single, four in half; what remains of a group of components at its end is a narrower vector.
+//!
+//! A chunk has as many sites as a GPU's work-items go together, so that the vectors of a site are at distances that a compiler knows for lattices of
+//! all sizes. In half precision, where instructions count and finding a site's chunk is one too many, all sites of a parity are one chunk.
 //!
 //! In half precision each parity of a spinor field ends with the units of its sites, one `f32` each: `[block][lane]`.
 //!
@@ -51,6 +54,9 @@ pub struct Layout {
 
 /// Bytes of the widest load of a work-item.
 const VECTOR_BYTES: usize = 16;
+
+/// Sites of a chunk at most, a power of two.
+const CHUNK_SITES: usize = 32;
 
 /// 16-bit numbers that take as much memory as a unit does.
 const UNIT_NUMBERS: usize = size_of::<f32>() / size_of::<i16>();
@@ -155,6 +161,12 @@ impl Layout {
         VECTOR_BYTES / (2 * self.precision.bytes())
     }
 
+    /// Sites in a chunk, with one lane: a number that kernels are compiled with, or none if all sites of a parity are one.
+    pub fn chunk(&self) -> Option<usize> {
+        let divisor = CHUNK_SITES.min(1 << self.blocks().trailing_zeros());
+        (self.lanes() == 1 && self.precision != StoragePrecision::Half).then_some(divisor)
+    }
+
     /// The place of the site at these coordinates within the slab.
     pub fn place(&self, coordinates: [usize; NDIM]) -> Place {
         let sub = self.sub_extents();
@@ -193,8 +205,10 @@ impl Layout {
         if lanes == 1 {
             let vector = c - c % self.pack();
             let width = self.pack().min(shape.group - vector);
-            let re =
-                start + 2 * ((group * shape.group + vector) * self.blocks() + block * width + c - vector);
+            let chunk = self.chunk().unwrap_or(self.blocks());
+            let (first, in_chunk) = (block - block % chunk, block % chunk);
+            let vectors = first * shape.components() + (group * shape.group + vector) * chunk;
+            let re = start + 2 * (vectors + in_chunk * width + c - vector);
             [re, re + 1]
         } else {
             let re = start + ((group * self.blocks() + block) * shape.group + c) * 2 * lanes + lane;

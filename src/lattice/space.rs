@@ -250,11 +250,15 @@ pub(crate) fn space_key<T: Storage>(device: &Device, layout: &Layout) -> KernelK
 
 /// The key of kernels that work on fields of this layout.
 pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> KernelKey {
-    KernelKey::of_real::<T::Real>(family)
+    let key = KernelKey::of_real::<T::Real>(family)
         .lanes(layout.lanes())
         .define("STORED", T::STORAGE.opencl_name())
         .define("STORED_BITS", 8 * T::STORAGE.bytes())
-        .define("PACK", layout.pack())
+        .define("PACK", layout.pack());
+    match layout.chunk() {
+        Some(sites) => key.define("CHUNK", sites),
+        None => key,
+    }
 }
 
 /// The data of fields of this space; they panic on others, whose buffers have other sizes.

@@ -29,7 +29,8 @@ pub fn upload<T: Storage>(
     values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
 ) -> Result<(), DeviceError> {
     let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
-    let piece = (STAGING_NUMBERS / (2 * components * lanes)).max(1);
+    let unit_blocks = layout.chunk().unwrap_or(1);
+    let piece = (STAGING_NUMBERS / (2 * components * lanes * unit_blocks)).max(1) * unit_blocks;
     for (part, &parity) in parities.iter().enumerate() {
         let start = start + part * layout.half_field(shape);
         for first in (0..blocks).step_by(piece) {
@@ -45,18 +46,28 @@ pub fn upload<T: Storage>(
                 let z = sites[k * components + component];
                 [z.re, z.im].map(|value| T::store(value, units[k]))
             };
-            for (component, width) in planes(layout, shape) {
-                let mut plane = vec![T::Stored::default(); 2 * count * lanes * width];
-                plane.par_chunks_mut(2 * width * lanes).enumerate().for_each(|(block, numbers)| {
-                    for (lane, c) in (0..lanes * width).map(|k| (k / width, k % width)) {
-                        let [re, im] = stored(block * lanes + lane, component + c);
-                        numbers[c * 2 * lanes + lane] = re;
-                        numbers[(c * 2 + 1) * lanes + lane] = im;
-                    }
-                });
-                let [offset, _] =
-                    layout.offsets(shape, component, Place { parity: 0, block: first, lane: 0 });
-                write(buffer, start + offset, &plane)?;
+            for stretch in stretches(layout, shape) {
+                let Stretch { component, components, blocks } = stretch;
+                let start_of =
+                    |block| layout.offsets(shape, component, Place { parity: 0, block, lane: 0 })[0];
+                // The same for all units of the stretch.
+                let numbers: Vec<_> = (0..blocks * lanes * components)
+                    .map(|k| {
+                        let (site, c) = (k / components, k % components);
+                        let place = Place { parity: 0, block: site / lanes, lane: site % lanes };
+                        let offsets = layout.offsets(shape, component + c, place);
+                        (site, component + c, offsets.map(|offset| offset - start_of(0)))
+                    })
+                    .collect();
+                let mut staged = vec![T::Stored::default(); 2 * count * lanes * components];
+                staged.par_chunks_mut(2 * blocks * lanes * components).enumerate().for_each(
+                    |(unit, staged)| {
+                        for &(site, component, [re, im]) in &numbers {
+                            [staged[re], staged[im]] = stored(unit * blocks * lanes + site, component);
+                        }
+                    },
+                );
+                write(buffer, start + start_of(first), &staged)?;
             }
             if layout.has_units(shape) {
                 let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
@@ -91,14 +102,29 @@ fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S])
     buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
 }
 
-/// First component and components of what is stored for all blocks of a parity before anything else is: vectors with one lane, groups with several.
-fn planes(layout: &Layout, shape: Shape) -> impl Iterator<Item = (usize, usize)> {
-    let pack = if layout.lanes() == 1 { layout.pack() } else { shape.group };
+/// What is stored without a gap for the blocks of a parity, unit after unit.
+struct Stretch {
+    /// The first of the components that it has.
+    component: usize,
+    components: usize,
+    /// Blocks in a unit.
+    blocks: usize,
+}
+
+/// All chunks; or the vectors of each kind; with several lanes the groups.
+fn stretches(layout: &Layout, shape: Shape) -> Vec<Stretch> {
+    if let Some(blocks) = layout.chunk() {
+        return vec![Stretch { component: 0, components: shape.components(), blocks }];
+    }
+    let widest = if layout.lanes() == 1 { layout.pack() } else { shape.group };
     let in_group = move |group: usize| {
-        let first = group * shape.group;
-        (0..shape.group).step_by(pack).map(move |c| (first + c, pack.min(shape.group - c)))
+        (0..shape.group).step_by(widest).map(move |c| Stretch {
+            component: group * shape.group + c,
+            components: widest.min(shape.group - c),
+            blocks: 1,
+        })
     };
-    (0..shape.groups).flat_map(in_group)
+    (0..shape.groups).flat_map(in_group).collect()
 }
 
 /// The unit in which the numbers of a site are stored; it has no meaning where numbers are stored as they are.
@@ -203,7 +229,8 @@ pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> Kern
         .define("ADD", u8::from(add));
     for (layout, names) in [(from, FROM_MACROS), (to, TO_MACROS)] {
         let [nx, ny, nz, nt] = layout.cuts();
-        for (name, value) in names.into_iter().zip([nx, ny, nz, nt, layout.pack()]) {
+        let chunk = layout.chunk().unwrap_or(0);
+        for (name, value) in names.into_iter().zip([nx, ny, nz, nt, layout.pack(), chunk]) {
             key = key.define(name, value);
         }
     }
@@ -234,8 +261,8 @@ impl Conversions {
     }
 }
 
-const FROM_MACROS: [&str; 5] = ["FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK"];
-const TO_MACROS: [&str; 5] = ["TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK"];
+const FROM_MACROS: [&str; 6] = ["FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK", "FROM_CHUNK"];
+const TO_MACROS: [&str; 6] = ["TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"];
 
 /// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
 fn parity_coordinates(layout: &Layout, parity: usize, index: usize) -> [usize; NDIM] {

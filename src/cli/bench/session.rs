@@ -15,8 +15,9 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Calls before the timed ones.
+/// Calls before the timed ones, at least, and time for them: the clocks of a device that was idle rise within milliseconds.
 const WARM_UP: usize = 2;
+const WARM_UP_TIME: Duration = Duration::from_millis(10);
 
 /// Samples below which time does not end a row.
 const FEWEST_SAMPLES: usize = 3;
@@ -198,15 +199,17 @@ impl<'a> Session<'a> {
         let mut samples = Samples::default();
         let longest = self.how.seconds.unwrap_or(if self.how.quick { 0.2 } else { 1.0 });
         let first = Instant::now();
-        for number in 0..WARM_UP {
+        let mut warm_up = 0;
+        while warm_up < WARM_UP || first.elapsed() < WARM_UP_TIME {
             // Slow calls warm up in one.
-            if number > 0 && first.elapsed().as_secs_f64() > longest {
+            if warm_up > 0 && first.elapsed().as_secs_f64() > longest {
                 break;
             }
             if self.interrupted() {
                 return Ok(Samples::default());
             }
-            call(number)?;
+            call(warm_up)?;
+            warm_up += 1;
         }
         let start = Instant::now();
         while samples.wall.len() < self.how.samples as usize
@@ -215,7 +218,7 @@ impl<'a> Session<'a> {
             if self.interrupted() {
                 return Ok(Samples::default());
             }
-            let (wall, on_device) = call(WARM_UP + samples.wall.len())?;
+            let (wall, on_device) = call(warm_up + samples.wall.len())?;
             samples.wall.push(wall.as_secs_f64());
             samples.event.extend(on_device.map(|duration| duration.as_secs_f64()));
         }
