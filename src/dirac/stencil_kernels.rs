@@ -133,24 +133,24 @@ impl Tuning {
         self
     }
 
-    /// The variant that is used where none is asked for and none was found by a search, on `sites` sites.
+    /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
     ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-21-h200/search`). A hop in double needs all
-    /// registers, and gains from leaving the first-level cache to the spinors. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both stay in the cache if the lattice is worked off in tiles. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache. In double, where memory alone is the limit, to compile for the extents gains
-    /// 2 % at most, and a lattice of another size would wait for the compiler; in half precision it gains 4 to 12 %.
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200/chunks`). A hop needs all
+    /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
+    /// cache until the next one is done. The full operator uses each link twice and several fields make
+    /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
+    /// once, a large group shares most in the first-level cache. To compile for the extents gains 3 to 12 % where instructions count, in half precision and
+    /// with links in 8 reals, but then a lattice of another size waits for the compiler.
     ///
     /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
     pub(super) fn shipped(
         device: &Device,
-        precision: StoragePrecision,
+        layout: &Layout,
         reconstruction: Reconstruction,
         task: Task,
-        sites: usize,
     ) -> Self {
-        let sources = task.sources;
+        let (precision, sites, sources) = (layout.precision(), layout.volume(), task.sources);
         let plain = Self {
             work_group: (64 / sources).max(8),
             sources_per_item: 1,
@@ -171,37 +171,60 @@ impl Tuning {
             return plain;
         }
         let in_double = precision == StoragePrecision::Double;
-        let fixed_extents = !in_double || sources > 1;
+        let one_wave = sites <= ONE_WAVE;
+        let fixed_extents = match precision {
+            StoragePrecision::Double => sources > 1,
+            StoragePrecision::Single => sources > 1 || one_wave || reconstruction == Reconstruction::Eight,
+            StoragePrecision::Half => true,
+        };
         let registers = |count| Self { max_registers: Some(count), fixed_extents, ..plain };
-        match (precision, reconstruction) {
-            _ if sources > 1 => {
-                let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
-                let work_group = (128 * sources_per_item / sources).max(16);
-                let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
-                Self { work_group, sources_per_item, tile_z, ..registers(limit) }
-            }
-            (StoragePrecision::Single, Reconstruction::None | Reconstruction::Twelve)
-                if sites <= ONE_WAVE =>
-            {
-                let limit = if reconstruction == Reconstruction::None { 128 } else { 96 };
-                Self { work_group: 256, stream_links: true, stream_output: true, ..registers(limit) }
-            }
-            (StoragePrecision::Single, Reconstruction::Eight) if sites <= ONE_WAVE => {
-                Self { work_group: 128, stream_output: true, tile_z: 4, ..registers(128) }
-            }
-            _ if task.region == Region::Full => {
-                let limit = if in_double { 255 } else { 168 };
-                Self { work_group: 128, stream_output: true, tile_z: 8, ..registers(limit) }
-            }
-            (StoragePrecision::Double, _) => {
-                Self { stream_links: true, stream_output: true, ..registers(255) }
-            }
-            (StoragePrecision::Single, Reconstruction::None) => registers(255),
-            (StoragePrecision::Single, Reconstruction::Eight) => Self { work_group: 128, ..registers(128) },
-            _ => registers(168),
+        if sources > 1 {
+            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
+            let work_group = (128 * sources_per_item / sources).max(16);
+            let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
+            return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
+        }
+        if precision == StoragePrecision::Single && one_wave {
+            let group = |work_group| Self { work_group, stream_output: true, ..plain };
+            let (limit, variant) = match reconstruction {
+                Reconstruction::None => (128, group(256)),
+                Reconstruction::Twelve => (96, Self { stream_links: true, ..group(256) }),
+                Reconstruction::Eight => (128, Self { tile_z: 4, ..group(128) }),
+            };
+            return Self { max_registers: Some(limit), fixed_extents, ..variant };
+        }
+        if task.region == Region::Full {
+            let limit = if in_double { 255 } else { 168 };
+            return Self { work_group: 128, stream_output: true, tile_z: 8, ..registers(limit) };
+        }
+        let (limit, work_group) = match (precision, reconstruction) {
+            (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
+            (StoragePrecision::Single, Reconstruction::Eight) => (128, 128),
+            _ => (168, 64),
+        };
+        let past_caches = in_double || !one_wave;
+        Self {
+            work_group,
+            stream_links: past_caches,
+            stream_output: past_caches,
+            tile_z: tile_in_cache(layout),
+            ..registers(limit)
         }
     }
 }
+
+/// Slices in z, a divisor of the extent, of which one time slice of spinors has at most [`TILE_BYTES`]; 0 for all.
+fn tile_in_cache(layout: &Layout) -> usize {
+    let [x, y, z, _] = layout.sub_extents();
+    let slice_bytes = x * y / 2 * Spinor::<f64>::REALS * layout.precision().bytes();
+    let fits = |&tile: &usize| z.is_multiple_of(tile) && tile * slice_bytes <= TILE_BYTES;
+    let tile = (1..=z).rev().find(fits).unwrap_or(1);
+    if tile == z { 0 } else { tile }
+}
+
+/// Spinors on one time slice of a tile of which a GPU's second-level cache, of 50 MB on an H200, keeps three while links stream by: with slices of
+/// 10.6 MB a hop loses a tenth.
+const TILE_BYTES: usize = 6 << 20;
 
 /// Sites up to which a GPU of today computes those of one parity all at once.
 const ONE_WAVE: usize = 1 << 17;
@@ -401,4 +424,23 @@ fn wrap_signs(layout: &Layout, mu: usize) -> String {
     let count = layout.cuts()[mu];
     let signs = (0..layout.lanes()).map(|lane| if lane / stride % count == count - 1 { "-1" } else { "1" });
     signs.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Dims;
+
+    #[test]
+    fn tiles_divide_the_lattice_and_stay_in_the_cache() {
+        let tile = |extents: [usize; NDIM], precision| {
+            tile_in_cache(&Layout::new(Dims::new(extents).unwrap(), 0, extents[3], 1, precision))
+        };
+        // 24 · 48 spinors of 192 bytes in a slice of z: at most 28 of them fit.
+        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Double), 24);
+        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Single), 0);
+        assert_eq!(tile([32, 32, 32, 32], StoragePrecision::Double), 0);
+        assert_eq!(tile([64, 64, 64, 64], StoragePrecision::Single), 32);
+        assert_eq!(tile([512, 512, 6, 2], StoragePrecision::Double), 1);
+    }
 }

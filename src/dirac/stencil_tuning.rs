@@ -38,7 +38,8 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
     };
     let orders_and_hints = move |from: &Tuning| {
         let z = extents[2];
-        let tiles = [0, 4, 8, 16].into_iter().filter(|&tile| tile < z && z.is_multiple_of(tile.max(1)));
+        let tiles =
+            [0, 4, 8, 12, 16, 24].into_iter().filter(|&tile| tile < z && z.is_multiple_of(tile.max(1)));
         let hints: &[(bool, bool)] = match (hints, processor) {
             (true, _) => &[(false, false), (true, false), (false, true), (true, true)],
             (false, true) => &[(false, false), (false, true)],
@@ -190,8 +191,8 @@ fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
 }
 
 fn shipped<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
-    let sites = slab.layout(links.lattice.dims(), T::STORAGE).volume();
-    Tuning::shipped(&slab.device, T::STORAGE, links.reconstruction, task, sites)
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    Tuning::shipped(&slab.device, &layout, links.reconstruction, task)
 }
 
 impl<T: Storage> StencilKernel<'_, T> {
