@@ -170,6 +170,24 @@ pub enum DeviceError {
         memory: u64,
     },
 
+    /// A kernel could not be started: its work-groups may want more registers or local memory than the device has.
+    #[error(
+        "kernel `{kernel}` could not be started on {global:?} work-items in groups of {local:?} on device {device}: {} ({code})",
+        error_text(*code)
+    )]
+    Launch {
+        /// The kernel's name.
+        kernel: String,
+        /// Work-items in each dimension.
+        global: Vec<usize>,
+        /// Work-items of a group in each dimension.
+        local: Vec<usize>,
+        /// The status of clEnqueueNDRangeKernel.
+        code: i32,
+        /// The device.
+        device: String,
+    },
+
     /// An OpenCL call failed.
     #[error("{call} failed on device {device}: {} ({code})", error_text(*code))]
     OpenCl {
@@ -186,7 +204,7 @@ impl DeviceError {
     /// The symbolic name of the OpenCL status, if an OpenCL call failed.
     pub fn symbol(&self) -> Option<&'static str> {
         match self {
-            DeviceError::OpenCl { code, .. } => Some(error_text(*code)),
+            DeviceError::OpenCl { code, .. } | DeviceError::Launch { code, .. } => Some(error_text(*code)),
             _ => None,
         }
     }

@@ -123,9 +123,13 @@ impl Kernel {
         let wait = wait_list(&self.core, wait)?;
         let raw = self.prepare(&range, arguments)?;
         let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
-        self.core.enqueue(ENQUEUE, noted, || {
+        let launched = self.core.enqueue(ENQUEUE, noted, || {
             let mut event = ptr::null_mut();
             self.enqueue(&raw, &range, &wait, &mut event).map(|()| event)
+        });
+        launched.map_err(|error| match error {
+            DeviceError::OpenCl { code, .. } => self.not_launched(&range, code),
+            other => other,
         })
     }
 
@@ -139,7 +143,17 @@ impl Kernel {
         }
         let raw = self.prepare(&range, arguments)?;
         // Without a place for it no event is made.
-        self.enqueue(&raw, &range, &[], ptr::null_mut()).map_err(self.core.failed_with(ENQUEUE))
+        self.enqueue(&raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
+    }
+
+    fn not_launched(&self, range: &Range, code: i32) -> DeviceError {
+        DeviceError::Launch {
+            kernel: self.name.clone(),
+            global: range.global[..range.dimensions].to_vec(),
+            local: range.local[..range.dimensions].to_vec(),
+            code,
+            device: self.core.label.clone(),
+        }
     }
 
     /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or

@@ -110,7 +110,10 @@ fn shipped<T: Element>(
     count: usize,
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
-    GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units)
+    let variant = GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units);
+    // NVIDIA's driver gives more local memory than it says.
+    let told = !device.supports_inline_ptx();
+    if told { variant.within::<T>(device.info().local_memory_bytes as usize) } else { variant }
 }
 
 /// What a search found for products of one class.

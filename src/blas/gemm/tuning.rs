@@ -125,6 +125,12 @@ impl Registers {
         (self.tile[0] / self.item[0]) * (self.tile[1] / self.item[1]) * self.slices
     }
 
+    /// Bytes of local memory: two pieces of each factor.
+    fn local_bytes<T: Element>(&self) -> usize {
+        let [rows, columns, terms] = self.tile;
+        2 * terms * (rows + columns + 2 * self.pad) * size_of::<T>()
+    }
+
     fn complaint<T: Element>(&self) -> Option<String> {
         let ([tm, tn, tk], [im, jn]) = (self.tile, self.item);
         let width = |n: usize| n.is_power_of_two() && n * T::REALS <= 4;
@@ -269,6 +275,18 @@ impl GemmTuning {
             }
             other => other,
         }
+    }
+
+    /// This variant, or one that does with so much local memory: with pieces of fewer terms, or else the textbook.
+    pub(super) fn within<T: Element>(self, local_bytes: usize) -> Self {
+        let GemmTuning::Registers(mut registers) = self else { return self };
+        while registers.local_bytes::<T>() > local_bytes {
+            registers.tile[2] /= 2;
+            if registers.complaint::<T>().is_some() {
+                return GemmTuning::Local;
+            }
+        }
+        GemmTuning::Registers(registers)
     }
 
     /// Variants that a search tries for this element type, the shipped ones included, those of NVIDIA's
@@ -503,4 +521,39 @@ impl fmt::Display for GemmTuning {
 
 fn limit(f: &mut fmt::Formatter<'_>, max_registers: Option<u32>) -> fmt::Result {
     max_registers.map_or(Ok(()), |count| write!(f, ", registers<={count}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex;
+
+    #[test]
+    fn every_variant_can_do_with_little_local_memory() {
+        fn all<T: Element>() {
+            let sizes = [3, 8, 16, 17, 32, 33, 100, 4096];
+            let products = sizes.map(|m| sizes.map(|n| sizes.map(|k| [m, n, k])));
+            let products = products.as_flattened().as_flattened();
+            let shipped = GemmTuning::Registers(Registers::shipped::<T>());
+            for local_bytes in [16 << 10, 32 << 10, 48 << 10] {
+                for &product in products {
+                    let wanted = shipped.for_size::<T>(product, 1, 100);
+                    let found = wanted.within::<T>(local_bytes);
+                    assert_eq!(found.complaint::<T>(), None, "{found} for {product:?}");
+                    match (wanted, found) {
+                        (GemmTuning::Registers(wanted), GemmTuning::Registers(found)) => {
+                            assert!(found.local_bytes::<T>() <= local_bytes, "{found:?} for {product:?}");
+                            assert_eq!((wanted.tile[0], wanted.tile[1]), (found.tile[0], found.tile[1]));
+                        }
+                        (_, found) => assert_eq!(found, GemmTuning::Local),
+                    }
+                }
+            }
+            assert_eq!(shipped.within::<T>(1 << 20), shipped);
+        }
+        all::<f32>();
+        all::<f64>();
+        all::<Complex<f32>>();
+        all::<Complex<f64>>();
+    }
 }
