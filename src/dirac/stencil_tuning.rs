@@ -175,7 +175,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
 
 fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
     let layout = slab.layout(links.lattice.dims(), T::STORAGE);
-    let extents = format!("lanes={} {}", layout.lanes(), sites_class(layout.volume()));
+    let chunk = layout.chunk().map(|sites| format!(" chunk={sites}")).unwrap_or_default();
+    let extents = format!("lanes={}{chunk} {}", layout.lanes(), sites_class(layout.volume()));
     let region = match task.region {
         Region::Full => "full",
         Region::Parity { shift: false, .. } => "parity",

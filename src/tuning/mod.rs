@@ -11,14 +11,13 @@
 //!
 //! *Architecture invariant:* a variant changes how fast a kernel is, never what it computes beyond rounding.
 
-mod date;
+pub(crate) mod date;
 mod file;
 mod key;
 mod search;
 mod store;
 mod timing;
 
-pub(crate) use date::today;
 pub use file::{Entry, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};

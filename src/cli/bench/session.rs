@@ -10,7 +10,7 @@ use crate::cli::report::Report;
 use crate::device::{Device, Profiling, Team, arithmetic_rate, triad_bandwidth};
 use crate::host;
 use crate::scalar::Precision;
-use crate::tuning::today;
+use crate::tuning::date::today;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
