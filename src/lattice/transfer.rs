@@ -29,8 +29,8 @@ pub fn upload<T: Storage>(
     values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
 ) -> Result<(), DeviceError> {
     let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
-    let unit_blocks = layout.chunk().unwrap_or(1);
-    let piece = (STAGING_NUMBERS / (2 * components * lanes * unit_blocks)).max(1) * unit_blocks;
+    let chunk = layout.chunk().unwrap_or(1);
+    let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
     for (part, &parity) in parities.iter().enumerate() {
         let start = start + part * layout.half_field(shape);
         for first in (0..blocks).step_by(piece) {
@@ -50,7 +50,7 @@ pub fn upload<T: Storage>(
                 let Stretch { component, components, blocks } = stretch;
                 let start_of =
                     |block| layout.offsets(shape, component, Place { parity: 0, block, lane: 0 })[0];
-                // The same for all units of the stretch.
+                // The same from chunk to chunk, or from block to block.
                 let numbers: Vec<_> = (0..blocks * lanes * components)
                     .map(|k| {
                         let (site, c) = (k / components, k % components);
@@ -61,9 +61,9 @@ pub fn upload<T: Storage>(
                     .collect();
                 let mut staged = vec![T::Stored::default(); 2 * count * lanes * components];
                 staged.par_chunks_mut(2 * blocks * lanes * components).enumerate().for_each(
-                    |(unit, staged)| {
+                    |(step, staged)| {
                         for &(site, component, [re, im]) in &numbers {
-                            [staged[re], staged[im]] = stored(unit * blocks * lanes + site, component);
+                            [staged[re], staged[im]] = stored(step * blocks * lanes + site, component);
                         }
                     },
                 );
@@ -102,12 +102,12 @@ fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S])
     buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
 }
 
-/// What is stored without a gap for the blocks of a parity, unit after unit.
+/// Components that are stored without a gap for all blocks of a parity.
 struct Stretch {
     /// The first of the components that it has.
     component: usize,
     components: usize,
-    /// Blocks in a unit.
+    /// Blocks whose numbers are among each other: those of a chunk, or one.
     blocks: usize,
 }
 
