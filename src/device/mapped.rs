@@ -1,17 +1,37 @@
 //! Transfers by mapping a buffer into the memory of the host: the third way, beside pageable and pinned memory.
 
 use super::buffer::{Buffer, check_length};
-use super::error::{DeviceError, Result};
-use super::handle::Noted;
+use super::error::Result;
+use super::handle::{Core, Noted};
 use super::memory::Memory;
 use super::recorder::Queue;
 use bytemuck::Pod;
 use opencl3::command_queue::enqueue_map_buffer;
 use opencl3::error_codes::CL_MAP_FAILURE;
-use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION};
+use opencl3::memory::{CL_MAP_READ, CL_MAP_WRITE_INVALIDATE_REGION, cl_mem};
 use opencl3::types::{CL_BLOCKING, cl_map_flags};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// Maps the first `bytes` bytes of a buffer, which has as many, when the commands that are on the queue are done. On success they are at this address
+/// until it is unmapped.
+pub(super) fn map(
+    core: &Arc<Core>,
+    buffer: cl_mem,
+    queue: Queue,
+    bytes: usize,
+    flags: cl_map_flags,
+) -> Result<NonNull<c_void>> {
+    let mut address = ptr::null_mut();
+    let noted = Noted { name: "map", queue, bytes, waits: true };
+    // SAFETY: callers map a buffer of this context; OpenCL refuses more bytes than it has. Blocking, so that `address` is written before this returns.
+    core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
+        let queue = core.queue(queue).get();
+        enqueue_map_buffer(queue, buffer, CL_BLOCKING, flags, 0, bytes, &mut address, 0, ptr::null())
+    })?;
+    NonNull::new(address).ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))
+}
 
 /// The first bytes of a buffer, mapped into the memory of the host.
 pub(super) struct Mapping<'a> {
@@ -23,27 +43,7 @@ pub(super) struct Mapping<'a> {
 impl<'a> Mapping<'a> {
     /// Maps `bytes` bytes, when the commands that are on the queue are done.
     pub(super) fn new(memory: &'a Memory, queue: Queue, bytes: usize, flags: cl_map_flags) -> Result<Self> {
-        let core = memory.core();
-        let mut address = ptr::null_mut();
-        let noted = Noted { name: "map", queue, bytes, waits: true };
-        // SAFETY: callers map what their buffer has; blocking, so that on success `address` is valid for `bytes` bytes until
-        // it is unmapped.
-        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
-            enqueue_map_buffer(
-                core.queue(queue).get(),
-                memory.raw(),
-                CL_BLOCKING,
-                flags,
-                0,
-                bytes,
-                &mut address,
-                0,
-                ptr::null(),
-            )
-        })?;
-        let address = NonNull::new(address)
-            .ok_or_else(|| -> DeviceError { core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE) })?;
-        Ok(Self { memory, queue, address })
+        Ok(Self { memory, queue, address: map(memory.core(), memory.raw(), queue, bytes, flags)? })
     }
 
     /// The first byte.
@@ -67,7 +67,7 @@ impl<T: Pod> Buffer<T> {
     /// Overwrites the whole buffer through a mapping, and waits.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OpenCl`].
+    /// [`DeviceError::LengthMismatch`](super::DeviceError::LengthMismatch); [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn write_mapped(&mut self, data: &[T]) -> Result<()> {
         check_length("mapped write", self.len(), data.len())?;
         let bytes: &[u8] = bytemuck::cast_slice(data);
@@ -84,7 +84,7 @@ impl<T: Pod> Buffer<T> {
     /// Reads the whole buffer through a mapping, and waits.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OpenCl`].
+    /// [`DeviceError::LengthMismatch`](super::DeviceError::LengthMismatch); [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn read_mapped(&self, data: &mut [T]) -> Result<()> {
         check_length("mapped read", self.len(), data.len())?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);

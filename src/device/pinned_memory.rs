@@ -1,15 +1,13 @@
 //! Untyped pinned memory: what pinned buffers are made of, and what a device keeps of it.
 
 use super::error::{DeviceError, Result};
-use super::handle::{Core, Noted};
+use super::handle::Core;
+use super::mapped::map;
 use super::pool::Pool;
 use super::recorder::Queue;
-use opencl3::command_queue::enqueue_map_buffer;
-use opencl3::error_codes::CL_MAP_FAILURE;
 use opencl3::memory::{
     Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
 };
-use opencl3::types::CL_BLOCKING;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -45,25 +43,7 @@ impl PinnedMemory {
         // SAFETY: no host pointer is given, so clCreateBuffer has no precondition on memory.
         let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }
             .map_err(core.failed("clCreateBuffer"))?;
-        let mut address = ptr::null_mut();
-        let noted = Noted { name: "map", queue: Queue::Copy, bytes, waits: true };
-        // SAFETY: the whole of a buffer of this context is mapped, blocking: on success `address` is valid for
-        // `bytes` bytes until it is unmapped, in `drop`.
-        core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
-            enqueue_map_buffer(
-                core.copy.get(),
-                raw.get(),
-                CL_BLOCKING,
-                CL_MAP_READ | CL_MAP_WRITE,
-                0,
-                bytes,
-                &mut address,
-                0,
-                ptr::null(),
-            )
-        })?;
-        let address = NonNull::new(address.cast::<u8>());
-        let address = address.ok_or_else(|| core.failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE))?;
+        let address = map(core, raw.get(), Queue::Copy, bytes, CL_MAP_READ | CL_MAP_WRITE)?.cast::<u8>();
         // SAFETY: `bytes` bytes are mapped for writing, and nobody else has the address yet.
         unsafe { ptr::write_bytes(address.as_ptr(), 0, bytes) };
         Ok(Self { raw, address, bytes, core: Arc::clone(core) })

@@ -185,13 +185,12 @@ impl Tuning {
             return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
         }
         if precision == StoragePrecision::Single && one_wave {
-            let group = |work_group| Self { work_group, stream_output: true, ..plain };
-            let (limit, variant) = match reconstruction {
-                Reconstruction::None => (128, group(256)),
-                Reconstruction::Twelve => (96, Self { stream_links: true, ..group(256) }),
-                Reconstruction::Eight => (128, Self { tile_z: 4, ..group(128) }),
+            let group = |work_group, limit| Self { work_group, stream_output: true, ..registers(limit) };
+            return match reconstruction {
+                Reconstruction::None => group(256, 128),
+                Reconstruction::Twelve => Self { stream_links: true, ..group(256, 96) },
+                Reconstruction::Eight => Self { tile_z: 4, ..group(128, 128) },
             };
-            return Self { max_registers: Some(limit), fixed_extents, ..variant };
         }
         if task.region == Region::Full {
             let limit = if in_double { 255 } else { 168 };

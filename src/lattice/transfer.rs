@@ -31,6 +31,7 @@ pub fn upload<T: Storage>(
     let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
     let chunk = layout.chunk().unwrap_or(1);
     let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
+    let stretches = stretches(layout, shape);
     for (part, &parity) in parities.iter().enumerate() {
         let start = start + part * layout.half_field(shape);
         for first in (0..blocks).step_by(piece) {
@@ -46,28 +47,17 @@ pub fn upload<T: Storage>(
                 let z = sites[k * components + component];
                 [z.re, z.im].map(|value| T::store(value, units[k]))
             };
-            for stretch in stretches(layout, shape) {
-                let Stretch { component, components, blocks } = stretch;
-                let start_of =
-                    |block| layout.offsets(shape, component, Place { parity: 0, block, lane: 0 })[0];
-                // The same from chunk to chunk, or from block to block.
-                let numbers: Vec<_> = (0..blocks * lanes * components)
-                    .map(|k| {
-                        let (site, c) = (k / components, k % components);
-                        let place = Place { parity: 0, block: site / lanes, lane: site % lanes };
-                        let offsets = layout.offsets(shape, component + c, place);
-                        (site, component + c, offsets.map(|offset| offset - start_of(0)))
-                    })
-                    .collect();
-                let mut staged = vec![T::Stored::default(); 2 * count * lanes * components];
-                staged.par_chunks_mut(2 * blocks * lanes * components).enumerate().for_each(
+            for stretch in &stretches {
+                let mut staged = vec![T::Stored::default(); 2 * count * lanes * stretch.components];
+                let sites_of_step = stretch.blocks * lanes;
+                staged.par_chunks_mut(2 * sites_of_step * stretch.components).enumerate().for_each(
                     |(step, staged)| {
-                        for &(site, component, [re, im]) in &numbers {
-                            [staged[re], staged[im]] = stored(step * blocks * lanes + site, component);
+                        for &(site, component, [re, im]) in &stretch.numbers {
+                            [staged[re], staged[im]] = stored(step * sites_of_step + site, component);
                         }
                     },
                 );
-                write(buffer, start + start_of(first), &staged)?;
+                write(buffer, start + stretch.start(layout, shape, first), &staged)?;
             }
             if layout.has_units(shape) {
                 let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
@@ -109,19 +99,40 @@ struct Stretch {
     components: usize,
     /// Blocks whose numbers are among each other: those of a chunk, or one.
     blocks: usize,
+    /// Site, component, and how far from the first number its parts are, for all numbers of these blocks. From chunk to chunk, or block to block,
+    /// it is the same.
+    numbers: Vec<(usize, usize, [usize; 2])>,
+}
+
+impl Stretch {
+    fn new(layout: &Layout, shape: Shape, component: usize, components: usize, blocks: usize) -> Self {
+        let lanes = layout.lanes();
+        let mut stretch = Self { component, components, blocks, numbers: Vec::new() };
+        let start = stretch.start(layout, shape, 0);
+        let number = |k: usize| {
+            let (site, component) = (k / components, component + k % components);
+            let place = Place { parity: 0, block: site / lanes, lane: site % lanes };
+            (site, component, layout.offsets(shape, component, place).map(|offset| offset - start))
+        };
+        stretch.numbers = (0..blocks * lanes * components).map(number).collect();
+        stretch
+    }
+
+    /// Where it begins for the blocks from this one on, counted in stored numbers.
+    fn start(&self, layout: &Layout, shape: Shape, block: usize) -> usize {
+        layout.offsets(shape, self.component, Place { parity: 0, block, lane: 0 })[0]
+    }
 }
 
 /// All chunks; or the vectors of each kind; with several lanes the groups.
 fn stretches(layout: &Layout, shape: Shape) -> Vec<Stretch> {
     if let Some(blocks) = layout.chunk() {
-        return vec![Stretch { component: 0, components: shape.components(), blocks }];
+        return vec![Stretch::new(layout, shape, 0, shape.components(), blocks)];
     }
     let widest = if layout.lanes() == 1 { layout.pack() } else { shape.group };
     let in_group = move |group: usize| {
-        (0..shape.group).step_by(widest).map(move |c| Stretch {
-            component: group * shape.group + c,
-            components: widest.min(shape.group - c),
-            blocks: 1,
+        (0..shape.group).step_by(widest).map(move |c| {
+            Stretch::new(layout, shape, group * shape.group + c, widest.min(shape.group - c), 1)
         })
     };
     (0..shape.groups).flat_map(in_group).collect()
