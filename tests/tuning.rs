@@ -110,17 +110,20 @@ fn without_a_cache_a_search_is_remembered_by_its_device_only() {
 }
 
 #[test]
-fn without_time_for_searches_the_shipped_variant_is_used_and_nothing_kept() {
+fn without_time_for_a_search_the_shipped_variant_is_used_from_then_on() {
     let folder = tempfile::tempdir().unwrap();
     let none =
         DeviceOptions { search_time: Some(Duration::ZERO), ..options(folder.path(), TuningMode::Search) };
     for (_, number, timed) in chosen(&none, 0) {
         assert_eq!((number, timed), (0, false));
     }
-    assert!(!folder.path().join("tuning.json").exists(), "a later run may search");
     let some = DeviceOptions { search_time: Some(tuning::TIME_ON_FIRST_USE), ..none };
-    for (_, number, _) in chosen(&some, 0) {
-        assert_eq!(number, 5);
+    for (_, number, timed) in chosen(&some, 0) {
+        assert_eq!((number, timed), (0, false), "later runs do not wait either");
+    }
+    for device in common::opened(&some) {
+        let numbers = Numbers { device: &device, timed: Cell::new(0), shipped: 0 };
+        assert_eq!(tuning::renew(&numbers, tuning::BUDGET).unwrap().variant, 5, "until told to search");
     }
 }
 

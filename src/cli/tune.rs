@@ -286,6 +286,11 @@ struct Kept<'a> {
     entries: Vec<Entry>,
 }
 
+/// Microseconds, or nothing where there was no time for a search.
+fn micro(microseconds: Option<f64>) -> String {
+    microseconds.map(|time| format!("{time:.1}")).unwrap_or_default()
+}
+
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
     let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
     let mut table = plain_table([
@@ -309,8 +314,8 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
             format!("{} {}", of.kernel, of.options),
             of.extents.clone(),
             tuning::text_of(&entry.variant),
-            format!("{:.1}", entry.microseconds),
-            format!("{:.1}", entry.shipped_microseconds),
+            micro(entry.microseconds),
+            micro(entry.shipped_microseconds),
             entry.variants_tried.to_string(),
             entry.date.clone(),
         ]);

@@ -75,11 +75,13 @@ pub struct Entry {
     pub identity: Identity,
     /// The variant, as its family writes it.
     pub variant: Value,
-    /// Its time for one launch.
-    pub microseconds: f64,
-    /// The shipped variant's time for one launch.
-    pub shipped_microseconds: f64,
-    /// Variants that were timed, or failed.
+    /// Its time for one launch; absent where there was no time for a search and the variant is the shipped one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microseconds: Option<f64>,
+    /// The shipped variant's time for one launch, where there was a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipped_microseconds: Option<f64>,
+    /// Variants that were timed, or failed; 0 without a search.
     pub variants_tried: usize,
     /// The day, `2026-11-21`.
     pub date: String,
@@ -308,8 +310,8 @@ mod tests {
                 extents: "sites<=2^10".to_owned(),
             },
             variant: json!({ "work_group": work_group, "max_registers": null }),
-            microseconds: 1.5,
-            shipped_microseconds: 2.25,
+            microseconds: Some(1.5),
+            shipped_microseconds: Some(2.25),
             variants_tried: 7,
             date: "2026-11-21".to_owned(),
         }

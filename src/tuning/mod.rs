@@ -99,15 +99,14 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
         .search(|spent| budget(device.options().search_time, spent).map(|budget| run(tunable, &key, budget)));
     match searched {
         None => {
-            tracing::info!("{}: {key} is not tuned now: the time for searches is used up", device.label());
+            tracing::info!("{}: {key} is not tuned: the time for searches is used up", device.label());
             let shipped = tunable.shipped();
-            store.remember(&key, &shipped);
+            // Kept, so that later runs do not wait for a search either.
+            store.keep(&key, &shipped, None).unwrap_or_else(|error| store.warn(&error));
             shipped
         }
         Some(Ok(found)) => {
-            if let Err(error) = store.keep(&key, &found) {
-                store.warn(&error);
-            }
+            store.keep(&key, &found.variant, Some(&found)).unwrap_or_else(|error| store.warn(&error));
             found.variant
         }
         Some(Err(error)) => {
@@ -155,7 +154,7 @@ pub enum RenewError<E: Error> {
 pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
     let key = tunable.key();
     let found = run(tunable, &key, budget).map_err(RenewError::Kernel)?;
-    Store::of(tunable.device()).keep(&key, &found).map_err(RenewError::File)?;
+    Store::of(tunable.device()).keep(&key, &found.variant, Some(&found)).map_err(RenewError::File)?;
     Ok(found)
 }
 

@@ -70,18 +70,23 @@ impl Store {
         understood
     }
 
-    /// Keeps what a search found: in memory in any case, and in the file if there is one.
-    pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
-        self.remember(key, &found.variant);
+    /// Keeps a variant, which a search found or for which there was no time: in memory in any case, and in the file if there is one.
+    pub fn keep<V: Variant>(
+        &self,
+        key: &Key,
+        variant: &V,
+        found: Option<&Found<V>>,
+    ) -> Result<(), TuningFileError> {
+        self.remember(key, variant);
         let (Some(file), Some(variant)) = (&self.file, self.memory().get(key).cloned()) else {
             return Ok(());
         };
         file.put(&Entry {
             identity: self.identity(key),
             variant,
-            microseconds: found.time.as_secs_f64() * 1e6,
-            shipped_microseconds: found.shipped_time.as_secs_f64() * 1e6,
-            variants_tried: found.tried,
+            microseconds: found.map(|found| found.time.as_secs_f64() * 1e6),
+            shipped_microseconds: found.map(|found| found.shipped_time.as_secs_f64() * 1e6),
+            variants_tried: found.map_or(0, |found| found.tried),
             date: date::today(),
         })
     }
@@ -174,12 +179,13 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = Group { work_group: 64, registers: None };
         assert_eq!(store(&file).find::<Group>(&key()), None);
-        store(&file).keep(&key(), &found(group.clone())).unwrap();
+        store(&file).keep(&key(), &group, Some(&found(group.clone()))).unwrap();
         assert_eq!(store(&file).find(&key()), Some(group.clone()));
         assert_eq!(store(&file).find::<Group>(&key().option("more", 1)), None);
         assert_eq!(Store::new("a device", "1.3", Some(file.clone())).find::<Group>(&key()), None);
         let entry = &file.entries().unwrap()[0];
-        assert_eq!((entry.microseconds, entry.shipped_microseconds, entry.variants_tried), (10.0, 20.0, 3));
+        let times = (entry.microseconds, entry.shipped_microseconds, entry.variants_tried);
+        assert_eq!(times, (Some(10.0), Some(20.0), 3));
     }
 
     #[test]
@@ -188,11 +194,11 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = Group { work_group: 64, registers: None };
         for key in [key(), key().option("more", 1)] {
-            store(&file).keep(&key, &found(group.clone())).unwrap();
+            store(&file).keep(&key, &group, None).unwrap();
         }
         // A field is gone: the variant that is left might be a slow one.
         assert_eq!(store(&file).find::<Later>(&key()), None);
-        store(&file).keep(&key(), &found(Later { work_group: 128 })).unwrap();
+        store(&file).keep(&key(), &Later { work_group: 128 }, None).unwrap();
         // A field has come, which must not be guessed.
         assert_eq!(store(&file).find::<Group>(&key()), None);
         assert_eq!(store(&file).find(&key()), Some(Later { work_group: 128 }));
@@ -206,7 +212,7 @@ mod tests {
         fs::write(file.path(), "not a tuning file").unwrap();
         let (store, group) = (store(&file), Group { work_group: 64, registers: Some(96) });
         assert_eq!(store.find::<Group>(&key()), None);
-        assert!(store.keep(&key(), &found(group.clone())).is_err());
+        assert!(store.keep(&key(), &group, None).is_err());
         assert_eq!(store.find(&key()), Some(group));
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "not a tuning file");
     }
@@ -214,7 +220,7 @@ mod tests {
     #[test]
     fn without_a_file_results_are_kept_in_memory() {
         let store = Store::new("a device", "1.2", None);
-        store.keep(&key(), &found(Later { work_group: 32 })).unwrap();
+        store.keep(&key(), &Later { work_group: 32 }, None).unwrap();
         assert_eq!(store.find(&key()), Some(Later { work_group: 32 }));
     }
 }
