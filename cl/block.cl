@@ -194,15 +194,14 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
 #pragma unroll
         for (int part = 0; part < PIECES_OF_BLOCK; ++part)
             largest = fmax(largest, agreement[i * LOCAL_SIZE + get_local_id(0) % sites + part * sites]);
-        // The smallest normal number keeps the quotient finite where all numbers are zero.
-        const real inverse = LARGEST_STORED / fmax(largest, (real)FLT_MIN);
-        const short8 integers = convert_short8_rte(
-            inverse * (float8)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im, z[i][2].re, z[i][2].im, z[i][3].re, z[i][3].im));
+        const real unit = unit_of(largest), inverse = inverse_of(unit);
+        vcomplex raised[PIECE];
+        FOR_PIECE(c)
+            raised[c] = in_unit(z[i][c], inverse);
         if (at.exists) {
             if (at.part == 0)
-                ((__global real *)UNITS(field + at.half_field, BLOCKS))[at.block] = largest * ((real)1 / LARGEST_STORED);
-            // Raised by 2¹⁵.
-            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(integers ^ (short)-0x8000));
+                ((__global real *)UNITS(field + at.half_field, BLOCKS))[at.block] = unit;
+            store_vector(field + piece_start(at), raised);
         }
 #elif LANES > 1
         if (at.exists) {
@@ -211,14 +210,8 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
             numbers[1] = z[i][0].im;
         }
 #else
-        if (at.exists) {
-#if STORED_BITS == 64
-            const double2 v = (double2)(z[i][0].re, z[i][0].im);
-#else
-            const float4 v = (float4)(z[i][0].re, z[i][0].im, z[i][1].re, z[i][1].im);
-#endif
-            store_16(field + piece_start(at), STREAM_OUTPUT, as_uint4(v));
-        }
+        if (at.exists)
+            store_vector(field + piece_start(at), z[i]);
 #endif
     }
 }

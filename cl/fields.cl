@@ -202,34 +202,49 @@ static inline void load_vector(__global const stored *address, const int width, 
 #endif
 }
 
-// PACK complex numbers, in their unit.
+#if STORED_BITS == 16
+// Four complex numbers, in their unit and raised, as they are stored.
+static inline uint4 pack(const vcomplex *z)
+{
+#ifdef INLINE_PTX
+    // As in unpack: the sum with what they are raised by has rounded them, and the lowest bits are the number.
+    uint words[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+        __asm__("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(words[k]) : "r"(as_uint(z[k].re)), "r"(as_uint(z[k].im)));
+    return (uint4)(words[0], words[1], words[2], words[3]);
+#else
+    return as_uint4(
+        convert_ushort8_rte((float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im)));
+#endif
+}
+#endif
+
+// PACK complex numbers, in their unit and raised.
 static inline void store_vector(__global stored *address, const vcomplex *z)
 {
 #if STORED_BITS == 64
-    const double2 v = (double2)(z[0].re, z[0].im);
+    const uint4 v = as_uint4((double2)(z[0].re, z[0].im));
 #elif STORED_BITS == 32
-    const float4 v = (float4)(z[0].re, z[0].im, z[1].re, z[1].im);
+    const uint4 v = as_uint4((float4)(z[0].re, z[0].im, z[1].re, z[1].im));
 #else
-    const short8 integers =
-        convert_short8_rte((float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im));
-    // Raised by 2¹⁵.
-    const short8 v = integers ^ (short)-0x8000;
+    const uint4 v = pack(z);
 #endif
-    store_16(address, STREAM_OUTPUT, as_uint4(v));
+    store_16(address, STREAM_OUTPUT, v);
 }
 
 #ifdef CHUNK
 #define CHUNK_SITES(blocks) CHUNK
-#define IN_CHUNK(block) ((block) % CHUNK)
+#define IN_CHUNK(block) ((size_t)(block) % CHUNK)
+#define FIRST_OF_CHUNK(block) ((size_t)(block) / CHUNK * CHUNK)
 #else
 #define CHUNK_SITES(blocks) (blocks)
-#define IN_CHUNK(block) (block)
+#define IN_CHUNK(block) ((size_t)(block))
+#define FIRST_OF_CHUNK(block) ((size_t)0)
 #endif
 
-// Where the vector of `width` complex numbers from number c on is, of `all` numbers at each site.
 #define VECTOR_OF(field, all, c, width, blocks, block)                                                         \
-    ((field) + 2 * (((size_t)(block) - IN_CHUNK((size_t)(block))) * (all) + (size_t)(c) * CHUNK_SITES(blocks) +   \
-                    IN_CHUNK((size_t)(block)) * (width)))
+    ((field) + 2 * (size_t)(c) * CHUNK_SITES(blocks) + 2 * (all) * FIRST_OF_CHUNK(block) + 2 * (width) * IN_CHUNK(block))
 
 // The `size` complex numbers of group number `group` of a block; all `groups` groups have as many.
 #define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed)                                \
@@ -246,7 +261,7 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #if STORED_BITS == 16
 #define TO_REAL(v) JOIN(convert_, vreal_name)(v)
 #define vreal_name JOIN(REAL, LANES)
-#define TO_STORED(v) JOIN(JOIN(convert_ushort, LANES), _rte)((v) + RAISED)
+#define TO_STORED(v) JOIN(JOIN(convert_ushort, LANES), _rte)(v)
 #else
 #define TO_REAL(v) (v)
 #define TO_STORED(v) (v)
@@ -272,6 +287,21 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 static inline vreal load_unit(__global const stored *half_field, const uint blocks, const size_t block)
 {
     return ((__global const vreal *)UNITS(half_field, blocks))[block];
+}
+
+// The unit of numbers up to this size; NaN stays NaN.
+static inline vreal unit_of(const vreal largest) { return ((real)1 / LARGEST_STORED) * largest; }
+
+// The smallest normal number keeps it finite where all numbers are zero.
+static inline vreal inverse_of(const vreal unit) { return (vreal)1 / fmax(unit, (vreal)FLT_MIN); }
+
+// A number in its unit and raised, by the inverse of the unit.
+static inline vcomplex in_unit(const vcomplex z, const vreal inverse)
+{
+    vcomplex raised;
+    raised.re = fma(inverse, z.re, (vreal)RAISED);
+    raised.im = fma(inverse, z.im, (vreal)RAISED);
+    return raised;
 }
 #endif
 
@@ -304,14 +334,11 @@ static inline void store_spinor(__global stored *half_field, const uint blocks, 
 #pragma unroll
     for (int c = 1; c < SPINOR_COMPONENTS; ++c)
         largest = fmax(largest, fmax(fabs(psi.s[c].re), fabs(psi.s[c].im)));
-    ((__global vreal *)UNITS(half_field, blocks))[block] = largest * ((real)1 / LARGEST_STORED);
-    // The smallest normal number keeps the quotient finite where all numbers are zero.
-    const vreal inverse = LARGEST_STORED / fmax(largest, (vreal)FLT_MIN);
+    const vreal unit = unit_of(largest), inverse = inverse_of(unit);
+    ((__global vreal *)UNITS(half_field, blocks))[block] = unit;
 #pragma unroll
-    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-        psi.s[c].re *= inverse;
-        psi.s[c].im *= inverse;
-    }
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+        psi.s[c] = in_unit(psi.s[c], inverse);
 #endif
 #if LANES > 1
     __global vstored *numbers = (__global vstored *)half_field + 2 * SPINOR_COMPONENTS * block;

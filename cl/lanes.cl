@@ -50,6 +50,15 @@ static inline vcomplex add_signed_i(const vcomplex a, const int s, const vcomple
     return value;
 }
 
+// s a for real s
+static inline vcomplex scale_number(const vcomplex a, const vreal s)
+{
+    vcomplex value;
+    value.re = s * a.re;
+    value.im = s * a.im;
+    return value;
+}
+
 // a b
 static inline vcomplex multiply(const vcomplex a, const vcomplex b)
 {
@@ -65,6 +74,15 @@ static inline vcomplex multiply_add(const vcomplex sum, const vcomplex a, const 
     vcomplex value;
     value.re = fma(-a.im, b.im, fma(a.re, b.re, sum.re));
     value.im = fma(a.im, b.re, fma(a.re, b.im, sum.im));
+    return value;
+}
+
+// sum - a b
+static inline vcomplex subtract_product(const vcomplex sum, const vcomplex a, const vcomplex b)
+{
+    vcomplex value;
+    value.re = fma(a.im, b.im, fma(-a.re, b.re, sum.re));
+    value.im = fma(-a.im, b.re, fma(-a.re, b.im, sum.im));
     return value;
 }
 

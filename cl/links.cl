@@ -1,11 +1,11 @@
-// Links of SU(3) as they are stored, rebuilt in registers: twin of src/host/reconstruction.rs, where the formulas are.
+// Links of SU(3) as they are stored, and how they act on colours: twin of src/host/reconstruction.rs, where the formulas are.
 //
 // RECONSTRUCT    reals stored for each link: 18, 12 or 8
 
 #define STORED_COMPLEX (RECONSTRUCT / 2)
 #define LINKS_HALF_FIELD(blocks) ((size_t)2 * 4 * STORED_COMPLEX * (blocks) * LANES)
 
-// A matrix from load_link times this is a link: in half precision elements are integers, and there is one multiplication less if
+// What `transform` gives times this is the result: in half precision elements are integers, and there is one multiplication less if
 // their unit is applied after everything else.
 #if UNIT_NUMBERS && RECONSTRUCT != 8
 #define LINK_UNIT ((real)1 / LARGEST_STORED)
@@ -13,112 +13,162 @@
 #define LINK_UNIT ((real)1)
 #endif
 
+#if RECONSTRUCT == 8
+
+// The stored number that stands for 1.
+#if UNIT_NUMBERS
+#define ONE_STORED LARGEST_STORED
+#else
+#define ONE_STORED ((real)1)
+#endif
+
+// A link is not made whole: its factors act one after the other, which takes fewer operations.
+typedef struct {
+    vcomplex t[2];
+    vreal one_and_r; // 1 + r
+    vcomplex phase;  // e^{iφ}
+    vcomplex p, q;
+} link;
+
+// 1/x for numbers of a moderate size.
+static inline vreal reciprocal(const vreal x)
+{
+#if LANES == 1 && REAL_BITS == 32 && defined(INLINE_PTX)
+    // A division would provide for all the others.
+    real value;
+    __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+    return value;
+#else
+    return (vreal)1 / x;
+#endif
+}
+
+// A point of a sphere: its first coordinate, and the ratio of the others to the stored numbers.
+typedef struct {
+    vreal first, ratio;
+} point;
+
+// By 1 + v².
+static inline point point_of(const vreal one_and_square)
+{
+    const vreal two = 2 * ONE_STORED * ONE_STORED * reciprocal(one_and_square);
+    const vreal half_way = two - (vreal)1;
+    const vreal twice = half_way + half_way;
+    point at;
+    at.first = fma(twice, half_way, (vreal)-1);
+    at.ratio = twice * (((real)1 / ONE_STORED) * two);
+    return at;
+}
+
+static inline vreal add_square(const vreal sum, const vreal x) { return fma(x, x, sum); }
+
+// From the stored numbers t₁, t₂, (v_φ, v_S₀), (v_S₁, v_S₂).
+static inline link link_of(const vcomplex t1, const vcomplex t2, const vcomplex v0, const vcomplex v1)
+{
+    const vreal one = (vreal)(ONE_STORED * ONE_STORED);
+    link u;
+    u.t[0].re = ((real)1 / ONE_STORED) * t1.re;
+    u.t[0].im = ((real)1 / ONE_STORED) * t1.im;
+    u.t[1].re = ((real)1 / ONE_STORED) * t2.re;
+    u.t[1].im = ((real)1 / ONE_STORED) * t2.im;
+    u.one_and_r = 2 * ONE_STORED * ONE_STORED *
+                  reciprocal(add_square(add_square(add_square(add_square(one, t1.re), t1.im), t2.re), t2.im));
+
+    const point on_circle = point_of(add_square(one, v0.re));
+    u.phase.re = on_circle.first;
+    u.phase.im = on_circle.ratio * v0.re;
+
+    const point on_sphere = point_of(add_square(add_square(add_square(one, v0.im), v1.re), v1.im));
+    u.p.re = on_sphere.first;
+    u.p.im = on_sphere.ratio * v0.im;
+    u.q.re = on_sphere.ratio * v1.re;
+    u.q.im = on_sphere.ratio * v1.im;
+    return u;
+}
+
+// U v, or U† v, for a vector v of three colours.
+static inline void transform(const link u, const int adjoint, const vcomplex *v, vcomplex *product)
+{
+    if (!adjoint) {
+        const vcomplex along = scale_number(multiply_add(multiply_add(v[0], u.t[0], v[1]), u.t[1], v[2]), u.one_and_r);
+        const vcomplex y1 = subtract_product(v[1], conjugate(u.t[0]), along);
+        const vcomplex y2 = subtract_product(v[2], conjugate(u.t[1]), along);
+        product[0] = multiply(u.phase, add_signed(along, -1, v[0]));
+        product[1] = multiply_add(multiply(u.p, y1), u.q, y2);
+        product[2] = multiply(conjugate(u.phase), subtract_product(multiply(conjugate(u.p), y2), conjugate(u.q), y1));
+    } else {
+        const vcomplex y0 = multiply(conjugate(u.phase), v[0]), turned = multiply(u.phase, v[2]);
+        const vcomplex y1 = subtract_product(multiply(conjugate(u.p), v[1]), u.q, turned);
+        const vcomplex y2 = multiply_add(multiply(conjugate(u.q), v[1]), u.p, turned);
+        const vcomplex along = scale_number(subtract_product(subtract_product(y0, u.t[0], y1), u.t[1], y2), u.one_and_r);
+        product[0] = add_signed(along, -1, y0);
+        product[1] = multiply_add(y1, conjugate(u.t[0]), along);
+        product[2] = multiply_add(y2, conjugate(u.t[1]), along);
+    }
+}
+
+#else
+
 typedef struct {
     vcomplex e[9]; // 3·row + column
-} matrix;
+} link;
 
-#if RECONSTRUCT != 18
-// The third row of a unitary matrix with determinant 1: conj(row 0 × row 1), one of the two factors in its unit.
-static inline void complete(matrix *u)
+// The third row in multiples of LINK_UNIT.
+#define THIRD_ROW_UNIT (RECONSTRUCT == 12 ? LINK_UNIT : (real)1)
+
+#if RECONSTRUCT == 12
+// The third row of a unitary matrix with determinant 1, conj(row 0 × row 1), in the square of LINK_UNIT.
+static inline void complete(link *u)
 {
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
         const int k = (j + 1) % 3, l = (j + 2) % 3;
-        const vcomplex minus = {-u->e[l].re, -u->e[l].im};
-        const vcomplex row = multiply_add(multiply(u->e[k], u->e[3 + l]), minus, u->e[3 + k]);
-        u->e[6 + j].re = row.re * LINK_UNIT;
-        u->e[6 + j].im = -row.im * LINK_UNIT;
+        const vcomplex row = subtract_product(multiply(u->e[k], u->e[3 + l]), u->e[l], u->e[3 + k]);
+        u->e[6 + j] = conjugate(row);
     }
 }
 #endif
 
-#if RECONSTRUCT == 8
-#if UNIT_NUMBERS
-// −1 if the stored integer is odd: the point was reflected; else 1.
-static inline vreal hemisphere(const vreal integer)
+// U v, or U† v, for a vector v of three colours.
+static inline void transform(const link u, const int adjoint, const vcomplex *v, vcomplex *product)
 {
-    const vreal odd = fma((vreal)-2, floor((vreal)(real)0.5 * integer), integer);
-    return fma((vreal)-2, odd, (vreal)1);
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+#pragma unroll
+        for (int j = 0; j < 3; ++j) {
+            const vcomplex entry = adjoint ? conjugate(u.e[3 * j + i]) : u.e[3 * i + j];
+            const vcomplex number = j == 2 && adjoint ? scale_number(v[j], THIRD_ROW_UNIT) : v[j];
+            product[i] = j == 0 ? multiply(entry, number) : multiply_add(product[i], entry, number);
+        }
+    }
+    if (!adjoint)
+        product[2] = scale_number(product[2], THIRD_ROW_UNIT);
 }
 
-static inline vcomplex in_link_units(const vcomplex integers)
+#endif
+
+// The link in direction μ of the block `block`, as it stands in one parity of a gauge field.
+static inline link load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
-    vcomplex value;
-    value.re = integers.re * ((real)1 / LARGEST_STORED);
-    value.im = integers.im * ((real)1 / LARGEST_STORED);
-    return value;
-}
-#endif
-
-// Half precision is far below what the fast functions lose.
-#if UNIT_NUMBERS
-#define RECIPROCAL(x) native_recip(x)
-#define SQUARE_ROOT(x) native_sqrt(x)
-#else
-#define RECIPROCAL(x) ((vreal)1 / (x))
-#define SQUARE_ROOT(x) sqrt(x)
-#endif
-
-static inline matrix rebuild(const vcomplex t0, const vcomplex t1, const vcomplex t2, const vcomplex t3)
-{
-    matrix u;
-#if UNIT_NUMBERS
-    const vcomplex s0 = in_link_units(t0), s1 = in_link_units(t1), s2 = in_link_units(t2), s3 = in_link_units(t3);
-    const vreal hemisphere_a = hemisphere(t0.re), hemisphere_b = hemisphere(t3.im);
-#else
-    const vcomplex s0 = t0, s1 = t1, s2 = t2, s3 = t3;
-    const vreal hemisphere_a = (vreal)1, hemisphere_b = (vreal)1;
-#endif
-    const vreal row_scale =
-        RECIPROCAL(fma(s0.re, s0.re, fma(s0.im, s0.im, fma(s1.re, s1.re, fma(s1.im, s1.im, fma(s2.re, s2.re, (vreal)1))))));
-    const vreal two = row_scale + row_scale;
-    const vcomplex a0 = {two * s0.re, two * s0.im};
-    const vcomplex a1 = {two * s1.re, two * s1.im};
-    const vcomplex a2 = {hemisphere_a * (two - (vreal)1), two * s2.re};
-
-    const vreal size2 = fma(a0.re, a0.re, a0.im * a0.im);
-    const vreal size = SQUARE_ROOT(size2);
-    const vreal inverse = RECIPROCAL(size2 > (vreal)0 ? size : (vreal)1);
-    const vreal beta = RECIPROCAL((vreal)1 + size);
-    vcomplex w0;
-    w0.re = a0.re + (size2 > (vreal)0 ? a0.re * inverse : (vreal)1);
-    w0.im = fma(a0.im, inverse, a0.im);
-
-    const vreal basis_scale = RECIPROCAL(fma(s2.im, s2.im, fma(s3.re, s3.re, fma(s3.im, s3.im, (vreal)1))));
-    const vreal two_b = basis_scale + basis_scale;
-    const vcomplex p = {hemisphere_b * (two_b - (vreal)1), two_b * s2.im};
-    const vcomplex q = {two_b * s3.re, two_b * s3.im};
-
-    // p f + q g = (0, p, q) - w (p conj(a1) + q conj(a2)) / (1 + |a0|)
-    const vcomplex along = multiply_add(multiply(p, conjugate(a1)), q, conjugate(a2));
-    const vcomplex minus = {-beta * along.re, -beta * along.im};
-    u.e[0] = a0;
-    u.e[1] = a1;
-    u.e[2] = a2;
-    u.e[3] = multiply(minus, w0);
-    u.e[4] = multiply_add(p, minus, a1);
-    u.e[5] = multiply_add(q, minus, a2);
-    complete(&u);
-    return u;
-}
-#endif
-
-// The link in direction μ of the block `block`, as it stands in one parity of a gauge field, in LINK_UNIT.
-static inline matrix load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
-{
-    matrix u;
-    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS)
+    vcomplex kept[STORED_COMPLEX];
+    LOAD_GROUP(kept, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS)
 #pragma unroll
     for (int k = 0; k < STORED_COMPLEX; ++k) {
-        u.e[k].re -= RAISED;
-        u.e[k].im -= RAISED;
+        kept[k].re -= RAISED;
+        kept[k].im -= RAISED;
     }
+#if RECONSTRUCT == 8
+    return link_of(kept[0], kept[1], kept[2], kept[3]);
+#else
+    link u;
+#pragma unroll
+    for (int k = 0; k < STORED_COMPLEX; ++k)
+        u.e[k] = kept[k];
 #if RECONSTRUCT == 12
     complete(&u);
-#elif RECONSTRUCT == 8
-    u = rebuild(u.e[0], u.e[1], u.e[2], u.e[3]);
 #endif
     return u;
+#endif
 }
 
 static inline void prefetch_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)

@@ -17,9 +17,7 @@
 // For one source, NORM2 sums (out, out) over all sites. PRODUCTS sums (against, out) too; `against` is a field like `out`. SUBTRACT takes
 // `a` times the result from what `out` holds.
 //
-// Lattices of all sizes have one kernel: `extents` are those of a sub-lattice, in x, y, z, t, and `blocks` is how many blocks each parity has. Or else
-// they are constants as well:
-// FIXED_EXTENTS FIXED_BLOCKS FIXED_DIVISORS FIXED_FACTORS FIXED_SHIFTS    the values of these arguments
+// Lattices of all sizes have one kernel: `extents` are those of a sub-lattice, in x, y, z, t, and `blocks` is how many blocks each parity has.
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
@@ -123,33 +121,35 @@ static inline void add_reconstructed(spinor *sum, const int mu, const int sign, 
     }
 }
 
-// U h, or U† h.
-static inline half_spinor times(const matrix u, const int adjoint, const half_spinor upper)
+// U h, or U† h, in LINK_UNIT.
+static inline half_spinor times(const link u, const int adjoint, const half_spinor upper)
 {
     half_spinor product = upper;
-#pragma unroll
-    for (int i = 0; i < 3; ++i) {
-#pragma unroll
-        for (int j = 0; j < 3; ++j) {
-            const vcomplex entry = adjoint ? conjugate(u.e[3 * j + i]) : u.e[3 * i + j];
-            product.h[i] = j == 0 ? multiply(entry, upper.h[j]) : multiply_add(product.h[i], entry, upper.h[j]);
-            product.h[3 + i] =
-                j == 0 ? multiply(entry, upper.h[3 + j]) : multiply_add(product.h[3 + i], entry, upper.h[3 + j]);
-        }
-    }
+    transform(u, adjoint, upper.h, product.h);
+    transform(u, adjoint, upper.h + 3, product.h + 3);
     return product;
 }
 
-static inline half_spinor scale(const half_spinor upper, const vreal factor)
+static inline half_spinor scale(half_spinor upper, const vreal factor)
 {
-    half_spinor scaled = upper;
+#if UNIT_NUMBERS
+    upper.unit *= factor;
+#else
 #pragma unroll
-    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
-        scaled.h[k].re = factor * upper.h[k].re;
-        scaled.h[k].im = factor * upper.h[k].im;
-    }
-    return scaled;
+    for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k)
+        upper.h[k] = scale_number(upper.h[k], factor);
+#endif
+    return upper;
 }
+
+// What a sum is to be multiplied by goes into its parts where these have a unit: that is one number of each instead of all of the sum.
+#if UNIT_NUMBERS
+#define WEIGHT_OF_PART ((vreal)(coefficient * LINK_UNIT))
+#define WEIGHT_OF_SUM ((real)1)
+#else
+#define WEIGHT_OF_PART ((vreal)1)
+#define WEIGHT_OF_SUM coefficient
+#endif
 
 // The projection of the spinors of a block, from memory.
 static inline half_spinor load_projected(__global const stored *half_field, const uint blocks, const size_t block, const int mu,
@@ -211,10 +211,6 @@ static inline uint block_of(const uint4 extents, const uint x, const uint y, con
     return ((t * extents.z + z) * extents.y + y) * (extents.x / 2) + (x >> 1);
 }
 
-static inline uint next(const uint n, const uint last) { return n == last ? 0 : n + 1; }
-
-static inline uint previous(const uint n, const uint last) { return n == 0 ? last : n - 1; }
-
 #if HALO
 // The number of a lane's site among those of its parity on a time slice of the whole lattice.
 static inline size_t face_site(const uint4 extents, const position p, const uint lane)
@@ -257,10 +253,10 @@ static inline half_spinor load_halo(__global const real * halo, const uint4 exte
 
 static inline void store_halo(__global real * halo, const uint4 extents, const uint parity, const position p, half_spinor upper)
 {
-#if UNIT_NUMBERS
-    upper = scale(upper, upper.unit);
-#endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
+#if UNIT_NUMBERS
+        upper.h[k] = scale_number(upper.h[k], upper.unit);
+#endif
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(extents, parity, k, p, lane);
             halo[address] = ((const real *)&upper.h[k].re)[lane];
@@ -310,7 +306,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
-        const matrix u = load_link(links_here, blocks, block, mu);                                              \
+        const link u = load_link(links_here, blocks, block, mu);                                              \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_here, blocks, block + PREFETCH, mu);                                            \
         FOR_SOURCES(r) {                                                                                        \
@@ -321,13 +317,13 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
             if (at_end) {                                                                                       \
                 CROSS_AHEAD(direction, upper)                                                                   \
             }                                                                                                   \
-            add_reconstructed(sum + r, mu, AHEAD_SIGN, times(u, 0, upper));                                     \
+            add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));              \
         }                                                                                                       \
     }
 
 #define HOP_BEHIND(mu, neighbour, at_start, direction)                                                          \
     {                                                                                                           \
-        const matrix u = load_link(links_other, blocks, neighbour, mu);                                         \
+        const link u = load_link(links_other, blocks, neighbour, mu);                                         \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_other, blocks, neighbour + PREFETCH, mu);                                       \
         FOR_SOURCES(r) {                                                                                        \
@@ -339,7 +335,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
             if (at_start) {                                                                                     \
                 CROSS_BEHIND(direction, upper)                                                                  \
             }                                                                                                   \
-            add_reconstructed(sum + r, mu, -AHEAD_SIGN, upper);                                                 \
+            add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));                          \
         }                                                                                                       \
     }
 
@@ -447,11 +443,6 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
     const uint item = get_global_id(0);
 #endif
     if (item < blocks) {
-#ifdef FIXED_BLOCKS
-        const uint blocks = FIXED_BLOCKS;
-        const uint4 extents = (uint4)(FIXED_EXTENTS);
-        const uint4 divisors = (uint4)(FIXED_DIVISORS), factors = (uint4)(FIXED_FACTORS), shifts = (uint4)(FIXED_SHIFTS);
-#endif
 #if SOURCES > 1
         const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
 #else
@@ -481,31 +472,36 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
         }
 
         const uint4 last = extents - 1;
-        HOP_AHEAD(0, block_of(extents, next(p.x, last.x), p.y, p.z, p.t), p.x == last.x, x)
-        HOP_BEHIND(0, block_of(extents, previous(p.x, last.x), p.y, p.z, p.t), p.x == 0, x)
-        HOP_AHEAD(1, block_of(extents, p.x, next(p.y, last.y), p.z, p.t), p.y == last.y, y)
-        HOP_BEHIND(1, block_of(extents, p.x, previous(p.y, last.y), p.z, p.t), p.y == 0, y)
-        HOP_AHEAD(2, block_of(extents, p.x, p.y, next(p.z, last.z), p.t), p.z == last.z, z)
-        HOP_BEHIND(2, block_of(extents, p.x, p.y, previous(p.z, last.z), p.t), p.z == 0, z)
+        // Blocks in a row, and so on: how far it is to a neighbour, and back around the sub-lattice. Of two neighbours in x one has the block's own number.
+        const uint row = extents.x / 2, slice = row * extents.y, time = slice * extents.z, all = time * extents.w;
+        const uint odd = p.x & 1;
+        HOP_AHEAD(0, block + odd - (p.x == last.x ? row : 0), p.x == last.x, x)
+        HOP_BEHIND(0, block + odd - 1 + (p.x == 0 ? row : 0), p.x == 0, x)
+        HOP_AHEAD(1, block + row - (p.y == last.y ? slice : 0), p.y == last.y, y)
+        HOP_BEHIND(1, block - row + (p.y == 0 ? slice : 0), p.y == 0, y)
+        HOP_AHEAD(2, block + slice - (p.z == last.z ? time : 0), p.z == last.z, z)
+        HOP_BEHIND(2, block - slice + (p.z == 0 ? time : 0), p.z == 0, z)
 #if HALO
         __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
         __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
         if (p.t == last.w) {
-            const matrix u = load_link(links_here, blocks, block, 3);
+            const link u = load_link(links_here, blocks, block, 3);
             FOR_SOURCES(r) {
                 const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
-                add_reconstructed(sum + r, 3, AHEAD_SIGN, times(u, 0, upper));
+                add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));
             }
         } else
-            HOP_AHEAD(3, block_of(extents, p.x, p.y, p.z, p.t + 1), false, t)
+            HOP_AHEAD(3, block + time, false, t)
         if (p.t == 0) {
-            FOR_SOURCES(r)
-                add_reconstructed(sum + r, 3, -AHEAD_SIGN, load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p));
+            FOR_SOURCES(r) {
+                const half_spinor upper = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);
+                add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));
+            }
         } else
-            HOP_BEHIND(3, block_of(extents, p.x, p.y, p.z, p.t - 1), false, t)
+            HOP_BEHIND(3, block - time, false, t)
 #else
-        HOP_AHEAD(3, block_of(extents, p.x, p.y, p.z, next(p.t, last.w)), p.t == last.w, t)
-        HOP_BEHIND(3, block_of(extents, p.x, p.y, p.z, previous(p.t, last.w)), p.t == 0, t)
+        HOP_AHEAD(3, block + time - (p.t == last.w ? all : 0), p.t == last.w, t)
+        HOP_BEHIND(3, block - time + (p.t == 0 ? all : 0), p.t == 0, t)
 #endif
 
         FOR_SOURCES(r) {
@@ -516,8 +512,8 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #pragma unroll
             for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
                 const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
-                value.s[c].re = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].re;
-                value.s[c].im = (vreal)(sign * coefficient * LINK_UNIT) * sum[r].s[c].im;
+                value.s[c].re = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].re;
+                value.s[c].im = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].im;
 #if FULL || SHIFT
                 value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
 #endif

@@ -148,7 +148,7 @@ fn every_storage_and_parity_on_every_team() {
 }
 
 #[test]
-fn orders_of_blocks_and_fixed_extents_change_nothing() {
+fn orders_of_blocks_change_nothing() {
     let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [4, 6, 12, 6] }).unwrap();
     let configuration = hot(dims, 5);
     let psi = spinor_field(dims, 6);
@@ -161,12 +161,12 @@ fn orders_of_blocks_and_fixed_extents_change_nothing() {
         let hop =
             |tuning| HopEvenOdd::new(&links, 1, form, HopOptions { tuning, ..Default::default() }).unwrap();
         let shipped = hop(None).tuning().unwrap();
-        for (tile_z, fixed_extents) in [(0, false), (0, true), (2, false), (2, true)] {
-            let hop = hop(Some(Tuning { tile_z, fixed_extents, ..shipped }));
+        for tile_z in [0, 2] {
+            let hop = hop(Some(Tuning { tile_z, ..shipped }));
             let mut out = hop.target().unwrap();
             hop.apply(&source, None, &mut out).unwrap();
             let error = distance(&out.to_host().unwrap(), &expected);
-            assert!(error < 1e-14, "{}, tile {tile_z}, fixed {fixed_extents}: {error:e}", device.label());
+            assert!(error < 1e-14, "{}, tile {tile_z}: {error:e}", device.label());
         }
     }
 }

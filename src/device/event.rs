@@ -35,12 +35,21 @@ impl Event {
     /// # Errors
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl) if the command failed or the driver has no times.
     pub fn duration(&self) -> Result<Option<Duration>> {
+        self.until(self)
+    }
+
+    /// As [`duration`](Self::duration), from the start of this command to the end of `last`, a later one of the same device.
+    ///
+    /// # Errors
+    /// As [`duration`](Self::duration).
+    pub fn until(&self, last: &Event) -> Result<Option<Duration>> {
+        last.wait()?;
         self.wait()?;
         if self.core.profiling == Profiling::Off {
             return Ok(None);
         }
         let times = || -> Result<u64, ClError> {
-            Ok(self.raw.profiling_command_end()?.saturating_sub(self.raw.profiling_command_start()?))
+            Ok(last.raw.profiling_command_end()?.saturating_sub(self.raw.profiling_command_start()?))
         };
         let nanoseconds = times().map_err(self.core.failed("clGetEventProfilingInfo"))?;
         Ok(Some(Duration::from_nanos(nanoseconds)))

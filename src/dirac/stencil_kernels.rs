@@ -119,9 +119,6 @@ pub struct Tuning {
     pub tile_z: usize,
     /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
     pub prefetch: usize,
-    /// Compile the kernel for the extents of the lattice; else lattices of all sizes share it.
-    #[serde(default)]
-    pub fixed_extents: bool,
 }
 
 impl Tuning {
@@ -139,8 +136,7 @@ impl Tuning {
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
     /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache. To compile for the extents gains 3 to 12 % where instructions count, in half precision and
-    /// with links in 8 reals, but then a lattice of another size waits for the compiler.
+    /// once, a large group shares most in the first-level cache.
     ///
     /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
@@ -159,7 +155,6 @@ impl Tuning {
             stream_output: false,
             tile_z: 0,
             prefetch: 0,
-            fixed_extents: false,
         };
         if device.info().kind == DeviceKind::Cpu {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
@@ -172,12 +167,7 @@ impl Tuning {
         }
         let in_double = precision == StoragePrecision::Double;
         let one_wave = sites <= ONE_WAVE;
-        let fixed_extents = match precision {
-            StoragePrecision::Double => sources > 1,
-            StoragePrecision::Single => sources > 1 || one_wave || reconstruction == Reconstruction::Eight,
-            StoragePrecision::Half => true,
-        };
-        let registers = |count| Self { max_registers: Some(count), fixed_extents, ..plain };
+        let registers = |count| Self { max_registers: Some(count), ..plain };
         if sources > 1 {
             let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
             let work_group = (128 * sources_per_item / sources).max(16);
@@ -380,11 +370,6 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
         .define("TILED", u8::from(traversal.is_tiled()))
         .define("PREFETCH", tuning.prefetch);
-    if tuning.fixed_extents {
-        for (name, value) in traversal.macros() {
-            key = key.define(name, value);
-        }
-    }
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {
             key = key

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::time::Duration;
 
 /// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints;
-/// prefetches; whether the extents are compiled in.
+/// prefetches.
 ///
 /// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
@@ -53,10 +53,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
         blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
     };
-    let fixed = |from: &Tuning| {
-        [false, true].into_iter().map(|fixed_extents| Tuning { fixed_extents, ..*from }).collect()
-    };
-    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches), Box::new(fixed)]
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches)]
 }
 
 /// The variant that a slab uses unless another is asked for.

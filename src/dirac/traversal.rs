@@ -1,4 +1,4 @@
-//! How the work-items of a stencil go through a slab: numbers that its kernels take, so that lattices of all sizes share them, or are compiled with.
+//! How the work-items of a stencil go through a slab: numbers that its kernels take, so that lattices of all sizes share them.
 
 use crate::device::{Argument, Parameter};
 use crate::host::NDIM;
@@ -67,19 +67,6 @@ impl Traversal {
         let divisors = self.divisors;
         [divisors.map(|d| d.number), divisors.map(|d| d.factor), divisors.map(|d| d.shift)]
             .map(Argument::value)
-    }
-
-    /// The values as constants of a kernel.
-    pub fn macros(&self) -> [(&'static str, String); 5] {
-        let list = |numbers: [u32; NDIM]| numbers.map(|number| format!("{number}u")).join(",");
-        let divisors = self.divisors;
-        [
-            ("FIXED_EXTENTS", list(self.extents)),
-            ("FIXED_BLOCKS", format!("{}u", self.blocks)),
-            ("FIXED_DIVISORS", list(divisors.map(|d| d.number))),
-            ("FIXED_FACTORS", list(divisors.map(|d| d.factor))),
-            ("FIXED_SHIFTS", list(divisors.map(|d| d.shift))),
-        ]
     }
 }
 

@@ -2,31 +2,42 @@
 //!
 //! **12 reals**: the first two rows; the third is conj(row 0 × row 1).
 //!
-//! **8 reals**, the dimension of the group, by two stereographic projections. The first row a is a point of the unit
-//! sphere in R⁶. Projected from the point where a₂ = −1, it is u ∈ R⁵:
+//! **8 reals**, the dimension of the group. The first row is e^{iφ} (r, a₁, a₂) with r ≥ 0 (any φ will do where r vanishes). It is kept as t = (a₁, a₂)/(1 + r),
+//! the stereographic projection of its direction: t ∈ R⁴ has |t| ≤ 1, and
 //!
 //! ```text
-//! u = (Re a₀, Im a₀, Re a₁, Im a₁, Im a₂) / (1 + Re a₂),      Re a₂ = (1 − u²)/(1 + u²),  the rest = 2u/(1 + u²)
+//! r = (1 − t²)/(1 + t²),   (a₁, a₂) = (1 + r) t,   1 + r = 2/(1 + t²)
 //! ```
 //!
-//! The Householder reflection that takes (1, 0, 0) to a multiple of a, H = 1 − w w†/(1 + |a₀|) with w = a + (e^{iφ}, 0, 0) and
-//! e^{iφ} = a₀/|a₀| (1 if a₀ = 0), has as its other columns an orthonormal basis f, g of the rows orthogonal to a. The second row
-//! is b = p f + q g with |p|² + |q|² = 1: a point of the sphere in R⁴, projected from Re p = −1 to v ∈ R³. A
-//! stored link is (u, v).
+//! The reflection 1 − (1 + r) (1, t)† (1, t), with its first row negated, has the rows
 //!
-//! In floating point this is accurate on the whole group: u and v may be large, but only their relative accuracy
-//! counts; nothing is subtracted that nearly cancels (1 + Re a₂ is computed as (1 − (Re a₂)²)/(1 − Re a₂) where it would); e^{iφ} is as accurate
-//! as a₀ is relative to itself. Elements that vanish, as those of unit or diagonal links, are exact; components
-//! of a₀ below 1e-17 are stored as zero, so that no device's underflow decides on φ. At the point of projection
-//! itself u is replaced by 1/ε.
+//! ```text
+//!     ⎛     r             a₁               a₂       ⎞
+//! H = ⎜ −conj(a₁)   1 − conj(a₁) t₁    −conj(a₁) t₂  ⎟
+//!     ⎝ −conj(a₂)    −conj(a₂) t₁    1 − conj(a₂) t₂ ⎠
+//! ```
 //!
-//! Half precision holds numbers up to 1 only. There a point with Re a₂ < 0 is reflected, Re a₂ → −Re a₂, before it is projected, so
-//! that |u| ≤ 1; likewise Re p. Whether that was done says the lowest bit of the first number of u, and of the last of v: 1 if it was.
+//! and determinant 1. The first row of the link is e^{iφ} times that of H, so the others are orthogonal to it:
+//!
+//! ```text
+//!     ⎛ e^{iφ}         0                 0        ⎞
+//! U = ⎜   0            p                 q        ⎟ H,   |p|² + |q|² = 1
+//!     ⎝   0    −e^{−iφ} conj(q)   e^{−iφ} conj(p) ⎠
+//! ```
+//!
+//! Left are two points of spheres: (cos φ, sin φ), and (Re p, Im p, Re q, Im q). A point at the angle θ from (1, 0, …) is kept as v, its other coordinates
+//! made as long as tan(θ/4): the stereographic projection of the point half-way. It comes back as
+//!
+//! ```text
+//! c = (1 − v²)/(1 + v²) = cos(θ/2),   (2c² − 1, 2c · 2v/(1 + v²))
+//! ```
+//!
+//! A stored link is (t, v of e^{iφ}, v of p and q). No number exceeds 1, so all precisions store the same ones. Nothing is divided by what may vanish: the
+//! decoding is accurate on the whole group, with vanishing elements too, and no element moves by more than a few times what the rounding of a number moves it.
 
 use super::matrix3::Matrix3;
-use crate::scalar::{Half, Real, Storage, StoragePrecision};
+use crate::scalar::Real;
 use num_complex::Complex;
-use num_traits::One;
 
 /// How many reals of each link are stored; the rest is rebuilt where the link is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Serialize)]
@@ -54,21 +65,19 @@ impl Reconstruction {
     }
 
     /// The stored numbers of a link, two reals in each complex one; [`reals`](Self::reals)/2 of them count.
-    ///
-    /// For half precision they are multiples of 1/32767, up to rounding, where their last bits matter.
-    pub fn encode<T: Storage>(self, link: &Matrix3<f64>) -> [Complex<T::Real>; 9] {
+    pub fn encode<T: Real>(self, link: &Matrix3<f64>) -> [Complex<T>; 9] {
         let mut stored = [Complex::default(); 9];
         match self {
             Self::None | Self::Twelve => {
-                let rows = link.cast::<T::Real>();
+                let rows = link.cast::<T>();
                 for k in 0..self.reals() / 2 {
                     stored[k] = rows.0[k / 3][k % 3];
                 }
             }
             Self::Eight => {
-                let [u0, u1, u2, u3, u4, v0, v1, v2] = encode_eight::<T>(link);
-                for (k, (re, im)) in [(u0, u1), (u2, u3), (u4, v0), (v1, v2)].into_iter().enumerate() {
-                    stored[k] = Complex::new(re, im);
+                let numbers = encode_eight(link).map(T::from_f64);
+                for (k, pair) in numbers.chunks(2).enumerate() {
+                    stored[k] = Complex::new(pair[0], pair[1]);
                 }
             }
         }
@@ -76,21 +85,18 @@ impl Reconstruction {
     }
 
     /// The link of stored numbers.
-    pub fn decode<T: Storage>(self, stored: &[Complex<T::Real>; 9]) -> Matrix3<T::Real> {
+    pub fn decode<T: Real>(self, stored: &[Complex<T>; 9]) -> Matrix3<T> {
         let s = stored;
         match self {
             Self::None => Matrix3::from_fn(|i, j| s[3 * i + j]),
             Self::Twelve => Matrix3::from_two_rows([[s[0], s[1], s[2]], [s[3], s[4], s[5]]]),
             Self::Eight => {
-                let a = first_row([s[0].re, s[0].im, s[1].re, s[1].im, s[2].re], hemisphere::<T>(s[0].re));
-                let [f, g] = complement(&a);
-                let v = [s[2].im, s[3].re, s[3].im];
-                let one = T::Real::one();
-                let scale = one / (one + v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-                let two = scale + scale;
-                let p = Complex::new((two - one) * hemisphere::<T>(v[2]), two * v[0]);
-                let q = Complex::new(two * v[1], two * v[2]);
-                Matrix3::from_two_rows([a, std::array::from_fn(|j| p * f[j] + q * g[j])])
+                let [a, f, g] = reflection([s[0], s[1]]);
+                let [re, im] = point([s[2].re]);
+                let phase = Complex::new(re, im);
+                let [p_re, p_im, q_re, q_im] = point([s[2].im, s[3].re, s[3].im]);
+                let (p, q) = (Complex::new(p_re, p_im), Complex::new(q_re, q_im));
+                Matrix3::from_two_rows([a.map(|z| phase * z), std::array::from_fn(|j| p * f[j] + q * g[j])])
             }
         }
     }
@@ -102,88 +108,51 @@ impl std::fmt::Display for Reconstruction {
     }
 }
 
-/// (x, rest) on a unit sphere → rest / (1 + x) as it is stored; `marked` is the number that carries the mark of a reflection.
-fn project<T: Storage, const N: usize>(x: f64, rest: [f64; N], marked: usize) -> [T::Real; N] {
-    match T::STORAGE {
-        StoragePrecision::Half => project_reflected(x, rest, marked).map(T::Real::from_f64),
-        _ => project_plainly(x, rest),
+fn encode_eight(link: &Matrix3<f64>) -> [f64; 8] {
+    let [row, b, _] = link.0;
+    let phase = Complex::from_polar(1.0, row[0].arg());
+    let t = [row[1], row[2]].map(|a| phase.conj() * a / (1.0 + row[0].norm()));
+    let [_, f, g] = reflection(t);
+    let [p, q] = [f, g].map(|basis| (0..3).map(|j| basis[j].conj() * b[j]).sum::<Complex<f64>>());
+    let [circle] = quarter_angle(phase.re, [phase.im]);
+    let sphere = quarter_angle(p.re, [p.im, q.re, q.im]);
+    [t[0].re, t[0].im, t[1].re, t[1].im, circle, sphere[0], sphere[1], sphere[2]]
+}
+
+/// The rows of the matrix H of t.
+fn reflection<T: Real>(t: [Complex<T>; 2]) -> [[Complex<T>; 3]; 3] {
+    let one = T::one();
+    let one_and_r = (one + one) / (one + t[0].norm_sqr() + t[1].norm_sqr());
+    let w = [Complex::from(one), t[0], t[1]];
+    let a = t.map(|t| t * one_and_r);
+    let basis = |k: usize| {
+        let mut row = w.map(|w| -(a[k].conj() * w));
+        row[1 + k] += Complex::from(one);
+        row
+    };
+    [[Complex::from(one_and_r - one), a[0], a[1]], basis(0), basis(1)]
+}
+
+/// (x, rest) → v, for a point of a sphere; it need not have length 1.
+fn quarter_angle<const N: usize>(x: f64, rest: [f64; N]) -> [f64; N] {
+    let length = rest.iter().map(|r| r * r).sum::<f64>().sqrt();
+    let tangent = (length.atan2(x) / 4.0).tan();
+    if length > 0.0 {
+        return rest.map(|r| r / length * tangent);
     }
+    // One of the two poles; (−1, 0, …) is in all directions.
+    let mut pole = [0.0; N];
+    pole[0] = tangent;
+    pole
 }
 
-/// With 1/ε of `T` for the point of projection.
-fn project_plainly<T: Real, const N: usize>(x: f64, rest: [f64; N]) -> [T; N] {
-    let norm2: f64 = rest.iter().map(|r| r * r).sum();
-    // 1 + x, without cancellation where x is near −1.
-    let denominator = if x < 0.0 { norm2 / (1.0 - x) } else { 1.0 + x };
-    let limit = 1.0 / T::epsilon().to_f64();
-    let length = norm2.sqrt() / denominator;
-    if length.is_finite() && length <= limit {
-        return rest.map(|r| T::from_f64(r / denominator));
-    }
-    let mut far = [T::zero(); N];
-    far[N - 1] = T::from_f64(limit);
-    far
-}
-
-/// In multiples of 1/32767, the one number `marked` odd if the point was reflected and even otherwise.
-fn project_reflected<const N: usize>(x: f64, rest: [f64; N], marked: usize) -> [f64; N] {
-    let largest = f64::from(Half::LARGEST);
-    let mut numbers = rest.map(|r| r / (1.0 + x.abs()) * largest);
-    let mark = if x < 0.0 { 1.0 } else { 0.0 };
-    for (k, number) in numbers.iter_mut().enumerate() {
-        *number = if k == marked {
-            (2.0 * ((*number - mark) / 2.0).round() + mark).clamp(mark - largest - 1.0, largest - 1.0 + mark)
-        } else {
-            number.round()
-        };
-    }
-    numbers.map(|number| number / largest)
-}
-
-/// −1 if the mark on a number of half precision says that the point was reflected, else 1.
-fn hemisphere<T: Storage>(marked: T::Real) -> T::Real {
-    let one = T::Real::one();
-    let odd = T::STORAGE == StoragePrecision::Half
-        && (marked.to_f64() * f64::from(Half::LARGEST)).round() as i32 % 2 != 0;
-    if odd { -one } else { one }
-}
-
-fn encode_eight<T: Storage>(link: &Matrix3<f64>) -> [T::Real; 8] {
-    let [a, b, _] = link.0;
-    let kept = |x: f64| if x.abs() < 1e-17 { 0.0 } else { x };
-    let u = project::<T, 5>(a[2].re, [kept(a[0].re), kept(a[0].im), a[1].re, a[1].im, a[2].im], 0);
-    // The basis in which the second row is given must be the one that decoding finds, so it is made from what is stored.
-    let basis = complement(&first_row(u, hemisphere::<T>(u[0])))
-        .map(|row| row.map(|z| Complex::new(z.re.to_f64(), z.im.to_f64())));
-    let [p, q] = basis.map(|f| (0..3).map(|j| f[j].conj() * b[j]).sum::<Complex<f64>>());
-    let norm = (p.norm_sqr() + q.norm_sqr()).sqrt();
-    let v = project::<T, 3>(p.re / norm, [p.im / norm, q.re / norm, q.im / norm], 2);
-    [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2]]
-}
-
-/// The unit vector with stereographic coordinates u, its last real part multiplied by `hemisphere`.
-fn first_row<T: Real>(u: [T; 5], hemisphere: T) -> [Complex<T>; 3] {
-    let scale = T::one() / (T::one() + u.iter().map(|&x| x * x).sum());
-    let two = scale + scale;
-    [
-        Complex::new(two * u[0], two * u[1]),
-        Complex::new(two * u[2], two * u[3]),
-        Complex::new((two - T::one()) * hemisphere, two * u[4]),
-    ]
-}
-
-/// An orthonormal basis of the rows orthogonal to a unit row: columns of the Householder reflection.
-fn complement<T: Real>(a: &[Complex<T>; 3]) -> [[Complex<T>; 3]; 2] {
-    let size = a[0].norm_sqr().sqrt();
-    let phase = if size > T::zero() { a[0] / size } else { Complex::new(T::one(), T::zero()) };
-    let beta = T::one() / (T::one() + size);
-    let w = [a[0] + phase, a[1], a[2]];
-    [1, 2].map(|column: usize| {
-        std::array::from_fn(|j| {
-            let unit = if j == column { T::one() } else { T::zero() };
-            Complex::new(unit, T::zero()) - w[j] * a[column].conj() * beta
-        })
-    })
+/// v → (x, rest).
+fn point<T: Real, const N: usize, const M: usize>(v: [T; N]) -> [T; M] {
+    let one = T::one();
+    let two = (one + one) / (one + v.iter().map(|&x| x * x).sum());
+    let half_way = two - one;
+    let twice = half_way + half_way;
+    std::array::from_fn(|k| if k == 0 { twice * half_way - one } else { twice * two * v[k - 1] })
 }
 
 #[cfg(test)]
@@ -191,15 +160,16 @@ mod tests {
     use super::*;
     use crate::host::philox::Philox;
     use crate::host::random::random_su3;
+    use crate::scalar::{Half, Storage};
 
     /// After a round trip through memory.
     fn error<T: Storage>(link: &Matrix3<f64>, reconstruction: Reconstruction) -> f64 {
         let unit = T::Real::from_f64(1.0 / f64::from(Half::LARGEST));
         let through_memory = |value| T::load(T::store(value, unit), unit);
         let stored = reconstruction
-            .encode::<T>(link)
+            .encode::<T::Real>(link)
             .map(|z| Complex::new(through_memory(z.re), through_memory(z.im)));
-        reconstruction.decode::<T>(&stored).cast::<f64>().max_difference(link)
+        reconstruction.decode(&stored).cast::<f64>().max_difference(link)
     }
 
     /// diag(e^{iα}, e^{iβ}, e^{−i(α+β)}) with its rows in this order.

@@ -91,15 +91,6 @@ impl<T: Storage> GaugeField<T> {
         let reconstruction = *reconstruction;
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
-            // Half precision has another encoding of 8 reals, which starts from the whole link.
-            GaugeStorage::Devices(buffers)
-                if reconstruction == Reconstruction::Eight
-                    && (T::STORAGE == StoragePrecision::Half) != (R::STORAGE == StoragePrecision::Half) =>
-            {
-                let links = download::<T>(lattice, reconstruction, buffers)?;
-                let link = |site: usize, mu: usize| links[site][mu];
-                GaugeStorage::Devices(upload::<R>(lattice, reconstruction, link)?)
-            }
             GaugeStorage::Devices(buffers) => {
                 let dims = lattice.dims();
                 let shape = Shape::links(reconstruction.reals());
@@ -132,7 +123,7 @@ fn upload<T: Storage>(
     let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
     let values = |site: usize, components: &mut [Complex<T::Real>]| {
         for (mu, components) in components.chunks_mut(shape.group).enumerate() {
-            components.copy_from_slice(&reconstruction.encode::<T>(&link(site, mu))[..shape.group]);
+            components.copy_from_slice(&reconstruction.encode::<T::Real>(&link(site, mu))[..shape.group]);
         }
     };
     let mut buffers = Vec::new();
@@ -143,32 +134,6 @@ fn upload<T: Storage>(
         buffers.push(buffer);
     }
     Ok(buffers)
-}
-
-/// The links at each site, in lexicographic order.
-fn download<T: Storage>(
-    lattice: &Lattice,
-    reconstruction: Reconstruction,
-    buffers: &[Buffer<T::Stored>],
-) -> Result<Vec<[Matrix3<f64>; NDIM]>, DeviceError> {
-    let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
-    let mut links = vec![[Matrix3::default(); NDIM]; dims.volume()];
-    let slice_sites = dims.volume() / dims[NDIM - 1];
-    for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
-        let layout = slab.layout(dims, T::STORAGE);
-        let first = slab.t_origin * slice_sites;
-        let part = &mut links[first..first + layout.volume()];
-        transfer::download::<T, _>(buffer, 0, &layout, shape, None, part, |links, component| {
-            for (mu, link) in links.iter_mut().enumerate() {
-                let stored = std::array::from_fn(|k| match k < shape.group {
-                    true => component(mu * shape.group + k),
-                    false => Complex::default(),
-                });
-                *link = reconstruction.decode::<T>(&stored).cast();
-            }
-        })?;
-    }
-    Ok(links)
 }
 
 /// Refuses links that rebuilding would change by more than the precision does.

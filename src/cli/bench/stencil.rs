@@ -14,13 +14,15 @@ use crate::scalar::{Half, Precision, Storage};
 use clap::ValueEnum;
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
-use std::collections::VecDeque;
 use std::fmt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Launches that are under way while one is waited for: a kernel follows the one before as in a solve. Those of small lattices take a tenth longer
-/// on a GPU that has come to rest.
-const IN_A_ROW: usize = 8;
+/// How long a row of launches takes at least. One is a sample: a kernel follows the one before as in a solve, and only the first and the last have an
+/// event, which would keep the driver busier than a small lattice keeps a GPU.
+const ROW: Duration = Duration::from_millis(2);
+
+/// Most launches in a row: the queue of a device is not without end.
+const MOST_IN_A_ROW: u32 = 1024;
 
 /// The command line of `bench stencil`.
 #[derive(Debug, clap::Args)]
@@ -197,12 +199,41 @@ impl<T: Storage> Variant<T> {
         })
     }
 
-    fn apply(&self, fields: &mut Fields<T>, launched: impl FnMut(Event)) -> Result<(), DeviceError> {
+    fn apply(&self, fields: &mut Fields<T>) -> Result<(), DeviceError> {
         match (self, fields) {
-            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply_observed(psi, None, out, launched),
-            (Variant::Full(wilson), Fields::Full { psi, out }) => wilson.apply_observed(psi, out, launched),
+            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply(psi, None, out),
+            (Variant::Full(wilson), Fields::Full { psi, out }) => wilson.apply(psi, out),
             _ => unreachable!("the fields are made for the operator"),
         }
+    }
+
+    fn apply_observed(&self, fields: &mut Fields<T>) -> Result<Option<Event>, DeviceError> {
+        let mut event = None;
+        let launched = |of_kernel| event = Some(of_kernel);
+        match (self, fields) {
+            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply_observed(psi, None, out, launched)?,
+            (Variant::Full(wilson), Fields::Full { psi, out }) => {
+                wilson.apply_observed(psi, out, launched)?;
+            }
+            _ => unreachable!("the fields are made for the operator"),
+        }
+        Ok(event)
+    }
+
+    /// What a row of launches takes, by the clock on the wall and by that of the device.
+    fn time_of_row(
+        &self,
+        fields: &mut Fields<T>,
+        launches: u32,
+    ) -> Result<(Duration, Option<Duration>), DeviceError> {
+        let begin = Instant::now();
+        let first = self.apply_observed(fields)?;
+        for _ in 2..launches {
+            self.apply(fields)?;
+        }
+        let last = if launches > 1 { self.apply_observed(fields)? } else { first.clone() };
+        let on_device = first.zip(last).map(|(first, last)| first.until(&last)).transpose()?.flatten();
+        Ok((begin.elapsed(), on_device))
     }
 
     fn work(&self) -> Work {
@@ -317,7 +348,7 @@ impl Case<'_> {
         session: &Session<'_>,
     ) -> Result<Option<Timed>, Failure> {
         let dims = self.configuration.dims();
-        variant.apply(fields, drop)?;
+        variant.apply(fields)?;
         let found = fields.result()?;
         let deviation = found
             .chunks(found.len() / sources)
@@ -337,14 +368,14 @@ impl Case<'_> {
             );
             return Err(Failure::new(Status::Failed, error));
         }
-        let mut under_way = VecDeque::new();
+        let mut in_a_row = 1;
         let samples = session.samples(|_| {
-            let begin = Instant::now();
-            while under_way.len() < IN_A_ROW {
-                variant.apply(fields, |event| under_way.push_back(event))?;
+            let launches = in_a_row;
+            let (wall, on_device) = variant.time_of_row(fields, launches)?;
+            if wall < ROW {
+                in_a_row = (2 * launches).min(MOST_IN_A_ROW);
             }
-            let taken = under_way.pop_front().map(|event| event.duration()).transpose()?;
-            Ok((begin.elapsed(), taken.flatten()))
+            Ok((wall / launches, on_device.map(|duration| duration / launches)))
         })?;
         let spread = Spread::of(&samples.event);
         let work = variant.work();
@@ -378,16 +409,8 @@ fn json(value: &impl Serialize) -> serde_json::Value {
 }
 
 fn describe(tuning: &Tuning) -> String {
-    let Tuning {
-        work_group,
-        sources_per_item,
-        max_registers,
-        stream_links,
-        stream_output,
-        tile_z,
-        prefetch,
-        fixed_extents,
-    } = *tuning;
+    let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z, prefetch } =
+        *tuning;
     let mut variant = format!("group {work_group}");
     if sources_per_item > 1 {
         variant += &format!(", sources {sources_per_item}");
@@ -406,9 +429,6 @@ fn describe(tuning: &Tuning) -> String {
     }
     if prefetch != 0 {
         variant += &format!(", prefetch {prefetch}");
-    }
-    if fixed_extents {
-        variant += ", extents fixed";
     }
     variant
 }
