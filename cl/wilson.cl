@@ -21,7 +21,7 @@
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
-// TILED          1 if a lattice is worked off in several tiles of slices in z
+// IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
 // PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
@@ -187,21 +187,23 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
     return 2 * number + ((p.y + p.z + p.t + t_origin + parity) & 1);
 }
 
-// What divides the way of the work-items through a lattice: blocks in a row, rows in a slice of z, slices of z in a tile, time slices. The host
-// (src/dirac/traversal.rs) gives these numbers with the factors and shifts that replace divisions by them.
-#define DIVISORS const uint4 divisors, const uint4 factors, const uint4 shifts
+// The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has more of its own
+// neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the cache.
+//
+// Divided is by the number of blocks in a row, and that of boxes in y, in z in a tile, and in t. The host (src/dirac/traversal.rs) gives these numbers with
+// the factors and shifts that replace divisions by them.
+#define WAY const uint4 divisors, const uint4 factors, const uint4 shifts, const uint boxes
 #define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)
 
-// Where the block is that a work-item computes. With TILED tiles of z are worked off one after the other, each over all t, so that what a hop
-// in t needs is still in the cache.
-static inline position position_of_item(const uint item, const uint parity, const uint t_origin, DIVISORS)
+// Where the block is that a work-item computes.
+static inline position position_of_item(const uint item, const uint parity, const uint t_origin, WAY)
 {
-    const uint row = QUOTIENT(item, x), slice = QUOTIENT(row, y), time = QUOTIENT(slice, z);
-    const uint tile = TILED ? QUOTIENT(time, w) : 0;
+    const uint row = QUOTIENT(item, x), box = row >> (3 * boxes);
+    const uint slice = QUOTIENT(box, y), time = QUOTIENT(slice, z), tile = QUOTIENT(time, w);
     position p;
-    p.y = row - slice * divisors.y;
-    p.z = slice - (time - tile) * divisors.z;
-    p.t = time - tile * divisors.w;
+    p.y = ((box - slice * divisors.y) << boxes) + (row & boxes);
+    p.z = ((slice - (time - tile) * divisors.z) << boxes) + ((row >> 1) & boxes);
+    p.t = ((time - tile * divisors.w) << boxes) + ((row >> 2) & boxes);
     p.x = x_of(item - row * divisors.x, p, parity, t_origin);
     return p;
 }
@@ -398,7 +400,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     FROM_BEHIND_##direction(upper)
 
 __kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
-                     const uint4 extents, const uint blocks, DIVISORS, const real coefficient, const uint t_origin
+                     const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
 #if FULL
                      , const real shift
 #else
@@ -456,9 +458,8 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
         const size_t here = first_source;
         __global const stored *in_other = in + first_source;
 #endif
-        const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts);
-        // Compilers for processors make use of it where blocks follow one another.
-        const uint block = TILED ? block_of(extents, p.x, p.y, p.z, p.t) : item;
+        const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+        const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
         __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
         __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 

@@ -149,7 +149,7 @@ fn every_storage_and_parity_on_every_team() {
 
 #[test]
 fn orders_of_blocks_change_nothing() {
-    let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [4, 6, 12, 6] }).unwrap();
+    let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [6, 4, 12, 8] }).unwrap();
     let configuration = hot(dims, 5);
     let psi = spinor_field(dims, 6);
     let form = WilsonForm { shift: 0.0, coefficient: 0.4, dagger: true, gamma5: false };
@@ -161,12 +161,12 @@ fn orders_of_blocks_change_nothing() {
         let hop =
             |tuning| HopEvenOdd::new(&links, 1, form, HopOptions { tuning, ..Default::default() }).unwrap();
         let shipped = hop(None).tuning().unwrap();
-        for tile_z in [0, 2] {
-            let hop = hop(Some(Tuning { tile_z, ..shipped }));
+        for (tile_z, boxes) in [(0, false), (0, true), (2, false), (2, true)] {
+            let hop = hop(Some(Tuning { tile_z, boxes, ..shipped }));
             let mut out = hop.target().unwrap();
             hop.apply(&source, None, &mut out).unwrap();
             let error = distance(&out.to_host().unwrap(), &expected);
-            assert!(error < 1e-14, "{}, tile {tile_z}: {error:e}", device.label());
+            assert!(error < 1e-14, "{}, tile {tile_z}, boxes {boxes}: {error:e}", device.label());
         }
     }
 }

@@ -288,7 +288,7 @@ pub struct ArgumentList<'a> {
 }
 
 /// More than any kernel here takes.
-const MOST_ARGUMENTS: usize = 24;
+const MOST_ARGUMENTS: usize = 32;
 
 impl<'a> ArgumentList<'a> {
     /// Starts with these.

@@ -117,6 +117,8 @@ pub struct Tuning {
     pub stream_output: bool,
     /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
     pub tile_z: usize,
+    /// Work rows off in boxes of 2 × 2 × 2 in y, z and t, where all three extents are even.
+    pub boxes: bool,
     /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
     pub prefetch: usize,
 }
@@ -132,11 +134,12 @@ impl Tuning {
 
     /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
     ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200/chunks`). A hop needs all
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
     /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache.
+    /// once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
+    /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything.
     ///
     /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
@@ -154,6 +157,7 @@ impl Tuning {
             stream_links: false,
             stream_output: false,
             tile_z: 0,
+            boxes: false,
             prefetch: 0,
         };
         if device.info().kind == DeviceKind::Cpu {
@@ -182,21 +186,26 @@ impl Tuning {
                 Reconstruction::Eight => Self { tile_z: 4, ..group(128, 128) },
             };
         }
+        let whole_rows = |sites: usize| sites.is_multiple_of(layout.sub_extents()[0] / 2);
         if task.region == Region::Full {
             let limit = if in_double { 255 } else { 168 };
-            return Self { work_group: 128, stream_output: true, tile_z: 8, ..registers(limit) };
+            let boxes = precision != StoragePrecision::Half && whole_rows(64);
+            return Self { work_group: 128, stream_output: true, tile_z: 8, boxes, ..registers(limit) };
         }
         let (limit, work_group) = match (precision, reconstruction) {
             (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
+            (StoragePrecision::Single, Reconstruction::Twelve) => (168, 128),
             (StoragePrecision::Single, Reconstruction::Eight) => (128, 128),
-            _ => (168, 64),
+            (StoragePrecision::Half, Reconstruction::Twelve) => (128, 128),
+            (StoragePrecision::Half, Reconstruction::None | Reconstruction::Eight) => (168, 64),
         };
-        let past_caches = in_double || !one_wave;
+        let past_caches = precision != StoragePrecision::Half;
         Self {
             work_group,
             stream_links: past_caches,
             stream_output: past_caches,
             tile_z: tile_in_cache(layout),
+            boxes: past_caches && whole_rows(work_group),
             ..registers(limit)
         }
     }
@@ -316,7 +325,7 @@ impl SlabKernels {
         Ok(Self {
             device: slab.device.clone(),
             tuning,
-            traversal: Traversal::new(&layout, tuning.tile_z),
+            traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
@@ -346,7 +355,8 @@ pub(super) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task)
 fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: Tuning) -> KernelKey {
     let LinkFormat { lattice, boundary, reconstruction } = links;
     let layout = &slab.layout(lattice.dims(), T::STORAGE);
-    let traversal = Traversal::new(layout, tuning.tile_z);
+    // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
+    let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = lattice.slabs().len() > 1;
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
@@ -368,7 +378,7 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
-        .define("TILED", u8::from(traversal.is_tiled()))
+        .define("IN_ORDER", u8::from(in_order))
         .define("PREFETCH", tuning.prefetch);
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {

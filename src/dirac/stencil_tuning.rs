@@ -11,7 +11,7 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints;
+/// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes;
 /// prefetches.
 ///
 /// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
@@ -49,11 +49,12 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
             |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..*from };
         tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
     };
+    let boxes = |from: &Tuning| [false, true].into_iter().map(|boxes| Tuning { boxes, ..*from }).collect();
     let prefetches = move |from: &Tuning| {
         let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
         blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
     };
-    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(prefetches)]
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(boxes), Box::new(prefetches)]
 }
 
 /// The variant that a slab uses unless another is asked for.

@@ -9,8 +9,10 @@ use crate::lattice::Layout;
 pub(super) struct Traversal {
     extents: [u32; NDIM],
     blocks: u32,
-    /// Blocks in a row, rows in a slice of z, slices of z in a tile, time slices.
+    /// Blocks in a row; boxes of rows in y, in z in a tile, and in t.
     divisors: [Divisor; NDIM],
+    /// log₂ of the side of a box of rows.
+    boxes: u32,
 }
 
 /// A number that others are divided by, as a multiplication: ⌊n/d⌋ = ⌊n·factor / 2^(31 + shift)⌋ for n < 2³¹, with factor = ⌈2^(31 + shift)/d⌉ and
@@ -33,20 +35,24 @@ impl Divisor {
 }
 
 impl Traversal {
-    /// Of a slab that is worked off in tiles of so many slices in z, if its sub-lattices can be cut into them; 0 for a single one.
-    pub fn new(layout: &Layout, tile_z: usize) -> Self {
+    /// Of a slab that is worked off in tiles of so many slices in z, 0 for a single one, and in boxes of 2 × 2 × 2 rows; as far as its sub-lattices can be
+    /// cut into them.
+    pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
         let [x, y, z, t] = layout.sub_extents();
         let tile = if tile_z != 0 && z.is_multiple_of(tile_z) { tile_z } else { z };
+        let boxed = boxes && [y, tile, t].iter().all(|extent| extent.is_multiple_of(2));
+        let side = if boxed { 2 } else { 1 };
         Self {
             extents: layout.sub_extents().map(|extent| extent as u32),
             blocks: layout.blocks() as u32,
-            divisors: [x / 2, y, tile, t].map(Divisor::new),
+            divisors: [x / 2, y / side, tile / side, t / side].map(Divisor::new),
+            boxes: u32::from(boxed),
         }
     }
 
-    /// Whether there are several tiles.
-    pub fn is_tiled(&self) -> bool {
-        self.divisors[2].number != self.extents[2]
+    /// Whether blocks are worked off in their order in memory.
+    pub fn is_in_order(&self) -> bool {
+        self.boxes == 0 && self.divisors[2].number == self.extents[2]
     }
 
     /// What a kernel declares that takes the shape of a slab.
@@ -59,20 +65,64 @@ impl Traversal {
     }
 
     /// What a kernel declares that takes the order of blocks as well.
-    pub fn order_parameters() -> [Parameter; 3] {
-        ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>)
+    pub fn order_parameters() -> [Parameter; 4] {
+        let [divisors, factors, shifts] = ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>);
+        [divisors, factors, shifts, Parameter::value::<u32>("boxes")]
     }
 
-    pub fn order(&self) -> [Argument<'static>; 3] {
-        let divisors = self.divisors;
-        [divisors.map(|d| d.number), divisors.map(|d| d.factor), divisors.map(|d| d.shift)]
-            .map(Argument::value)
+    pub fn order(&self) -> [Argument<'static>; 4] {
+        let list = |part: fn(Divisor) -> u32| Argument::value(self.divisors.map(part));
+        [list(|d| d.number), list(|d| d.factor), list(|d| d.shift), Argument::value(self.boxes)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Dims;
+    use crate::scalar::StoragePrecision;
+    use std::collections::HashSet;
+
+    /// As `position_of_item` of `cl/wilson.cl`: the number in its row, y, z and t.
+    fn place(way: &Traversal, item: u32) -> [u32; NDIM] {
+        let quotient = |n: u32, d: usize| {
+            let Divisor { factor, shift, .. } = way.divisors[d];
+            ((u64::from(2 * n) * u64::from(factor)) >> 32 >> shift) as u32
+        };
+        let [x, y, z, t] = way.divisors.map(|divisor| divisor.number);
+        let row = quotient(item, 0);
+        let in_box = row & if way.boxes == 1 { 7 } else { 0 };
+        let boxes = row >> (3 * way.boxes);
+        let slice = quotient(boxes, 1);
+        let time = quotient(slice, 2);
+        let tile = quotient(time, 3);
+        let within = |n: u32, bit: u32| (n << way.boxes) + (in_box >> bit & 1);
+        [
+            item - row * x,
+            within(boxes - slice * y, 0),
+            within(slice - (time - tile) * z, 1),
+            within(time - tile * t, 2),
+        ]
+    }
+
+    #[test]
+    fn every_block_is_worked_off_once() {
+        for (extents, t_extent) in [([6, 4, 12, 8], 8), ([4, 2, 4, 2], 2), ([10, 6, 8, 6], 3)] {
+            let layout = Layout::new(Dims::new(extents).unwrap(), 0, t_extent, 1, StoragePrecision::Double);
+            for (tile_z, boxes) in [(0, false), (0, true), (4, false), (4, true)] {
+                let way = Traversal::new(&layout, tile_z, boxes);
+                let places: Vec<_> = (0..way.blocks).map(|item| place(&way, item)).collect();
+                let [x, y, z, t] = way.extents;
+                let inside = |p: &[u32; NDIM]| p[0] < x / 2 && p[1] < y && p[2] < z && p[3] < t;
+                assert!(places.iter().all(inside), "{extents:?} {tile_z} {boxes}");
+                let distinct: HashSet<_> = places.iter().collect();
+                assert_eq!(distinct.len(), places.len(), "{extents:?} {tile_z} {boxes}");
+                let number = |&[n, y_, z_, t_]: &[u32; NDIM]| ((t_ * z + z_) * y + y_) * (x / 2) + n;
+                let in_order = places.iter().map(number).eq(0..way.blocks);
+                assert_eq!(way.is_in_order(), in_order, "{extents:?} {tile_z} {boxes}");
+            }
+        }
+    }
 
     #[test]
     fn a_multiplication_divides() {

@@ -37,6 +37,12 @@ pub const BUDGET: Duration = Duration::from_secs(10);
 /// Time for all searches together that the user of a program may have to wait for where he did not ask for a search.
 pub const TIME_ON_FIRST_USE: Duration = Duration::from_millis(1500);
 
+/// By which factor a variant must be faster than the shipped one to take its place: less is noise.
+const LEAST_GAIN: f64 = 1.01;
+
+/// The same in searches on first use: the other kernels of its family, with other signs and endings, are to be compiled for the new variant then.
+const LEAST_GAIN_ON_FIRST_USE: f64 = 1.05;
+
 /// A search with less is not begun.
 const LEAST_BUDGET: Duration = Duration::from_millis(100);
 
@@ -95,8 +101,10 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     if !mode.searches(device.info().kind) {
         return tunable.shipped();
     }
-    let searched = store
-        .search(|spent| budget(device.options().search_time, spent).map(|budget| run(tunable, &key, budget)));
+    let searched = store.search(|spent| {
+        budget(device.options().search_time, spent)
+            .map(|budget| run(tunable, &key, budget, LEAST_GAIN_ON_FIRST_USE))
+    });
     match searched {
         None => {
             tracing::info!("{}: {key} is not tuned: the time for searches is used up", device.label());
@@ -153,18 +161,23 @@ pub enum RenewError<E: Error> {
 /// ([`CacheMode::Off`](crate::device::CacheMode::Off)) it goes with the device.
 pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
     let key = tunable.key();
-    let found = run(tunable, &key, budget).map_err(RenewError::Kernel)?;
+    let found = run(tunable, &key, budget, LEAST_GAIN).map_err(RenewError::Kernel)?;
     Store::of(tunable.device()).keep(&key, &found.variant, Some(&found)).map_err(RenewError::File)?;
     Ok(found)
 }
 
-fn run<T: Tunable>(tunable: &T, key: &Key, budget: Duration) -> Result<Found<T::Variant>, T::Error> {
+fn run<T: Tunable>(
+    tunable: &T,
+    key: &Key,
+    budget: Duration,
+    least_gain: f64,
+) -> Result<Found<T::Variant>, T::Error> {
     let device = tunable.device();
     let watch = Progress { start: Instant::now(), kernel: key.to_string(), device };
     // What the device still does belongs to somebody else's time. A failure of that is somebody else's too.
     let _ = device.finish();
     let mut data = tunable.data()?;
-    let found = search(&tunable.shipped(), &tunable.steps(), budget, &watch, |variant| {
+    let found = search(&tunable.shipped(), &tunable.steps(), budget, least_gain, &watch, |variant| {
         let timed = tunable.time(variant, &mut data);
         match &timed {
             Ok(time) => tracing::debug!("{key}: {} in {time:?}", text_of(variant)),

@@ -5,16 +5,13 @@ use std::time::Duration;
 /// What one step of a search tries: variants made from the best one so far, which differ from it in what the step is about.
 pub type Step<'a, V> = Box<dyn Fn(&V) -> Vec<V> + 'a>;
 
-/// A variant must be faster than the shipped one by this factor to take its place: less is noise.
-const LEAST_GAIN: f64 = 1.01;
-
 /// How often it must be so again, when both are timed in turns.
 const ROUNDS: usize = 3;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found<V> {
-    /// The fastest variant; the shipped one unless another is faster by more than 1 %.
+    /// The fastest variant; the shipped one unless another is faster by the least gain.
     pub variant: V,
     /// Its time for one launch.
     pub time: Duration,
@@ -43,7 +40,7 @@ pub trait Watch {
 /// Times the shipped variant, then those of each step; a step starts from the best of those before.
 ///
 /// A variant that fails is passed over. When the next variant might not fit into the budget any more, as the longest so far would not,
-/// the best of those that were timed is taken. It must then win against the shipped one again, in turns.
+/// the best of those that were timed is taken. It must then win against the shipped one again, in turns, and be faster by the factor `least_gain`.
 ///
 /// # Errors
 /// When the shipped variant cannot be timed.
@@ -51,6 +48,7 @@ pub fn search<V: Clone + PartialEq, E>(
     shipped: &V,
     steps: &[Step<'_, V>],
     budget: Duration,
+    least_gain: f64,
     watch: &impl Watch,
     mut time: impl FnMut(&V) -> Result<Duration, E>,
 ) -> Result<Found<V>, E> {
@@ -94,7 +92,7 @@ pub fn search<V: Clone + PartialEq, E>(
     let (mut variant, mut times) = (best.0, (best.1, shipped_time));
     let mut round_time = Duration::ZERO;
     for round in 0..=ROUNDS {
-        if times.0.as_secs_f64() * LEAST_GAIN >= times.1.as_secs_f64() {
+        if times.0.as_secs_f64() * least_gain >= times.1.as_secs_f64() {
             (variant, times.0) = (shipped.clone(), times.1);
             break;
         }
@@ -143,6 +141,7 @@ mod tests {
     }
 
     const SECOND: Duration = Duration::from_secs(1);
+    const GAIN: f64 = 1.01;
 
     /// Fastest at (2, 3).
     fn time_of(&(x, y): &Point) -> Duration {
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn each_step_starts_from_the_best_so_far_and_nothing_is_timed_twice() {
         let (clock, mut timed) = (Clock::default(), Vec::new());
-        let found = search(&(0, 0), &steps(), SECOND, &clock, |point| {
+        let found = search(&(0, 0), &steps(), SECOND, GAIN, &clock, |point| {
             timed.push(*point);
             Ok::<_, ()>(time_of(point))
         });
@@ -171,7 +170,7 @@ mod tests {
     fn the_search_ends_before_the_budget_is_used_up() {
         let (clock, mut compiled) = (Clock::default(), Vec::new());
         let budget = Duration::from_secs(10);
-        let found = search(&(0, 0), &steps(), budget, &clock, |point| {
+        let found = search(&(0, 0), &steps(), budget, GAIN, &clock, |point| {
             let taken = if compiled.contains(point) { 250 } else { 3000 };
             compiled.push(*point);
             clock.now.set(clock.now.get() + Duration::from_millis(taken));
@@ -185,7 +184,7 @@ mod tests {
     #[test]
     fn without_any_time_the_shipped_variant_is_kept() {
         let clock = Clock::default();
-        let found = search(&(0, 0), &steps(), Duration::ZERO, &clock, |point| {
+        let found = search(&(0, 0), &steps(), Duration::ZERO, GAIN, &clock, |point| {
             clock.now.set(clock.now.get() + SECOND);
             Ok::<_, ()>(time_of(point))
         });
@@ -195,9 +194,9 @@ mod tests {
     #[test]
     fn a_variant_that_fails_is_passed_over_and_the_shipped_one_must_not() {
         let time = |point: &Point| if point.0 == 2 { Err("too large") } else { Ok(time_of(point)) };
-        let found = search(&(0, 0), &steps(), SECOND, &Clock::default(), time).unwrap();
+        let found = search(&(0, 0), &steps(), SECOND, GAIN, &Clock::default(), time).unwrap();
         assert_eq!((found.variant, found.tried), ((1, 3), 7));
-        assert_eq!(search(&(2, 0), &steps(), SECOND, &Clock::default(), time), Err("too large"));
+        assert_eq!(search(&(2, 0), &steps(), SECOND, GAIN, &Clock::default(), time), Err("too large"));
     }
 
     #[test]
@@ -207,7 +206,7 @@ mod tests {
                 let time = if *point == (0, 0) { 100_000 } else { nanoseconds };
                 Ok::<_, ()>(Duration::from_nanos(time))
             };
-            search(&(0, 0), &steps(), SECOND, &Clock::default(), time).unwrap()
+            search(&(0, 0), &steps(), SECOND, GAIN, &Clock::default(), time).unwrap()
         };
         let kept = best_in(99_100);
         assert_eq!((kept.variant, kept.gain()), ((0, 0), 1.0));
@@ -219,7 +218,7 @@ mod tests {
     #[test]
     fn a_lucky_timing_does_not_win() {
         let lucky = Cell::new(true);
-        let found = search(&(0, 0), &steps(), SECOND, &Clock::default(), |point| {
+        let found = search(&(0, 0), &steps(), SECOND, GAIN, &Clock::default(), |point| {
             let time = if *point == (3, 0) && lucky.take() { 50 } else { 100 };
             Ok::<_, ()>(Duration::from_micros(time))
         });

@@ -409,8 +409,16 @@ fn json(value: &impl Serialize) -> serde_json::Value {
 }
 
 fn describe(tuning: &Tuning) -> String {
-    let Tuning { work_group, sources_per_item, max_registers, stream_links, stream_output, tile_z, prefetch } =
-        *tuning;
+    let Tuning {
+        work_group,
+        sources_per_item,
+        max_registers,
+        stream_links,
+        stream_output,
+        tile_z,
+        boxes,
+        prefetch,
+    } = *tuning;
     let mut variant = format!("group {work_group}");
     if sources_per_item > 1 {
         variant += &format!(", sources {sources_per_item}");
@@ -426,6 +434,9 @@ fn describe(tuning: &Tuning) -> String {
     }
     if tile_z != 0 {
         variant += &format!(", tile {tile_z}");
+    }
+    if boxes {
+        variant += ", boxes";
     }
     if prefetch != 0 {
         variant += &format!(", prefetch {prefetch}");
