@@ -243,6 +243,8 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #define FIRST_OF_CHUNK(block) ((size_t)0)
 #endif
 
+// Where the vector of `width` complex numbers from number c on is, of `all` numbers at each site. What is the same for all sites comes first, so that it
+// is added once.
 #define VECTOR_OF(field, all, c, width, blocks, block)                                                         \
     ((field) + 2 * (size_t)(c) * CHUNK_SITES(blocks) + 2 * (all) * FIRST_OF_CHUNK(block) + 2 * (width) * IN_CHUNK(block))
 

@@ -198,12 +198,14 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
 // Where the block is that a work-item computes.
 static inline position position_of_item(const uint item, const uint parity, const uint t_origin, WAY)
 {
-    const uint row = QUOTIENT(item, x), box = row >> (3 * boxes);
-    const uint slice = QUOTIENT(box, y), time = QUOTIENT(slice, z), tile = QUOTIENT(time, w);
+    const uint side = IN_ORDER ? 0 : boxes;
+    const uint row = QUOTIENT(item, x), box = row >> (3 * side);
+    const uint slice = QUOTIENT(box, y), time = QUOTIENT(slice, z);
+    const uint tile = IN_ORDER ? 0 : QUOTIENT(time, w);
     position p;
-    p.y = ((box - slice * divisors.y) << boxes) + (row & boxes);
-    p.z = ((slice - (time - tile) * divisors.z) << boxes) + ((row >> 1) & boxes);
-    p.t = ((time - tile * divisors.w) << boxes) + ((row >> 2) & boxes);
+    p.y = ((box - slice * divisors.y) << side) + (row & side);
+    p.z = ((slice - (time - tile) * divisors.z) << side) + ((row >> 1) & side);
+    p.t = ((time - tile * divisors.w) << side) + ((row >> 2) & side);
     p.x = x_of(item - row * divisors.x, p, parity, t_origin);
     return p;
 }
@@ -308,7 +310,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
-        const link u = load_link(links_here, blocks, block, mu);                                              \
+        const link u = load_link(links_here, blocks, block, mu);                                                \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_here, blocks, block + PREFETCH, mu);                                            \
         FOR_SOURCES(r) {                                                                                        \
@@ -325,7 +327,7 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 
 #define HOP_BEHIND(mu, neighbour, at_start, direction)                                                          \
     {                                                                                                           \
-        const link u = load_link(links_other, blocks, neighbour, mu);                                         \
+        const link u = load_link(links_other, blocks, neighbour, mu);                                           \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_other, blocks, neighbour + PREFETCH, mu);                                       \
         FOR_SOURCES(r) {                                                                                        \

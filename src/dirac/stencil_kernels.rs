@@ -164,7 +164,9 @@ impl Tuning {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
             let beyond_caches = sites * reals * precision.bytes() > CACHED_BYTES;
             let prefetch = if beyond_caches { 2 } else { 0 };
-            return Self { work_group: 4, stream_output: beyond_caches, prefetch, ..plain };
+            let enough_groups = layout.blocks() >= 64 * device.info().compute_units;
+            let work_group = if !beyond_caches && enough_groups { 8 } else { 4 };
+            return Self { work_group, stream_output: beyond_caches, prefetch, ..plain };
         }
         if !device.supports_register_limit() {
             return plain;
