@@ -162,7 +162,11 @@ impl Tuning {
         };
         if device.info().kind == DeviceKind::Cpu {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
-            let beyond_caches = sites * reals * precision.bytes() > CACHED_BYTES;
+            let cache_bytes = match device.info().cache_bytes as usize {
+                0 => USUAL_CACHE_BYTES,
+                bytes => bytes,
+            };
+            let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
             let prefetch = if beyond_caches { 2 } else { 0 };
             let enough_groups = layout.blocks() >= 64 * device.info().compute_units;
             let work_group = if !beyond_caches && enough_groups { 8 } else { 4 };
@@ -229,8 +233,8 @@ const TILE_BYTES: usize = 6 << 20;
 /// Sites up to which a GPU of today computes those of one parity all at once.
 const ONE_WAVE: usize = 1 << 17;
 
-/// Bytes of links and spinors from which on they do not stay in the last-level cache of a CPU.
-const CACHED_BYTES: usize = 32 << 20;
+/// The last-level cache of a CPU that does not tell. Links and spinors stay in half of one: with more, a hop without prefetches takes half as long again.
+const USUAL_CACHE_BYTES: usize = 32 << 20;
 
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
