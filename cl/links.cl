@@ -67,10 +67,8 @@ static inline link link_of(const vcomplex t1, const vcomplex t2, const vcomplex 
 {
     const vreal one = (vreal)(ONE_STORED * ONE_STORED);
     link u;
-    u.t[0].re = ((real)1 / ONE_STORED) * t1.re;
-    u.t[0].im = ((real)1 / ONE_STORED) * t1.im;
-    u.t[1].re = ((real)1 / ONE_STORED) * t2.re;
-    u.t[1].im = ((real)1 / ONE_STORED) * t2.im;
+    u.t[0] = scale_number(t1, (vreal)((real)1 / ONE_STORED));
+    u.t[1] = scale_number(t2, (vreal)((real)1 / ONE_STORED));
     u.one_and_r = 2 * ONE_STORED * ONE_STORED *
                   reciprocal(add_square(add_square(add_square(add_square(one, t1.re), t1.im), t2.re), t2.im));
 

@@ -49,7 +49,11 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
             |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..*from };
         tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
     };
-    let boxes = |from: &Tuning| [false, true].into_iter().map(|boxes| Tuning { boxes, ..*from }).collect();
+    let boxes = move |from: &Tuning| {
+        let even = extents[1..].iter().all(|extent| extent.is_multiple_of(2));
+        let boxes: &[bool] = if even && !processor { &[false, true] } else { &[] };
+        boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
+    };
     let prefetches = move |from: &Tuning| {
         let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
         blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()

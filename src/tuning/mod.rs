@@ -21,6 +21,7 @@ mod timing;
 pub use file::{Entry, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};
+pub(crate) use timing::longer_batch;
 pub use timing::time_of_launch;
 
 use crate::device::{Device, SearchProgress, TuningMode};
@@ -110,11 +111,11 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
             tracing::info!("{}: {key} is not tuned: the time for searches is used up", device.label());
             let shipped = tunable.shipped();
             // Kept, so that later runs do not wait for a search either.
-            store.keep(&key, &shipped, None).unwrap_or_else(|error| store.warn(&error));
+            store.keep_shipped(&key, &shipped).unwrap_or_else(|error| store.warn(&error));
             shipped
         }
         Some(Ok(found)) => {
-            store.keep(&key, &found.variant, Some(&found)).unwrap_or_else(|error| store.warn(&error));
+            store.keep(&key, &found).unwrap_or_else(|error| store.warn(&error));
             found.variant
         }
         Some(Err(error)) => {
@@ -162,7 +163,7 @@ pub enum RenewError<E: Error> {
 pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
     let key = tunable.key();
     let found = run(tunable, &key, budget, LEAST_GAIN).map_err(RenewError::Kernel)?;
-    Store::of(tunable.device()).keep(&key, &found.variant, Some(&found)).map_err(RenewError::File)?;
+    Store::of(tunable.device()).keep(&key, &found).map_err(RenewError::File)?;
     Ok(found)
 }
 

@@ -70,8 +70,17 @@ impl Store {
         understood
     }
 
-    /// Keeps a variant, which a search found or for which there was no time: in memory in any case, and in the file if there is one.
-    pub fn keep<V: Variant>(
+    /// Keeps what a search found: in memory in any case, and in the file if there is one.
+    pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
+        self.put(key, &found.variant, Some(found))
+    }
+
+    /// The same of a shipped variant that there was no time for a search of.
+    pub fn keep_shipped<V: Variant>(&self, key: &Key, shipped: &V) -> Result<(), TuningFileError> {
+        self.put(key, shipped, None)
+    }
+
+    fn put<V: Variant>(
         &self,
         key: &Key,
         variant: &V,
@@ -179,7 +188,7 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = Group { work_group: 64, registers: None };
         assert_eq!(store(&file).find::<Group>(&key()), None);
-        store(&file).keep(&key(), &group, Some(&found(group.clone()))).unwrap();
+        store(&file).keep(&key(), &found(group.clone())).unwrap();
         assert_eq!(store(&file).find(&key()), Some(group.clone()));
         assert_eq!(store(&file).find::<Group>(&key().option("more", 1)), None);
         assert_eq!(Store::new("a device", "1.3", Some(file.clone())).find::<Group>(&key()), None);
@@ -194,11 +203,11 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = Group { work_group: 64, registers: None };
         for key in [key(), key().option("more", 1)] {
-            store(&file).keep(&key, &group, None).unwrap();
+            store(&file).keep(&key, &found(group.clone())).unwrap();
         }
         // A field is gone: the variant that is left might be a slow one.
         assert_eq!(store(&file).find::<Later>(&key()), None);
-        store(&file).keep(&key(), &Later { work_group: 128 }, None).unwrap();
+        store(&file).keep(&key(), &found(Later { work_group: 128 })).unwrap();
         // A field has come, which must not be guessed.
         assert_eq!(store(&file).find::<Group>(&key()), None);
         assert_eq!(store(&file).find(&key()), Some(Later { work_group: 128 }));
@@ -212,7 +221,7 @@ mod tests {
         fs::write(file.path(), "not a tuning file").unwrap();
         let (store, group) = (store(&file), Group { work_group: 64, registers: Some(96) });
         assert_eq!(store.find::<Group>(&key()), None);
-        assert!(store.keep(&key(), &group, None).is_err());
+        assert!(store.keep(&key(), &found(group.clone())).is_err());
         assert_eq!(store.find(&key()), Some(group));
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "not a tuning file");
     }
@@ -220,7 +229,7 @@ mod tests {
     #[test]
     fn without_a_file_results_are_kept_in_memory() {
         let store = Store::new("a device", "1.2", None);
-        store.keep(&key(), &Later { work_group: 32 }, None).unwrap();
+        store.keep(&key(), &found(Later { work_group: 32 })).unwrap();
         assert_eq!(store.find(&key()), Some(Later { work_group: 32 }));
     }
 }

@@ -11,6 +11,11 @@ const LEAST_BATCH: Duration = Duration::from_millis(2);
 /// Most launches in a batch: the queue of a device is not without end.
 const MOST_LAUNCHES: u32 = 1024;
 
+/// How many launches the next batch should have, if one of so many took too little time and the queue has room for more.
+pub(crate) fn longer_batch(launches: u32, taken: Duration) -> Option<u32> {
+    (taken < LEAST_BATCH && launches < MOST_LAUNCHES).then_some(2 * launches)
+}
+
 /// Median time of one launch, over several batches that are waited for only at their ends.
 ///
 /// The queues of a device usually record no times. The first launch of all is not counted: it may be slower.
@@ -38,8 +43,8 @@ fn median_of_batches<E>(
     };
     batch(1)?;
     let mut launches = 1;
-    while batch(launches)? < LEAST_BATCH && launches < MOST_LAUNCHES {
-        launches *= 2;
+    while let Some(more) = longer_batch(launches, batch(launches)?) {
+        launches = more;
     }
     let mut times = [Duration::ZERO; BATCHES];
     for time in &mut times {

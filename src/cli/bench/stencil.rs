@@ -11,18 +11,12 @@ use crate::host::{
 };
 use crate::lattice::{GaugeField, Lattice, ParityField, SpinorField};
 use crate::scalar::{Half, Precision, Storage};
+use crate::tuning::longer_batch;
 use clap::ValueEnum;
 use lattice_solvers::{LinearOperator, Work};
 use serde::Serialize;
 use std::fmt;
 use std::time::{Duration, Instant};
-
-/// How long a row of launches takes at least. One is a sample: a kernel follows the one before as in a solve, and only the first and the last have an
-/// event, which would keep the driver busier than a small lattice keeps a GPU.
-const ROW: Duration = Duration::from_millis(2);
-
-/// Most launches in a row: the queue of a device is not without end.
-const MOST_IN_A_ROW: u32 = 1024;
 
 /// The command line of `bench stencil`.
 #[derive(Debug, clap::Args)]
@@ -220,7 +214,8 @@ impl<T: Storage> Variant<T> {
         Ok(event)
     }
 
-    /// What a row of launches takes, by the clock on the wall and by that of the device.
+    /// What a row of launches takes, by the clock on the wall and by that of the device. A kernel follows the one before as in a solve, and only the first
+    /// and the last have an event, which would keep the driver busier than a small lattice keeps a GPU.
     fn time_of_row(
         &self,
         fields: &mut Fields<T>,
@@ -372,9 +367,7 @@ impl Case<'_> {
         let samples = session.samples(|_| {
             let launches = in_a_row;
             let (wall, on_device) = variant.time_of_row(fields, launches)?;
-            if wall < ROW {
-                in_a_row = (2 * launches).min(MOST_IN_A_ROW);
-            }
+            in_a_row = longer_batch(launches, wall).unwrap_or(launches);
             Ok((wall / launches, on_device.map(|duration| duration / launches)))
         })?;
         let spread = Spread::of(&samples.event);
