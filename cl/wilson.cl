@@ -21,6 +21,7 @@
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
+// ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
 // PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
@@ -401,8 +402,20 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     SIGN_##direction(upper)                                                                                  \
     FROM_BEHIND_##direction(upper)
 
+// A group's shares of the work. In rounds, groups that run at the same time have shares beside each other in each of them, so that they find each other's
+// neighbours in the cache: rounds.x groups at a time, each with rounds.y shares.
+#if ROUNDS
+#define FIRST_SHARE (get_group_id(0) / rounds.x * rounds.x * rounds.y + get_group_id(0) % rounds.x)
+#define FOR_SHARES(share) for (uint share = FIRST_SHARE, round = 0; round < rounds.y; ++round, share += rounds.x)
+#else
+#define FOR_SHARES(share) for (uint share = get_group_id(0), round = 0; round < 1; ++round)
+#endif
+
 __kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
                      const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
+#if ROUNDS
+                     , const uint2 rounds
+#endif
 #if FULL
                      , const real shift
 #else
@@ -435,105 +448,107 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if SUBTRACT
     const vcomplex minus_a = splat(-NUMBER(a));
 #endif
+    FOR_SHARES(share) {
 #if FULL && LOCAL_SIZE % 2 == 0
-    // Half of a work-group has even sites, the other half has the odd ones beside them: most of their links are the same.
-    const uint parity = get_local_id(0) / (LOCAL_SIZE / 2);
-    const uint item = get_group_id(0) * (LOCAL_SIZE / 2) + get_local_id(0) % (LOCAL_SIZE / 2);
+        // Half of a work-group has even sites, the other half has the odd ones beside them: most of their links are the same.
+        const uint parity = get_local_id(0) / (LOCAL_SIZE / 2);
+        const uint item = share * (LOCAL_SIZE / 2) + get_local_id(0) % (LOCAL_SIZE / 2);
 #elif FULL
-    // So it is with two groups, one after the other.
-    const uint parity = get_group_id(0) % 2;
-    const uint item = get_group_id(0) / 2 * LOCAL_SIZE + get_local_id(0);
+        // So it is with two groups, one after the other.
+        const uint parity = share % 2;
+        const uint item = share / 2 * LOCAL_SIZE + get_local_id(0);
 #else
-    const uint item = get_global_id(0);
+        const uint item = share * LOCAL_SIZE + get_local_id(0);
 #endif
-    if (item < blocks) {
+        if (item < blocks) {
 #if SOURCES > 1
-        const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
+            const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
 #else
-        const size_t first_source = 0;
+            const size_t first_source = 0;
 #endif
 #if FULL
-        const size_t here = first_source + parity * SPINOR_HALF_FIELD(blocks);
-        __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD(blocks);
-        __global const stored *shifted = in;
+            const size_t here = first_source + parity * SPINOR_HALF_FIELD(blocks);
+            __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD(blocks);
+            __global const stored *shifted = in;
 #else
-        const size_t here = first_source;
-        __global const stored *in_other = in + first_source;
+            const size_t here = first_source;
+            __global const stored *in_other = in + first_source;
 #endif
-        const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
-        const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
-        __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
-        __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
+            const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+            const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
+            __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
+            __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 
-        spinor sum[SOURCES_PER_ITEM];
-        FOR_SOURCES(r) {
+            spinor sum[SOURCES_PER_ITEM];
+            FOR_SOURCES(r) {
 #pragma unroll
-            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                sum[r].s[c].re = (vreal)0;
-                sum[r].s[c].im = (vreal)0;
+                for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                    sum[r].s[c].re = (vreal)0;
+                    sum[r].s[c].im = (vreal)0;
+                }
             }
-        }
 
-        const uint4 last = extents - 1;
-        // Blocks in a row, and so on: how far it is to a neighbour, and back around the sub-lattice. Of two neighbours in x one has the block's own number.
-        const uint row = extents.x / 2, slice = row * extents.y, time = slice * extents.z, all = time * extents.w;
-        const uint odd = p.x & 1;
-        HOP_AHEAD(0, block + odd - (p.x == last.x ? row : 0), p.x == last.x, x)
-        HOP_BEHIND(0, block + odd - 1 + (p.x == 0 ? row : 0), p.x == 0, x)
-        HOP_AHEAD(1, block + row - (p.y == last.y ? slice : 0), p.y == last.y, y)
-        HOP_BEHIND(1, block - row + (p.y == 0 ? slice : 0), p.y == 0, y)
-        HOP_AHEAD(2, block + slice - (p.z == last.z ? time : 0), p.z == last.z, z)
-        HOP_BEHIND(2, block - slice + (p.z == 0 ? time : 0), p.z == 0, z)
+            const uint4 last = extents - 1;
+            // Blocks in a row, and so on: how far it is to a neighbour, and back around the sub-lattice. Of two neighbours in x one has the block's own number.
+            const uint row = extents.x / 2, slice = row * extents.y, time = slice * extents.z, all = time * extents.w;
+            const uint odd = p.x & 1;
+            HOP_AHEAD(0, block + odd - (p.x == last.x ? row : 0), p.x == last.x, x)
+            HOP_BEHIND(0, block + odd - 1 + (p.x == 0 ? row : 0), p.x == 0, x)
+            HOP_AHEAD(1, block + row - (p.y == last.y ? slice : 0), p.y == last.y, y)
+            HOP_BEHIND(1, block - row + (p.y == 0 ? slice : 0), p.y == 0, y)
+            HOP_AHEAD(2, block + slice - (p.z == last.z ? time : 0), p.z == last.z, z)
+            HOP_BEHIND(2, block - slice + (p.z == 0 ? time : 0), p.z == 0, z)
 #if HALO
-        __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
-        __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
-        if (p.t == last.w) {
-            const link u = load_link(links_here, blocks, block, 3);
-            FOR_SOURCES(r) {
-                const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
-                add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));
-            }
-        } else
-            HOP_AHEAD(3, block + time, false, t)
-        if (p.t == 0) {
-            FOR_SOURCES(r) {
-                const half_spinor upper = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);
-                add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));
-            }
-        } else
-            HOP_BEHIND(3, block - time, false, t)
+            __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
+            __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
+            if (p.t == last.w) {
+                const link u = load_link(links_here, blocks, block, 3);
+                FOR_SOURCES(r) {
+                    const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
+                    add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));
+                }
+            } else
+                HOP_AHEAD(3, block + time, false, t)
+            if (p.t == 0) {
+                FOR_SOURCES(r) {
+                    const half_spinor upper = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);
+                    add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));
+                }
+            } else
+                HOP_BEHIND(3, block - time, false, t)
 #else
-        HOP_AHEAD(3, block + time - (p.t == last.w ? all : 0), p.t == last.w, t)
-        HOP_BEHIND(3, block - time + (p.t == 0 ? all : 0), p.t == 0, t)
+            HOP_AHEAD(3, block + time - (p.t == last.w ? all : 0), p.t == last.w, t)
+            HOP_BEHIND(3, block - time + (p.t == 0 ? all : 0), p.t == 0, t)
 #endif
 
-        FOR_SOURCES(r) {
-            spinor value;
+            FOR_SOURCES(r) {
+                spinor value;
 #if FULL || SHIFT
-            const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, blocks, block);
+                const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, blocks, block);
 #endif
 #pragma unroll
-            for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
-                value.s[c].re = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].re;
-                value.s[c].im = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].im;
+                for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                    const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
+                    value.s[c].re = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].re;
+                    value.s[c].im = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].im;
 #if FULL || SHIFT
-                value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
+                    value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
 #endif
-            }
+                }
 #if SUBTRACT
-            const spinor before = load_spinor(out + here, blocks, block);
+                const spinor before = load_spinor(out + here, blocks, block);
 #pragma unroll
-            for (int c = 0; c < SPINOR_COMPONENTS; ++c)
-                value.s[c] = multiply_add(before.s[c], minus_a, value.s[c]);
+                for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+                    value.s[c] = multiply_add(before.s[c], minus_a, value.s[c]);
 #endif
-            store_spinor(out + here + r * SOURCE_STRIDE, blocks, block, value);
+                store_spinor(out + here + r * SOURCE_STRIDE, blocks, block, value);
 #if PRODUCTS
-            add_product(&product_re, &product_im, load_spinor(against + here, blocks, block), value);
+                add_product(&product_re, &product_im, load_spinor(against + here, blocks, block), value);
 #endif
 #if NORM2
-            norm2 = add_norm2(norm2, value);
+                norm2 = add_norm2(norm2, value);
 #endif
+            }
         }
     }
 #if NORM2

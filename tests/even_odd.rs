@@ -148,7 +148,7 @@ fn every_storage_and_parity_on_every_team() {
 }
 
 #[test]
-fn orders_of_blocks_change_nothing() {
+fn orders_of_blocks_and_rounds_change_nothing() {
     let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [6, 4, 12, 8] }).unwrap();
     let configuration = hot(dims, 5);
     let psi = spinor_field(dims, 6);
@@ -161,12 +161,17 @@ fn orders_of_blocks_change_nothing() {
         let hop =
             |tuning| HopEvenOdd::new(&links, 1, form, HopOptions { tuning, ..Default::default() }).unwrap();
         let shipped = hop(None).tuning().unwrap();
-        for (tile_z, boxes) in [(0, false), (0, true), (2, false), (2, true)] {
-            let hop = hop(Some(Tuning { tile_z, boxes, ..shipped }));
+        // In rounds even the fewest groups have several shares, and the last round is not full.
+        for (tile_z, boxes, rounds) in [(0, false, 1), (0, true, 1), (2, false, 3), (2, true, 100)] {
+            let hop = hop(Some(Tuning { tile_z, boxes, rounds, work_group: 2, ..shipped }));
             let mut out = hop.target().unwrap();
             hop.apply(&source, None, &mut out).unwrap();
             let error = distance(&out.to_host().unwrap(), &expected);
-            assert!(error < 1e-14, "{}, tile {tile_z}, boxes {boxes}: {error:e}", device.label());
+            assert!(
+                error < 1e-14,
+                "{}, tile {tile_z}, boxes {boxes}, rounds {rounds}: {error:e}",
+                device.label()
+            );
         }
     }
 }
@@ -252,7 +257,8 @@ fn a_spinor_of_half_precision_is_rounded_by_its_unit() {
     }
 }
 
-fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
+/// With the variants that are shipped, or in so many rounds of small groups.
+fn check_products<T: Storage>(team: &Team, name: &str, rounds: Option<usize>, bound: f64) {
     let dims = lattices()[0];
     let configuration = hot(dims, 9);
     let lattice = Lattice::new(team, dims).unwrap();
@@ -264,8 +270,15 @@ fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
     };
     let form = WilsonForm { shift: 1.0, coefficient: -0.12, dagger: true, gamma5: true };
     let hop = |ending| {
-        let options = HopOptions { shift: true, ending, ..Default::default() };
-        HopEvenOdd::new(&links, 0, form, options).unwrap()
+        let shipped = HopOptions { shift: true, ending, ..Default::default() };
+        let hop = HopEvenOdd::new(&links, 0, form, shipped).unwrap();
+        match (hop.tuning(), rounds) {
+            (Some(tuning), Some(rounds)) => {
+                let tuning = Some(Tuning { rounds, work_group: 1, ..tuning });
+                HopEvenOdd::new(&links, 0, form, HopOptions { tuning, ..shipped }).unwrap()
+            }
+            _ => hop,
+        }
     };
     let (psi, shifted, against) = (field(1, 1), field(2, 0), field(3, 0));
     let mut only_norm2 = field(4, 0);
@@ -299,10 +312,11 @@ fn check_products<T: Storage>(team: &Team, name: &str, bound: f64) {
 #[test]
 fn products_are_made_while_the_result_is_stored() {
     for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
-        check_products::<f64>(&team, &name, 1e-13);
-        check_products::<f32>(&team, &name, 1e-6);
+        check_products::<f64>(&team, &name, None, 1e-13);
+        check_products::<f64>(&team, &name, Some(3), 1e-13);
+        check_products::<f32>(&team, &name, None, 1e-6);
         // What is summed up has not been rounded to half precision yet.
-        check_products::<Half>(&team, &name, 1e-4);
+        check_products::<Half>(&team, &name, None, 1e-4);
     }
 }
 

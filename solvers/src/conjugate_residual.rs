@@ -73,6 +73,7 @@ where
     let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
     let (subtract, axpy) = (Work::pass(space, 12, 3), Work::pass(space, 8, 3));
     let (redirect, follow_and_redirect) = (Work::pass(space, 28, 6), Work::pass(space, 36, 8));
+    progress.looks_move(axpy.bytes + redirect.bytes - follow_and_redirect.bytes);
 
     let (mut x, mut r, mut p, mut ap, mut r_norm2, mut r_ap, mut ap_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {

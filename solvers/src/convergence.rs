@@ -130,6 +130,7 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     /// The last (r, r) that was looked at.
     r_norm2: f64,
     next_look: usize,
+    bytes_of_look: u64,
     pub iterations: usize,
     applications: usize,
     pub work: Work,
@@ -198,6 +199,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             unseen: Vec::new(),
             r_norm2: f64::NAN,
             next_look: 0,
+            bytes_of_look: 0,
             iterations: 0,
             applications: 0,
             work: Work::default(),
@@ -365,6 +367,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.unseen.push(r_norm2.clone());
     }
 
+    /// Says how many bytes more an iteration moves whose residual is looked at.
+    pub fn looks_move(&mut self, bytes: u64) {
+        self.bytes_of_look = bytes;
+    }
+
     /// Whether the residual is looked at now.
     pub fn looks(&self) -> bool {
         self.iterations >= self.next_look || self.iterations >= self.stopping.max_iterations
@@ -508,8 +515,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     fn schedule(&mut self, iterated: f64) {
         let step = self.stopping.look_every.unwrap_or_else(|| {
             let bytes = self.work.bytes / self.iterations.max(1) as u64;
-            let cheap =
-                self.operator.space().bytes_during_a_read() as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
+            let look = self.operator.space().bytes_during_a_read() + self.bytes_of_look;
+            let cheap = look as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
             let longest = match self.true_residual {
                 Some(TrueResidual::Replaced { .. }) => LONGEST_BLIND_REPLACED,
                 _ => LONGEST_BLIND,

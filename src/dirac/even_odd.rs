@@ -1,7 +1,8 @@
 //! The hop from the sites of one parity to those of the other.
 
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{Ending, Region, Task, Tuning};
+use super::stencil_kernels::{Ending, Region, Task};
+use super::stencil_variants::Tuning;
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, ParityField};

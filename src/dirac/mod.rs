@@ -15,6 +15,7 @@ mod solve;
 mod stencil;
 mod stencil_kernels;
 mod stencil_tuning;
+mod stencil_variants;
 mod systems;
 mod traversal;
 mod wilson;
@@ -32,7 +33,8 @@ pub use solve::{
     BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,
     bicgstab, bicgstab_l, cg, cr, cr_from, gcr, mr, solve_with_checkpoints,
 };
-pub use stencil_kernels::{Ending, Tuning};
+pub use stencil_kernels::Ending;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};
+pub use stencil_variants::Tuning;
 pub use systems::{Normal, System};
 pub use wilson::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError, WilsonOptions};

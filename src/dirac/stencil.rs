@@ -1,6 +1,7 @@
 //! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
 
-use super::stencil_kernels::{Ending, Region, SlabKernels, Task, Tuning};
+use super::stencil_kernels::{Ending, Region, SlabKernels, Task};
+use super::stencil_variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, NumberMemory};
 use crate::host::{self, LinkField, NDIM, Reconstruction, Spinor};
 use crate::lattice::{GaugeField, GaugeStorage, Halo, Packing, Sites, Spinors, sum_of_slabs};
@@ -175,6 +176,7 @@ impl<T: Storage> Stencil<T> {
             arguments.extend(kernels.traversal.shape());
             arguments.extend(kernels.traversal.order());
             arguments.extend([real(self.task.form.coefficient), Argument::value(kernels.t_origin)]);
+            arguments.extend(kernels.groups.argument());
             arguments.extend([match self.task.region {
                 Region::Full => real(self.task.form.shift),
                 Region::Parity { parity, .. } => Argument::value(parity as u32),

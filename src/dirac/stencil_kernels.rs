@@ -1,14 +1,15 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
 use super::stencil_tuning;
-use super::traversal::Traversal;
+use super::stencil_variants::Tuning;
+use super::traversal::{Groups, Traversal};
 use crate::device::{
-    Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory,
-    Parameter, REDUCTION_SOURCE, Range, Reduction,
+    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory, Parameter,
+    REDUCTION_SOURCE, Range, Reduction,
 };
-use crate::host::{NDIM, Reconstruction, Spinor, WilsonForm};
+use crate::host::{NDIM, Reconstruction, WilsonForm};
 use crate::lattice::{GaugeField, Layout, LinkFormat, Sites, Slab, field_key};
-use crate::scalar::{Storage, StoragePrecision};
+use crate::scalar::Storage;
 use std::cell::OnceCell;
 
 const WILSON: KernelFamily = KernelFamily::new(
@@ -43,6 +44,14 @@ impl Region {
         match self {
             Region::Full => (Sites::All, Sites::All),
             Region::Parity { parity, .. } => (Sites::Parity(1 - parity), Sites::Parity(parity)),
+        }
+    }
+
+    /// How many parities are written.
+    fn parities(self) -> usize {
+        match self {
+            Region::Full => 2,
+            Region::Parity { .. } => 1,
         }
     }
 
@@ -102,140 +111,6 @@ pub struct Task {
     pub sources: usize,
 }
 
-/// What may be varied in a kernel without changing what it computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Tuning {
-    /// Blocks of sites in a work-group, each with all its sources.
-    pub work_group: usize,
-    /// Sources that a work-item computes, with the links in its registers; as many of them as divide the number of sources.
-    pub sources_per_item: usize,
-    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
-    pub max_registers: Option<u32>,
-    /// Load links past the first-level cache, where the device has such loads.
-    pub stream_links: bool,
-    /// Store the result past the caches, where the device has such stores.
-    pub stream_output: bool,
-    /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
-    pub tile_z: usize,
-    /// Work rows off in boxes of 2 × 2 × 2 in y, z and t, where all three extents are even.
-    pub boxes: bool,
-    /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
-    pub prefetch: usize,
-}
-
-impl Tuning {
-    /// With no more sources in a work-item than divide the number of sources.
-    fn fitting(mut self, sources: usize) -> Self {
-        while !sources.is_multiple_of(self.sources_per_item.max(1)) {
-            self.sources_per_item -= 1;
-        }
-        self
-    }
-
-    /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
-    ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
-    /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
-    /// cache until the next one is done. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
-    /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything.
-    ///
-    /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
-    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
-    pub(super) fn shipped(
-        device: &Device,
-        layout: &Layout,
-        reconstruction: Reconstruction,
-        task: Task,
-    ) -> Self {
-        let (precision, sites, sources) = (layout.precision(), layout.volume(), task.sources);
-        let plain = Self {
-            work_group: (64 / sources).max(8),
-            sources_per_item: 1,
-            max_registers: None,
-            stream_links: false,
-            stream_output: false,
-            tile_z: 0,
-            boxes: false,
-            prefetch: 0,
-        };
-        if device.info().kind == DeviceKind::Cpu {
-            let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
-            let cache_bytes = match device.info().cache_bytes as usize {
-                0 => USUAL_CACHE_BYTES,
-                bytes => bytes,
-            };
-            let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
-            let prefetch = if beyond_caches { 2 } else { 0 };
-            let enough_groups = layout.blocks() >= 64 * device.info().compute_units;
-            let work_group = if !beyond_caches && enough_groups { 8 } else { 4 };
-            return Self { work_group, stream_output: beyond_caches, prefetch, ..plain };
-        }
-        if !device.supports_register_limit() {
-            return plain;
-        }
-        let in_double = precision == StoragePrecision::Double;
-        let one_wave = sites <= ONE_WAVE;
-        let registers = |count| Self { max_registers: Some(count), ..plain };
-        if sources > 1 {
-            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
-            let work_group = (128 * sources_per_item / sources).max(16);
-            let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
-            return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
-        }
-        if precision == StoragePrecision::Single && one_wave {
-            let group = |work_group, limit| Self { work_group, stream_output: true, ..registers(limit) };
-            return match reconstruction {
-                Reconstruction::None => group(256, 128),
-                Reconstruction::Twelve => Self { stream_links: true, ..group(256, 96) },
-                Reconstruction::Eight => Self { tile_z: 4, ..group(128, 128) },
-            };
-        }
-        let whole_rows = |sites: usize| sites.is_multiple_of(layout.sub_extents()[0] / 2);
-        if task.region == Region::Full {
-            let limit = if in_double { 255 } else { 168 };
-            let boxes = precision != StoragePrecision::Half && whole_rows(64);
-            return Self { work_group: 128, stream_output: true, tile_z: 8, boxes, ..registers(limit) };
-        }
-        let (limit, work_group) = match (precision, reconstruction) {
-            (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
-            (StoragePrecision::Single, Reconstruction::Twelve) => (168, 128),
-            (StoragePrecision::Single, Reconstruction::Eight) => (128, 128),
-            (StoragePrecision::Half, Reconstruction::Twelve) => (128, 128),
-            (StoragePrecision::Half, Reconstruction::None | Reconstruction::Eight) => (168, 64),
-        };
-        let past_caches = precision != StoragePrecision::Half;
-        Self {
-            work_group,
-            stream_links: past_caches,
-            stream_output: past_caches,
-            tile_z: tile_in_cache(layout),
-            boxes: past_caches && whole_rows(work_group),
-            ..registers(limit)
-        }
-    }
-}
-
-/// Slices in z, a divisor of the extent, of which one time slice of spinors has at most [`TILE_BYTES`]; 0 for all.
-fn tile_in_cache(layout: &Layout) -> usize {
-    let [x, y, z, _] = layout.sub_extents();
-    let slice_bytes = x * y / 2 * Spinor::<f64>::REALS * layout.precision().bytes();
-    let fits = |&tile: &usize| z.is_multiple_of(tile) && tile * slice_bytes <= TILE_BYTES;
-    let tile = (1..=z).rev().find(fits).unwrap_or(1);
-    if tile == z { 0 } else { tile }
-}
-
-/// Spinors on one time slice of a tile of which a GPU's second-level cache, of 50 MB on an H200, keeps three while links stream by: with slices of
-/// 10.6 MB a hop loses a tenth.
-const TILE_BYTES: usize = 6 << 20;
-
-/// Sites up to which a GPU of today computes those of one parity all at once.
-const ONE_WAVE: usize = 1 << 17;
-
-/// The last-level cache of a CPU that does not tell. Links and spinors stay in half of one: with more, a hop without prefetches takes half as long again.
-const USUAL_CACHE_BYTES: usize = 32 << 20;
-
 /// The kernels of one slab.
 pub(super) struct SlabKernels {
     pub device: Device,
@@ -247,6 +122,8 @@ pub(super) struct SlabKernels {
     pub t_sign: f64,
     pub wilson: Kernel,
     pub wilson_range: Range,
+    /// Which shares the groups of this range do.
+    pub groups: Groups,
     /// Where the multiple comes from, for [`Ending::Subtract`].
     pub numbers: Option<NumberMemory>,
     pub pack: Option<(Kernel, Range)>,
@@ -274,6 +151,10 @@ impl SlabKernels {
         parameters.extend(Traversal::shape_parameters());
         parameters.extend(Traversal::order_parameters());
         parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("t_origin")]);
+        let groups = groups(&slab.device, &layout, task, tuning);
+        if groups.are_in_rounds() {
+            parameters.push(Groups::parameter());
+        }
         match task.region {
             Region::Full => parameters.push(Parameter::value::<T::Real>("shift")),
             Region::Parity { shift, .. } => {
@@ -286,7 +167,6 @@ impl SlabKernels {
                 }
             }
         }
-        let parities = if task.region == Region::Full { 2 } else { 1 };
         let mut pack = None;
         if sharded {
             parameters.extend([
@@ -309,7 +189,7 @@ impl SlabKernels {
                     Parameter::value::<u32>("first_parity"),
                 ],
             )?;
-            let items = parities * layout.face_sites() / layout.lanes();
+            let items = task.region.parities() * layout.face_sites() / layout.lanes();
             let group = tuning.work_group;
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
@@ -335,20 +215,25 @@ impl SlabKernels {
             t_origin: (layout.t_origin() % 2) as u32,
             t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
             wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: range(parities, layout.blocks(), task.sources, tuning),
+            wilson_range: range(groups, task.sources, tuning),
+            groups,
             numbers,
             pack,
         })
     }
 }
 
-/// The items of a stencil on this many blocks of each parity, whose groups have blocks of one parity; sources that are not in one
-/// work-item are side by side in its group.
-fn range(parities: usize, blocks: usize, sources: usize, tuning: Tuning) -> Range {
-    let items = parities * blocks.next_multiple_of(tuning.work_group);
+/// The groups of a stencil on a slab, each of which has blocks of one parity, or of the full operator half of them of each.
+fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
+    let shares = task.region.parities() * layout.blocks().div_ceil(tuning.work_group);
+    Groups::new(shares, tuning.groups_at_once(device, task.sources), tuning.rounds)
+}
+
+/// The items of these groups; sources that are not in one work-item are side by side in its group.
+fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
     match sources / tuning.sources_per_item {
-        1 => Range::covering(items, tuning.work_group),
-        beside => Range::new([items, beside], [tuning.work_group, beside]),
+        1 => Range::groups(groups.count, tuning.work_group),
+        beside => Range::new([groups.count * tuning.work_group, beside], [tuning.work_group, beside]),
     }
 }
 
@@ -363,6 +248,7 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
     let layout = &slab.layout(lattice.dims(), T::STORAGE);
     // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
+    let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = lattice.slabs().len() > 1;
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
@@ -384,6 +270,7 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
+        .define("ROUNDS", u8::from(in_rounds))
         .define("IN_ORDER", u8::from(in_order))
         .define("PREFETCH", tuning.prefetch);
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
@@ -424,23 +311,4 @@ fn wrap_signs(layout: &Layout, mu: usize) -> String {
     let count = layout.cuts()[mu];
     let signs = (0..layout.lanes()).map(|lane| if lane / stride % count == count - 1 { "-1" } else { "1" });
     signs.collect::<Vec<_>>().join(",")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::host::Dims;
-
-    #[test]
-    fn tiles_divide_the_lattice_and_stay_in_the_cache() {
-        let tile = |extents: [usize; NDIM], precision| {
-            tile_in_cache(&Layout::new(Dims::new(extents).unwrap(), 0, extents[3], 1, precision))
-        };
-        // 24 · 48 spinors of 192 bytes in a slice of z: at most 28 of them fit.
-        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Double), 24);
-        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Single), 0);
-        assert_eq!(tile([32, 32, 32, 32], StoragePrecision::Double), 0);
-        assert_eq!(tile([64, 64, 64, 64], StoragePrecision::Single), 32);
-        assert_eq!(tile([512, 512, 6, 2], StoragePrecision::Double), 1);
-    }
 }

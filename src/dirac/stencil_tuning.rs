@@ -1,7 +1,8 @@
 //! The kernels of the stencil as something to be tuned.
 
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{Ending, Region, Task, Tuning};
+use super::stencil_kernels::{Ending, Region, Task};
+use super::stencil_variants::Tuning;
 use crate::device::{Device, DeviceKind, Number, Team};
 use crate::host::{Dims, NDIM, Spinor, WilsonForm, random};
 use crate::lattice::{GaugeField, Lattice, LatticeError, LinkFormat, Sites, Slab, Spinors};
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use std::time::Duration;
 
 /// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes;
-/// prefetches.
+/// rounds; prefetches.
 ///
 /// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
@@ -54,11 +55,21 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         let boxes: &[bool] = if even && !processor { &[false, true] } else { &[] };
         boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
     };
+    let rounds = move |from: &Tuning| {
+        let rounds: &[usize] = if register_limit && sources == 1 { &[1, 4, 16, 64] } else { &[] };
+        rounds.iter().map(|&rounds| Tuning { rounds, ..*from }).collect()
+    };
     let prefetches = move |from: &Tuning| {
         let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
         blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
     };
-    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(boxes), Box::new(prefetches)]
+    vec![
+        Box::new(resources),
+        Box::new(orders_and_hints),
+        Box::new(boxes),
+        Box::new(rounds),
+        Box::new(prefetches),
+    ]
 }
 
 /// The variant that a slab uses unless another is asked for.

@@ -76,6 +76,46 @@ impl Traversal {
     }
 }
 
+/// The work-groups of a launch: how many there are, and which shares of the work each of them does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Groups {
+    /// How many are launched.
+    pub count: usize,
+    /// With more than one share for each: groups that run at once, and their rounds.
+    rounds: Option<[u32; 2]>,
+}
+
+impl Groups {
+    /// For so many shares, on a device that runs `at_once` groups at a time, each of which may do up to `rounds` shares.
+    ///
+    /// What is left over from full rounds is for more groups, which begin as others end: without them the last round of all would wait for the slowest. Where
+    /// there are but two or three rounds, that would be too much.
+    pub fn new(shares: usize, at_once: usize, rounds: usize) -> Self {
+        let full = shares / at_once;
+        let rounds = rounds.min(if full < 3 { shares.div_ceil(at_once) } else { full });
+        if rounds <= 1 {
+            return Self { count: shares, rounds: None };
+        }
+        let count = shares.div_ceil(at_once * rounds) * at_once;
+        Self { count, rounds: Some([at_once as u32, rounds as u32]) }
+    }
+
+    /// Whether groups have several shares, which kernels are compiled for.
+    pub fn are_in_rounds(&self) -> bool {
+        self.rounds.is_some()
+    }
+
+    /// What a kernel declares that works in rounds.
+    pub fn parameter() -> Parameter {
+        Parameter::value::<[u32; 2]>("rounds")
+    }
+
+    /// The argument, for a kernel that does.
+    pub fn argument(&self) -> Option<Argument<'static>> {
+        self.rounds.map(Argument::value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +162,30 @@ mod tests {
                 assert_eq!(way.is_in_order(), in_order, "{extents:?} {tile_z} {boxes}");
             }
         }
+    }
+
+    /// As `FOR_SHARES` of `cl/wilson.cl`, which ends with the first share that is none.
+    fn shares_of(group: usize, groups: Groups, shares: usize) -> Vec<usize> {
+        let [at_once, rounds] = groups.rounds.unwrap_or([1, 1]).map(|number| number as usize);
+        let first = group / at_once * at_once * rounds + group % at_once;
+        (0..rounds).map(|round| first + round * at_once).take_while(|&share| share < shares).collect()
+    }
+
+    #[test]
+    fn every_share_is_done_once() {
+        for (shares, at_once, rounds) in
+            [(4096, 528, 8), (4096, 528, 100), (16384, 264, 4), (1000, 7, 3), (5, 7, 3), (14, 7, 2)]
+        {
+            let groups = Groups::new(shares, at_once, rounds);
+            let mut done: Vec<_> =
+                (0..groups.count).flat_map(|group| shares_of(group, groups, shares)).collect();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(0..shares), "{shares} {at_once} {rounds}");
+            assert_eq!(groups.are_in_rounds(), shares > at_once);
+        }
+        assert_eq!(Groups::new(100, 10, 1).count, 100);
+        assert_eq!(Groups::new(4096, 528, 64), Groups { count: 2 * 528, rounds: Some([528, 7]) });
+        assert_eq!(Groups::new(1000, 528, 64), Groups { count: 528, rounds: Some([528, 2]) });
     }
 
     #[test]

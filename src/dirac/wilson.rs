@@ -2,7 +2,8 @@
 
 use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::stencil::{Fields, Stencil};
-use super::stencil_kernels::{ByEnding, Ending, Region, Task, Tuning};
+use super::stencil_kernels::{ByEnding, Ending, Region, Task};
+use super::stencil_variants::Tuning;
 use super::systems::DiracOperator;
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;

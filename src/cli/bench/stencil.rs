@@ -410,6 +410,7 @@ fn describe(tuning: &Tuning) -> String {
         stream_output,
         tile_z,
         boxes,
+        rounds,
         prefetch,
     } = *tuning;
     let mut variant = format!("group {work_group}");
@@ -430,6 +431,9 @@ fn describe(tuning: &Tuning) -> String {
     }
     if boxes {
         variant += ", boxes";
+    }
+    if rounds > 1 {
+        variant += &format!(", rounds {rounds}");
     }
     if prefetch != 0 {
         variant += &format!(", prefetch {prefetch}");

@@ -1,0 +1,232 @@
+//! Variants of a stencil's kernels, which differ in speed and in nothing else, and those that are used unless others are found.
+
+use super::stencil_kernels::{Ending, Region, Task};
+use crate::device::{Device, DeviceKind};
+use crate::host::{NDIM, Reconstruction, Spinor};
+use crate::lattice::Layout;
+use crate::scalar::StoragePrecision;
+
+/// What may be varied in a kernel without changing what it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Tuning {
+    /// Blocks of sites in a work-group, each with all its sources.
+    pub work_group: usize,
+    /// Sources that a work-item computes, with the links in its registers; as many of them as divide the number of sources.
+    pub sources_per_item: usize,
+    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    pub max_registers: Option<u32>,
+    /// Load links past the first-level cache, where the device has such loads.
+    pub stream_links: bool,
+    /// Store the result past the caches, where the device has such stores.
+    pub stream_output: bool,
+    /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
+    pub tile_z: usize,
+    /// Work rows off in boxes of 2 × 2 × 2 in y, z and t, where all three extents are even.
+    pub boxes: bool,
+    /// How many work-groups' shares a group does one after the other, at most, as long as all that the device runs at once have some to do. Fewer groups end and make
+    /// sums; those that run at once may drift apart, and out of each other's reach in the caches.
+    pub rounds: usize,
+    /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
+    pub prefetch: usize,
+}
+
+impl Tuning {
+    /// With no more sources in a work-item than divide the number of sources.
+    pub(super) fn fitting(mut self, sources: usize) -> Self {
+        while !sources.is_multiple_of(self.sources_per_item.max(1)) {
+            self.sources_per_item -= 1;
+        }
+        self
+    }
+
+    /// Work-groups that a device runs at a time: as many as there are registers for, if that is known, or one on each unit.
+    pub(super) fn groups_at_once(&self, device: &Device, sources: usize) -> usize {
+        let items = self.work_group * sources / self.sources_per_item;
+        let of_unit = match self.max_registers.filter(|_| device.supports_register_limit()) {
+            Some(registers) => REGISTERS_OF_UNIT / (items * (registers as usize).next_multiple_of(8)),
+            None => 1,
+        };
+        device.info().compute_units * of_unit.max(1)
+    }
+
+    /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
+    ///
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
+    /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
+    /// cache until the next one is done. The full operator uses each link twice and several fields make
+    /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
+    /// once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
+    /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything. Kernels that make sums gain 5 to 10 % from rounds, as a group
+    /// sums up once instead of once for each share, while its place on the device is idle.
+    ///
+    /// Elsewhere: a warp or two in a group on GPUs, on CPUs a few blocks, so that groups spread over the cores. CPUs prefetch, and store past the
+    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
+    pub(super) fn shipped(
+        device: &Device,
+        layout: &Layout,
+        reconstruction: Reconstruction,
+        task: Task,
+    ) -> Self {
+        let (precision, sites, sources) = (layout.precision(), layout.volume(), task.sources);
+        let plain = Self {
+            work_group: (64 / sources).max(8),
+            sources_per_item: 1,
+            max_registers: None,
+            stream_links: false,
+            stream_output: false,
+            tile_z: 0,
+            boxes: false,
+            rounds: 1,
+            prefetch: 0,
+        };
+        if device.info().kind == DeviceKind::Cpu {
+            let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
+            let share = device.info().compute_units * CACHE_OF_UNIT;
+            let cache_bytes = match device.info().cache_bytes as usize {
+                0 => USUAL_CACHE_BYTES,
+                bytes => bytes.min(share),
+            };
+            let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
+            let prefetch = if beyond_caches { 2 } else { 0 };
+            let enough_groups = layout.blocks() >= 64 * device.info().compute_units;
+            let work_group = if !beyond_caches && enough_groups { 8 } else { 4 };
+            return Self { work_group, stream_output: beyond_caches, prefetch, ..plain };
+        }
+        if !device.supports_register_limit() {
+            return plain;
+        }
+        let in_double = precision == StoragePrecision::Double;
+        let sums = task.ending != Ending::Store;
+        let one_wave = sites <= ONE_WAVE;
+        let registers = |count| Self { max_registers: Some(count), ..plain };
+        if sources > 1 {
+            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
+            let work_group = (128 * sources_per_item / sources).max(16);
+            let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
+            return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
+        }
+        if precision == StoragePrecision::Single && one_wave {
+            let group = |work_group, limit| Self { work_group, stream_output: true, ..registers(limit) };
+            return match reconstruction {
+                Reconstruction::None => group(256, 128),
+                Reconstruction::Twelve => Self { stream_links: true, ..group(256, 96) },
+                Reconstruction::Eight => Self { tile_z: 4, ..group(128, 128) },
+            };
+        }
+        let whole_rows = |sites: usize| sites.is_multiple_of(layout.sub_extents()[0] / 2);
+        if task.region == Region::Full {
+            let limit = match precision {
+                StoragePrecision::Double => 255,
+                StoragePrecision::Single => 168,
+                StoragePrecision::Half => 128,
+            };
+            let boxes = precision != StoragePrecision::Half && whole_rows(64);
+            let rounds = rounds_of_full(precision, reconstruction, sites, sums);
+            return Self {
+                work_group: 128,
+                stream_output: true,
+                tile_z: 8,
+                boxes,
+                rounds,
+                ..registers(limit)
+            };
+        }
+        let (limit, work_group) = match (precision, reconstruction) {
+            (StoragePrecision::Double, Reconstruction::Eight) if sums => (168, 64),
+            (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
+            (StoragePrecision::Single, Reconstruction::Twelve) => (168, 128),
+            (StoragePrecision::Single, Reconstruction::Eight) => (128, 128),
+            (StoragePrecision::Half, Reconstruction::Twelve | Reconstruction::None) => (128, 128),
+            (StoragePrecision::Half, Reconstruction::Eight) => (128, 64),
+        };
+        let past_caches = precision != StoragePrecision::Half;
+        Self {
+            work_group,
+            stream_links: past_caches,
+            stream_output: past_caches,
+            tile_z: tile_in_cache(layout),
+            boxes: past_caches && whole_rows(work_group),
+            rounds: rounds_of_hop(precision, reconstruction, sites, sums),
+            ..registers(limit)
+        }
+    }
+}
+
+/// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.
+const REGISTERS_OF_UNIT: usize = 1 << 16;
+
+/// Rounds of a hop on NVIDIA GPUs.
+fn rounds_of_hop(
+    precision: StoragePrecision,
+    reconstruction: Reconstruction,
+    sites: usize,
+    sums: bool,
+) -> usize {
+    let half = precision == StoragePrecision::Half;
+    match (sums, reconstruction) {
+        (true, _) if half || sites <= NEAR_ENOUGH => 16,
+        (false, Reconstruction::Twelve | Reconstruction::None) if half && sites <= NEAR_ENOUGH => 16,
+        _ => 1,
+    }
+}
+
+/// Rounds of the full operator on NVIDIA GPUs. It shares links among groups, and loses more than a hop when these drift apart.
+fn rounds_of_full(
+    precision: StoragePrecision,
+    reconstruction: Reconstruction,
+    sites: usize,
+    sums: bool,
+) -> usize {
+    match (precision, reconstruction) {
+        (StoragePrecision::Half, _) if sums => 16,
+        (StoragePrecision::Half, _) | (_, Reconstruction::None) => 1,
+        (StoragePrecision::Single, _) if sites <= NEAR_ENOUGH => 64,
+        (StoragePrecision::Double, Reconstruction::Eight) if !sums => 1,
+        (StoragePrecision::Double, _) if sites <= NEAR_ENOUGH / 2 => 64,
+        _ => 1,
+    }
+}
+
+/// Sites of lattices on which groups that drift apart still find most of what they share in the second-level cache: on 48³×96 they do not.
+const NEAR_ENOUGH: usize = 1 << 21;
+
+/// Slices in z, a divisor of the extent, of which one time slice of spinors has at most [`TILE_BYTES`]; 0 for all.
+fn tile_in_cache(layout: &Layout) -> usize {
+    let [x, y, z, _] = layout.sub_extents();
+    let slice_bytes = x * y / 2 * Spinor::<f64>::REALS * layout.precision().bytes();
+    let fits = |&tile: &usize| z.is_multiple_of(tile) && tile * slice_bytes <= TILE_BYTES;
+    let tile = (1..=z).rev().find(fits).unwrap_or(1);
+    if tile == z { 0 } else { tile }
+}
+
+/// Spinors on one time slice of a tile of which a GPU's second-level cache, of 50 MB on an H200, keeps three while links stream by: with slices of
+/// 10.6 MB a hop loses a tenth.
+const TILE_BYTES: usize = 6 << 20;
+
+/// Sites up to which a GPU of today computes those of one parity all at once.
+const ONE_WAVE: usize = 1 << 17;
+
+/// The last-level cache of a CPU that does not tell. Links and spinors stay in half of one: with more, a hop without prefetches takes half as long again.
+const USUAL_CACHE_BYTES: usize = 32 << 20;
+
+/// What a core gets at most of a last-level cache. Drivers tell the size of all of it, also where they have two cores of a processor with sixty.
+const CACHE_OF_UNIT: usize = 32 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Dims;
+
+    #[test]
+    fn tiles_divide_the_lattice_and_stay_in_the_cache() {
+        let tile = |extents: [usize; NDIM], precision| {
+            tile_in_cache(&Layout::new(Dims::new(extents).unwrap(), 0, extents[3], 1, precision))
+        };
+        // 24 · 48 spinors of 192 bytes in a slice of z: at most 28 of them fit.
+        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Double), 24);
+        assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Single), 0);
+        assert_eq!(tile([32, 32, 32, 32], StoragePrecision::Double), 0);
+        assert_eq!(tile([64, 64, 64, 64], StoragePrecision::Single), 32);
+        assert_eq!(tile([512, 512, 6, 2], StoragePrecision::Double), 1);
+    }
+}
