@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 /// A whole document.
 #[derive(Debug, Serialize, Deserialize)]
@@ -295,9 +295,9 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         let text = serde_json::to_string(&Document::new(vec![], 0.0, vec![], None)).unwrap();
-        let newer = text.replace("\"schema_version\":2", "\"schema_version\":3");
-        let error = Document::read(Path::new("solve.checkpoint"), &newer).unwrap_err();
-        assert!(error.error.to_string().contains("version 3"), "{}", error.error);
+        let older = text.replace(&format!("\"schema_version\":{SCHEMA_VERSION}"), "\"schema_version\":2");
+        let error = Document::read(Path::new("solve.checkpoint"), &older).unwrap_err();
+        assert!(error.error.to_string().contains("of version 2"), "{}", error.error);
         assert!(Document::read(Path::new("solve.checkpoint"), "{}").is_err());
     }
 }
