@@ -81,14 +81,14 @@ impl Tuning {
         };
         if device.info().kind == DeviceKind::Cpu {
             let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
-            let share = device.info().compute_units * CACHE_OF_UNIT;
+            let units = device.info().compute_units;
             let cache_bytes = match device.info().cache_bytes as usize {
                 0 => USUAL_CACHE_BYTES,
-                bytes => bytes.min(share),
+                bytes => bytes.min(units * CACHE_OF_UNIT),
             };
             let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
             let prefetch = if beyond_caches { 2 } else { 0 };
-            let enough_groups = layout.blocks() >= 64 * device.info().compute_units;
+            let enough_groups = layout.blocks() >= 64 * units;
             let work_group = if !beyond_caches && enough_groups { 8 } else { 4 };
             return Self { work_group, stream_output: beyond_caches, prefetch, ..plain };
         }
@@ -162,12 +162,9 @@ fn rounds_of_hop(
     sites: usize,
     sums: bool,
 ) -> usize {
-    let half = precision == StoragePrecision::Half;
-    match (sums, reconstruction) {
-        (true, _) if half || sites <= NEAR_ENOUGH => 16,
-        (false, Reconstruction::Twelve | Reconstruction::None) if half && sites <= NEAR_ENOUGH => 16,
-        _ => 1,
-    }
+    let (half, near) = (precision == StoragePrecision::Half, sites <= NEAR_ENOUGH);
+    let gains = if sums { half || near } else { half && near && reconstruction != Reconstruction::Eight };
+    if gains { 16 } else { 1 }
 }
 
 /// Rounds of the full operator on NVIDIA GPUs. It shares links among groups, and loses more than a hop when these drift apart.

@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// As `FOR_SHARES` of `cl/wilson.cl`, which ends with the first share that is none.
+    /// As `FOR_SHARES` of `cl/wilson.cl`, without what is beyond the last share: there is nothing to do for it.
     fn shares_of(group: usize, groups: Groups, shares: usize) -> Vec<usize> {
         let [at_once, rounds] = groups.rounds.unwrap_or([1, 1]).map(|number| number as usize);
         let first = group / at_once * at_once * rounds + group % at_once;

@@ -88,13 +88,13 @@ impl Layout {
     ) -> Self {
         let mut extents = dims.extents();
         extents[3] = t_extent;
-        let is_whole = t_extent == dims[3];
+        let directions = if t_extent == dims[3] { NDIM } else { NDIM - 1 };
         let mut cuts = [1; NDIM];
         while cuts.iter().product::<usize>() < max_lanes {
-            let halvable = |mu: &usize| (extents[*mu] / cuts[*mu]).is_multiple_of(4);
-            let longest =
-                (0..NDIM - 1).filter(halvable).max_by_key(|&mu| (extents[mu] / cuts[mu], Reverse(mu)));
-            match longest.or((NDIM - 1..NDIM).find(|t| is_whole && halvable(t))) {
+            let longest = (0..directions)
+                .filter(|&mu| (extents[mu] / cuts[mu]).is_multiple_of(4))
+                .max_by_key(|&mu| (mu < NDIM - 1, extents[mu] / cuts[mu], Reverse(mu)));
+            match longest {
                 Some(mu) => cuts[mu] *= 2,
                 None => break,
             }
