@@ -25,6 +25,8 @@ pub(super) struct Memory {
     raw: RawBuffer<u8>,
     bytes: usize,
     core: Arc<Core>,
+    /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it.
+    zeroed_by: Option<Event>,
 }
 
 /// Whether a transfer returns at once or when it is done.
@@ -61,7 +63,7 @@ impl Memory {
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         match raw {
             Ok(raw) => {
-                let memory = Self { raw, bytes, core: Arc::clone(core) };
+                let memory = Self { raw, bytes, core: Arc::clone(core), zeroed_by: None };
                 memory.prefer_huge_pages();
                 Ok(memory)
             }
@@ -77,9 +79,9 @@ impl Memory {
 
     /// `count` elements of `size` bytes, all zero.
     pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
-        let memory = Self::allocate(core, count, size)?;
+        let mut memory = Self::allocate(core, count, size)?;
         if count * size > 0 {
-            memory.fill(&[0], 0, count * size)?;
+            memory.zeroed_by = Some(memory.fill(&[0], 0, count * size)?);
         }
         Ok(memory)
     }
@@ -98,6 +100,15 @@ impl Memory {
 
     fn queue_of(&self, queue: &CommandQueue) -> Queue {
         if queue.get() == self.core.copy.get() { Queue::Copy } else { Queue::Compute }
+    }
+
+    /// The raw list of what a command on this memory waits for on `queue`.
+    fn wait_list(&self, queue: &CommandQueue, wait: &[&Event]) -> Result<Vec<cl_event>> {
+        let mut wait = wait.to_vec();
+        if self.queue_of(queue) == Queue::Copy {
+            wait.extend(&self.zeroed_by);
+        }
+        wait_list(&self.core, &wait)
     }
 
     /// Panics on an access outside: the typed callers have checked it, and OpenCL would take any offset that
@@ -120,7 +131,7 @@ impl Memory {
         wait: &[&Event],
     ) -> Result<Event> {
         self.assert_inside(offset, data.len());
-        let wait = wait_list(&self.core, wait)?;
+        let wait = self.wait_list(queue, wait)?;
         let noted = Noted {
             name: "write",
             queue: self.queue_of(queue),
@@ -159,7 +170,7 @@ impl Memory {
         wait: &[&Event],
     ) -> Result<Event> {
         self.assert_inside(offset, data.len());
-        let wait = wait_list(&self.core, wait)?;
+        let wait = self.wait_list(queue, wait)?;
         let noted = Noted {
             name: "read",
             queue: self.queue_of(queue),
