@@ -304,10 +304,16 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 }
 #endif
 
+// Around one source there is no loop: LLVM would take the stores out of it, and forget that they are to go past the caches.
+#if SOURCES_PER_ITEM == 1
+#define FOR_SOURCES(r) const int r = 0;
+#else
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
+#endif
 
-// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. `at_end` and `at_start`
-// say whether the step leaves the sub-lattice.
+// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. So are, for the full
+// operator, those that it is multiplied with, which most often are its own; a hop prefetches these as well. `at_end` and `at_start` say whether the step leaves the
+// sub-lattice.
 #define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
@@ -402,8 +408,8 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     SIGN_##direction(upper)                                                                                  \
     FROM_BEHIND_##direction(upper)
 
-// A group's shares of the work. In rounds, groups that run at the same time have shares beside each other in each of them, so that they find each other's
-// neighbours in the cache: rounds.x groups at a time, each with rounds.y shares.
+// A group's shares of the work, rounds.y of them. In each round rounds.x groups, those that run at the same time, have shares beside each other, so that they find
+// each other's neighbours in the cache. On a processor rounds.x is 1: a group goes on beside what it has just done.
 #if ROUNDS
 #define FIRST_SHARE (get_group_id(0) / rounds.x * rounds.x * rounds.y + get_group_id(0) % rounds.x)
 #define FOR_SHARES(share) for (uint share = FIRST_SHARE, round = 0; round < rounds.y; ++round, share += rounds.x)
@@ -480,11 +486,11 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 
             spinor sum[SOURCES_PER_ITEM];
-            FOR_SOURCES(r) {
+            FOR_SOURCES(first) {
 #pragma unroll
                 for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                    sum[r].s[c].re = (vreal)0;
-                    sum[r].s[c].im = (vreal)0;
+                    sum[first].s[c].re = (vreal)0;
+                    sum[first].s[c].im = (vreal)0;
                 }
             }
 
@@ -522,6 +528,15 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #endif
 
             FOR_SOURCES(r) {
+#if PREFETCH && SHIFT
+                prefetch_spinor(shifted + here + r * SOURCE_STRIDE, block + PREFETCH);
+#endif
+#if PREFETCH && SUBTRACT
+                prefetch_spinor(out + here, block + PREFETCH);
+#endif
+#if PREFETCH && PRODUCTS && !FULL
+                prefetch_spinor(against + here, block + PREFETCH);
+#endif
                 spinor value;
 #if FULL || SHIFT
                 const spinor psi = load_spinor(shifted + here + r * SOURCE_STRIDE, blocks, block);

@@ -190,7 +190,7 @@ impl SlabKernels {
                 ],
             )?;
             let items = task.region.parities() * layout.face_sites() / layout.lanes();
-            let group = tuning.work_group;
+            let group = tuning.work_group.max(SMALLEST_PACKING_GROUP);
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
         let mut numbers = None;
@@ -222,6 +222,9 @@ impl SlabKernels {
         })
     }
 }
+
+/// Blocks whose halos a work-group packs at least: a stencil's may have only one.
+const SMALLEST_PACKING_GROUP: usize = 8;
 
 /// The groups of a stencil on a slab, each of which has blocks of one parity, or of the full operator half of them of each.
 fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {

@@ -56,7 +56,11 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
     };
     let rounds = move |from: &Tuning| {
-        let rounds: &[usize] = if register_limit && sources == 1 { &[1, 4, 16, 64] } else { &[] };
+        let rounds: &[usize] = match (processor, register_limit && sources == 1) {
+            (true, _) => &[1, 8, 32, 128],
+            (false, true) => &[1, 4, 16, 64],
+            (false, false) => &[],
+        };
         rounds.iter().map(|&rounds| Tuning { rounds, ..*from }).collect()
     };
     let prefetches = move |from: &Tuning| {
