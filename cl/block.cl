@@ -135,7 +135,7 @@ INLINE void load_existing_piece(__global const stored *field, const place at, vc
     z[0].re = numbers[0];
     z[0].im = numbers[1];
 #else
-    load_vector(field + piece_start(at), PIECE, 0, z);
+    load_vector(field + piece_start(at), PIECE, 0, 1, z);
 #if SHARED_UNIT
     const real unit = load_unit(field + at.half_field, BLOCKS, at.block);
     FOR_PIECE(c) {

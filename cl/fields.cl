@@ -152,10 +152,17 @@ static inline void store_16(__global void *address, const int streamed, const ui
     (z).im = (y);
 
 #if STORED_BITS == 16
-// The two 16-bit numbers of a word.
-static inline vcomplex unpack(const uint word)
+// The two 16-bit numbers of a word, raised or not.
+static inline vcomplex unpack(const uint word, const int raised)
 {
     vcomplex z;
+    if (!raised) {
+        // Without its highest bit turned over, a number counts from the smallest. GPUs convert beside their arithmetic: a permutation of bytes and a
+        // subtraction would both be part of it.
+        const short2 numbers = as_short2(word ^ 0x80008000u);
+        COMPLEX(z, numbers.x, numbers.y)
+        return z;
+    }
 #ifdef INLINE_PTX
     // Behind the bytes of an exponent, a 16-bit number is the float 2²³ + number: a permutation of bytes takes less than a conversion.
     uint low, high;
@@ -170,8 +177,8 @@ static inline vcomplex unpack(const uint word)
 }
 #endif
 
-// `width` complex numbers, in their unit and raised.
-static inline void load_vector(__global const stored *address, const int width, const int streamed, vcomplex *z)
+// `width` complex numbers, in their unit, and raised if that is wanted.
+static inline void load_vector(__global const stored *address, const int width, const int streamed, const int raised, vcomplex *z)
 {
 #if STORED_BITS == 64
     const double2 v = as_double2(load_16(address, streamed));
@@ -188,16 +195,16 @@ static inline void load_vector(__global const stored *address, const int width, 
 #else
     if (width == 4) {
         const uint4 v = load_16(address, streamed);
-        z[0] = unpack(v.x);
-        z[1] = unpack(v.y);
-        z[2] = unpack(v.z);
-        z[3] = unpack(v.w);
+        z[0] = unpack(v.x, raised);
+        z[1] = unpack(v.y, raised);
+        z[2] = unpack(v.z, raised);
+        z[3] = unpack(v.w, raised);
     } else if (width == 2) {
         const uint2 v = load_8(address, streamed);
-        z[0] = unpack(v.x);
-        z[1] = unpack(v.y);
+        z[0] = unpack(v.x, raised);
+        z[1] = unpack(v.y, raised);
     } else {
-        z[0] = unpack(load_4(address, streamed));
+        z[0] = unpack(load_4(address, streamed), raised);
     }
 #endif
 }
@@ -248,13 +255,13 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #define VECTOR_OF(field, all, c, width, blocks, block)                                                         \
     ((field) + 2 * (size_t)(c) * CHUNK_SITES(blocks) + 2 * (all) * FIRST_OF_CHUNK(block) + 2 * (width) * IN_CHUNK(block))
 
-// The `size` complex numbers of group number `group` of a block; all `groups` groups have as many.
-#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed)                                \
+// The `size` complex numbers of group number `group` of a block, raised or not; all `groups` groups have as many.
+#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed, raised)                        \
     _Pragma("unroll")                                                                                         \
     for (int c = 0; c < (size); c += PACK) {                                                                  \
         const int width = PACK < (size) - c ? PACK : (size) - c;                                              \
         load_vector(VECTOR_OF(half_field, (groups) * (size), (group) * (size) + c, width, blocks, block),        \
-                    width, streamed, (z) + c);                                                                \
+                    width, streamed, raised, (z) + c);                                                        \
     }
 
 #else
@@ -269,14 +276,14 @@ static inline void store_vector(__global stored *address, const vcomplex *z)
 #define TO_STORED(v) (v)
 #endif
 
-#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed)                                \
+#define LOAD_GROUP(z, half_field, size, groups, group, blocks, block, streamed, raised)                        \
     {                                                                                                         \
         __global const vstored *numbers =                                                                     \
             (__global const vstored *)(half_field) + 2 * (size) * ((size_t)(group) * (blocks) + (block));         \
         _Pragma("unroll")                                                                                     \
         for (int c = 0; c < (size); ++c) {                                                                    \
-            (z)[c].re = TO_REAL(numbers[2 * c]);                                                              \
-            (z)[c].im = TO_REAL(numbers[2 * c + 1]);                                                          \
+            (z)[c].re = TO_REAL(numbers[2 * c]) - ((raised) ? 0 : RAISED);                                    \
+            (z)[c].im = TO_REAL(numbers[2 * c + 1]) - ((raised) ? 0 : RAISED);                                \
         }                                                                                                     \
     }
 
@@ -311,7 +318,7 @@ static inline vcomplex in_unit(const vcomplex z, const vreal inverse)
 static inline spinor load_stored_spinor(__global const stored *half_field, const uint blocks, const size_t block)
 {
     spinor psi;
-    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 1, 0, blocks, block, 0)
+    LOAD_GROUP(psi.s, half_field, SPINOR_COMPONENTS, 1, 0, blocks, block, 0, 1)
     return psi;
 }
 

@@ -149,12 +149,7 @@ static inline void transform(const link u, const int adjoint, const vcomplex *v,
 static inline link load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
     vcomplex kept[STORED_COMPLEX];
-    LOAD_GROUP(kept, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS)
-#pragma unroll
-    for (int k = 0; k < STORED_COMPLEX; ++k) {
-        kept[k].re -= RAISED;
-        kept[k].im -= RAISED;
-    }
+    LOAD_GROUP(kept, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS, 0)
 #if RECONSTRUCT == 8
     return link_of(kept[0], kept[1], kept[2], kept[3]);
 #else

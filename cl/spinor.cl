@@ -23,7 +23,7 @@
     spinor psi;                                                                                              \
     _Pragma("unroll")                                                                                       \
     for (int vector = 0; vector < VECTORS; ++vector)                                                         \
-        load_vector(VECTOR_ADDRESS(field, vector), PACK, 0, psi.s + vector * PACK)
+        load_vector(VECTOR_ADDRESS(field, vector), PACK, 0, 1, psi.s + vector * PACK)
 
 #define STORE(field, psi)                                                                                    \
     {                                                                                                        \
