@@ -80,7 +80,9 @@ impl Memory {
     /// `count` elements of `size` bytes, all zero.
     pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
         let mut memory = Self::allocate(core, count, size)?;
-        if count * size > 0 {
+        if memory.is_zeroed_by_host() {
+            memory.zero_by_host()?;
+        } else if count * size > 0 {
             memory.zeroed_by = Some(memory.fill(&[0], 0, count * size)?);
         }
         Ok(memory)

@@ -32,6 +32,7 @@ mod counters;
 mod discovery;
 mod error;
 mod event;
+mod first_touch;
 mod handle;
 mod huge_pages;
 mod info;

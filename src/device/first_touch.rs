@@ -1,0 +1,39 @@
+//! Large buffers of processors are zeroed by all threads of the host. Writing to a page first is what gets it memory, near the core that writes; a driver has
+//! one thread fill a buffer, which takes longer and puts all of it beside one core.
+
+use super::error::Result;
+use super::info::DeviceKind;
+use super::mapped::Mapping;
+use super::memory::Memory;
+use super::recorder::Queue;
+use opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION;
+use rayon::prelude::*;
+
+/// Bytes from which on it is worth waking other threads for.
+const LEAST_BYTES: usize = 1 << 20;
+
+/// Bytes that a thread writes at a time.
+const SHARE: usize = 256 << 10;
+
+impl Memory {
+    /// Whether the host's threads are to make this memory zero.
+    pub(super) fn is_zeroed_by_host(&self) -> bool {
+        self.core().info.kind == DeviceKind::Cpu && self.bytes() >= LEAST_BYTES
+    }
+
+    /// Makes all bytes zero, and waits. The memory is new: no command uses it.
+    pub(super) fn zero_by_host(&self) -> Result<()> {
+        // On the copy queue it need not wait for kernels.
+        let mapping = Mapping::new(self, Queue::Copy, self.bytes(), CL_MAP_WRITE_INVALIDATE_REGION)?;
+        // SAFETY: as many bytes are mapped for writing, and nobody else has their address. They are numbers whatever they are, and nobody reads them before
+        // they are written.
+        let bytes = unsafe {
+            std::slice::from_raw_parts_mut(
+                mapping.address().as_ptr().cast::<std::mem::MaybeUninit<u8>>(),
+                self.bytes(),
+            )
+        };
+        bytes.par_chunks_mut(SHARE).for_each(|share| share.fill(std::mem::MaybeUninit::new(0)));
+        mapping.unmap()
+    }
+}
