@@ -23,7 +23,7 @@
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
-// PREFETCH       how many blocks later the links and the spinors ahead in t that are prefetched are needed; 0 for no prefetch
+// PREFETCH       how many blocks later the links and spinors that are prefetched are needed; 0 for no prefetch
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
 //                stored links have them already, or they are all 1
@@ -304,16 +304,16 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 }
 #endif
 
-// Around one source there is no loop: LLVM would take the stores out of it, and forget that they are to go past the caches.
+// Around one source there is no loop, but a declaration in the scope around it: LLVM would take the stores out of a loop, and forget that they are to go past the
+// caches.
 #if SOURCES_PER_ITEM == 1
 #define FOR_SOURCES(r) const int r = 0;
 #else
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 #endif
 
-// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. So are, for the full
-// operator, those that it is multiplied with, which most often are its own; a hop prefetches these as well. `at_end` and `at_start` say whether the step leaves the
-// sub-lattice.
+// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. `at_end` and `at_start`
+// say whether the step leaves the sub-lattice.
 #define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
@@ -460,7 +460,7 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
         const uint parity = get_local_id(0) / (LOCAL_SIZE / 2);
         const uint item = share * (LOCAL_SIZE / 2) + get_local_id(0) % (LOCAL_SIZE / 2);
 #elif FULL
-        // So it is with two groups, one after the other.
+        // So it is with two shares, one after the other.
         const uint parity = share % 2;
         const uint item = share / 2 * LOCAL_SIZE + get_local_id(0);
 #else
@@ -486,11 +486,13 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 
             spinor sum[SOURCES_PER_ITEM];
-            FOR_SOURCES(first) {
+            {
+                FOR_SOURCES(r) {
 #pragma unroll
-                for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                    sum[first].s[c].re = (vreal)0;
-                    sum[first].s[c].im = (vreal)0;
+                    for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
+                        sum[r].s[c].re = (vreal)0;
+                        sum[r].s[c].im = (vreal)0;
+                    }
                 }
             }
 
@@ -528,6 +530,7 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #endif
 
             FOR_SOURCES(r) {
+                // The fields at this place, but for what is in the cache already: `in` of the full operator, and what that is multiplied with, most often the same.
 #if PREFETCH && SHIFT
                 prefetch_spinor(shifted + here + r * SOURCE_STRIDE, block + PREFETCH);
 #endif

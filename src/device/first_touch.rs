@@ -1,5 +1,5 @@
 //! Large buffers of processors are zeroed by all threads of the host. Writing to a page first is what gets it memory, near the core that writes; a driver has
-//! one thread fill a buffer, which takes longer and puts all of it beside one core.
+//! one thread fill a buffer, which takes longer and gets all of it from beside one core.
 
 use super::error::Result;
 use super::info::DeviceKind;
@@ -12,8 +12,8 @@ use rayon::prelude::*;
 /// Bytes from which on it is worth waking other threads for.
 const LEAST_BYTES: usize = 1 << 20;
 
-/// Bytes that a thread writes at a time.
-const SHARE: usize = 256 << 10;
+/// Bytes that a thread writes at a time: a huge page, so that no two wait for the same one but where shares meet.
+const SHARE: usize = 2 << 20;
 
 impl Memory {
     /// Whether the host's threads are to make this memory zero.
@@ -23,7 +23,7 @@ impl Memory {
 
     /// Makes all bytes zero, and waits. The memory is new: no command uses it.
     pub(super) fn zero_by_host(&self) -> Result<()> {
-        // On the copy queue it need not wait for kernels.
+        // On the copy queue it waits for no kernel, but where a transfer before it does.
         let mapping = Mapping::new(self, Queue::Copy, self.bytes(), CL_MAP_WRITE_INVALIDATE_REGION)?;
         // SAFETY: as many bytes are mapped for writing, and nobody else has their address. They are numbers whatever they are, and nobody reads them before
         // they are written.

@@ -25,7 +25,8 @@ pub(super) struct Memory {
     raw: RawBuffer<u8>,
     bytes: usize,
     core: Arc<Core>,
-    /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it.
+    /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it. It is kept when it is done, which to ask would cost as much as to
+    /// wait for it.
     zeroed_by: Option<Event>,
 }
 

@@ -8,7 +8,7 @@
 //! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
 //! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
 //!   on the compute queue in the order of the calls, except the transfers of [`PinnedBuffer`], which run beside
-//!   it on the copy queue and are ordered by [`Event`]s.
+//!   it on the copy queue and are ordered by [`Event`]s, and what is done to memory before it is used.
 //! * A [`Program`] is built from a [`KernelKey`] and cached in memory and on disk. A [`Kernel`] is made with its
 //!   declaration, a list of [`Parameter`]s, which is checked against the compiled kernel at once; each launch
 //!   is checked against the declaration.

@@ -254,6 +254,8 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
     let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = lattice.slabs().len() > 1;
+    // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
+    let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending == Ending::Subtract);
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
     let mut key = field_key::<T>(WILSON, layout)
         .define("NX", nx)
@@ -272,7 +274,7 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
-        .define("STREAM_OUTPUT", u8::from(tuning.stream_output))
+        .define("STREAM_OUTPUT", u8::from(stream_output))
         .define("ROUNDS", u8::from(in_rounds))
         .define("IN_ORDER", u8::from(in_order))
         .define("PREFETCH", tuning.prefetch);

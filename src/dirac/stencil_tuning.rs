@@ -12,8 +12,8 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// The variants that are worth trying, in steps: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes;
-/// rounds; prefetches.
+/// The variants that are worth trying, in steps. On GPUs: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes; rounds. On
+/// processors, whose compilers may not have the time for all of them, what matters most comes first: prefetches, rounds, order of sites and cache hints, the others.
 ///
 /// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
@@ -29,8 +29,15 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
                 // A GPU's group has two warps at least, and its registers are for so many work-items only.
                 let items = work_group * sources / sources_per_item;
                 if processor || (64..=256).contains(&items) {
-                    let variant =
-                        |&max_registers| Tuning { work_group, sources_per_item, max_registers, ..*from };
+                    // As many blocks for a work-group, in a share or one after the other.
+                    let rounds = if processor { (from.rounds / work_group).max(1) } else { from.rounds };
+                    let variant = |&max_registers| Tuning {
+                        work_group,
+                        sources_per_item,
+                        max_registers,
+                        rounds,
+                        ..*from
+                    };
                     variants.extend(registers.iter().map(variant));
                 }
             }
@@ -52,7 +59,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
     };
     let boxes = move |from: &Tuning| {
         let even = extents[1..].iter().all(|extent| extent.is_multiple_of(2));
-        let boxes: &[bool] = if even && !processor { &[false, true] } else { &[] };
+        let boxes: &[bool] = if even { &[false, true] } else { &[] };
         boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
     };
     let rounds = move |from: &Tuning| {
@@ -63,17 +70,12 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         };
         rounds.iter().map(|&rounds| Tuning { rounds, ..*from }).collect()
     };
-    let prefetches = move |from: &Tuning| {
-        let blocks: &[usize] = if processor { &[0, 1, 2] } else { &[] };
-        blocks.iter().map(|&prefetch| Tuning { prefetch, ..*from }).collect()
-    };
-    vec![
-        Box::new(resources),
-        Box::new(orders_and_hints),
-        Box::new(boxes),
-        Box::new(rounds),
-        Box::new(prefetches),
-    ]
+    let prefetches =
+        move |from: &Tuning| [0, 1, 2].into_iter().map(|prefetch| Tuning { prefetch, ..*from }).collect();
+    if processor {
+        return vec![Box::new(prefetches), Box::new(rounds), Box::new(orders_and_hints), Box::new(resources)];
+    }
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(boxes), Box::new(rounds)]
 }
 
 /// The variant that a slab uses unless another is asked for.

@@ -17,14 +17,14 @@ pub struct Tuning {
     pub max_registers: Option<u32>,
     /// Load links past the first-level cache, where the device has such loads.
     pub stream_links: bool,
-    /// Store the result past the caches, where the device has such stores.
+    /// Store the result past the caches, where the device has such stores; on a CPU not if it is subtracted from what is there.
     pub stream_output: bool,
     /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
     pub tile_z: usize,
     /// Work rows off in boxes of 2 × 2 × 2 in y, z and t, where all three extents are even.
     pub boxes: bool,
-    /// How many work-groups' shares a group does one after the other, at most, as long as all that the device runs at once have some to do. Fewer groups end and make
-    /// sums; those that run at once may drift apart, and out of each other's reach in the caches.
+    /// How many work-groups' shares a group does one after the other, at most; fewer on a GPU, if else it would not be full. Fewer groups end and make sums; on a
+    /// GPU those that run at once may drift apart, and out of each other's reach in the caches.
     pub rounds: usize,
     /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
     pub prefetch: usize,
@@ -58,7 +58,7 @@ impl Tuning {
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both want smaller tiles. Where all sites are under way at
+    /// the neighbours' spinors what is loaded most: both want smaller tiles, and groups of a power of two of blocks with up to 192 items. Where all sites are under way at
     /// once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
     /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything. Kernels that make sums gain 5 to 10 % from rounds, as a group
     /// sums up once instead of once for each share, while its place on the device is idle.
@@ -93,10 +93,8 @@ impl Tuning {
             };
             let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
             let prefetch = if beyond_caches { 2 } else { 0 };
-            // What is subtracted from has been loaded: past the caches it would have to leave them first.
-            let stream_output = beyond_caches && task.ending != Ending::Subtract;
             let rounds = (layout.blocks() / (GROUPS_OF_CORE * units)).clamp(1, ROUNDS_OF_CORE);
-            return Self { work_group: 1, stream_output, prefetch, rounds, ..plain };
+            return Self { work_group: 1, stream_output: beyond_caches, prefetch, rounds, ..plain };
         }
         if !device.supports_register_limit() {
             return plain;
@@ -107,8 +105,13 @@ impl Tuning {
         let registers = |count| Self { max_registers: Some(count), ..plain };
         if sources > 1 {
             let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
-            let work_group = (128 * sources_per_item / sources).max(16);
-            let (limit, tile_z) = if in_double { (255, 4) } else { (168, 8) };
+            let items_of_block = sources / sources_per_item;
+            let half_hop = precision == StoragePrecision::Half && task.region != Region::Full;
+            let most_items = if half_hop { 128 } else { 192 };
+            // A power of two, so that blocks lie beside each other as chunks do.
+            let work_group = 1 << (most_items / items_of_block).max(1).ilog2();
+            let all_registers = in_double && work_group * items_of_block <= 128;
+            let (limit, tile_z) = (if all_registers { 255 } else { 168 }, if in_double { 4 } else { 8 });
             return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
         }
         if precision == StoragePrecision::Single && one_wave {

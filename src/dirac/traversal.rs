@@ -86,7 +86,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// For so many shares, on a device that runs `at_once` groups at a time, each of which may do up to `rounds` shares.
+    /// For so many shares, on a device that runs `at_once` groups beside each other (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)), each of which may do up to `rounds` shares.
     ///
     /// What is left over from full rounds is for more groups, which begin as others end: without them the last round of all would wait for the slowest. Where
     /// there are but two or three rounds, that would be too much.
@@ -173,9 +173,15 @@ mod tests {
 
     #[test]
     fn every_share_is_done_once() {
-        for (shares, at_once, rounds) in
-            [(4096, 528, 8), (4096, 528, 100), (16384, 264, 4), (1000, 7, 3), (5, 7, 3), (14, 7, 2)]
-        {
+        for (shares, at_once, rounds) in [
+            (4096, 528, 8),
+            (4096, 528, 100),
+            (16384, 264, 4),
+            (1000, 7, 3),
+            (5, 7, 3),
+            (14, 7, 2),
+            (1000, 1, 32),
+        ] {
             let groups = Groups::new(shares, at_once, rounds);
             let mut done: Vec<_> =
                 (0..groups.count).flat_map(|group| shares_of(group, groups, shares)).collect();
