@@ -7,9 +7,10 @@
 // TILE         rows and columns of a tile
 // UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
 //
-// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by: a vector of 16 bytes with one lane, a vector of lanes with several. In half precision
-// a site has a unit: with one lane the items with the vectors of a site, which are in one work-group, agree on it; with several lanes a piece is all of
-// a block. Work-groups go through the field together, LOCAL_SIZE pieces each at a time.
+// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by. With several lanes it is a vector of lanes; with one, a vector of
+// 16 bytes, or half of one in half precision, whose 16 bytes would take too many registers. There a site has a unit: with one lane the items with the pieces of
+// a site, which are in one work-group, agree on it; with several lanes a piece is all of a block. Work-groups go through the field together, LOCAL_SIZE pieces
+// each at a time.
 //
 // A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
 // an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
@@ -26,21 +27,19 @@
 #elif LANES > 1
 #define PIECE 1
 #else
-#define PIECE PACK
+#define PIECES_OF_VECTOR (1 + SHARED_UNIT)
+#define PIECE (PACK / PIECES_OF_VECTOR)
 #endif
 
 #define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
+
+// Whether each work-item has a piece in each round. It then asks for none, and has the loads of all fields under way at once.
+#define ALL_EXIST (BLOCKS * PIECES_OF_BLOCK % (LOCAL_SIZE * SLOTS) == 0)
 
 #if UNROLL
 #define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < SOURCES; ++i)
 #else
 #define FOR_FIELDS(i) for (int i = 0; i < SOURCES; ++i)
-#endif
-// The fields that pass by: in half precision all of them would be too many instructions.
-#if UNROLL && STORED_BITS == 16
-#define FOR_STREAM(i) _Pragma("unroll 3") for (int i = 0; i < SOURCES; ++i)
-#else
-#define FOR_STREAM(i) FOR_FIELDS(i)
 #endif
 #define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
 
@@ -76,14 +75,14 @@ static inline place place_of(const uint parities, const uint piece)
     // A work-group has whole sites.
     const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
     const uint within = piece % LOCAL_SIZE;
-    const uint site = piece / LOCAL_SIZE * sites + within % sites;
-    at.part = within / sites;
-    at.exists = site < parities * BLOCKS;
+    const uint site = piece / LOCAL_SIZE * sites + within / PIECES_OF_VECTOR % sites;
+    at.part = within / (PIECES_OF_VECTOR * sites) * PIECES_OF_VECTOR + within % PIECES_OF_VECTOR;
+    at.exists = ALL_EXIST || site < parities * BLOCKS;
     const uint parity = at.exists ? site / BLOCKS : 0;
     at.block = at.exists ? site % BLOCKS : 0;
 #else
     const uint count = PIECES_OF_BLOCK * BLOCKS;
-    at.exists = piece < parities * count;
+    at.exists = ALL_EXIST || piece < parities * count;
     const uint parity = at.exists ? piece / count : 0;
     const uint within = at.exists ? piece % count : 0;
 #if LANES == 1
@@ -114,15 +113,35 @@ INLINE size_t field_start(const uint parities, const int source)
     return (size_t)source * parities * SPINOR_HALF_FIELD(BLOCKS);
 }
 
-// Of a field, its numbers in the place.
-INLINE size_t piece_start(const place at)
+// With 32 bits for how far it is from the start of a field, where that is enough, there are fewer registers taken by addresses.
+#if 4 * (SPINOR_COMPONENTS + 1) * BLOCKS * LANES * (STORED_BITS / 8) <= 0xFFFFFFFF
+#define distance uint
+#else
+#define distance size_t
+#endif
+
+// Of a field, its numbers in the place, in bytes.
+INLINE distance piece_start(const place at)
 {
 #if LANES == 1
-    return at.half_field + 2 * PIECE * ((size_t)at.part * BLOCKS + at.block);
+    const uint vector = at.part / PIECES_OF_VECTOR, within = at.part % PIECES_OF_VECTOR;
+    const distance number = PACK * ((distance)vector * BLOCKS + at.block) + PIECE * within;
 #else
-    return at.half_field + 2 * PIECE * LANES * ((size_t)at.block * PIECES_OF_BLOCK + at.part);
+    const distance number = PIECE * LANES * ((distance)at.block * PIECES_OF_BLOCK + at.part);
 #endif
+    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * number);
 }
+
+#define BYTES_FROM(field, bytes) ((__global stored *)((__global char *)(field) + (bytes)))
+#define BYTES_FROM_CONST(field, bytes) ((__global const stored *)((__global const char *)(field) + (bytes)))
+
+#if SHARED_UNIT
+// Of a field, the unit in the place.
+INLINE distance unit_start(const place at)
+{
+    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * (SPINOR_COMPONENTS * (distance)BLOCKS + at.block));
+}
+#endif
 
 INLINE void load_existing_piece(__global const stored *field, const place at, vcomplex *z)
 {
@@ -131,13 +150,13 @@ INLINE void load_existing_piece(__global const stored *field, const place at, vc
     FOR_PIECE(c)
         z[c] = psi.s[c];
 #elif LANES > 1
-    __global const vstored *numbers = (__global const vstored *)(field + piece_start(at));
+    __global const vstored *numbers = (__global const vstored *)BYTES_FROM_CONST(field, piece_start(at));
     z[0].re = numbers[0];
     z[0].im = numbers[1];
 #else
-    load_vector(field + piece_start(at), PIECE, 0, 1, z);
+    load_vector(BYTES_FROM_CONST(field, piece_start(at)), PIECE, 0, 1, z);
 #if SHARED_UNIT
-    const real unit = load_unit(field + at.half_field, BLOCKS, at.block);
+    const real unit = *(__global const real *)BYTES_FROM_CONST(field, unit_start(at));
     FOR_PIECE(c) {
         z[c].re = (z[c].re - RAISED) * unit;
         z[c].im = (z[c].im - RAISED) * unit;
@@ -189,29 +208,32 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
         if (at.exists)
             store_spinor(field + at.half_field, BLOCKS, at.block, psi);
 #elif SHARED_UNIT
+        // As place_of has it.
         const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
+        const uint first = i * LOCAL_SIZE + get_local_id(0) / PIECES_OF_VECTOR % sites * PIECES_OF_VECTOR;
         real largest = (real)0;
 #pragma unroll
         for (int part = 0; part < PIECES_OF_BLOCK; ++part)
-            largest = fmax(largest, agreement[i * LOCAL_SIZE + get_local_id(0) % sites + part * sites]);
+            largest = fmax(largest, agreement[first + part / PIECES_OF_VECTOR * PIECES_OF_VECTOR * sites +
+                                              part % PIECES_OF_VECTOR]);
         const real unit = unit_of(largest), inverse = inverse_of(unit);
         vcomplex raised[PIECE];
         FOR_PIECE(c)
             raised[c] = in_unit(z[i][c], inverse);
         if (at.exists) {
             if (at.part == 0)
-                ((__global real *)UNITS(field + at.half_field, BLOCKS))[at.block] = unit;
-            store_vector(field + piece_start(at), raised);
+                *(__global real *)BYTES_FROM(field, unit_start(at)) = unit;
+            store_vector(BYTES_FROM(field, piece_start(at)), PIECE, raised);
         }
 #elif LANES > 1
         if (at.exists) {
-            __global vstored *numbers = (__global vstored *)(field + piece_start(at));
+            __global vstored *numbers = (__global vstored *)BYTES_FROM(field, piece_start(at));
             numbers[0] = z[i][0].re;
             numbers[1] = z[i][0].im;
         }
 #else
         if (at.exists)
-            store_vector(field + piece_start(at), z[i]);
+            store_vector(BYTES_FROM(field, piece_start(at)), PIECE, z[i]);
 #endif
     }
 }
@@ -265,7 +287,7 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
         const place at = place_of(parities, first);
         vcomplex sums[SOURCES][PIECE];
         load_pieces(x, parities, at, sums);
-        FOR_STREAM(i) {
+        FOR_FIELDS(i) {
             vcomplex direction[PIECE];
             load_piece(p + field_start(parities, i), at, direction);
             FOR_FIELDS(j)
@@ -278,7 +300,7 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
                 sums[j][c].im = (vreal)0;
             }
         }
-        FOR_STREAM(i) {
+        FOR_FIELDS(i) {
             vcomplex residual[PIECE];
             load_piece(q + field_start(parities, i), at, residual);
             FOR_FIELDS(j) {
@@ -288,7 +310,7 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
         }
         store_pieces(q, parities, at, sums AGREEMENT(1));
         // From the cache.
-        FOR_STREAM(i) {
+        FOR_FIELDS(i) {
             vcomplex direction[PIECE];
             load_piece(p + field_start(parities, i), at, direction);
             FOR_FIELDS(j) {
@@ -469,7 +491,7 @@ __kernel void block_subtract(const uint parities, __global const double2 *restri
             const place at = place_of(parities, first + slot * LOCAL_SIZE);
             vcomplex residual[SOURCES][PIECE];
             load_pieces(q, parities, at, residual);
-            FOR_STREAM(i) {
+            FOR_FIELDS(i) {
                 vcomplex image[PIECE];
                 load_piece(z + field_start(parities, i), at, image);
                 FOR_FIELDS(j)

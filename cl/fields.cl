@@ -157,8 +157,8 @@ static inline vcomplex unpack(const uint word, const int raised)
 {
     vcomplex z;
     if (!raised) {
-        // Without its highest bit turned over, a number counts from the smallest. GPUs convert beside their arithmetic: a permutation of bytes and a
-        // subtraction would both be part of it.
+        // With its highest bit turned over it is a signed number, which GPUs convert beside their arithmetic: a permutation of bytes and a subtraction
+        // would both be part of it.
         const short2 numbers = as_short2(word ^ 0x80008000u);
         COMPLEX(z, numbers.x, numbers.y)
         return z;
@@ -210,34 +210,33 @@ static inline void load_vector(__global const stored *address, const int width, 
 }
 
 #if STORED_BITS == 16
-// Four complex numbers, in their unit and raised, as they are stored.
-static inline uint4 pack(const vcomplex *z)
+// The word of a complex number, in its unit and raised.
+static inline uint packed(const vcomplex z)
 {
 #ifdef INLINE_PTX
     // As in unpack: the sum with what they are raised by has rounded them, and the lowest bits are the number.
-    uint words[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-        __asm__("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(words[k]) : "r"(as_uint(z[k].re)), "r"(as_uint(z[k].im)));
-    return (uint4)(words[0], words[1], words[2], words[3]);
+    uint word;
+    __asm__("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(as_uint(z.re)), "r"(as_uint(z.im)));
+    return word;
 #else
-    return as_uint4(
-        convert_ushort8_rte((float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im)));
+    return as_uint(convert_ushort2_rte((float2)(z.re, z.im)));
 #endif
 }
 #endif
 
-// PACK complex numbers, in their unit and raised.
-static inline void store_vector(__global stored *address, const vcomplex *z)
+// PACK complex numbers, in their unit and raised, or half as many in half precision: `width` of them.
+static inline void store_vector(__global stored *address, const int width, const vcomplex *z)
 {
 #if STORED_BITS == 64
-    const uint4 v = as_uint4((double2)(z[0].re, z[0].im));
+    store_16(address, STREAM_OUTPUT, as_uint4((double2)(z[0].re, z[0].im)));
 #elif STORED_BITS == 32
-    const uint4 v = as_uint4((float4)(z[0].re, z[0].im, z[1].re, z[1].im));
+    store_16(address, STREAM_OUTPUT, as_uint4((float4)(z[0].re, z[0].im, z[1].re, z[1].im)));
 #else
-    const uint4 v = pack(z);
+    if (width == 4)
+        store_16(address, STREAM_OUTPUT, (uint4)(packed(z[0]), packed(z[1]), packed(z[2]), packed(z[3])));
+    else
+        *(__global uint2 *)address = (uint2)(packed(z[0]), packed(z[1]));
 #endif
-    store_16(address, STREAM_OUTPUT, v);
 }
 
 #ifdef CHUNK
@@ -302,7 +301,7 @@ static inline vreal load_unit(__global const stored *half_field, const uint bloc
 static inline vreal unit_of(const vreal largest) { return ((real)1 / LARGEST_STORED) * largest; }
 
 // The smallest normal number keeps it finite where all numbers are zero.
-static inline vreal inverse_of(const vreal unit) { return (vreal)1 / fmax(unit, (vreal)FLT_MIN); }
+static inline vreal inverse_of(const vreal unit) { return reciprocal(fmax(unit, (vreal)FLT_MIN)); }
 
 // A number in its unit and raised, by the inverse of the unit.
 static inline vcomplex in_unit(const vcomplex z, const vreal inverse)
@@ -365,6 +364,6 @@ static inline void store_spinor(__global stored *half_field, const uint blocks, 
 #else
 #pragma unroll
     for (int c = 0; c < SPINOR_COMPONENTS; c += PACK)
-        store_vector(VECTOR_OF(half_field, SPINOR_COMPONENTS, c, PACK, blocks, block), psi.s + c);
+        store_vector(VECTOR_OF(half_field, SPINOR_COMPONENTS, c, PACK, blocks, block), PACK, psi.s + c);
 #endif
 }

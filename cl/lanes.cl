@@ -94,6 +94,19 @@ static inline vcomplex conjugate(const vcomplex a)
     return value;
 }
 
+// 1/x for numbers of a moderate size.
+static inline vreal reciprocal(const vreal x)
+{
+#if LANES == 1 && REAL_BITS == 32 && defined(INLINE_PTX)
+    // A division would provide for all the others.
+    real value;
+    __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
+    return value;
+#else
+    return (vreal)1 / x;
+#endif
+}
+
 // Sums are made in double.
 #if LANES == 1
 #define vdouble double

@@ -30,19 +30,6 @@ typedef struct {
     vcomplex p, q;
 } link;
 
-// 1/x for numbers of a moderate size.
-static inline vreal reciprocal(const vreal x)
-{
-#if LANES == 1 && REAL_BITS == 32 && defined(INLINE_PTX)
-    // A division would provide for all the others.
-    real value;
-    __asm__("rcp.approx.ftz.f32 %0, %1;" : "=f"(value) : "f"(x));
-    return value;
-#else
-    return (vreal)1 / x;
-#endif
-}
-
 // A point of a sphere: its first coordinate, and the ratio of the others to the stored numbers.
 typedef struct {
     vreal first, ratio;
@@ -148,15 +135,13 @@ static inline void transform(const link u, const int adjoint, const vcomplex *v,
 // The link in direction μ of the block `block`, as it stands in one parity of a gauge field.
 static inline link load_link(__global const stored *half_links, const uint blocks, const size_t block, const int mu)
 {
+#if RECONSTRUCT == 8
     vcomplex kept[STORED_COMPLEX];
     LOAD_GROUP(kept, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS, 0)
-#if RECONSTRUCT == 8
     return link_of(kept[0], kept[1], kept[2], kept[3]);
 #else
     link u;
-#pragma unroll
-    for (int k = 0; k < STORED_COMPLEX; ++k)
-        u.e[k] = kept[k];
+    LOAD_GROUP(u.e, half_links, STORED_COMPLEX, 4, mu, blocks, block, STREAM_LINKS, 0)
 #if RECONSTRUCT == 12
     complete(&u);
 #endif

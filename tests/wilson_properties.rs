@@ -466,7 +466,8 @@ fn check_block_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: u
     );
 }
 
-/// Extents with lanes and without, numbers of fields that are multiples of a tile and not; few of each, as each is a program to compile.
+/// Extents with lanes and without, that fill work-groups and do not, numbers of fields that are multiples of a tile and not; few of each, as each is a program
+/// to compile.
 #[test]
 fn operations_on_blocks_of_fields_are_their_definitions() {
     let [with_lanes, without] = match common::small() {
@@ -490,6 +491,7 @@ fn operations_on_blocks_of_fields_are_their_definitions() {
         if !team.is_host() {
             check_block_space::<Half>(&team, &name, with_lanes, 3);
             check_block_space::<Half>(&team, &name, without, several);
+            check_block_space::<Half>(&team, &name, Dims::new([2, 6, 2, 14]).unwrap(), 4);
         }
     }
 }

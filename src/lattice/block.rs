@@ -24,6 +24,12 @@ const BLOCK: KernelFamily = KernelFamily::new(
 /// Most numbers that a work-item adds up in single precision.
 const MOST_IN_SINGLE: usize = 256;
 
+/// Registers of a work-item on NVIDIA GPUs: with more, loads of too few of them are under way at once. On an H200, and 12 columns, solves' kernels are 3 to 26 % faster for it.
+const REGISTERS: u32 = 168;
+
+/// Columns whose numbers fit in these registers.
+const COLUMNS_OF_LIMIT: usize = 12;
+
 /// The kernels for blocks on one slab, and the memory that they share.
 pub struct BlockKernels {
     device: Device,
@@ -78,10 +84,11 @@ impl Shape {
             return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups };
         }
         let double = T::STORAGE == StoragePrecision::Double;
-        // A multiple of the vectors of a site in half precision.
+        // A multiple of the pieces of a site in half precision.
         let (tile, most) = if double { (3, 128) } else { (4, 96) };
         let local = match columns {
-            _ if processor => most / 4,
+            // Seven sites in half precision: some lattices fill such groups and most do not, so that tests see both.
+            _ if processor => 42,
             0..=12 => most,
             13..=24 => most / 2,
             _ => most / 4,
@@ -90,9 +97,10 @@ impl Shape {
             few @ 0..8 => few,
             many => many / 8 * 8,
         };
-        let rounds = (components / layout.pack()).div_ceil(local);
-        let least_groups =
-            if double { 1 } else { rounds * (local * layout.pack() / copies) / MOST_IN_SINGLE };
+        // As `cl/block.cl` has it.
+        let piece = if half { layout.pack() / 2 } else { layout.pack() };
+        let rounds = (components / piece).div_ceil(local);
+        let least_groups = if double { 1 } else { rounds * (local * piece / copies) / MOST_IN_SINGLE };
         let groups = rounds.clamp(1, most_groups.max(least_groups));
         Self { tile, local, slots: 1, copies, groups }
     }
@@ -122,6 +130,8 @@ impl BlockKernels {
             .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
             .define("STREAM_LINKS", 0)
             .define("STREAM_OUTPUT", 0);
+        let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
+        let key = if limited { key.max_registers(REGISTERS) } else { key };
         let program = device.program(&key)?;
         let count = Parameter::value::<u32>;
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
