@@ -1,11 +1,13 @@
-// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is SOURCES fields one after the other, each of `parities` parities of
-// BLOCKS blocks of sites; a matrix acts on the numbers that are at one place in all of them.
+// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is SOURCES fields one after the other, each of `parities` parities, one or two,
+// of `blocks` blocks of sites; a matrix acts on the numbers that are at one place in all of them.
 //
 // SOURCES      fields in a block
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
 // TILE         rows and columns of a tile
 // UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
+// ALL_EXIST    1 if each work-item has a piece in each round: it then asks for none, and has the loads of all fields under way at once
+// SMALL        1 if 32 bits are enough for how many bytes it is from a field's start, and addresses take fewer registers for it
 //
 // A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by. With several lanes it is a vector of lanes; with one, a vector of
 // 16 bytes, or half of one in half precision, whose 16 bytes would take too many registers. There a site has a unit: with one lane the items with the pieces of
@@ -33,9 +35,6 @@
 
 #define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
 
-// Whether each work-item has a piece in each round. It then asks for none, and has the loads of all fields under way at once.
-#define ALL_EXIST (BLOCKS * PIECES_OF_BLOCK % (LOCAL_SIZE * SLOTS) == 0)
-
 #if UNROLL
 #define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < SOURCES; ++i)
 #else
@@ -49,6 +48,13 @@
 #define GROUP_BARRIER
 #endif
 
+// Keeps compilers from loading for the next step while there is one, for which there are no registers; with units there are barriers anyway.
+#if SHARED_UNIT
+#define BETWEEN_STEPS
+#else
+#define BETWEEN_STEPS GROUP_BARRIER
+#endif
+
 // A number of a matrix, and of a staged field.
 #define pair JOIN(REAL, 2)
 
@@ -60,61 +66,63 @@
 #define INLINE static inline
 #endif
 
-// Where a piece is: a parity of a field, a block there, and which piece of that block.
+// Where a piece is: a parity of a field, a block there, and which piece of that block. Without units a multiple of the piece's number would be enough, but for
+// multiples NVIDIA's compiler keeps an address of each field from round to round: there are not enough registers, and `block_advance` takes 1.4 times as long.
 typedef struct {
     size_t half_field;
+    uint blocks;
     uint block;
     uint part;
     uint exists;
 } place;
 
-static inline place place_of(const uint parities, const uint piece)
+static inline place place_of(const uint parities, const uint blocks, const uint piece)
 {
     place at;
+    at.blocks = blocks;
 #if SHARED_UNIT
     // A work-group has whole sites.
     const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
     const uint within = piece % LOCAL_SIZE;
     const uint site = piece / LOCAL_SIZE * sites + within / PIECES_OF_VECTOR % sites;
     at.part = within / (PIECES_OF_VECTOR * sites) * PIECES_OF_VECTOR + within % PIECES_OF_VECTOR;
-    at.exists = ALL_EXIST || site < parities * BLOCKS;
-    const uint parity = at.exists ? site / BLOCKS : 0;
-    at.block = at.exists ? site % BLOCKS : 0;
+    at.exists = ALL_EXIST || site < parities * blocks;
+    const uint parity = site >= blocks ? 1 : 0;
+    at.block = site - parity * blocks;
 #else
-    const uint count = PIECES_OF_BLOCK * BLOCKS;
+    const uint count = PIECES_OF_BLOCK * blocks;
     at.exists = ALL_EXIST || piece < parities * count;
-    const uint parity = at.exists ? piece / count : 0;
-    const uint within = at.exists ? piece % count : 0;
+    const uint parity = piece >= count ? 1 : 0;
+    const uint within = piece - parity * count;
 #if LANES == 1
-    at.block = within % BLOCKS;
-    at.part = within / BLOCKS;
+    at.block = within % blocks;
+    at.part = within / blocks;
 #else
     at.block = within / PIECES_OF_BLOCK;
     at.part = within % PIECES_OF_BLOCK;
 #endif
 #endif
-    at.half_field = parity * SPINOR_HALF_FIELD(BLOCKS);
+    at.half_field = parity * SPINOR_HALF_FIELD(blocks);
     return at;
 }
 
 // Of a field, those with which a work-group has no whole sites included.
-INLINE uint count_pieces(const uint parities)
+INLINE uint count_pieces(const uint parities, const uint blocks)
 {
 #if SHARED_UNIT
     const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
-    return (parities * BLOCKS + sites - 1) / sites * LOCAL_SIZE;
+    return (parities * blocks + sites - 1) / sites * LOCAL_SIZE;
 #else
-    return parities * BLOCKS * PIECES_OF_BLOCK;
+    return parities * blocks * PIECES_OF_BLOCK;
 #endif
 }
 
-INLINE size_t field_start(const uint parities, const int source)
+INLINE size_t field_start(const uint parities, const uint blocks, const int source)
 {
-    return (size_t)source * parities * SPINOR_HALF_FIELD(BLOCKS);
+    return (size_t)source * parities * SPINOR_HALF_FIELD(blocks);
 }
 
-// With 32 bits for how far it is from the start of a field, where that is enough, there are fewer registers taken by addresses.
-#if 4 * (SPINOR_COMPONENTS + 1) * BLOCKS * LANES * (STORED_BITS / 8) <= 0xFFFFFFFF
+#if SMALL
 #define distance uint
 #else
 #define distance size_t
@@ -125,7 +133,7 @@ INLINE distance piece_start(const place at)
 {
 #if LANES == 1
     const uint vector = at.part / PIECES_OF_VECTOR, within = at.part % PIECES_OF_VECTOR;
-    const distance number = PACK * ((distance)vector * BLOCKS + at.block) + PIECE * within;
+    const distance number = PACK * ((distance)vector * at.blocks + at.block) + PIECE * within;
 #else
     const distance number = PIECE * LANES * ((distance)at.block * PIECES_OF_BLOCK + at.part);
 #endif
@@ -139,14 +147,14 @@ INLINE distance piece_start(const place at)
 // Of a field, the unit in the place.
 INLINE distance unit_start(const place at)
 {
-    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * (SPINOR_COMPONENTS * (distance)BLOCKS + at.block));
+    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * (SPINOR_COMPONENTS * (distance)at.blocks + at.block));
 }
 #endif
 
 INLINE void load_existing_piece(__global const stored *field, const place at, vcomplex *z)
 {
 #if UNIT_NUMBERS && LANES > 1
-    const spinor psi = load_spinor(field + at.half_field, BLOCKS, at.block);
+    const spinor psi = load_spinor(field + at.half_field, at.blocks, at.block);
     FOR_PIECE(c)
         z[c] = psi.s[c];
 #elif LANES > 1
@@ -186,7 +194,7 @@ INLINE void load_piece(__global const stored *field, const place at, vcomplex *z
 #endif
 
 // Stores the pieces of all fields of a block. To be called by all work-items of a group.
-INLINE void store_pieces(__global stored *block, const uint parities, const place at,
+INLINE void store_pieces(__global stored *all, const uint parities, const uint blocks, const place at,
                                 const vcomplex (*z)[PIECE] AGREEMENT_PARAMETER)
 {
 #if SHARED_UNIT
@@ -200,13 +208,13 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
     FOR_FIELDS(i) {
-        __global stored *field = block + field_start(parities, i);
+        __global stored *field = all + field_start(parities, blocks, i);
 #if UNIT_NUMBERS && LANES > 1
         spinor psi;
         FOR_PIECE(c)
             psi.s[c] = z[i][c];
         if (at.exists)
-            store_spinor(field + at.half_field, BLOCKS, at.block, psi);
+            store_spinor(field + at.half_field, at.blocks, at.block, psi);
 #elif SHARED_UNIT
         // As place_of has it.
         const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
@@ -239,10 +247,10 @@ INLINE void store_pieces(__global stored *block, const uint parities, const plac
 }
 
 // The pieces of all fields of a block.
-INLINE void load_pieces(__global const stored *block, const uint parities, const place at, vcomplex (*z)[PIECE])
+INLINE void load_pieces(__global const stored *all, const uint parities, const uint blocks, const place at, vcomplex (*z)[PIECE])
 {
     FOR_FIELDS(i)
-        load_piece(block + field_start(parities, i), at, z[i]);
+        load_piece(all + field_start(parities, blocks, i), at, z[i]);
 }
 
 // Brings `count` matrices to local memory, each row after row.
@@ -266,12 +274,12 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
 // for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them
 #define FOR_EACH_ROUND(slots)                                                                                   \
     const uint per_group = LOCAL_SIZE * (slots);                                                                \
-    const uint pieces = count_pieces(parities);                                                                 \
+    const uint pieces = count_pieces(parities, blocks);                                                                 \
     for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
          start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
 
 // x = x + p E; q = q T; p = p F + that q. T is upper triangular and F lower triangular.
-__kernel void block_advance(const uint parities, __global const double2 *restrict matrices, __global stored *restrict x,
+__kernel void block_advance(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global stored *restrict x,
                             __global stored *restrict q, __global stored *restrict p)
 {
     __local pair local_matrices[3 * SOURCES * SOURCES];
@@ -284,16 +292,17 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
         // Keeps compilers from loading all numbers of the matrices before the rounds, for which there are no registers; and from one round to the next
         // items may have agreed on units.
         GROUP_BARRIER;
-        const place at = place_of(parities, first);
+        const place at = place_of(parities, blocks, first);
         vcomplex sums[SOURCES][PIECE];
-        load_pieces(x, parities, at, sums);
+        load_pieces(x, parities, blocks, at, sums);
         FOR_FIELDS(i) {
             vcomplex direction[PIECE];
-            load_piece(p + field_start(parities, i), at, direction);
+            load_piece(p + field_start(parities, blocks, i), at, direction);
             FOR_FIELDS(j)
                 add_multiple(sums[j], step[i * SOURCES + j], direction);
         }
-        store_pieces(x, parities, at, sums AGREEMENT(0));
+        store_pieces(x, parities, blocks, at, sums AGREEMENT(0));
+        BETWEEN_STEPS;
         FOR_FIELDS(j) {
             FOR_PIECE(c) {
                 sums[j][c].re = (vreal)0;
@@ -302,23 +311,24 @@ __kernel void block_advance(const uint parities, __global const double2 *restric
         }
         FOR_FIELDS(i) {
             vcomplex residual[PIECE];
-            load_piece(q + field_start(parities, i), at, residual);
+            load_piece(q + field_start(parities, blocks, i), at, residual);
             FOR_FIELDS(j) {
                 if (j >= i)
                     add_multiple(sums[j], turn[i * SOURCES + j], residual);
             }
         }
-        store_pieces(q, parities, at, sums AGREEMENT(1));
+        store_pieces(q, parities, blocks, at, sums AGREEMENT(1));
+        BETWEEN_STEPS;
         // From the cache.
         FOR_FIELDS(i) {
             vcomplex direction[PIECE];
-            load_piece(p + field_start(parities, i), at, direction);
+            load_piece(p + field_start(parities, blocks, i), at, direction);
             FOR_FIELDS(j) {
                 if (j <= i)
                     add_multiple(sums[j], keep[i * SOURCES + j], direction);
             }
         }
-        store_pieces(p, parities, at, sums AGREEMENT(0));
+        store_pieces(p, parities, blocks, at, sums AGREEMENT(0));
     }
 }
 
@@ -461,15 +471,15 @@ INLINE void publish(const item_sum *sums, __local item_sum *copies, __global dou
     stage_nothing(stage)
 
 // x†x
-__kernel void block_gram(const uint parities, __global const stored *restrict x, __global double2 *restrict partials)
+__kernel void block_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
 {
     GRAM_LOCAL;
     FOR_EACH_ROUND(SLOTS) {
         for (int slot = 0; slot < SLOTS; ++slot) {
-            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            const place at = place_of(parities, blocks, first + slot * LOCAL_SIZE);
             FOR_FIELDS(i) {
                 vcomplex z[PIECE];
-                load_piece(x + field_start(parities, i), at, z);
+                load_piece(x + field_start(parities, blocks, i), at, z);
                 stage_piece(stage, i, slot, z);
             }
         }
@@ -479,7 +489,7 @@ __kernel void block_gram(const uint parities, __global const stored *restrict x,
 }
 
 // q = q - z D, and q†q of that
-__kernel void block_subtract(const uint parities, __global const double2 *restrict matrices, __global const stored *restrict z,
+__kernel void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
                              __global stored *restrict q, __global double2 *restrict partials)
 {
     __local pair factors[SOURCES * SOURCES];
@@ -488,16 +498,16 @@ __kernel void block_subtract(const uint parities, __global const double2 *restri
     load_matrices(1, matrices, factors);
     FOR_EACH_ROUND(SLOTS) {
         for (int slot = 0; slot < SLOTS; ++slot) {
-            const place at = place_of(parities, first + slot * LOCAL_SIZE);
+            const place at = place_of(parities, blocks, first + slot * LOCAL_SIZE);
             vcomplex residual[SOURCES][PIECE];
-            load_pieces(q, parities, at, residual);
+            load_pieces(q, parities, blocks, at, residual);
             FOR_FIELDS(i) {
                 vcomplex image[PIECE];
-                load_piece(z + field_start(parities, i), at, image);
+                load_piece(z + field_start(parities, blocks, i), at, image);
                 FOR_FIELDS(j)
                     add_multiple(residual[j], -factors[i * SOURCES + j], image);
             }
-            store_pieces(q, parities, at, residual AGREEMENT(0));
+            store_pieces(q, parities, blocks, at, residual AGREEMENT(0));
             FOR_FIELDS(j)
                 stage_piece(stage, j, slot, residual[j]);
         }

@@ -210,18 +210,28 @@ static inline void load_vector(__global const stored *address, const int width, 
 }
 
 #if STORED_BITS == 16
-// The word of a complex number, in its unit and raised.
+// Two and four complex numbers, in their unit and raised, as they are stored.
+#ifdef INLINE_PTX
+// As in unpack: the sum with what they are raised by has rounded them, and the lowest bits are the number.
 static inline uint packed(const vcomplex z)
 {
-#ifdef INLINE_PTX
-    // As in unpack: the sum with what they are raised by has rounded them, and the lowest bits are the number.
     uint word;
     __asm__("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(as_uint(z.re)), "r"(as_uint(z.im)));
     return word;
-#else
-    return as_uint(convert_ushort2_rte((float2)(z.re, z.im)));
-#endif
 }
+static inline uint2 pack_2(const vcomplex *z) { return (uint2)(packed(z[0]), packed(z[1])); }
+static inline uint4 pack_4(const vcomplex *z) { return (uint4)(pack_2(z), pack_2(z + 2)); }
+#else
+static inline uint2 pack_2(const vcomplex *z)
+{
+    return as_uint2(convert_ushort4_rte((float4)(z[0].re, z[0].im, z[1].re, z[1].im)));
+}
+static inline uint4 pack_4(const vcomplex *z)
+{
+    return as_uint4(
+        convert_ushort8_rte((float8)(z[0].re, z[0].im, z[1].re, z[1].im, z[2].re, z[2].im, z[3].re, z[3].im)));
+}
+#endif
 #endif
 
 // PACK complex numbers, in their unit and raised, or half as many in half precision: `width` of them.
@@ -233,9 +243,9 @@ static inline void store_vector(__global stored *address, const int width, const
     store_16(address, STREAM_OUTPUT, as_uint4((float4)(z[0].re, z[0].im, z[1].re, z[1].im)));
 #else
     if (width == 4)
-        store_16(address, STREAM_OUTPUT, (uint4)(packed(z[0]), packed(z[1]), packed(z[2]), packed(z[3])));
+        store_16(address, STREAM_OUTPUT, pack_4(z));
     else
-        *(__global uint2 *)address = (uint2)(packed(z[0]), packed(z[1]));
+        *(__global uint2 *)address = pack_2(z);
 #endif
 }
 

@@ -1,6 +1,7 @@
 //! The kernels of blocks of spinor fields on one device.
 
 use super::Layout;
+use super::layout::Shape;
 use super::space::field_key;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending, Range,
@@ -37,6 +38,7 @@ pub struct BlockKernels {
     /// Rows and columns of a tile of a Gram matrix.
     tile: usize,
     parities: u32,
+    blocks: u32,
     range: Range,
     sum_range: Range,
     gram: Kernel,
@@ -59,7 +61,7 @@ struct Scratch {
 }
 
 /// How the work is divided.
-struct Shape {
+struct Division {
     tile: usize,
     local: usize,
     /// Pieces that a work-item stages.
@@ -69,13 +71,12 @@ struct Shape {
     groups: usize,
 }
 
-impl Shape {
+impl Division {
     /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
     /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
     /// first-level cache; with one lane it does as a GPU.
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
         let info = device.info();
-        let components = Spinor::<f64>::COMPONENTS * parities * layout.blocks();
         let processor = info.kind == DeviceKind::Cpu;
         let most_groups = if processor { 4 } else { 16 } * info.compute_units.max(1);
         let half = T::STORAGE == StoragePrecision::Half;
@@ -97,12 +98,21 @@ impl Shape {
             few @ 0..8 => few,
             many => many / 8 * 8,
         };
-        // As `cl/block.cl` has it.
-        let piece = if half { layout.pack() / 2 } else { layout.pack() };
-        let rounds = (components / piece).div_ceil(local);
+        let piece = piece::<T>(layout);
+        let rounds = (parities * layout.blocks() * Spinor::<f64>::COMPONENTS / piece).div_ceil(local);
         let least_groups = if double { 1 } else { rounds * (local * piece / copies) / MOST_IN_SINGLE };
         let groups = rounds.clamp(1, most_groups.max(least_groups));
         Self { tile, local, slots: 1, copies, groups }
+    }
+}
+
+/// Components of a spinor that a work-item has at a time, as `cl/block.cl` has it.
+fn piece<T: Storage>(layout: &Layout) -> usize {
+    match (T::STORAGE, layout.lanes()) {
+        (StoragePrecision::Half, 1) => layout.pack() / 2,
+        (StoragePrecision::Half, _) => Spinor::<f64>::COMPONENTS,
+        (_, 1) => layout.pack(),
+        _ => 1,
     }
 }
 
@@ -119,12 +129,19 @@ impl BlockKernels {
         parities: usize,
         columns: usize,
     ) -> Result<Self, DeviceError> {
-        let Shape { tile, local, slots, copies, groups } = Shape::new::<T>(device, layout, parities, columns);
+        let Division { tile, local, slots, copies, groups } =
+            Division::new::<T>(device, layout, parities, columns);
+        let pieces = layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout);
+        let all_exist = pieces.is_multiple_of(local * slots);
+        // In single and double kernels are slower for it.
+        let small = T::STORAGE == StoragePrecision::Half
+            && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
         let key = field_key::<T>(BLOCK, layout)
-            .define("BLOCKS", layout.blocks())
             .define("SOURCES", columns)
             .define("LOCAL_SIZE", local)
             .define("SLOTS", slots)
+            .define("ALL_EXIST", u8::from(all_exist))
+            .define("SMALL", u8::from(small))
             .define("COPIES", copies)
             .define("TILE", tile)
             .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
@@ -142,16 +159,32 @@ impl BlockKernels {
             columns,
             tile,
             parities: parities as u32,
+            blocks: layout.blocks() as u32,
             range: Range::groups(groups, local),
             sum_range: Range::groups(elements, local),
-            gram: program.kernel("block_gram", &[count("parities"), input("x"), sums("partials")])?,
+            gram: program
+                .kernel("block_gram", &[count("parities"), count("blocks"), input("x"), sums("partials")])?,
             subtract: program.kernel(
                 "block_subtract",
-                &[count("parities"), numbers("matrices"), input("z"), output("q"), sums("partials")],
+                &[
+                    count("parities"),
+                    count("blocks"),
+                    numbers("matrices"),
+                    input("z"),
+                    output("q"),
+                    sums("partials"),
+                ],
             )?,
             advance: program.kernel(
                 "block_advance",
-                &[count("parities"), numbers("matrices"), output("x"), output("q"), output("p")],
+                &[
+                    count("parities"),
+                    count("blocks"),
+                    numbers("matrices"),
+                    output("x"),
+                    output("q"),
+                    output("p"),
+                ],
             )?,
             sum: program.kernel("block_sum", &[count("count"), numbers("partials"), sums("results")])?,
             scratch: Mutex::new(Scratch {
@@ -166,8 +199,8 @@ impl BlockKernels {
     /// Starts to make X†X.
     pub fn gram(&self, x: Argument<'_>) -> Result<(), DeviceError> {
         let mut scratch = self.scratch();
-        let parities = Argument::value(self.parities);
-        self.gram.start(self.range, &[parities, x, Argument::from(&mut scratch.partials)])?;
+        let [parities, blocks] = self.extent();
+        self.gram.start(self.range, &[parities, blocks, x, Argument::from(&mut scratch.partials)])?;
         self.add_partials(&mut scratch)
     }
 
@@ -176,7 +209,8 @@ impl BlockKernels {
         let mut scratch = self.scratch();
         scratch.send([d, d, d])?;
         let Scratch { matrices, partials, .. } = &mut *scratch;
-        let arguments = [Argument::value(self.parities), Argument::from(&*matrices), z, q, partials.into()];
+        let [parities, blocks] = self.extent();
+        let arguments = [parities, blocks, Argument::from(&*matrices), z, q, partials.into()];
         self.subtract.start(self.range, &arguments)?;
         self.add_partials(&mut scratch)
     }
@@ -186,7 +220,8 @@ impl BlockKernels {
         let Advance { step, turn, keep } = matrices;
         let mut scratch = self.scratch();
         scratch.send([step, turn, keep])?;
-        let arguments = [Argument::value(self.parities), Argument::from(&scratch.matrices), x, q, p];
+        let [parities, blocks] = self.extent();
+        let arguments = [parities, blocks, Argument::from(&scratch.matrices), x, q, p];
         self.advance.start(self.range, &arguments)
     }
 
@@ -208,6 +243,11 @@ impl BlockKernels {
             }
         }
         Ok(gram)
+    }
+
+    /// What the kernels take of the size of a field.
+    fn extent(&self) -> [Argument<'static>; 2] {
+        [self.parities, self.blocks].map(Argument::value)
     }
 
     fn add_partials(&self, scratch: &mut Scratch) -> Result<(), DeviceError> {
