@@ -1,5 +1,5 @@
-//! Large buffers of processors are zeroed by all threads of the host. Writing to a page first is what gets it memory, near the core that writes; a driver has
-//! one thread fill a buffer, which takes longer and gets all of it from beside one core.
+//! Large buffers of processors are zeroed by all threads of the host. Writing to a page first is what gets it memory, which is most of the time that zeroing takes; a
+//! driver has one thread for it.
 
 use super::error::Result;
 use super::info::DeviceKind;
