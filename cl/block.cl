@@ -274,7 +274,7 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
 // for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them
 #define FOR_EACH_ROUND(slots)                                                                                   \
     const uint per_group = LOCAL_SIZE * (slots);                                                                \
-    const uint pieces = count_pieces(parities, blocks);                                                                 \
+    const uint pieces = count_pieces(parities, blocks);                                                         \
     for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
          start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
 

@@ -266,6 +266,7 @@ fn every_method_solves_the_equation() {
         "--solver cr --system hermitian",
         "--solver cr --system direct",
         "--solver cg",
+        "--solver cgne",
         "--solver bicgstab-l",
         "--solver gcr",
         "--solver mr",

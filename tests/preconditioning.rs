@@ -6,10 +6,10 @@ use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
-    BlockSolution, CgParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError,
-    IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams,
-    System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cr, cr_from, gcr,
-    mr,
+    BlockSolution, CgParams, CgneParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner,
+    InvertError, IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning,
+    SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne,
+    cr, cr_from, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
@@ -145,6 +145,8 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                         .map(|params| cr(&wilson, &source, &params).unwrap());
                     let params = CgParams { tol, precision, preconditioning, ..Default::default() };
                     let cg = cg(&wilson, &source, &params).unwrap();
+                    let params = CgneParams { tol, precision, preconditioning, ..Default::default() };
+                    let cgne = cgne(&wilson, &source, &params).unwrap();
                     let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
                     let bicgstab = bicgstab(&wilson, &source, &params).unwrap();
                     let params = BicgstabLParams { tol, precision, preconditioning, ..Default::default() };
@@ -153,7 +155,7 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                     let gcr = gcr(&wilson, &source, &params).unwrap();
                     let params = MrParams { tol, precision, preconditioning, ..Default::default() };
                     let mr = mr(&wilson, &source, &params).unwrap();
-                    [normal, hermitian, direct, cg, bicgstab, bicgstab_l, gcr, mr]
+                    [normal, hermitian, direct, cg, cgne, bicgstab, bicgstab_l, gcr, mr]
                 };
                 let plain = solve(Preconditioning::None);
                 let preconditioned = solve(Preconditioning::EvenOdd);

@@ -54,7 +54,7 @@ where
     let follow = Work::pass(space, 16, 5);
 
     let (mut x, mut r, mut p, mut r_norm2);
-    let mut curvature = Curvature::default();
+    let mut curvature = Curvature::of("(p, Ap)");
     if let Some(Resumed { vectors, scalars, numbers: [first] }) = progress.resume(&STATE)? {
         ([x, r, p], [r_norm2]) = (vectors, scalars);
         curvature.first = Some(first).filter(|first| !first.is_nan());
@@ -107,17 +107,23 @@ const STATE: Names<3, 1, 1> = Names {
     numbers: ["first curvature"],
 };
 
-/// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A.
-#[derive(Default)]
+/// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A; or another quantity in place of (p, Ap).
 pub(crate) struct Curvature {
-    first: Option<f64>,
+    quantity: &'static str,
+    pub first: Option<f64>,
 }
 
 impl Curvature {
+    /// Of a quantity, by the name that it has in the method's formula.
+    pub fn of(quantity: &'static str) -> Self {
+        Self { quantity, first: None }
+    }
+
     /// Why the next step cannot be taken, if so.
     pub fn failure(&mut self, p_ap: Complex64, r_norm2: f64, bound: f64) -> Option<Failure> {
+        let quantity = self.quantity;
         if !p_ap.is_finite() {
-            return Some(Failure::NotFinite { quantity: "(p, Ap)" });
+            return Some(Failure::NotFinite { quantity });
         }
         let curvature = p_ap.re / r_norm2;
         let first = *self.first.get_or_insert(curvature.abs());
@@ -125,7 +131,7 @@ impl Curvature {
         // Written so that 0/0, an A p equal to zero, counts as breakdown.
         let usable = relative > bound;
         (!usable).then_some(Failure::Breakdown {
-            quantity: "(p, Ap)",
+            quantity,
             relative: if relative.is_nan() { 0.0 } else { relative },
             bound,
         })

@@ -361,6 +361,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.work += self.operator.work_of_descent();
     }
 
+    pub fn count_subtraction(&mut self) {
+        self.applications += 1;
+        self.work += self.operator.work_of_subtraction();
+    }
+
     /// Counts an iteration, with its (r, r).
     pub fn iterated(&mut self, r_norm2: &ScalarOf<A>) {
         self.iterations += 1;

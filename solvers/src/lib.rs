@@ -7,7 +7,8 @@
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
-//! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
+//! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
+//! | [`multi_shift_cg`] | Hermitian positive definite A with many shifts A + σ at once | one application of A |
 //! | [`block_conjugate_gradient`] | the same with several sources at once, on a [`BlockSpace`] | one application of A to all of them |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
 //! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
@@ -25,6 +26,7 @@ mod bicgstab_l;
 mod block_conjugate_gradient;
 mod block_space;
 mod breakdown;
+mod cgne;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
@@ -44,6 +46,7 @@ pub use block_conjugate_gradient::{
     Block, BlockCallbacks, BlockCgParams, BlockResiduals, block_conjugate_gradient,
 };
 pub use block_space::{Advance, BlockOperator, BlockSpace};
+pub use cgne::{CgneParams, cgne};
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};

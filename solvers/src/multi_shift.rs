@@ -84,7 +84,7 @@ pub fn multi_shift_cg<A: LinearOperator>(
     }
     let mut definition = Definition { a, b, b_norm, scratch: space.zero_vector()? };
     let mut ap = space.zero_vector()?;
-    let mut curvature = Curvature::default();
+    let mut curvature = Curvature::of("(p, Ap)");
     let (mut last_alpha, mut last_beta) = (1.0, 0.0);
     loop {
         let mut failure = None;

@@ -8,8 +8,8 @@ use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
-    Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
+    CgParams, CgneParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass,
+    MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
     build_programs_of_solve, solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
@@ -69,7 +69,7 @@ pub struct Method {
     #[arg(long, value_enum, default_value = "cr")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
-    /// have nothing else: bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
+    /// have nothing else: cgne, bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
     #[arg(long)]
     system: Option<System>,
     /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites) [default: none, with
@@ -138,6 +138,8 @@ pub enum Solver {
     Cr,
     /// Conjugate Gradient on M†M
     Cg,
+    /// Conjugate Gradient on M M†y = b, x = M†y
+    Cgne,
     /// Block Conjugate Gradient on M†M: all twelve sources of spectrum at once
     BlockCg,
     /// BiCGStab on M
@@ -156,6 +158,7 @@ impl fmt::Display for Solver {
             Solver::Auto => "auto",
             Solver::Cr => "cr",
             Solver::Cg => "cg",
+            Solver::Cgne => "cgne",
             Solver::BlockCg => "block-cg",
             Solver::Bicgstab => "bicgstab",
             Solver::BicgstabL => "bicgstab-l",
@@ -171,7 +174,9 @@ impl Solver {
         match self {
             Solver::Auto | Solver::Cr => None,
             Solver::Cg | Solver::BlockCg => Some(System::Normal),
-            Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => Some(System::Direct),
+            Solver::Cgne | Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => {
+                Some(System::Direct)
+            }
         }
     }
 }
@@ -550,6 +555,7 @@ impl Method {
                 precision,
                 preconditioning,
             }),
+            Solver::Cgne => SolveParams::Cgne(CgneParams { tol, max_iterations, precision, preconditioning }),
             Solver::Bicgstab => {
                 SolveParams::Bicgstab(BicgstabParams { tol, max_iterations, precision, preconditioning })
             }

@@ -280,6 +280,11 @@ fn iterate<A: DiracOperator>(
             let params = solvers::CgParams { stopping, ..Default::default() };
             solvers::conjugate_gradient(&normal, source, guess, &params, callbacks.for_operator())
         }
+        Method::Cgne => {
+            let adjoint = operator.adjoint()?;
+            let params = solvers::CgneParams { stopping, ..Default::default() };
+            solvers::cgne(operator, &adjoint, source, guess, &params, callbacks)
+        }
         Method::Bicgstab => {
             let params = solvers::BicgstabParams { stopping, ..Default::default() };
             solvers::bicgstab(operator, source, guess, &params, callbacks)

@@ -20,6 +20,7 @@ pub(super) struct Plan {
 pub(super) enum Method {
     Cr(System),
     Cg,
+    Cgne,
     Bicgstab,
     BicgstabL { degree: usize },
     Gcr { restart: usize, smoothing: usize },
@@ -32,9 +33,12 @@ impl Method {
         match self {
             Method::Cr(system) => system,
             Method::Cg => System::Normal,
-            Method::Bicgstab | Method::BicgstabL { .. } | Method::Gcr { .. } | Method::Mr { .. } => {
-                System::Direct
-            }
+            // CGNE iterates the residual of this one.
+            Method::Cgne
+            | Method::Bicgstab
+            | Method::BicgstabL { .. }
+            | Method::Gcr { .. }
+            | Method::Mr { .. } => System::Direct,
         }
     }
 }

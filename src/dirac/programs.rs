@@ -59,6 +59,7 @@ fn applications(method: Method) -> Vec<Application> {
         (Method::Cg, _) => {
             vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2), A::ADJOINT.with(Ending::Subtract)]
         }
+        (Method::Cgne, _) => vec![A::ADJOINT, A::PLAIN.with(Ending::Subtract)],
         (_, System::Normal) => vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2)],
         (_, System::Hermitian) => vec![A::HERMITIAN, A::HERMITIAN.with(Ending::Products)],
         (_, System::Direct) => vec![A::PLAIN.with(Ending::Products)],

@@ -62,6 +62,26 @@ impl Default for CgParams {
     }
 }
 
+/// Parameters of [`cgne`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CgneParams {
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations. Default 10 000.
+    pub max_iterations: usize,
+    /// Precision of the iteration; the residual that decides is always in double. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for CgneParams {
+    fn default() -> Self {
+        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
+        Self { tol, max_iterations, precision, preconditioning }
+    }
+}
+
 /// Parameters of [`bicgstab`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BicgstabParams {
@@ -218,6 +238,13 @@ impl From<CgParams> for Plan {
     }
 }
 
+impl From<CgneParams> for Plan {
+    fn from(params: CgneParams) -> Self {
+        let CgneParams { tol, max_iterations, precision, preconditioning } = params;
+        Self { method: Method::Cgne, precision, preconditioning, stopping: stopping(tol, max_iterations) }
+    }
+}
+
 impl From<BicgstabParams> for Plan {
     fn from(params: BicgstabParams) -> Self {
         let BicgstabParams { tol, max_iterations, precision, preconditioning } = params;
@@ -302,6 +329,19 @@ pub fn cg(
     solve(wilson, b, None, (*params).into(), None)
 }
 
+/// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
+/// with [`cg`] the residual does. Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn cgne(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &CgneParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
 /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
 ///
 /// # Errors
@@ -357,6 +397,8 @@ pub enum SolveParams {
     Cr(CrParams),
     /// Those of [`cg`].
     Cg(CgParams),
+    /// Those of [`cgne`].
+    Cgne(CgneParams),
     /// Those of [`bicgstab`].
     Bicgstab(BicgstabParams),
     /// Those of [`bicgstab_l`].
@@ -373,6 +415,7 @@ impl SolveParams {
         match self {
             SolveParams::Cr(_) => "cr",
             SolveParams::Cg(_) => "cg",
+            SolveParams::Cgne(_) => "cgne",
             SolveParams::Bicgstab(_) => "bicgstab",
             SolveParams::BicgstabL(_) => "bicgstab-l",
             SolveParams::Gcr(_) => "gcr",
@@ -400,6 +443,7 @@ impl SolveParams {
         let max_iterations = match &mut self {
             SolveParams::Cr(params) => &mut params.max_iterations,
             SolveParams::Cg(params) => &mut params.max_iterations,
+            SolveParams::Cgne(params) => &mut params.max_iterations,
             SolveParams::Bicgstab(params) => &mut params.max_iterations,
             SolveParams::BicgstabL(params) => &mut params.max_iterations,
             SolveParams::Gcr(params) => &mut params.max_iterations,
@@ -425,6 +469,7 @@ impl From<SolveParams> for Plan {
         match params {
             SolveParams::Cr(params) => params.into(),
             SolveParams::Cg(params) => params.into(),
+            SolveParams::Cgne(params) => params.into(),
             SolveParams::Bicgstab(params) => params.into(),
             SolveParams::BicgstabL(params) => params.into(),
             SolveParams::Gcr(params) => params.into(),

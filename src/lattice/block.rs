@@ -25,7 +25,7 @@ const BLOCK: KernelFamily = KernelFamily::new(
 /// Most numbers that a work-item adds up in single precision.
 const MOST_IN_SINGLE: usize = 256;
 
-/// Registers of a work-item on NVIDIA GPUs: with more, loads of too few of them are under way at once. On an H200, and 12 columns, solves' kernels are 3 to 26 % faster for it.
+/// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
 
 /// Columns whose numbers fit in these registers.

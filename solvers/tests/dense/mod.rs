@@ -151,6 +151,11 @@ impl Dense {
         distance(&image, b) / distance(b, &vec![Complex64::default(); b.len()])
     }
 
+    /// A†
+    pub fn adjoint(&self) -> Self {
+        Self::from_fn(self.rows.len(), |i, j| self.rows[j][i].conj())
+    }
+
     /// A + σ
     pub fn shifted(&self, shift: f64) -> Self {
         Self::from_fn(self.rows.len(), |i, j| self.rows[i][j] + if i == j { shift } else { 0.0 })

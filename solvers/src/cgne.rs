@@ -1,0 +1,119 @@
+//! Conjugate Gradient on the other side of the normal equations.
+
+use crate::conjugate_gradient::Curvature;
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::outcome::Work;
+use crate::state::{Callbacks, Names, Resumed};
+use crate::{LinearOperator, VectorOf, VectorSpace};
+use num_complex::Complex64;
+
+/// Parameters of [`cgne`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CgneParams {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Breakdown when the curvature (p, p) / (r, r) falls below this times that of the first direction. Default 1e-14.
+    pub breakdown: f64,
+}
+
+impl Default for CgneParams {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), breakdown: 1e-14 }
+    }
+}
+
+/// Solves A x = b for any A that is not singular by the Conjugate Gradient method on A A†y = b, with x = A†y in place of y (E. Craig,
+/// J. Math. and Phys. 34 (1955) 64; Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 8.5).
+///
+/// ```text
+/// α = (r, r) / (p, p),    x = x + α p,   r = r − α A p
+/// β = (r', r') / (r, r),  p = A†r' + β p
+/// ```
+///
+/// One application of A and one of A† an iteration, as for [`conjugate_gradient`](crate::conjugate_gradient) on A†A x = A†b. That makes ‖b − A x‖ minimal in
+/// a Krylov space, this one ‖x − A⁻¹b‖ in the same: the error falls in each iteration, the residual need not. What is iterated is the residual of
+/// A x = b itself.
+///
+/// `adjoint` is A†; `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+///
+/// # Errors
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of four, when A†r vanishes
+/// while r does not, when a scalar is not finite, when the residual stagnates or the iteration limit is reached; the space's own error when an operation
+/// fails.
+pub fn cgne<'c, A>(
+    a: &A,
+    adjoint: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &CgneParams,
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
+{
+    let space = a.space();
+    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut passes = Work::pass(space, 4, 1);
+    passes += Work::pass(space, 16, 5);
+
+    let (mut x, mut r, mut p, mut r_norm2);
+    let mut curvature = Curvature::of("(p, p)");
+    if let Some(Resumed { vectors, scalars, numbers: [first] }) = progress.resume(&STATE)? {
+        ([x, r, p], [r_norm2]) = (vectors, scalars);
+        curvature.first = Some(first).filter(|first| !first.is_nan());
+    } else {
+        let beginning = progress.begin(guess)?;
+        (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        p = space.zero_vector()?;
+        adjoint.apply(&r, &mut p)?;
+        progress.count_application();
+    }
+    // A p, and then A†r.
+    let mut image = space.zero_vector()?;
+    let [one, minus_one] = [1.0, -1.0].map(|number| space.scalar(Complex64::new(number, 0.0)));
+    loop {
+        let first = curvature.first.unwrap_or(f64::NAN);
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [first])? {
+            return progress.finish(x, verdict);
+        }
+        let p_norm2 = space.norm2(&p)?;
+        let alpha = space.quotient(&r_norm2, &p_norm2);
+        let new_norm2 = a.subtract_image(&alpha, &p, &mut image, &mut r)?;
+        let beta = space.quotient(&new_norm2, &r_norm2);
+        adjoint.apply(&r, &mut image)?;
+        space.follow(&alpha, &beta, &image, &mut x, &mut p)?;
+        progress.count_subtraction();
+        progress.count_application();
+        progress.work += passes;
+        progress.iterated(&new_norm2);
+        let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
+        if progress.looks() {
+            let [p_norm2, old_norm2] = progress.read([&p_norm2, &old_norm2])?;
+            match progress.judge(&mut x, &mut r)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => {
+                    // The direction goes on from the new residual: p − A†r + A†r'.
+                    space.axpy(&minus_one, &image, &mut p)?;
+                    adjoint.apply(&r, &mut image)?;
+                    space.axpy(&one, &image, &mut p)?;
+                    progress.count_application();
+                    r_norm2 = norm2;
+                }
+                Step::Continue => {}
+            }
+            if let Some(failure) = curvature.failure(p_norm2, old_norm2.re, params.breakdown) {
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        }
+    }
+}
+
+const STATE: Names<3, 1, 1> = Names {
+    method: "Conjugate Gradient for the error",
+    vectors: ["x", "r", "p"],
+    scalars: ["(r, r)"],
+    numbers: ["first curvature"],
+};
