@@ -7,9 +7,9 @@
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
-//! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
-//! | [`multi_shift_cg`] | Hermitian positive definite A with many shifts A + σ at once | one application of A |
+//! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
 //! | [`block_conjugate_gradient`] | the same with several sources at once, on a [`BlockSpace`] | one application of A to all of them |
+//! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
 //! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |

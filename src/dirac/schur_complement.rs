@@ -18,6 +18,7 @@ const ODD: usize = 1;
 ///
 /// In κ form 1 − κ² H_eo H_oe; in mass form that divided by 2κ. M x = b is M̂ x_e = b_e − (c/s) H_eo b_o together with
 /// x_o = (b_o − c H_oe x_e) / s (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). Like M it satisfies M̂† = γ5 M̂ γ5.
+/// What M does within a parity is multiplication by s, so that the symmetric form of the complement is this asymmetric one divided by s.
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
