@@ -6,10 +6,10 @@ use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
-    BlockSolution, CgParams, CgneParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner,
-    InvertError, IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning,
-    SolveParams, System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne,
-    cr, cr_from, gcr, mr,
+    BlockSolution, CgParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError,
+    IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams,
+    System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne, cr, cr_from,
+    gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
@@ -145,7 +145,7 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                         .map(|params| cr(&wilson, &source, &params).unwrap());
                     let params = CgParams { tol, precision, preconditioning, ..Default::default() };
                     let cg = cg(&wilson, &source, &params).unwrap();
-                    let params = CgneParams { tol, precision, preconditioning, ..Default::default() };
+                    let params = CgParams { tol, precision, preconditioning, ..Default::default() };
                     let cgne = cgne(&wilson, &source, &params).unwrap();
                     let params = BicgstabParams { tol, precision, preconditioning, ..Default::default() };
                     let bicgstab = bicgstab(&wilson, &source, &params).unwrap();

@@ -6,9 +6,9 @@ use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
 use lattice_cl::dirac::{
-    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CgneParams, CrParams, GcrParams,
-    Inner, IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Watch, Wilson,
-    bicgstab, bicgstab_l, cg, cgne, cr, gcr, mr,
+    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
+    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab,
+    bicgstab_l, cg, cgne, cr, gcr, mr,
 };
 use lattice_cl::host::{Boundary, Spinor};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
@@ -247,7 +247,7 @@ fn other_methods_find_the_same_solution() {
                 let plain = GcrParams { preconditioning, smoothing: 0, ..Default::default() };
                 let smoothed = GcrParams { preconditioning, ..Default::default() };
                 let solutions = [
-                    ("cgne", cgne(&wilson, &source, &CgneParams { preconditioning, ..Default::default() })),
+                    ("cgne", cgne(&wilson, &source, &CgParams { preconditioning, ..Default::default() })),
                     ("mr", mr(&wilson, &source, &mr_params)),
                     ("bicgstab-l", bicgstab_l(&wilson, &source, &stab_params)),
                     ("gcr", gcr(&wilson, &source, &plain)),

@@ -5,8 +5,8 @@ mod common;
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::dirac::{
-    BicgstabLParams, BicgstabParams, CgParams, CgneParams, Checkpoints, CrParams, GcrParams, Inner,
-    InvertError, IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson,
+    BicgstabLParams, BicgstabParams, CgParams, Checkpoints, CrParams, GcrParams, Inner, InvertError,
+    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson,
     build_programs_of_solve, cg, cr, cr_from, solve_with_checkpoints,
 };
 use lattice_cl::host::{Boundary, Reconstruction, Spinor, random};
@@ -135,7 +135,7 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
         bicgstab(1e-6, Double, EvenOdd),
         SolveParams::BicgstabL(BicgstabLParams { tol: 1e-6, ..Default::default() }),
         SolveParams::Gcr(GcrParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
-        SolveParams::Cgne(CgneParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
+        SolveParams::Cgne(CgParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
         SolveParams::Mr(MrParams { tol: 1e-4, preconditioning: EvenOdd, ..Default::default() }),
     ];
     // More than two devices do nothing that two do not.

@@ -1,26 +1,11 @@
 //! Conjugate Gradient on the other side of the normal equations.
 
-use crate::conjugate_gradient::Curvature;
-use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::conjugate_gradient::{CgParams, Curvature};
+use crate::convergence::{Outcome, Progress, Step, Verdict};
 use crate::outcome::Work;
 use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
-
-/// Parameters of [`cgne`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CgneParams {
-    /// When to stop.
-    pub stopping: Stopping,
-    /// Breakdown when the curvature (p, p) / (r, r) falls below this times that of the first direction. Default 1e-14.
-    pub breakdown: f64,
-}
-
-impl Default for CgneParams {
-    fn default() -> Self {
-        Self { stopping: Stopping::default(), breakdown: 1e-14 }
-    }
-}
 
 /// Solves A x = b for any A that is not singular by the Conjugate Gradient method on A A†y = b, with x = A†y in place of y (E. Craig,
 /// J. Math. and Phys. 34 (1955) 64; Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 8.5).
@@ -34,7 +19,7 @@ impl Default for CgneParams {
 /// a Krylov space, this one ‖x − A⁻¹b‖ in the same: the error falls in each iteration, the residual need not. What is iterated is the residual of
 /// A x = b itself.
 ///
-/// `adjoint` is A†; `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of four, when A†r vanishes
@@ -45,7 +30,7 @@ pub fn cgne<'c, A>(
     adjoint: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &CgneParams,
+    params: &CgParams,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

@@ -6,7 +6,7 @@ use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// Parameters of [`conjugate_gradient`].
+/// Parameters of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CgParams {
     /// When to stop.

@@ -46,7 +46,7 @@ pub use block_conjugate_gradient::{
     Block, BlockCallbacks, BlockCgParams, BlockResiduals, block_conjugate_gradient,
 };
 pub use block_space::{Advance, BlockOperator, BlockSpace};
-pub use cgne::{CgneParams, cgne};
+pub use cgne::cgne;
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
 pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};

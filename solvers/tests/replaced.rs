@@ -28,10 +28,10 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let stab_l = BicgstabLParams { stopping, ..Default::default() };
     let mr = MrParams { stopping, ..Default::default() };
     let plain = GcrParams { stopping, ..Default::default() };
-    let cgne_params = CgneParams { stopping, ..Default::default() };
+    let cg = CgParams { stopping, ..Default::default() };
     let methods: [(&str, &Solve); 7] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
-        ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cgne_params, Some(residual))),
+        ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),
         ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
         ("bicgstab-l", &|a, b, residual| bicgstab_l(a, b, None, &stab_l, Some(residual))),
         ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),

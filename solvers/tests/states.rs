@@ -81,11 +81,11 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
         let higher = BicgstabLParams { stopping, degree: 3, ..Default::default() };
         let gcr_params = GcrParams { stopping, restart: 4, ..Default::default() };
         let mr = MrParams { stopping, ..Default::default() };
-        let error = CgneParams { stopping, ..Default::default() };
+
         let more = [
             check("BiCGStab(3)", |keeper| bicgstab_l(&general, &b, None, &higher, with(keeper))),
             check("GCR(4)", |keeper| gcr(&general, &b, None, &gcr_params, None, with(keeper))),
-            check("CGNE", |keeper| cgne(&general, &general.adjoint(), &b, None, &error, with(keeper))),
+            check("CGNE", |keeper| cgne(&general, &general.adjoint(), &b, None, &cg, with(keeper))),
             check("MR", |keeper| minimal_residual(&general, &b, None, &mr, with(keeper))),
         ];
         for (a, x) in solutions.into_iter().chain(more.map(|x| (&general, x))) {

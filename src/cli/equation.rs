@@ -8,8 +8,8 @@ use super::report::Report;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, CgneParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass,
-    MrParams, Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
+    CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
+    Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
     build_programs_of_solve, solve_with_checkpoints,
 };
 use crate::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
@@ -555,7 +555,7 @@ impl Method {
                 precision,
                 preconditioning,
             }),
-            Solver::Cgne => SolveParams::Cgne(CgneParams { tol, max_iterations, precision, preconditioning }),
+            Solver::Cgne => SolveParams::Cgne(CgParams { tol, max_iterations, precision, preconditioning }),
             Solver::Bicgstab => {
                 SolveParams::Bicgstab(BicgstabParams { tol, max_iterations, precision, preconditioning })
             }

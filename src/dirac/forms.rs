@@ -282,7 +282,7 @@ fn iterate<A: DiracOperator>(
         }
         Method::Cgne => {
             let adjoint = operator.adjoint()?;
-            let params = solvers::CgneParams { stopping, ..Default::default() };
+            let params = solvers::CgParams { stopping, ..Default::default() };
             solvers::cgne(operator, &adjoint, source, guess, &params, callbacks)
         }
         Method::Bicgstab => {

@@ -30,8 +30,8 @@ pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use programs::build_programs_of_solve;
 pub use schur_complement::SchurComplement;
 pub use solve::{
-    BicgstabLParams, BicgstabParams, CgParams, CgneParams, CrParams, GcrParams, InvertError, MrParams,
-    SolveParams, bicgstab, bicgstab_l, cg, cgne, cr, cr_from, gcr, mr, solve_with_checkpoints,
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,
+    bicgstab, bicgstab_l, cg, cgne, cr, cr_from, gcr, mr, solve_with_checkpoints,
 };
 pub use stencil_kernels::Ending;
 pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};

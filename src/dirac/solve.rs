@@ -42,7 +42,7 @@ impl Default for CrParams {
     }
 }
 
-/// Parameters of [`cg`].
+/// Parameters of [`cg`] and [`cgne`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CgParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
@@ -56,26 +56,6 @@ pub struct CgParams {
 }
 
 impl Default for CgParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, precision, preconditioning }
-    }
-}
-
-/// Parameters of [`cgne`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CgneParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations. Default 10 000.
-    pub max_iterations: usize,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for CgneParams {
     fn default() -> Self {
         let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
         Self { tol, max_iterations, precision, preconditioning }
@@ -238,11 +218,9 @@ impl From<CgParams> for Plan {
     }
 }
 
-impl From<CgneParams> for Plan {
-    fn from(params: CgneParams) -> Self {
-        let CgneParams { tol, max_iterations, precision, preconditioning } = params;
-        Self { method: Method::Cgne, precision, preconditioning, stopping: stopping(tol, max_iterations) }
-    }
+/// That of [`cgne`].
+fn plan_of_cgne(params: CgParams) -> Plan {
+    Plan { method: Method::Cgne, ..params.into() }
 }
 
 impl From<BicgstabParams> for Plan {
@@ -337,9 +315,9 @@ pub fn cg(
 pub fn cgne(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
-    params: &CgneParams,
+    params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, plan_of_cgne(*params), None)
 }
 
 /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
@@ -398,7 +376,7 @@ pub enum SolveParams {
     /// Those of [`cg`].
     Cg(CgParams),
     /// Those of [`cgne`].
-    Cgne(CgneParams),
+    Cgne(CgParams),
     /// Those of [`bicgstab`].
     Bicgstab(BicgstabParams),
     /// Those of [`bicgstab_l`].
@@ -469,7 +447,7 @@ impl From<SolveParams> for Plan {
         match params {
             SolveParams::Cr(params) => params.into(),
             SolveParams::Cg(params) => params.into(),
-            SolveParams::Cgne(params) => params.into(),
+            SolveParams::Cgne(params) => plan_of_cgne(params),
             SolveParams::Bicgstab(params) => params.into(),
             SolveParams::BicgstabL(params) => params.into(),
             SolveParams::Gcr(params) => params.into(),
