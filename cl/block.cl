@@ -5,6 +5,7 @@
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
 // TILE         rows and columns of a tile
+// PIECE        complex numbers of a spinor that a work-item has at a time
 // UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
 // ALL_EXIST    1 if each work-item has a piece in each round: it then asks for none, and has the loads of all fields under way at once
 // SMALL        1 if 32 bits are enough for how many bytes it is from a field's start, and addresses take fewer registers for it
@@ -24,15 +25,9 @@
 #define SHARED_UNIT 0
 #endif
 
-#if UNIT_NUMBERS && LANES > 1
-#define PIECE SPINOR_COMPONENTS
-#elif LANES > 1
-#define PIECE 1
-#else
-#define PIECES_OF_VECTOR (1 + SHARED_UNIT)
-#define PIECE (PACK / PIECES_OF_VECTOR)
+#if LANES == 1
+#define PIECES_OF_VECTOR (PACK / PIECE)
 #endif
-
 #define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
 
 #if UNROLL

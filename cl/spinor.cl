@@ -30,7 +30,7 @@
         const spinor result = psi;                                                                           \
         _Pragma("unroll")                                                                                   \
         for (int vector = 0; vector < VECTORS; ++vector)                                                     \
-            store_vector(VECTOR_ADDRESS(field, vector), PACK, result.s + vector * PACK);                           \
+            store_vector(VECTOR_ADDRESS(field, vector), PACK, result.s + vector * PACK);                     \
     }
 #else
 // Where block number k is. A division is worth a branch.

@@ -19,7 +19,8 @@ use num_complex::Complex64;
 /// a Krylov space, this one ‖x − A⁻¹b‖ in the same: the error falls in each iteration, the residual need not. What is iterated is the residual of
 /// A x = b itself.
 ///
-/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent); `callbacks` says what computes the residual
+/// that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of four, when A†r vanishes
@@ -45,7 +46,7 @@ where
     let mut curvature = Curvature::of("(p, p)");
     if let Some(Resumed { vectors, scalars, numbers: [first] }) = progress.resume(&STATE)? {
         ([x, r, p], [r_norm2]) = (vectors, scalars);
-        curvature.first = Some(first).filter(|first| !first.is_nan());
+        curvature.resume(first);
     } else {
         let beginning = progress.begin(guess)?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
@@ -60,8 +61,7 @@ where
     let mut image = space.zero_vector()?;
     let [one, minus_one] = [1.0, -1.0].map(|number| space.scalar(Complex64::new(number, 0.0)));
     loop {
-        let first = curvature.first.unwrap_or(f64::NAN);
-        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [first])? {
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [curvature.first()])? {
             return progress.finish(x, verdict);
         }
         let p_norm2 = space.norm2(&p)?;

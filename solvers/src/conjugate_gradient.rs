@@ -57,7 +57,7 @@ where
     let mut curvature = Curvature::of("(p, Ap)");
     if let Some(Resumed { vectors, scalars, numbers: [first] }) = progress.resume(&STATE)? {
         ([x, r, p], [r_norm2]) = (vectors, scalars);
-        curvature.first = Some(first).filter(|first| !first.is_nan());
+        curvature.resume(first);
     } else {
         let beginning = progress.begin(guess)?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
@@ -69,8 +69,7 @@ where
     }
     let mut ap = space.zero_vector()?;
     loop {
-        let first = curvature.first.unwrap_or(f64::NAN);
-        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [first])? {
+        if let Some(verdict) = progress.keep(&STATE, [&x, &r, &p], [&r_norm2], [curvature.first()])? {
             return progress.finish(x, verdict);
         }
         let [p_ap, new_norm2] = a.descend(&r_norm2, &p, &mut ap, &mut r)?;
@@ -110,13 +109,23 @@ const STATE: Names<3, 1, 1> = Names {
 /// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A; or another quantity in place of (p, Ap).
 pub(crate) struct Curvature {
     quantity: &'static str,
-    pub first: Option<f64>,
+    first: Option<f64>,
 }
 
 impl Curvature {
     /// Of a quantity, by the name that it has in the method's formula.
     pub fn of(quantity: &'static str) -> Self {
         Self { quantity, first: None }
+    }
+
+    /// The first one, to be kept with the state of a solve; not a number before there is one.
+    pub fn first(&self) -> f64 {
+        self.first.unwrap_or(f64::NAN)
+    }
+
+    /// Goes on from a first one that was kept.
+    pub fn resume(&mut self, first: f64) {
+        self.first = Some(first).filter(|first| !first.is_nan());
     }
 
     /// Why the next step cannot be taken, if so.

@@ -8,17 +8,15 @@ use super::memory::Memory;
 use super::recorder::Queue;
 use opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION;
 use rayon::prelude::*;
-
-/// Bytes from which on it is worth waking other threads for.
-const LEAST_BYTES: usize = 1 << 20;
+use std::mem::MaybeUninit;
 
 /// Bytes that a thread writes at a time: a huge page, so that no two wait for the same one but where shares meet.
 const SHARE: usize = 2 << 20;
 
 impl Memory {
-    /// Whether the host's threads are to make this memory zero.
+    /// Whether the host's threads are to make this memory zero: there are shares for several.
     pub(super) fn is_zeroed_by_host(&self) -> bool {
-        self.core().info.kind == DeviceKind::Cpu && self.bytes() >= LEAST_BYTES
+        self.core().info.kind == DeviceKind::Cpu && self.bytes() > SHARE
     }
 
     /// Makes all bytes zero, and waits. The memory is new: no command uses it.
@@ -28,12 +26,9 @@ impl Memory {
         // SAFETY: as many bytes are mapped for writing, and nobody else has their address. They are numbers whatever they are, and nobody reads them before
         // they are written.
         let bytes = unsafe {
-            std::slice::from_raw_parts_mut(
-                mapping.address().as_ptr().cast::<std::mem::MaybeUninit<u8>>(),
-                self.bytes(),
-            )
+            std::slice::from_raw_parts_mut(mapping.address().as_ptr().cast::<MaybeUninit<u8>>(), self.bytes())
         };
-        bytes.par_chunks_mut(SHARE).for_each(|share| share.fill(std::mem::MaybeUninit::new(0)));
+        bytes.par_chunks_mut(SHARE).for_each(|share| share.fill(MaybeUninit::new(0)));
         mapping.unmap()
     }
 }

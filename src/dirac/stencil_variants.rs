@@ -58,13 +58,13 @@ impl Tuning {
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both want smaller tiles. Groups for several fields have a power of two of blocks, and up to 192 items. Where all sites are under way at
-    /// once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
+    /// the neighbours' spinors what is loaded most: both want smaller tiles. Groups for several fields have a power of two
+    /// of blocks, and up to 192 items. Where all sites are under way at once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
     /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything. Kernels that make sums gain 5 to 10 % from rounds, as a group
     /// sums up once instead of once for each share, while its place on the device is idle.
     ///
-    /// Elsewhere: a warp or two in a group on GPUs. On CPUs a group is one work-item, for each source, with some tens of blocks, so that what is the same for all of them is done once, and a
-    /// sum made and published once: 3 to 13 % faster than groups with an item for each block. CPUs prefetch, and store past the
+    /// Elsewhere: a warp or two in a group on GPUs. On CPUs a group is one work-item, for each source, with some tens of blocks, so that what is the
+    /// same for all of them is done once, and a sum made and published once: 3 to 13 % faster than groups with an item for each block. CPUs prefetch, and store past the
     /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
     pub(super) fn shipped(
         device: &Device,

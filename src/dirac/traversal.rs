@@ -86,7 +86,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// For so many shares, on a device that runs `at_once` groups beside each other (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)), each of which may do up to `rounds` shares.
+    /// For so many shares, on a device that runs `at_once` groups beside each other
+    /// (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)), each of which may do up to `rounds` shares.
     ///
     /// What is left over from full rounds is for more groups, which begin as others end: without them the last round of all would wait for the slowest. Where
     /// there are but two or three rounds, that would be too much.

@@ -25,7 +25,8 @@ const BLOCK: KernelFamily = KernelFamily::new(
 /// Most numbers that a work-item adds up in single precision.
 const MOST_IN_SINGLE: usize = 256;
 
-/// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
+/// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once
+/// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
 
 /// Columns whose numbers fit in these registers.
@@ -99,14 +100,14 @@ impl Division {
             many => many / 8 * 8,
         };
         let piece = piece::<T>(layout);
-        let rounds = (parities * layout.blocks() * Spinor::<f64>::COMPONENTS / piece).div_ceil(local);
+        let rounds = (parities * pieces::<T>(layout)).div_ceil(local);
         let least_groups = if double { 1 } else { rounds * (local * piece / copies) / MOST_IN_SINGLE };
         let groups = rounds.clamp(1, most_groups.max(least_groups));
         Self { tile, local, slots: 1, copies, groups }
     }
 }
 
-/// Components of a spinor that a work-item has at a time, as `cl/block.cl` has it.
+/// Components of a spinor that a work-item has at a time: see `cl/block.cl`.
 fn piece<T: Storage>(layout: &Layout) -> usize {
     match (T::STORAGE, layout.lanes()) {
         (StoragePrecision::Half, 1) => layout.pack() / 2,
@@ -114,6 +115,11 @@ fn piece<T: Storage>(layout: &Layout) -> usize {
         (_, 1) => layout.pack(),
         _ => 1,
     }
+}
+
+/// As many as there are of these in one parity of a field.
+fn pieces<T: Storage>(layout: &Layout) -> usize {
+    layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout)
 }
 
 /// Tiles on and above the diagonal.
@@ -131,14 +137,14 @@ impl BlockKernels {
     ) -> Result<Self, DeviceError> {
         let Division { tile, local, slots, copies, groups } =
             Division::new::<T>(device, layout, parities, columns);
-        let pieces = layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout);
-        let all_exist = pieces.is_multiple_of(local * slots);
+        let all_exist = pieces::<T>(layout).is_multiple_of(local * slots);
         // In single and double kernels are slower for it.
         let small = T::STORAGE == StoragePrecision::Half
             && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
         let key = field_key::<T>(BLOCK, layout)
             .define("SOURCES", columns)
             .define("LOCAL_SIZE", local)
+            .define("PIECE", piece::<T>(layout))
             .define("SLOTS", slots)
             .define("ALL_EXIST", u8::from(all_exist))
             .define("SMALL", u8::from(small))
