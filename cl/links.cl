@@ -108,8 +108,9 @@ static inline void complete(link *u)
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
         const int k = (j + 1) % 3, l = (j + 2) % 3;
-        const vcomplex row = subtract_product(multiply(u->e[k], u->e[3 + l]), u->e[l], u->e[3 + k]);
-        u->e[6 + j] = conjugate(row);
+        u->e[6 + j].re = subtract_product(multiply(u->e[k], u->e[3 + l]), u->e[l], u->e[3 + k]).re;
+        // The factors change places instead of the sign: processors have no operation that multiplies and negates once more.
+        u->e[6 + j].im = subtract_product(multiply(u->e[l], u->e[3 + k]), u->e[k], u->e[3 + l]).im;
     }
 }
 #endif

@@ -23,7 +23,8 @@
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
-// PREFETCH       how many blocks later the links and spinors that are prefetched are needed; 0 for no prefetch
+// PREFETCH       how many blocks later what is prefetched is needed; 0 for no prefetch
+// PREFETCH_SPINORS    1 if that is not only links
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
 // WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
 //                stored links have them already, or they are all 1
@@ -312,9 +313,9 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 #endif
 
-// One direction of the hopping term. Links are prefetched, and spinors of neighbours in z and t: the others are in the cache already. `at_end` and `at_start`
+// One direction of the hopping term. Of the spinors, those of neighbours in z and t are prefetched: the others are in the cache already. `at_end` and `at_start`
 // say whether the step leaves the sub-lattice.
-#define IS_FAR(mu) (PREFETCH != 0 && (mu) >= 2)
+#define IS_FAR(mu) (PREFETCH_SPINORS && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
         const link u = load_link(links_here, blocks, block, mu);                                                \
@@ -531,13 +532,13 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 
             FOR_SOURCES(r) {
                 // The fields at this place, but for what is in the cache already: `in` of the full operator, and what that is multiplied with, most often the same.
-#if PREFETCH && SHIFT
+#if PREFETCH_SPINORS && SHIFT
                 prefetch_spinor(shifted + here + r * SOURCE_STRIDE, block + PREFETCH);
 #endif
-#if PREFETCH && SUBTRACT
+#if PREFETCH_SPINORS && SUBTRACT
                 prefetch_spinor(out + here, block + PREFETCH);
 #endif
-#if PREFETCH && PRODUCTS && !FULL
+#if PREFETCH_SPINORS && PRODUCTS && !FULL
                 prefetch_spinor(against + here, block + PREFETCH);
 #endif
                 spinor value;

@@ -254,6 +254,8 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
     let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
     let sharded = lattice.slabs().len() > 1;
+    // Spinors are results of such kernels: they have left the caches if results do.
+    let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
     // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
     let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending == Ending::Subtract);
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
@@ -277,7 +279,8 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("STREAM_OUTPUT", u8::from(stream_output))
         .define("ROUNDS", u8::from(in_rounds))
         .define("IN_ORDER", u8::from(in_order))
-        .define("PREFETCH", tuning.prefetch);
+        .define("PREFETCH", tuning.prefetch)
+        .define("PREFETCH_SPINORS", u8::from(prefetch_spinors));
     for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {
             key = key

@@ -26,7 +26,8 @@ pub struct Tuning {
     /// How many work-groups' shares a group does one after the other, at most; fewer on a GPU, if else it would not be full. Fewer groups end and make sums; on a
     /// GPU those that run at once may drift apart, and out of each other's reach in the caches.
     pub rounds: usize,
-    /// How many blocks early links and spinors are prefetched, where the device's compiler can be asked; 0 for not at all.
+    /// How many blocks early links are prefetched, and spinors too if results are stored past the caches, where the device's compiler can be asked; 0 for
+    /// not at all.
     pub prefetch: usize,
 }
 
@@ -65,7 +66,8 @@ impl Tuning {
     ///
     /// Elsewhere: a warp or two in a group on GPUs. On CPUs a group is one work-item, for each source, with some tens of blocks, so that what is the
     /// same for all of them is done once, and a sum made and published once: 3 to 13 % faster than groups with an item for each block. CPUs prefetch, and store past the
-    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter.
+    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter. In between are those that may stay in a
+    /// last-level cache which other programs use as well: links are prefetched, and results stay.
     pub(super) fn shipped(
         device: &Device,
         layout: &Layout,
@@ -89,12 +91,13 @@ impl Tuning {
             let units = device.info().compute_units;
             let cache_bytes = match device.info().cache_bytes as usize {
                 0 => USUAL_CACHE_BYTES,
-                bytes => bytes.min(units * CACHE_OF_UNIT),
+                bytes => bytes,
             };
-            let beyond_caches = sites * reals * precision.bytes() > cache_bytes / 2;
-            let prefetch = if beyond_caches { 2 } else { 0 };
+            let own_bytes = cache_bytes.min(units * CACHE_OF_UNIT);
+            let stays_in = |bytes: usize| sites * reals * precision.bytes() <= bytes / 2;
+            let prefetch = if stays_in(own_bytes) { 0 } else { 2 };
             let rounds = (layout.blocks() / (GROUPS_OF_CORE * units)).clamp(1, ROUNDS_OF_CORE);
-            return Self { work_group: 1, stream_output: beyond_caches, prefetch, rounds, ..plain };
+            return Self { work_group: 1, stream_output: !stays_in(cache_bytes), prefetch, rounds, ..plain };
         }
         if !device.supports_register_limit() {
             return plain;
@@ -221,7 +224,7 @@ const GROUPS_OF_CORE: usize = 8;
 /// Rounds of a group on a CPU, beyond which nothing is gained.
 const ROUNDS_OF_CORE: usize = 32;
 
-/// What a core gets at most of a last-level cache. Drivers tell the size of all of it, also where they have two cores of a processor with sixty.
+/// What a core has of a last-level cache at least. Drivers tell the size of all of it, also where they have two cores of a processor with sixty.
 const CACHE_OF_UNIT: usize = 32 << 20;
 
 #[cfg(test)]
