@@ -55,7 +55,8 @@ struct QuarkMass {
     mass: Option<f64>,
 }
 
-fn reconstruction(text: &str) -> Result<Reconstruction, String> {
+/// The value of `--links`.
+pub(super) fn reconstruction(text: &str) -> Result<Reconstruction, String> {
     Reconstruction::ALL
         .into_iter()
         .find(|reconstruction| text == reconstruction.to_string())

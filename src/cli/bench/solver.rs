@@ -2,13 +2,14 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
+use crate::cli::equation::reconstruction;
 use crate::cli::failure::{Failure, Status};
 use crate::device::{DeviceKind, Team};
 use crate::dirac::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision, Kappa,
     Preconditioning, System, Wilson, bicgstab, block_cg, cg, cr,
 };
-use crate::host::{Boundary, Dims, random};
+use crate::host::{Boundary, Dims, Reconstruction, random};
 use crate::lattice::{Lattice, SpinorField};
 use lattice_solvers::SolverInfo;
 use std::time::{Duration, Instant};
@@ -28,13 +29,18 @@ pub struct Arguments {
     /// Also solve for this many sources at once by block-cg, and by cg one after the other; even-odd only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=24))]
     sources: Option<u32>,
+    /// The hopping parameter
+    #[arg(long, value_name = "K", default_value_t = 0.14, allow_negative_numbers = true)]
+    kappa: f64,
+    /// How far links are from 1: those of `generate --start weak:EPS`
+    #[arg(long, value_name = "EPS", default_value_t = 0.3)]
+    roughness: f64,
+    /// Reals stored for each link: 18, 12 or 8
+    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction)]
+    links: Reconstruction,
     #[command(flatten)]
     pub how: How,
 }
-
-/// Links close to 1 and a light quark: no method is done after so few iterations.
-const ROUGHNESS: f64 = 0.3;
-const KAPPA: f64 = 0.14;
 
 /// Tolerance of whole solves.
 const WHOLE: f64 = 1e-10;
@@ -114,15 +120,16 @@ fn measure_on(
     dims: Dims,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let configuration = random::weak(dims, ROUGHNESS, 1);
+    let kappa = Kappa(arguments.kappa);
+    let configuration = random::weak(dims, arguments.roughness, 1);
     let lattice = Lattice::new(team, dims)?;
-    let links = lattice.gauge::<f64>(&configuration, Boundary::antiperiodic_t())?;
-    let wilson = Wilson::new(&links, Kappa(KAPPA))?;
+    let links = lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), arguments.links)?;
+    let wilson = Wilson::new(&links, kappa)?;
     let b = lattice.spinors_from_host(1, &random::spinor_field(dims, 2))?;
     // The same equation without a device.
     let host = Lattice::new(&Team::host(), dims)?;
     let host_links = host.gauge::<f64>(&configuration, Boundary::antiperiodic_t())?;
-    let host_wilson = Wilson::new(&host_links, Kappa(KAPPA))?;
+    let host_wilson = Wilson::new(&host_links, kappa)?;
     for &precision in &arguments.precision {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             for method in &METHODS {
@@ -140,14 +147,15 @@ fn measure_on(
                     work = Some((info.work, iterations));
                     Ok((begin.elapsed() / iterations.max(1), None))
                 })?;
-                let subject = subject(number, dims, method.name, limits, work);
+                let subject = subject(arguments, number, dims, method.name, limits, work);
                 session.push(subject.found("residual", residual), samples);
             }
         }
         if let Some(sources) = arguments.sources
             && !session.interrupted()
         {
-            let place = Place { wilson: &wilson, host_wilson: &host_wilson, host: &host, number, dims };
+            let (wilson, host_wilson, host) = (&wilson, &host_wilson, &host);
+            let place = Place { arguments, wilson, host_wilson, host, number, dims };
             let iterations = arguments.iterations as usize;
             let limits = Limits { iterations, precision, preconditioning: Preconditioning::EvenOdd };
             measure_block(&place, sources as usize, limits, session)?;
@@ -158,6 +166,7 @@ fn measure_on(
 
 /// The row of a method, of which `work` is that of all these iterations.
 fn subject(
+    arguments: &Arguments,
     number: Option<usize>,
     dims: Dims,
     name: &str,
@@ -171,6 +180,9 @@ fn subject(
         .with("precision", limits.precision.to_string())
         .with("preconditioning", limits.preconditioning.to_string())
         .with("iterations", limits.iterations)
+        .with("links", arguments.links.reals())
+        .with("kappa", arguments.kappa)
+        .with("roughness", arguments.roughness)
         .flops(work.flops / per_iteration)
         .bytes(work.bytes / per_iteration)
         .by_the_wall();
@@ -187,7 +199,7 @@ fn measure_block(
     limits: Limits,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let Place { wilson, host_wilson, host, number, dims } = *place;
+    let Place { arguments, wilson, host_wilson, host, number, dims } = *place;
     let Limits { iterations, precision, preconditioning } = limits;
     let lattice = wilson.lattice();
     let mut b = lattice.spinors(sources)?;
@@ -231,7 +243,7 @@ fn measure_block(
         cg_iterations += info.iterations;
     }
     let work = Some((work, (count / sources) as u32));
-    let subject = subject(number, dims, "block-cg", limits, work)
+    let subject = subject(arguments, number, dims, "block-cg", limits, work)
         .with("sources", sources)
         .found("residual", residual)
         .found("whole_solves_iterations", at_once.iterations)
@@ -246,6 +258,7 @@ fn measure_block(
 /// Where solves are timed, and where they are checked.
 #[derive(Clone, Copy)]
 struct Place<'a> {
+    arguments: &'a Arguments,
     wilson: &'a Wilson<f64>,
     host_wilson: &'a Wilson<f64>,
     host: &'a Lattice,
