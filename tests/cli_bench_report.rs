@@ -94,6 +94,13 @@ fn vectors_and_solves_are_checked_and_timed() {
         assert!(residual > 0.0 && residual < 1.0, "{row}");
     }
     assert_eq!(rows(&found).len(), 4 * 2);
+
+    // With hops this small a few steps find the solution.
+    let heavy = result(&format!("{line} --links 12 --kappa 0.001 --roughness 0.1"), folder.path());
+    for (row, other) in rows(&heavy).iter().zip(rows(&found)) {
+        assert_eq!((&row["parameters"]["links"], &other["parameters"]["links"]), (&json!(12), &json!(18)));
+        assert!(row["details"]["residual"].as_f64().unwrap() < 1e-9, "{row}");
+    }
 }
 
 #[test]
