@@ -29,6 +29,7 @@ pub struct Arguments {
     /// Also solve for this many sources at once by block-cg, and by cg one after the other; even-odd only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=24))]
     sources: Option<u32>,
+    // By default a light quark on links close to 1: no method is done after so few iterations.
     /// The hopping parameter
     #[arg(long, value_name = "K", default_value_t = 0.14, allow_negative_numbers = true)]
     kappa: f64,
