@@ -46,8 +46,10 @@
 // Keeps compilers from loading for the next step while there is one, for which there are no registers; with units there are barriers anyway.
 #if SHARED_UNIT
 #define BETWEEN_STEPS
+#define BEFORE_NEXT_AGREEMENT GROUP_BARRIER
 #else
 #define BETWEEN_STEPS GROUP_BARRIER
+#define BEFORE_NEXT_AGREEMENT
 #endif
 
 // A number of a matrix, and of a staged field.
@@ -273,8 +275,8 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
     for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
          start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
 
-// x = x + p E; q = q T; p = p F + that q. T is upper triangular and F lower triangular.
-__kernel void block_advance(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global stored *restrict x,
+// x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular.
+__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices, __global stored *restrict x,
                             __global stored *restrict q, __global stored *restrict p)
 {
     __local pair local_matrices[3 * SOURCES * SOURCES];
@@ -312,7 +314,10 @@ __kernel void block_advance(const uint parities, const uint blocks, __global con
                     add_multiple(sums[j], turn[i * SOURCES + j], residual);
             }
         }
-        store_pieces(q, parities, blocks, at, sums AGREEMENT(1));
+        if (overwrite)
+            store_pieces(q, parities, blocks, at, sums AGREEMENT(1));
+        else
+            BEFORE_NEXT_AGREEMENT;
         BETWEEN_STEPS;
         // From the cache.
         FOR_FIELDS(i) {

@@ -437,12 +437,20 @@ fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
     let again = (0..3).map(|_| space.gram(&q_there).unwrap()).collect::<Vec<_>>();
     assert!(again[0] == again[1] && again[1] == again[2], "{what}: the same bits each time");
 
-    let matrices = Advance { step: &step, turn: &turn, keep: &keep };
-    space.advance_block(matrices, &mut x_there, &mut q_there, &mut p_there).unwrap();
-    let q_turned = times(&q, &turn);
-    close(&x_there, &plus(&x, 1.0, &times(&p, &step)), &format!("{what}: X + P E"));
-    close(&q_there, &q_turned, &format!("{what}: Q T"));
-    close(&p_there, &plus(&q_turned, 1.0, &times(&p, &keep)), &format!("{what}: Q + P F"));
+    let [mut x, mut q, mut p] = [x, q, p];
+    for overwrite in [false, true] {
+        let matrices = Advance { step: &step, turn: &turn, keep: &keep, overwrite };
+        space.advance_block(matrices, &mut x_there, &mut q_there, &mut p_there).unwrap();
+        let q_turned = times(&q, &turn);
+        x = plus(&x, 1.0, &times(&p, &step));
+        p = plus(&q_turned, 1.0, &times(&p, &keep));
+        if overwrite {
+            q = q_turned;
+        }
+        close(&x_there, &x, &format!("{what}: X + P E"));
+        close(&q_there, &q, &format!("{what}: Q T"));
+        close(&p_there, &p, &format!("{what}: Q T + P F"));
+    }
 }
 
 fn check_block_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: usize) {

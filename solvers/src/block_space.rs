@@ -30,7 +30,7 @@ pub trait BlockSpace: VectorSpace {
         q: &mut Self::Vector,
     ) -> Result<SquareMatrix, Self::Error>;
 
-    /// Fused: X = X + P E; Q = Q T; P = Q + P F with that new Q. T is upper triangular and F lower triangular.
+    /// Fused: X = X + P E; P = Q T + P F; Q = Q T if it is to be overwritten. T is upper triangular and F lower triangular.
     fn advance_block(
         &self,
         matrices: Advance<'_>,
@@ -49,6 +49,8 @@ pub struct Advance<'a> {
     pub turn: &'a SquareMatrix,
     /// F, lower triangular.
     pub keep: &'a SquareMatrix,
+    /// Whether Q T takes the place of Q.
+    pub overwrite: bool,
 }
 
 /// A linear operator on blocks, applied to each column.

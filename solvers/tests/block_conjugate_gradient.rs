@@ -136,7 +136,7 @@ impl BlockSpace for Space {
 
     fn advance_block(
         &self,
-        Advance { step, turn, keep }: Advance<'_>,
+        Advance { step, turn, keep, overwrite }: Advance<'_>,
         x: &mut Vector,
         q: &mut Vector,
         p: &mut Vector,
@@ -145,8 +145,11 @@ impl BlockSpace for Space {
             assert_eq!((turn[(i, j)], keep[(j, i)]), (0.0.into(), 0.0.into()), "not triangular");
         }
         *x = self.plus(x, p, step);
-        *q = self.plus(&vec![Complex64::default(); q.len()], q, turn);
-        *p = self.plus(q, p, keep);
+        let turned = self.plus(&vec![Complex64::default(); q.len()], q, turn);
+        *p = self.plus(&turned, p, keep);
+        if overwrite {
+            *q = turned;
+        }
         Ok(())
     }
 }

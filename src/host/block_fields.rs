@@ -54,16 +54,20 @@ pub fn subtract<T: Real>(
     gram(columns, q)
 }
 
-/// X = X + P E; Q = Q T; P = Q + P F with that Q.
+/// X = X + P E; P = Q T + P F; Q = Q T if it is to be overwritten.
 pub fn advance<T: Real>(
     columns: usize,
     [step, turn, keep]: [&[Complex64]; 3],
+    overwrite: bool,
     x: &mut [Spinor<T>],
     q: &mut [Spinor<T>],
     p: &mut [Spinor<T>],
 ) {
     add(1.0, &product(columns, p, step), x);
-    q.copy_from_slice(&product(columns, q, turn));
+    let turned = product(columns, q, turn);
     p.copy_from_slice(&product(columns, p, keep));
-    add(1.0, q, p);
+    add(1.0, &turned, p);
+    if overwrite {
+        q.copy_from_slice(&turned);
+    }
 }

@@ -186,6 +186,7 @@ impl BlockKernels {
                 &[
                     count("parities"),
                     count("blocks"),
+                    count("overwrite"),
                     numbers("matrices"),
                     output("x"),
                     output("q"),
@@ -221,13 +222,14 @@ impl BlockKernels {
         self.add_partials(&mut scratch)
     }
 
-    /// Starts X = X + P E, Q = Q T, P = Q + P F.
+    /// Starts X = X + P E, P = Q T + P F, and Q = Q T if it is to be overwritten.
     pub fn advance(&self, matrices: Advance<'_>, [x, q, p]: [Argument<'_>; 3]) -> Result<(), DeviceError> {
-        let Advance { step, turn, keep } = matrices;
+        let Advance { step, turn, keep, overwrite } = matrices;
         let mut scratch = self.scratch();
         scratch.send([step, turn, keep])?;
         let [parities, blocks] = self.extent();
-        let arguments = [parities, blocks, Argument::from(&scratch.matrices), x, q, p];
+        let overwrite = Argument::value(u32::from(overwrite));
+        let arguments = [parities, blocks, overwrite, Argument::from(&scratch.matrices), x, q, p];
         self.advance.start(self.range, &arguments)
     }
 

@@ -556,11 +556,11 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         q: &mut F,
         p: &mut F,
     ) -> Result<(), DeviceError> {
-        let Advance { step, turn, keep } = matrices;
+        let Advance { step, turn, keep, overwrite } = matrices;
         if self.is_on_host() {
             let matrices = [step, turn, keep].map(SquareMatrix::elements);
             let (x, q, p) = (self.on_host_mut(x), self.on_host_mut(q), self.on_host_mut(p));
-            host::block_fields::advance(self.sources, matrices, x, q, p);
+            host::block_fields::advance(self.sources, matrices, overwrite, x, q, p);
             return Ok(());
         }
         let (x, q, p) = (self.output(x), self.output(q), self.output(p));

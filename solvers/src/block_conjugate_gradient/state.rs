@@ -31,8 +31,11 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
 
     fn take_back(&mut self, mut state: SolverState<VectorOf<A>>) -> Result<(), Missing> {
         let columns = self.a.space().columns();
-        let c = state.scalars("C", columns * columns)?;
-        self.c = SquareMatrix::from_fn(columns, |i, j| c[i * columns + j]);
+        let matrix = |name| {
+            let elements = state.scalars(name, columns * columns)?;
+            Ok(SquareMatrix::from_fn(columns, |i, j| elements[i * columns + j]))
+        };
+        (self.c, self.t) = (matrix("C")?, matrix("T")?);
         self.scales = state.numbers("scale", columns)?;
         self.targets = state.numbers("target", columns)?;
         self.true_residuals = state.numbers("true residual", columns)?;
@@ -67,6 +70,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
             ];
             let lists =
                 lists.into_iter().flat_map(|(name, list)| list.iter().map(move |&value| (name, value)));
+            let matrices = [("C", &self.c), ("T", &self.t)];
             let single = [
                 ("replaced residual", self.replaced),
                 ("smallest residual", self.smallest.0),
@@ -90,7 +94,9 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
                     ("P", &self.p),
                     ("best X", &self.best.x),
                 ]),
-                scalars: named_values(self.c.elements().iter().map(|&element| ("C", element))),
+                scalars: named_values(matrices.into_iter().flat_map(|(name, matrix)| {
+                    matrix.elements().iter().map(move |&element| (name, element))
+                })),
                 numbers: named_values(lists.chain(single)),
                 counts: named_values(counts.into_iter().chain(replaced_after)),
                 history: self.history.clone(),
