@@ -20,7 +20,16 @@ pub trait BlockSpace: VectorSpace {
     fn roundoff(&self) -> f64;
 
     /// X†X
-    fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error>;
+    fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error> {
+        self.gram_while(x, || Ok(()))
+    }
+
+    /// X†X; `meanwhile` starts what a device is to do while the host waits for it.
+    fn gram_while(
+        &self,
+        x: &Self::Vector,
+        meanwhile: impl FnOnce() -> Result<(), Self::Error>,
+    ) -> Result<SquareMatrix, Self::Error>;
 
     /// Fused: Q = Q − Z D; gives Q†Q.
     fn subtract_block(

@@ -119,7 +119,12 @@ impl BlockSpace for Space {
         f64::EPSILON / 2.0
     }
 
-    fn gram(&self, x: &Vector) -> Result<SquareMatrix, Infallible> {
+    fn gram_while(
+        &self,
+        x: &Vector,
+        meanwhile: impl FnOnce() -> Result<(), Infallible>,
+    ) -> Result<SquareMatrix, Infallible> {
+        meanwhile()?;
         Ok(self.products(x, x))
     }
 

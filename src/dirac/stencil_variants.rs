@@ -116,7 +116,8 @@ impl Tuning {
             let work_group = 1 << (most_items / items_of_block).max(1).ilog2();
             let all_registers = in_double && work_group * items_of_block <= 128;
             let (limit, tile_z) = (if all_registers { 255 } else { 168 }, if in_double { 4 } else { 8 });
-            return Self { work_group, sources_per_item, tile_z, ..registers(limit) };
+            let stream_output = precision != StoragePrecision::Half;
+            return Self { work_group, sources_per_item, stream_output, tile_z, ..registers(limit) };
         }
         if precision == StoragePrecision::Single && one_wave {
             let group = |work_group, limit| Self { work_group, stream_output: true, ..registers(limit) };

@@ -215,8 +215,6 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockOperator for Normal<A> {
     fn apply_gram(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<SquareMatrix, ErrorOf<A>> {
         let mut between = self.between.borrow_mut();
         self.operator.apply(psi, &mut between)?;
-        let gram = self.space().gram(&between)?;
-        self.adjoint.apply(&between, out)?;
-        Ok(gram)
+        self.space().gram_while(&between, || self.adjoint.apply(&between, out))
     }
 }

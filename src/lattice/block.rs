@@ -4,7 +4,8 @@ use super::Layout;
 use super::layout::Shape;
 use super::space::field_key;
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending, Range,
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending, PinnedBuffer,
+    Range,
 };
 use crate::host::Spinor;
 use crate::scalar::{Storage, StoragePrecision};
@@ -59,6 +60,10 @@ struct Scratch {
     partials: Buffer<f64>,
     /// The numbers of the tiles.
     sums: Buffer<f64>,
+    /// Where they go on the host, while they are not on their way.
+    sums_on_host: Option<PinnedBuffer<f64>>,
+    /// They on their way, until somebody reads them.
+    read: Option<Pending<PinnedBuffer<f64>>>,
 }
 
 /// How the work is divided.
@@ -199,6 +204,8 @@ impl BlockKernels {
                 sent: None,
                 partials: Buffer::zeroed(device, 2 * elements * groups)?,
                 sums: Buffer::zeroed(device, 2 * elements)?,
+                sums_on_host: None,
+                read: None,
             }),
         })
     }
@@ -233,9 +240,11 @@ impl BlockKernels {
         self.advance.start(self.range, &arguments)
     }
 
-    /// The matrix that was started last.
+    /// The matrix that was started last; to be called once for each.
     pub fn read_gram(&self) -> Result<SquareMatrix, DeviceError> {
-        let sums = self.scratch().sums.to_vec()?;
+        let mut scratch = self.scratch();
+        let on_host = scratch.read.take().expect("a matrix has been started").wait()?;
+        let sums = on_host.as_slice();
         let size = self.tile;
         let across = self.columns.div_ceil(size);
         let mut gram = SquareMatrix::zero(self.columns);
@@ -250,6 +259,7 @@ impl BlockKernels {
                 }
             }
         }
+        scratch.sums_on_host = Some(on_host);
         Ok(gram)
     }
 
@@ -259,10 +269,15 @@ impl BlockKernels {
     }
 
     fn add_partials(&self, scratch: &mut Scratch) -> Result<(), DeviceError> {
-        let Scratch { partials, sums, .. } = scratch;
+        let Scratch { partials, sums, sums_on_host, read, .. } = scratch;
         let count = Argument::value(self.range.group_count() as u32);
-        self.sum.start(self.sum_range, &[count, Argument::from(&*partials), Argument::from(sums)])?;
-        self.device.flush()
+        self.sum.start(self.sum_range, &[count, Argument::from(&*partials), Argument::from(&mut *sums)])?;
+        let on_host = match sums_on_host.take() {
+            Some(on_host) => on_host,
+            None => PinnedBuffer::kept(&self.device, sums.len())?,
+        };
+        *read = Some(on_host.read_from_in_order(&*sums)?);
+        Ok(())
     }
 
     fn scratch(&self) -> MutexGuard<'_, Scratch> {

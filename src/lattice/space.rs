@@ -499,15 +499,17 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         Ok(self.kernels.blocks.get_or_init(|| kernels))
     }
 
-    /// The Gram matrix of a kernel on each slab; those of several are added in their order, once all have been started.
+    /// The Gram matrix of a kernel on each slab; those of several are added in their order, once all have been started and then what is to be done meanwhile.
     fn sum_of_grams(
         &self,
         launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
+        meanwhile: impl FnOnce() -> Result<(), DeviceError>,
     ) -> Result<SquareMatrix, DeviceError> {
         let kernels = self.block_kernels()?;
         for (k, kernels) in kernels.iter().enumerate() {
             launch(kernels, k)?;
         }
+        meanwhile()?;
         let mut sum = SquareMatrix::zero(self.sources);
         for kernels in kernels {
             let part = kernels.read_gram()?;
@@ -530,13 +532,18 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         T::Real::epsilon().to_f64() / 2.0
     }
 
-    fn gram(&self, x: &F) -> Result<SquareMatrix, DeviceError> {
+    fn gram_while(
+        &self,
+        x: &F,
+        meanwhile: impl FnOnce() -> Result<(), DeviceError>,
+    ) -> Result<SquareMatrix, DeviceError> {
         if self.is_on_host() {
             let gram = host::block_fields::gram(self.sources, self.on_host(x));
+            meanwhile()?;
             return Ok(matrix(self.sources, &gram));
         }
         let x = self.input(x);
-        self.sum_of_grams(|kernels, k| kernels.gram(x[k]))
+        self.sum_of_grams(|kernels, k| kernels.gram(x[k]), meanwhile)
     }
 
     fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
@@ -546,7 +553,7 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
             return Ok(matrix(self.sources, &gram));
         }
         let (z, q) = (self.input(z), self.output(q));
-        self.sum_of_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))
+        self.sum_of_grams(|kernels, k| kernels.subtract(d, z[k], q[k]), || Ok(()))
     }
 
     fn advance_block(

@@ -213,7 +213,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         // A source equal to zero has the solution zero: its residual is counted absolutely.
         let scale = |norm| if norm > 0.0 { norm } else { 1.0 };
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
-        self.c = self.orthogonalise(&gram, &zero, |_| zero.clone())?;
+        self.c = self.orthogonalise(gram.cholesky(self.dependent()), &zero, |_| zero.clone())?;
         self.history.push(largest(&self.iterated(&self.c)));
         self.replaced = self.history[0];
         if self.is_due(&self.c) { self.replace(&zero) } else { Ok(None) }
@@ -252,7 +252,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             self.iterations += 1;
             let step = &delta * &self.c;
             // What C becomes, but for a second orthogonalisation, which changes nothing of its columns' norms.
-            let next = &(&gram.cholesky(self.dependent()).factor * &self.t.triangular_inverse()) * &self.c;
+            let cholesky = gram.cholesky(self.dependent());
+            let next = &(&cholesky.factor * &self.t.triangular_inverse()) * &self.c;
             self.history.push(largest(&self.iterated(&next)));
             if self.is_due(&next) {
                 // Q is replaced and takes no part in P before.
@@ -263,7 +264,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                     return Ok(verdict);
                 }
             } else {
-                let s = self.orthogonalise(&gram, &step, SquareMatrix::adjoint)?;
+                let s = self.orthogonalise(cholesky, &step, SquareMatrix::adjoint)?;
                 self.c = &s * &self.c;
                 self.offer_best()?;
             }
@@ -282,16 +283,16 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Makes Q orthonormal, where `gram` is the product of what is stored of it with itself; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the
+    /// Makes Q orthonormal, where the factors are those of the product of what is stored of it with itself; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the
     /// new Q is to be multiplied to have the old one.
     fn orthogonalise(
         &mut self,
-        gram: &SquareMatrix,
+        cholesky: Cholesky,
         step: &SquareMatrix,
         keep: impl FnOnce(&SquareMatrix) -> SquareMatrix,
     ) -> Result<SquareMatrix, ErrorOf<A>> {
         let space = self.a.space();
-        let Cholesky { mut factor, inverse: mut turn, independent } = gram.cholesky(self.dependent());
+        let Cholesky { mut factor, inverse: mut turn, independent } = cholesky;
         let overwrite = independent.iter().any(|&share| share < INDEPENDENT_ENOUGH);
         let badly_conditioned = space.roundoff().sqrt();
         if independent.iter().any(|&share| share > 0.0 && share < badly_conditioned) {
@@ -361,13 +362,13 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         if true_residual.is_nan() || self.futile >= FUTILE_REPLACEMENTS {
             return Ok(Some(Err(Failure::PrecisionLimit { iterated, true_residual })));
         }
-        let gram = self.gram_of_q()?;
+        let cholesky = self.gram_of_q()?.cholesky(self.dependent());
         let zero = SquareMatrix::zero(self.c.size());
         let expected = std::mem::replace(&mut self.c, zero.clone());
         let keep = |c: &SquareMatrix| {
             if is_near(c, &expected) { (c * inverse).adjoint() } else { zero.clone() }
         };
-        self.c = self.orthogonalise(&gram, &zero, keep)?;
+        self.c = self.orthogonalise(cholesky, &zero, keep)?;
         let iterated = self.iterated(&self.c);
         self.replaced = largest(&iterated);
         self.replaced_after = Some(self.iterations);
