@@ -133,6 +133,20 @@ static inline uint4 load_16(__global const void *address, const int streamed)
     return *(__global const uint4 *)address;
 }
 
+static inline void store_8(__global void *address, const int streamed, const uint2 value)
+{
+#ifdef STREAMED_STORE
+    if (streamed) {
+        __asm__ volatile(STREAMED_STORE "v2.u32 [%0], {%1, %2};"
+                         :
+                         : "l"(address), "r"(value.x), "r"(value.y)
+                         : "memory");
+        return;
+    }
+#endif
+    *(__global uint2 *)address = value;
+}
+
 static inline void store_16(__global void *address, const int streamed, const uint4 value)
 {
 #ifdef STREAMED_STORE
@@ -245,7 +259,7 @@ static inline void store_vector(__global stored *address, const int width, const
     if (width == 4)
         store_16(address, STREAM_OUTPUT, pack_4(z));
     else
-        *(__global uint2 *)address = pack_2(z);
+        store_8(address, STREAM_OUTPUT, pack_2(z));
 #endif
 }
 

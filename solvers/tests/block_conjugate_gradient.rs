@@ -6,6 +6,7 @@ use dense::keeper::StopAt;
 use dense::{Dense, Random, distance, failure};
 use lattice_solvers::*;
 use num_complex::Complex64;
+use std::cell::Cell;
 use std::convert::Infallible;
 
 const N: usize = 300;
@@ -19,6 +20,8 @@ struct Columns {
 struct Space {
     one: dense::Space,
     columns: usize,
+    /// How often Q T took the place of Q.
+    overwritten: Cell<usize>,
 }
 
 type Vector = Vec<Complex64>;
@@ -26,7 +29,7 @@ type Vector = Vec<Complex64>;
 impl Columns {
     fn new(a: Dense, columns: usize) -> Self {
         let one = dense::Space { dimension: a.rows.len() };
-        Self { a, space: Space { one, columns } }
+        Self { a, space: Space { one, columns, overwritten: Cell::new(0) } }
     }
 
     fn solutions(&self, b: &Vector) -> Vec<Vector> {
@@ -153,6 +156,7 @@ impl BlockSpace for Space {
         let turned = self.plus(&vec![Complex64::default(); q.len()], q, turn);
         *p = self.plus(&turned, p, keep);
         if overwrite {
+            self.overwritten.set(self.overwritten.get() + 1);
             *q = turned;
         }
         Ok(())
@@ -289,6 +293,28 @@ fn sources_that_depend_on_each_other_are_solved() {
     let alone = solve(&Columns::new(spread(206), 1), &one).1.iterations;
     let twice = solve(&Columns::new(spread(206), 2), &[&one[..], &one].concat()).1.iterations;
     assert_eq!(alone, twice);
+}
+
+#[test]
+fn what_is_stored_of_q_stays_until_its_columns_are_too_much_alike() {
+    let mut random = Random(215);
+    let [one, other] = [random.vector(N), random.vector(N)];
+    let alike: Vector = one.iter().zip(&other).map(|(one, other)| one + other * 0.03).collect();
+    let mut overwritten = Vec::new();
+    for b in [[&one[..], &other].concat(), [&one[..], &alike].concat()] {
+        let a = Columns::new(spread(216), 2);
+        let (block, info) = solve(&a, &b);
+        check(&a, &b, &block, 1e-10);
+        overwritten.push(a.space.overwritten.get());
+        assert!(overwritten[overwritten.len() - 1] < info.iterations / 4, "{overwritten:?}");
+        let stored = info.work.bytes - a.work().times(info.applications as u64).bytes;
+        let bytes = (a.space.dimension() * a.space.component_bytes()) as u64;
+        // Three for Q, five for P and X, and each product.
+        let iteration = 9 * info.iterations as u64;
+        let rest = stored / bytes - iteration - overwritten[overwritten.len() - 1] as u64;
+        assert!(rest <= 10, "{rest} passes outside of iterations");
+    }
+    assert!(overwritten[0] == 0 && overwritten[1] > 0, "{overwritten:?}");
 }
 
 /// The Krylov space of all sources is the whole space after a few iterations.

@@ -26,6 +26,9 @@ const BLOCK: KernelFamily = KernelFamily::new(
 /// Most numbers that a work-item adds up in single precision.
 const MOST_IN_SINGLE: usize = 256;
 
+/// Groups for each compute unit of a GPU: several times as many as run at once, which are three or four with the registers below, and a multiple of both.
+const GROUPS_OF_UNIT: usize = 24;
+
 /// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once
 /// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
@@ -84,7 +87,7 @@ impl Division {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
         let info = device.info();
         let processor = info.kind == DeviceKind::Cpu;
-        let most_groups = if processor { 4 } else { 16 } * info.compute_units.max(1);
+        let most_groups = if processor { 4 } else { GROUPS_OF_UNIT } * info.compute_units.max(1);
         let half = T::STORAGE == StoragePrecision::Half;
         if layout.lanes() > 1 {
             let slots = if half { 1 } else { 16 };
@@ -157,7 +160,8 @@ impl BlockKernels {
             .define("TILE", tile)
             .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
             .define("STREAM_LINKS", 0)
-            .define("STREAM_OUTPUT", 0);
+            // What comes next reads other fields first, or these from the first-level cache.
+            .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu));
         let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
         let key = if limited { key.max_registers(REGISTERS) } else { key };
         let program = device.program(&key)?;

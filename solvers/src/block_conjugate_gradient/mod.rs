@@ -62,8 +62,8 @@ impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
 /// What [`block_conjugate_gradient`] ends with.
 type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, SolverError<Block<VectorOf<A>>, ErrorOf<A>>>;
 
-/// How much of each column of what is stored of Q must be independent of the others, so that Q is not stored anew: with a hundredth, rounding errors grow to a
-/// tenfold. One store in nine of an iteration's vector operations is saved.
+/// How much of each column of what is stored of Q must be independent of those before it, so that Q is not stored anew: with a hundredth, rounding errors grow
+/// to a tenfold. That saves one of the ten passes over fields that an iteration makes besides the operator's.
 const INDEPENDENT_ENOUGH: f64 = 0.01;
 
 /// How often a replaced residual may fail to be smaller than the last one.
@@ -244,16 +244,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 continue;
             }
             let delta = cholesky.inverse_of_product();
+            // Before the next product, for which devices wait.
+            let (step, t_inverse) = (&delta * &self.c, self.t.triangular_inverse());
             let gram = space.subtract_block(&self.z, &(&delta * &self.t), &mut self.q)?;
             self.work += Work::pass(space, 12 * columns as u64 + 4, 3);
             if !gram.is_finite() {
                 return Ok(Err(Failure::NotFinite { quantity: "Q†Q" }));
             }
             self.iterations += 1;
-            let step = &delta * &self.c;
             // What C becomes, but for a second orthogonalisation, which changes nothing of its columns' norms.
             let cholesky = gram.cholesky(self.dependent());
-            let next = &(&cholesky.factor * &self.t.triangular_inverse()) * &self.c;
+            let next = &(&cholesky.factor * &t_inverse) * &self.c;
             self.history.push(largest(&self.iterated(&next)));
             if self.is_due(&next) {
                 // Q is replaced and takes no part in P before.
