@@ -4,8 +4,8 @@ use super::Layout;
 use super::layout::Shape;
 use super::space::field_key;
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending, PinnedBuffer,
-    Range,
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending,
+    PinnedBuffer, Range,
 };
 use crate::host::Spinor;
 use crate::scalar::{Storage, StoragePrecision};
