@@ -276,8 +276,8 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
          start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
 
 // x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular.
-__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices, __global stored *restrict x,
-                            __global stored *restrict q, __global stored *restrict p)
+__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices,
+                            __global stored *restrict x, __global stored *restrict q, __global stored *restrict p)
 {
     __local pair local_matrices[3 * SOURCES * SOURCES];
     AGREEMENT_LOCAL;

@@ -9,7 +9,7 @@ use crate::{ErrorOf, VectorOf};
 /// A space whose vectors are blocks: N columns side by side, each of them a vector.
 ///
 /// To the plain operations of [`VectorSpace`] a block is one long vector. What is between columns is an N × N matrix, which is small and on the host: one
-/// transfer each, about 20 µs from a GPU, where an iteration on 12 fields of a 32⁴ lattice takes 5 ms.
+/// transfer each, about 20 µs from a GPU, where an iteration on 12 fields of a 32⁴ lattice takes 3 to 9 ms.
 ///
 /// For a block X with columns xⱼ and a matrix D, X D has the columns Σᵢ xᵢ Dᵢⱼ, and X†X the elements (xᵢ, xⱼ).
 pub trait BlockSpace: VectorSpace {

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::report::Report;
-use crate::host::{Dims, GaugeConfiguration};
+use crate::host::{Dims, GaugeConfiguration, Reconstruction};
 use crate::io::{self, Format, GaugeFile, ReadOptions, WriteOptions};
 use crate::scalar;
 use std::ffi::OsString;
@@ -42,6 +42,14 @@ pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
             None => word,
         });
     renamed.collect()
+}
+
+/// The value of `--links`.
+pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
+    Reconstruction::ALL
+        .into_iter()
+        .find(|reconstruction| text == reconstruction.to_string())
+        .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
 }
 
 /// How many bits a real number has, as an option.

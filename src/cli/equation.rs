@@ -1,7 +1,7 @@
 //! What `invert` and `spectrum` share: the equation, the method, and where it is solved.
 
 use super::Common;
-use super::arguments::Input;
+use super::arguments::{Input, reconstruction};
 use super::checkpoint::{Checkpointing, Identity, Session, fingerprint};
 use super::failure::{Failure, Status};
 use super::report::Report;
@@ -53,14 +53,6 @@ struct QuarkMass {
     /// The bare mass instead: M = (4 + m) − H/2, solutions are those of κ = 1/(8 + 2m) times 2κ
     #[arg(long, value_name = "M", allow_negative_numbers = true)]
     mass: Option<f64>,
-}
-
-/// The value of `--links`.
-pub(super) fn reconstruction(text: &str) -> Result<Reconstruction, String> {
-    Reconstruction::ALL
-        .into_iter()
-        .find(|reconstruction| text == reconstruction.to_string())
-        .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
 }
 
 /// How the equation is solved.

@@ -284,8 +284,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Makes Q orthonormal, where the factors are those of the product of what is stored of it with itself; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the
-    /// new Q is to be multiplied to have the old one.
+    /// Makes Q orthonormal, with the factors of (Q T)†Q T; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the new Q is to be multiplied to have
+    /// the old one.
     fn orthogonalise(
         &mut self,
         cholesky: Cholesky,

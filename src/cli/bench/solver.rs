@@ -2,7 +2,7 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::cli::equation::reconstruction;
+use crate::cli::arguments::reconstruction;
 use crate::cli::failure::{Failure, Status};
 use crate::device::{DeviceKind, Team};
 use crate::dirac::{
