@@ -8,12 +8,12 @@
 // PIECE        complex numbers of a spinor that a work-item has at a time
 // UNROLL       1 to unroll the loops over the fields, so that their numbers are in registers
 // ALL_EXIST    1 if each work-item has a piece in each round: it then asks for none, and has the loads of all fields under way at once
+// WIDTH        with several lanes: columns of a result that are summed up at a time
 // SMALL        1 if 32 bits are enough for how many bytes it is from a field's start, and addresses take fewer registers for it
 //
-// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by. With several lanes it is a vector of lanes; with one, a vector of
-// 16 bytes, or half of one in half precision, whose 16 bytes would take too many registers. There a site has a unit: with one lane the items with the pieces of
-// a site, which are in one work-group, agree on it; with several lanes a piece is all of a block. Work-groups go through the field together, LOCAL_SIZE pieces
-// each at a time.
+// A work-item has one *piece* of every field at a time, those of the result in its registers while the others pass by, or WIDTH of them. With several lanes it is a
+// vector of lanes; with one, a vector of 16 bytes, or half of one in half precision, whose 16 bytes would take too many registers. There a site has a unit: with
+// one lane the items with the pieces of a site, which are in one work-group, agree on it; with several lanes a piece is all of a block.
 //
 // A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
 // an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
@@ -190,6 +190,21 @@ INLINE void load_piece(__global const stored *field, const place at, vcomplex *z
 #define AGREEMENT(turn)
 #endif
 
+#if LANES > 1
+INLINE void store_piece(__global stored *field, const place at, const vcomplex *z)
+{
+#if UNIT_NUMBERS
+    spinor psi;
+    FOR_PIECE(c)
+        psi.s[c] = z[c];
+    store_spinor(field + at.half_field, at.blocks, at.block, psi);
+#else
+    __global vstored *numbers = (__global vstored *)BYTES_FROM(field, piece_start(at));
+    numbers[0] = z[0].re;
+    numbers[1] = z[0].im;
+#endif
+}
+#else
 // Stores the pieces of all fields of a block. To be called by all work-items of a group.
 INLINE void store_pieces(__global stored *all, const uint parities, const uint blocks, const place at,
                                 const vcomplex (*z)[PIECE] AGREEMENT_PARAMETER)
@@ -206,13 +221,7 @@ INLINE void store_pieces(__global stored *all, const uint parities, const uint b
 #endif
     FOR_FIELDS(i) {
         __global stored *field = all + field_start(parities, blocks, i);
-#if UNIT_NUMBERS && LANES > 1
-        spinor psi;
-        FOR_PIECE(c)
-            psi.s[c] = z[i][c];
-        if (at.exists)
-            store_spinor(field + at.half_field, at.blocks, at.block, psi);
-#elif SHARED_UNIT
+#if SHARED_UNIT
         // As place_of has it.
         const uint sites = LOCAL_SIZE / PIECES_OF_BLOCK;
         const uint first = i * LOCAL_SIZE + get_local_id(0) / PIECES_OF_VECTOR % sites * PIECES_OF_VECTOR;
@@ -230,18 +239,13 @@ INLINE void store_pieces(__global stored *all, const uint parities, const uint b
                 *(__global real *)BYTES_FROM(field, unit_start(at)) = unit;
             store_vector(BYTES_FROM(field, piece_start(at)), PIECE, raised);
         }
-#elif LANES > 1
-        if (at.exists) {
-            __global vstored *numbers = (__global vstored *)BYTES_FROM(field, piece_start(at));
-            numbers[0] = z[i][0].re;
-            numbers[1] = z[i][0].im;
-        }
 #else
         if (at.exists)
             store_vector(BYTES_FROM(field, piece_start(at)), PIECE, z[i]);
 #endif
     }
 }
+#endif
 
 // The pieces of all fields of a block.
 INLINE void load_pieces(__global const stored *all, const uint parities, const uint blocks, const place at, vcomplex (*z)[PIECE])
@@ -268,12 +272,101 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
         sum[c] = multiply_add(sum[c], factor, x[c]);
 }
 
-// for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them
+// for (each round of the work-groups): a work-item has the pieces `first`, `first` + LOCAL_SIZE, …, `slots` of them. On a processor, which has several lanes, a
+// group goes on beside what it has just done; elsewhere the groups go through the field together.
+#if LANES > 1
+#define SHARE_OF_GROUP ((pieces + get_num_groups(0) * per_group - 1) / (get_num_groups(0) * per_group) * per_group)
+#define START_OF_GROUP (get_group_id(0) * SHARE_OF_GROUP)
+#define END_OF_GROUP min(pieces, (uint)(START_OF_GROUP + SHARE_OF_GROUP))
+#define STEP_OF_GROUP per_group
+#else
+#define START_OF_GROUP (get_group_id(0) * per_group)
+#define END_OF_GROUP pieces
+#define STEP_OF_GROUP (get_num_groups(0) * per_group)
+#endif
 #define FOR_EACH_ROUND(slots)                                                                                   \
     const uint per_group = LOCAL_SIZE * (slots);                                                                \
     const uint pieces = count_pieces(parities, blocks);                                                         \
-    for (uint start = get_group_id(0) * per_group, first = start + get_local_id(0); start < pieces;              \
-         start += get_num_groups(0) * per_group, first += get_num_groups(0) * per_group)
+    const uint end = END_OF_GROUP;                                                                              \
+    for (uint start = START_OF_GROUP, first = start + get_local_id(0); start < end; start += STEP_OF_GROUP, first += STEP_OF_GROUP)
+
+#if LANES > 1
+#define FOR_TILES(first) for (int first = 0; first < SOURCES; first += WIDTH)
+#define FOR_TILE(w) _Pragma("unroll") for (int w = 0; w < WIDTH; ++w)
+// Rows of matrices are read to the end of a tile.
+#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES + WIDTH)
+
+#define SET_ZERO(z)                                                                                             \
+    FOR_TILE(w) {                                                                                               \
+        FOR_PIECE(c)                                                                                            \
+            z[w][c].re = z[w][c].im = (vreal)0;                                                                 \
+    }
+
+// The columns of a tile that begins with the column `first`, or zero where there are none.
+INLINE void load_tile(__global const stored *all, const uint parities, const uint blocks, const place at, const int first,
+                      vcomplex (*z)[PIECE])
+{
+    SET_ZERO(z)
+    FOR_TILE(w) {
+        if (first + w < SOURCES)
+            load_piece(all + field_start(parities, blocks, first + w), at, z[w]);
+    }
+}
+
+INLINE void store_tile(__global stored *all, const uint parities, const uint blocks, const place at, const int first,
+                       const vcomplex (*z)[PIECE])
+{
+    FOR_TILE(w) {
+        if (first + w < SOURCES && at.exists)
+            store_piece(all + field_start(parities, blocks, first + w), at, z[w]);
+    }
+}
+
+// sums + sign·x D of a tile, for the fields of x in a range
+INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const stored *x, __local const pair *d, const uint parities,
+                         const uint blocks, const place at, const int first, const int from, const int to)
+{
+    for (int i = from; i < to; ++i) {
+        vcomplex z[PIECE];
+        load_piece(x + field_start(parities, blocks, i), at, z);
+        FOR_TILE(w)
+            add_multiple(sums[w], (real)sign * d[i * SOURCES + first + w], z);
+    }
+}
+
+// x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular, so that what is overwritten of p and q in the
+// orders below is not needed any more.
+__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices,
+                            __global stored *restrict x, __global stored *restrict q, __global stored *restrict p)
+{
+    __local pair local_matrices[MATRIX_NUMBERS(3)];
+    load_matrices(3, matrices, local_matrices);
+    __local const pair *step = local_matrices;
+    __local const pair *turn = local_matrices + SOURCES * SOURCES;
+    __local const pair *keep = local_matrices + 2 * SOURCES * SOURCES;
+    FOR_EACH_ROUND(1) {
+        const place at = place_of(parities, blocks, first);
+        vcomplex sums[WIDTH][PIECE];
+        FOR_TILES(tile) {
+            load_tile(x, parities, blocks, at, tile, sums);
+            add_products(sums, 1, p, step, parities, blocks, at, tile, 0, SOURCES);
+            store_tile(x, parities, blocks, at, tile, sums);
+        }
+        FOR_TILES(tile) {
+            SET_ZERO(sums)
+            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
+            add_products(sums, 1, p, keep, parities, blocks, at, tile, tile, SOURCES);
+            store_tile(p, parities, blocks, at, tile, sums);
+        }
+        for (int tile = (SOURCES - 1) / WIDTH * WIDTH; overwrite && tile >= 0; tile -= WIDTH) {
+            SET_ZERO(sums)
+            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
+            store_tile(q, parities, blocks, at, tile, sums);
+        }
+    }
+}
+#else
+#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES)
 
 // x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular.
 __kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices,
@@ -331,6 +424,7 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint o
         store_pieces(p, parities, blocks, at, sums AGREEMENT(0));
     }
 }
+#endif
 
 #define TILE_NUMBERS (TILE * TILE)
 #define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)
@@ -492,13 +586,25 @@ __kernel void block_gram(const uint parities, const uint blocks, __global const 
 __kernel void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
                              __global stored *restrict q, __global double2 *restrict partials)
 {
-    __local pair factors[SOURCES * SOURCES];
+    __local pair factors[MATRIX_NUMBERS(1)];
     AGREEMENT_LOCAL;
     GRAM_LOCAL;
     load_matrices(1, matrices, factors);
     FOR_EACH_ROUND(SLOTS) {
         for (int slot = 0; slot < SLOTS; ++slot) {
             const place at = place_of(parities, blocks, first + slot * LOCAL_SIZE);
+#if LANES > 1
+            FOR_TILES(tile) {
+                vcomplex sums[WIDTH][PIECE];
+                load_tile(q, parities, blocks, at, tile, sums);
+                add_products(sums, -1, z, factors, parities, blocks, at, tile, 0, SOURCES);
+                store_tile(q, parities, blocks, at, tile, sums);
+                FOR_TILE(w) {
+                    if (tile + w < SOURCES)
+                        stage_piece(stage, tile + w, slot, sums[w]);
+                }
+            }
+#else
             vcomplex residual[SOURCES][PIECE];
             load_pieces(q, parities, blocks, at, residual);
             FOR_FIELDS(i) {
@@ -510,6 +616,7 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
             store_pieces(q, parities, blocks, at, residual AGREEMENT(0));
             FOR_FIELDS(j)
                 stage_piece(stage, j, slot, residual[j]);
+#endif
         }
         add_staged(stage, corners, sums);
     }

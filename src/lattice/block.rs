@@ -90,7 +90,11 @@ impl Division {
         let most_groups = if processor { 4 } else { GROUPS_OF_UNIT } * info.compute_units.max(1);
         let half = T::STORAGE == StoragePrecision::Half;
         if layout.lanes() > 1 {
-            let slots = if half { 1 } else { 16 };
+            let slots = match columns {
+                _ if half => 1,
+                0..=12 => 32,
+                _ => 16,
+            };
             return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups };
         }
         let double = T::STORAGE == StoragePrecision::Double;
@@ -123,6 +127,11 @@ fn piece<T: Storage>(layout: &Layout) -> usize {
         (_, 1) => layout.pack(),
         _ => 1,
     }
+}
+
+/// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
+fn width<T: Storage>() -> usize {
+    if T::STORAGE == StoragePrecision::Half { 12 } else { 4 }
 }
 
 /// As many as there are of these in one parity of a field.
@@ -164,6 +173,7 @@ impl BlockKernels {
             .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu));
         let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
         let key = if limited { key.max_registers(REGISTERS) } else { key };
+        let key = if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key };
         let program = device.program(&key)?;
         let count = Parameter::value::<u32>;
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
