@@ -166,6 +166,15 @@ impl<T: Storage> Fields<T> {
         })
     }
 
+    /// Takes away what a variant has left, which the next one might leave out.
+    fn clear(&mut self) -> Result<(), Failure> {
+        match self {
+            Fields::Hop { out, .. } => *out = out.lattice().parities(out.parity(), out.sources())?,
+            Fields::Full { out, .. } => *out = out.lattice().spinors(out.sources())?,
+        }
+        Ok(())
+    }
+
     fn result(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         match self {
             Fields::Hop { out, .. } => out.to_host(),
@@ -343,6 +352,7 @@ impl Case<'_> {
         session: &Session<'_>,
     ) -> Result<Option<Timed>, Failure> {
         let dims = self.configuration.dims();
+        fields.clear()?;
         variant.apply(fields)?;
         let found = fields.result()?;
         let deviation = found
