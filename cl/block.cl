@@ -245,7 +245,6 @@ INLINE void store_pieces(__global stored *all, const uint parities, const uint b
 #endif
     }
 }
-#endif
 
 // The pieces of all fields of a block.
 INLINE void load_pieces(__global const stored *all, const uint parities, const uint blocks, const place at, vcomplex (*z)[PIECE])
@@ -253,6 +252,7 @@ INLINE void load_pieces(__global const stored *all, const uint parities, const u
     FOR_FIELDS(i)
         load_piece(all + field_start(parities, blocks, i), at, z[i]);
 }
+#endif
 
 // Brings `count` matrices to local memory, each row after row.
 INLINE void load_matrices(const int count, __global const double2 *from, __local pair *to)
@@ -595,13 +595,13 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
             const place at = place_of(parities, blocks, first + slot * LOCAL_SIZE);
 #if LANES > 1
             FOR_TILES(tile) {
-                vcomplex sums[WIDTH][PIECE];
-                load_tile(q, parities, blocks, at, tile, sums);
-                add_products(sums, -1, z, factors, parities, blocks, at, tile, 0, SOURCES);
-                store_tile(q, parities, blocks, at, tile, sums);
+                vcomplex residual[WIDTH][PIECE];
+                load_tile(q, parities, blocks, at, tile, residual);
+                add_products(residual, -1, z, factors, parities, blocks, at, tile, 0, SOURCES);
+                store_tile(q, parities, blocks, at, tile, residual);
                 FOR_TILE(w) {
                     if (tile + w < SOURCES)
-                        stage_piece(stage, tile + w, slot, sums[w]);
+                        stage_piece(stage, tile + w, slot, residual[w]);
                 }
             }
 #else

@@ -305,14 +305,15 @@ fn what_is_stored_of_q_stays_until_its_columns_are_too_much_alike() {
         let a = Columns::new(spread(216), 2);
         let (block, info) = solve(&a, &b);
         check(&a, &b, &block, 1e-10);
-        overwritten.push(a.space.overwritten.get());
-        assert!(overwritten[overwritten.len() - 1] < info.iterations / 4, "{overwritten:?}");
+        let count = a.space.overwritten.get();
+        assert!(count < info.iterations / 4, "{count}");
         let stored = info.work.bytes - a.work().times(info.applications as u64).bytes;
         let bytes = (a.space.dimension() * a.space.component_bytes()) as u64;
         // Three for Q, five for P and X, and each product.
         let iteration = 9 * info.iterations as u64;
-        let rest = stored / bytes - iteration - overwritten[overwritten.len() - 1] as u64;
+        let rest = stored / bytes - iteration - count as u64;
         assert!(rest <= 10, "{rest} passes outside of iterations");
+        overwritten.push(count);
     }
     assert!(overwritten[0] == 0 && overwritten[1] > 0, "{overwritten:?}");
 }

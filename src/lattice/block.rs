@@ -158,6 +158,7 @@ impl BlockKernels {
         // In single and double kernels are slower for it.
         let small = T::STORAGE == StoragePrecision::Half
             && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
+        let not_processor = u8::from(device.info().kind != DeviceKind::Cpu);
         let key = field_key::<T>(BLOCK, layout)
             .define("SOURCES", columns)
             .define("LOCAL_SIZE", local)
@@ -167,10 +168,10 @@ impl BlockKernels {
             .define("SMALL", u8::from(small))
             .define("COPIES", copies)
             .define("TILE", tile)
-            .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu))
+            .define("UNROLL", not_processor)
             .define("STREAM_LINKS", 0)
             // What comes next reads other fields first, or these from the first-level cache.
-            .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu));
+            .define("STREAM_OUTPUT", not_processor);
         let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
         let key = if limited { key.max_registers(REGISTERS) } else { key };
         let key = if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key };
@@ -288,7 +289,7 @@ impl BlockKernels {
         self.sum.start(self.sum_range, &[count, Argument::from(&*partials), Argument::from(&mut *sums)])?;
         let on_host = match sums_on_host.take() {
             Some(on_host) => on_host,
-            None => PinnedBuffer::kept(&self.device, sums.len())?,
+            None => PinnedBuffer::zeroed(&self.device, sums.len())?,
         };
         *read = Some(on_host.read_from_in_order(&*sums)?);
         Ok(())

@@ -213,7 +213,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         // A source equal to zero has the solution zero: its residual is counted absolutely.
         let scale = |norm| if norm > 0.0 { norm } else { 1.0 };
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
-        self.c = self.orthogonalise(gram.cholesky(self.dependent()), &zero, |_| zero.clone())?;
+        let cholesky = gram.cholesky(self.dependent());
+        let s = cholesky.factor.clone();
+        self.c = self.orthogonalise(cholesky, s, &zero, |_| zero.clone())?;
         self.history.push(largest(&self.iterated(&self.c)));
         self.replaced = self.history[0];
         if self.is_due(&self.c) { self.replace(&zero) } else { Ok(None) }
@@ -254,7 +256,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             self.iterations += 1;
             // What C becomes, but for a second orthogonalisation, which changes nothing of its columns' norms.
             let cholesky = gram.cholesky(self.dependent());
-            let next = &(&cholesky.factor * &t_inverse) * &self.c;
+            let s = &cholesky.factor * &t_inverse;
+            let next = &s * &self.c;
             self.history.push(largest(&self.iterated(&next)));
             if self.is_due(&next) {
                 // Q is replaced and takes no part in P before.
@@ -265,7 +268,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                     return Ok(verdict);
                 }
             } else {
-                let s = self.orthogonalise(cholesky, &step, SquareMatrix::adjoint)?;
+                let s = self.orthogonalise(cholesky, s, &step, SquareMatrix::adjoint)?;
                 self.c = &s * &self.c;
                 self.offer_best()?;
             }
@@ -284,18 +287,19 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Makes Q orthonormal, with the factors of (Q T)†Q T; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the new Q is to be multiplied to have
-    /// the old one.
+    /// Makes Q orthonormal, with the factors of (Q T)†Q T, of which S is the first times T⁻¹; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the
+    /// new Q is to be multiplied to have the old one.
     fn orthogonalise(
         &mut self,
         cholesky: Cholesky,
+        mut s: SquareMatrix,
         step: &SquareMatrix,
         keep: impl FnOnce(&SquareMatrix) -> SquareMatrix,
     ) -> Result<SquareMatrix, ErrorOf<A>> {
         let space = self.a.space();
-        let Cholesky { mut factor, inverse: mut turn, independent } = cholesky;
-        let overwrite = independent.iter().any(|&share| share < INDEPENDENT_ENOUGH);
+        let Cholesky { factor, inverse: mut turn, independent } = cholesky;
         let badly_conditioned = space.roundoff().sqrt();
+        let overwrite = independent.iter().any(|&share| share < INDEPENDENT_ENOUGH.max(badly_conditioned));
         if independent.iter().any(|&share| share > 0.0 && share < badly_conditioned) {
             // Z is of no use any more, and takes the place of P.
             let zero = SquareMatrix::zero(space.columns());
@@ -303,10 +307,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             space.advance_block(matrices, &mut self.x, &mut self.q, &mut self.z)?;
             self.work += self.advance_work(overwrite);
             let second = self.gram_of_q()?.cholesky(self.dependent());
-            factor = &second.factor * &factor;
+            s = &second.factor * &s;
             turn = second.inverse;
         }
-        let s = &factor * &self.t.triangular_inverse();
         let keep = keep(&s);
         self.advance(Advance { step, turn: &turn, keep: &keep, overwrite })?;
         self.t = if overwrite { SquareMatrix::identity(space.columns()) } else { factor };
@@ -369,7 +372,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         let keep = |c: &SquareMatrix| {
             if is_near(c, &expected) { (c * inverse).adjoint() } else { zero.clone() }
         };
-        self.c = self.orthogonalise(cholesky, &zero, keep)?;
+        let s = cholesky.factor.clone();
+        self.c = self.orthogonalise(cholesky, s, &zero, keep)?;
         let iterated = self.iterated(&self.c);
         self.replaced = largest(&iterated);
         self.replaced_after = Some(self.iterations);
