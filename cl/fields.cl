@@ -82,9 +82,9 @@ static inline void prefetch_numbers(__global const stored *numbers, const int co
 #endif
 }
 
-static inline void prefetch_spinor(__global const stored *half_field, const size_t block)
+static inline void prefetch_components(__global const stored *half_field, const size_t block, const int first, const int count)
 {
-    prefetch_numbers(half_field + 2 * SPINOR_COMPONENTS * LANES * block, 2 * SPINOR_COMPONENTS);
+    prefetch_numbers(half_field + 2 * LANES * (SPINOR_COMPONENTS * block + first), 2 * count);
 }
 
 #if LANES == 1

@@ -1,8 +1,10 @@
 // Links of SU(3) as they are stored, and how they act on colours: twin of src/host/reconstruction.rs, where the formulas are.
 //
 // RECONSTRUCT    reals stored for each link: 18, 12 or 8
+// SHARED_LINKS   1 if links are kept in local memory too, as they act; with one lane
 
 #define STORED_COMPLEX (RECONSTRUCT / 2)
+#define KEPT_COMPLEX (RECONSTRUCT == 8 ? 6 : 9)
 #define LINKS_HALF_FIELD(blocks) ((size_t)2 * 4 * STORED_COMPLEX * (blocks) * LANES)
 
 // What `transform` gives times this is the result: in half precision elements are integers, and there is one multiplication less if
@@ -154,3 +156,45 @@ static inline void prefetch_link(__global const stored *half_links, const uint b
 {
     prefetch_numbers(half_links + 2 * LANES * STORED_COMPLEX * ((size_t)mu * blocks + block), 2 * STORED_COMPLEX);
 }
+
+#if SHARED_LINKS
+// A number of a link in local memory.
+#define pair JOIN(REAL, 2)
+
+// Keeps a link: `stride` numbers lie from one of its numbers to the next.
+static inline void keep_link(__local pair *numbers, const int stride, const link u)
+{
+#if RECONSTRUCT == 8
+    numbers[0] = (pair)(u.t[0].re, u.t[0].im);
+    numbers[stride] = (pair)(u.t[1].re, u.t[1].im);
+    numbers[2 * stride] = (pair)(u.phase.re, u.phase.im);
+    numbers[3 * stride] = (pair)(u.p.re, u.p.im);
+    numbers[4 * stride] = (pair)(u.q.re, u.q.im);
+    numbers[5 * stride] = (pair)(u.one_and_r, 0);
+#else
+#pragma unroll
+    for (int e = 0; e < KEPT_COMPLEX; ++e)
+        numbers[e * stride] = (pair)(u.e[e].re, u.e[e].im);
+#endif
+}
+
+static inline link kept_link(__local const pair *numbers, const int stride)
+{
+    link u;
+#if RECONSTRUCT == 8
+    COMPLEX(u.t[0], numbers[0].x, numbers[0].y)
+    COMPLEX(u.t[1], numbers[stride].x, numbers[stride].y)
+    COMPLEX(u.phase, numbers[2 * stride].x, numbers[2 * stride].y)
+    COMPLEX(u.p, numbers[3 * stride].x, numbers[3 * stride].y)
+    COMPLEX(u.q, numbers[4 * stride].x, numbers[4 * stride].y)
+    u.one_and_r = numbers[5 * stride].x;
+#else
+#pragma unroll
+    for (int e = 0; e < KEPT_COMPLEX; ++e) {
+        const pair number = numbers[e * stride];
+        COMPLEX(u.e[e], number.x, number.y)
+    }
+#endif
+    return u;
+}
+#endif

@@ -4,6 +4,9 @@
 //   out = γ5^GAMMA5 (shift·ψ + coefficient·H ψ)
 //   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]      upper signs: M, lower: M† (DAGGER)
 //
+// Spinors stand in memory in the basis in which γ_t is diagonal (src/lattice/spin_basis.rs): γ_t = (1, 1, −1, −1), the other γ_μ are those of DeGrand and
+// Rossi with the other sign, and γ5 exchanges the upper spins, 0 and 1, and the lower ones, 2 and 3. So a hop in t loads half a spinor.
+//
 // FULL: `in` and `out` have both parities. Otherwise `out` has one, `parity`, and `in` the other; the shifted field, of
 // the parity of `out`, is `shifted` (SHIFT), or there is none.
 //
@@ -21,6 +24,7 @@
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
+// SHARED_LINKS   1 if a work-group makes the links of its blocks whole together, in local memory, for all sources
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
 // PREFETCH       how many blocks later what is prefetched is needed; 0 for no prefetch
@@ -45,7 +49,15 @@ typedef struct {
 #endif
 } half_spinor;
 
-// a + s b, and a + s i b, for a sign s and numbers that are both raised; the result is not. Differences lose it by themselves.
+// a, a + s b, and a + s i b, for a sign s and numbers that are raised; the result is not. Differences lose it by themselves.
+static inline vcomplex lower(const vcomplex a)
+{
+    vcomplex lowered = a;
+    lowered.re -= RAISED;
+    lowered.im -= RAISED;
+    return lowered;
+}
+
 static inline vcomplex lower_signed(const vcomplex a, const int s, const vcomplex b)
 {
     vcomplex lowered = a;
@@ -66,82 +78,87 @@ static inline vcomplex lower_signed_i(const vcomplex a, const int s, const vcomp
     return add_signed_i(lowered, s, b);
 }
 
-// The upper spins of (1 + sign·γ_μ)ψ, in the DeGrand-Rossi basis, for a raised ψ.
+// (1 + sign·γ_μ)ψ, for a raised ψ: its upper spins. In t it is twice the upper or the lower spins of ψ, and these without the factor are what counts.
 static inline half_spinor project(const int mu, const int sign, const spinor psi)
 {
-    half_spinor upper;
+    half_spinor projected;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         const vcomplex s0 = psi.s[c], s1 = psi.s[3 + c], s2 = psi.s[6 + c], s3 = psi.s[9 + c];
         if (mu == 0) {
-            upper.h[c] = lower_signed_i(s0, sign, s3);
-            upper.h[3 + c] = lower_signed_i(s1, sign, s2);
+            projected.h[c] = lower_signed_i(s0, -sign, s3);
+            projected.h[3 + c] = lower_signed_i(s1, -sign, s2);
         } else if (mu == 1) {
-            upper.h[c] = lower_signed(s0, -sign, s3);
-            upper.h[3 + c] = lower_signed(s1, sign, s2);
+            projected.h[c] = lower_signed(s0, sign, s3);
+            projected.h[3 + c] = lower_signed(s1, -sign, s2);
         } else if (mu == 2) {
-            upper.h[c] = lower_signed_i(s0, sign, s2);
-            upper.h[3 + c] = lower_signed_i(s1, -sign, s3);
+            projected.h[c] = lower_signed_i(s0, -sign, s2);
+            projected.h[3 + c] = lower_signed_i(s1, sign, s3);
         } else {
-            upper.h[c] = lower_signed(s0, sign, s2);
-            upper.h[3 + c] = lower_signed(s1, sign, s3);
+            projected.h[c] = lower(sign > 0 ? s0 : s2);
+            projected.h[3 + c] = lower(sign > 0 ? s1 : s3);
         }
     }
-    return upper;
+    return projected;
 }
 
-// sum + sign·h, and sum + sign·i·h, for a number of this half-spinor.
+// sum + sign·h, sum + sign·i·h, and sum + 2 h, for a number of this half of a spinor.
 #if UNIT_NUMBERS
-#define ADD(sum, sign, h) add_scaled(sum, sign > 0 ? upper.unit : -upper.unit, h)
-#define ADD_I(sum, sign, h) add_scaled_i(sum, sign > 0 ? upper.unit : -upper.unit, h)
+#define ADD(sum, sign, h) add_scaled(sum, sign > 0 ? projected.unit : -projected.unit, h)
+#define ADD_I(sum, sign, h) add_scaled_i(sum, sign > 0 ? projected.unit : -projected.unit, h)
+#define ADD_TWICE(sum, h) add_scaled(sum, 2 * projected.unit, h)
 #else
 #define ADD(sum, sign, h) add_signed(sum, sign, h)
 #define ADD_I(sum, sign, h) add_signed_i(sum, sign, h)
+#define ADD_TWICE(sum, h) add_scaled(sum, (vreal)2, h)
 #endif
 
-// Adds the spinor whose projection by (1 + sign·γ_μ) has these upper spins.
-static inline void add_reconstructed(spinor *sum, const int mu, const int sign, const half_spinor upper)
+// Adds the spinor whose projection by (1 + sign·γ_μ) is this half.
+static inline void add_reconstructed(spinor *sum, const int mu, const int sign, const half_spinor projected)
 {
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        const vcomplex h0 = upper.h[c], h1 = upper.h[3 + c];
+        const vcomplex h0 = projected.h[c], h1 = projected.h[3 + c];
+        if (mu == 3) {
+            const int first = sign > 0 ? 0 : 6;
+            sum->s[first + c] = ADD_TWICE(sum->s[first + c], h0);
+            sum->s[first + 3 + c] = ADD_TWICE(sum->s[first + 3 + c], h1);
+            continue;
+        }
         sum->s[c] = ADD(sum->s[c], 1, h0);
         sum->s[3 + c] = ADD(sum->s[3 + c], 1, h1);
         if (mu == 0) {
-            sum->s[6 + c] = ADD_I(sum->s[6 + c], -sign, h1);
-            sum->s[9 + c] = ADD_I(sum->s[9 + c], -sign, h0);
+            sum->s[6 + c] = ADD_I(sum->s[6 + c], sign, h1);
+            sum->s[9 + c] = ADD_I(sum->s[9 + c], sign, h0);
         } else if (mu == 1) {
-            sum->s[6 + c] = ADD(sum->s[6 + c], sign, h1);
-            sum->s[9 + c] = ADD(sum->s[9 + c], -sign, h0);
-        } else if (mu == 2) {
-            sum->s[6 + c] = ADD_I(sum->s[6 + c], -sign, h0);
-            sum->s[9 + c] = ADD_I(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = ADD(sum->s[6 + c], -sign, h1);
+            sum->s[9 + c] = ADD(sum->s[9 + c], sign, h0);
         } else {
-            sum->s[6 + c] = ADD(sum->s[6 + c], sign, h0);
-            sum->s[9 + c] = ADD(sum->s[9 + c], sign, h1);
+            sum->s[6 + c] = ADD_I(sum->s[6 + c], sign, h0);
+            sum->s[9 + c] = ADD_I(sum->s[9 + c], -sign, h1);
         }
     }
 }
 
 // U h, or U† h, in LINK_UNIT.
-static inline half_spinor times(const link u, const int adjoint, const half_spinor upper)
+static inline half_spinor times(const link u, const int adjoint, const half_spinor projected)
 {
-    half_spinor product = upper;
-    transform(u, adjoint, upper.h, product.h);
-    transform(u, adjoint, upper.h + 3, product.h + 3);
+    half_spinor product = projected;
+    transform(u, adjoint, projected.h, product.h);
+    transform(u, adjoint, projected.h + 3, product.h + 3);
     return product;
 }
 
-static inline half_spinor scale(half_spinor upper, const vreal factor)
+static inline half_spinor scale(half_spinor projected, const vreal factor)
 {
 #if UNIT_NUMBERS
-    upper.unit *= factor;
+    projected.unit *= factor;
 #else
 #pragma unroll
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k)
-        upper.h[k] = scale_number(upper.h[k], factor);
+        projected.h[k] = scale_number(projected.h[k], factor);
 #endif
-    return upper;
+    return projected;
 }
 
 // What a sum is to be multiplied by goes into its parts where these have a unit: that is one number of each instead of all of the sum.
@@ -157,25 +174,34 @@ static inline half_spinor scale(half_spinor upper, const vreal factor)
 static inline half_spinor load_projected(__global const stored *half_field, const uint blocks, const size_t block, const int mu,
                                          const int sign)
 {
-    half_spinor upper = project(mu, sign, load_stored_spinor(half_field, blocks, block));
+    half_spinor projected = project(mu, sign, load_stored_spinor(half_field, blocks, block));
 #if UNIT_NUMBERS
-    upper.unit = load_unit(half_field, blocks, block);
+    projected.unit = load_unit(half_field, blocks, block);
 #endif
-    return upper;
+    return projected;
+}
+
+// Asks for what load_projected will load.
+static inline void prefetch_projected(__global const stored *half_field, const size_t block, const int mu, const int sign)
+{
+    if (mu == 3)
+        prefetch_components(half_field, block, sign > 0 ? 0 : HALF_SPINOR_COMPONENTS, HALF_SPINOR_COMPONENTS);
+    else
+        prefetch_components(half_field, block, 0, SPINOR_COMPONENTS);
 }
 
 #if UNIT_NUMBERS
-#define PERMUTE_UNIT(upper, swizzle) (upper).unit = (upper).unit.swizzle;
+#define PERMUTE_UNIT(projected, swizzle) (projected).unit = (projected).unit.swizzle;
 #else
-#define PERMUTE_UNIT(upper, swizzle)
+#define PERMUTE_UNIT(projected, swizzle)
 #endif
 
-#define PERMUTE(upper, swizzle)                                \
-    PERMUTE_UNIT(upper, swizzle)                               \
+#define PERMUTE(projected, swizzle)                            \
+    PERMUTE_UNIT(projected, swizzle)                           \
     _Pragma("unroll")                                         \
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {        \
-        (upper).h[k].re = (upper).h[k].re.swizzle;              \
-        (upper).h[k].im = (upper).h[k].im.swizzle;              \
+        (projected).h[k].re = (projected).h[k].re.swizzle;      \
+        (projected).h[k].im = (projected).h[k].im.swizzle;      \
     }
 
 // Site coordinates of a block within its sub-lattice.
@@ -217,6 +243,33 @@ static inline uint block_of(const uint4 extents, const uint x, const uint y, con
     return ((t * extents.z + z) * extents.y + y) * (extents.x / 2) + (x >> 1);
 }
 
+// The block from which a hop comes, 2μ from ahead and 2μ + 1 from behind, in the sub-lattice as if it were closed.
+static inline uint neighbour_of(const int hop, const uint4 extents, const position p, const uint block)
+{
+    const uint4 last = extents - 1;
+    // Blocks in a row, and so on: how far it is to a neighbour, and back around the sub-lattice. Of two neighbours in x one has the block's own number.
+    const uint row = extents.x / 2, slice = row * extents.y, time = slice * extents.z, all = time * extents.w;
+    const uint odd = p.x & 1;
+    switch (hop) {
+    case 0:
+        return block + odd - (p.x == last.x ? row : 0);
+    case 1:
+        return block + odd - 1 + (p.x == 0 ? row : 0);
+    case 2:
+        return block + row - (p.y == last.y ? slice : 0);
+    case 3:
+        return block - row + (p.y == 0 ? slice : 0);
+    case 4:
+        return block + slice - (p.z == last.z ? time : 0);
+    case 5:
+        return block - slice + (p.z == 0 ? time : 0);
+    case 6:
+        return block + time - (p.t == last.w ? all : 0);
+    default:
+        return block - time + (p.t == 0 ? all : 0);
+    }
+}
+
 #if HALO
 // The number of a lane's site among those of its parity on a time slice of the whole lattice.
 static inline size_t face_site(const uint4 extents, const position p, const uint lane)
@@ -243,30 +296,30 @@ static inline size_t halo_address(const uint4 extents, const uint parity, const 
 
 static inline half_spinor load_halo(__global const real * halo, const uint4 extents, const uint parity, const position p)
 {
-    half_spinor upper;
+    half_spinor projected;
 #if UNIT_NUMBERS
-    upper.unit = (vreal)1;
+    projected.unit = (vreal)1;
 #endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(extents, parity, k, p, lane);
-            ((real *)&upper.h[k].re)[lane] = halo[address];
-            ((real *)&upper.h[k].im)[lane] = halo[address + 1];
+            ((real *)&projected.h[k].re)[lane] = halo[address];
+            ((real *)&projected.h[k].im)[lane] = halo[address + 1];
         }
     }
-    return upper;
+    return projected;
 }
 
-static inline void store_halo(__global real * halo, const uint4 extents, const uint parity, const position p, half_spinor upper)
+static inline void store_halo(__global real * halo, const uint4 extents, const uint parity, const position p, half_spinor projected)
 {
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
 #if UNIT_NUMBERS
-        upper.h[k] = scale_number(upper.h[k], upper.unit);
+        projected.h[k] = scale_number(projected.h[k], projected.unit);
 #endif
         for (uint lane = 0; lane < LANES; ++lane) {
             const size_t address = halo_address(extents, parity, k, p, lane);
-            halo[address] = ((const real *)&upper.h[k].re)[lane];
-            halo[address + 1] = ((const real *)&upper.h[k].im)[lane];
+            halo[address] = ((const real *)&projected.h[k].re)[lane];
+            halo[address + 1] = ((const real *)&projected.h[k].im)[lane];
         }
     }
 }
@@ -299,9 +352,9 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
     store_halo(to_behind + source * HALO_STRIDE, extents, parity, p, load_projected(in_half, blocks, first, 3, AHEAD_SIGN));
     p.t = last_slice;
     p.x = x_of(first % row, p, parity, t_origin);
-    const half_spinor upper = load_projected(in_half, blocks, last, 3, -AHEAD_SIGN);
+    const half_spinor projected = load_projected(in_half, blocks, last, 3, -AHEAD_SIGN);
     store_halo(to_ahead + source * HALO_STRIDE, extents, parity, p,
-               scale(times(load_link(links_half, blocks, last, 3), 1, upper), (vreal)t_sign));
+               scale(times(load_link(links_half, blocks, last, 3), 1, projected), (vreal)t_sign));
 }
 #endif
 
@@ -313,101 +366,108 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
 #endif
 
+// The link of a hop, 2μ from ahead and 2μ + 1 from behind, which stands at a block.
+#if SHARED_LINKS
+#define LINK(hop, half_links, at) kept_link(shared_links + (hop) * KEPT_COMPLEX * LOCAL_SIZE + get_local_id(0), LOCAL_SIZE)
+#else
+#define LINK(hop, half_links, at) load_link(half_links, blocks, at, (hop) / 2)
+#endif
+
 // One direction of the hopping term. Of the spinors, those of neighbours in z and t are prefetched: the others are in the cache already. `at_end` and `at_start`
 // say whether the step leaves the sub-lattice.
 #define IS_FAR(mu) (PREFETCH_SPINORS && (mu) >= 2)
 #define HOP_AHEAD(mu, neighbour, at_end, direction)                                                             \
     {                                                                                                           \
-        const link u = load_link(links_here, blocks, block, mu);                                                \
+        const link u = LINK(2 * (mu), links_here, block);                                                       \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_here, blocks, block + PREFETCH, mu);                                            \
         FOR_SOURCES(r) {                                                                                        \
             if (IS_FAR(mu))                                                                                     \
-                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                            \
-            half_spinor upper =                                                                                 \
+                prefetch_projected(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH, mu, AHEAD_SIGN);         \
+            half_spinor projected =                                                                             \
                 load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, AHEAD_SIGN);                \
             if (at_end) {                                                                                       \
-                CROSS_AHEAD(direction, upper)                                                                   \
+                CROSS_AHEAD(direction, projected)                                                               \
             }                                                                                                   \
-            add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));              \
+            add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));          \
         }                                                                                                       \
     }
 
 #define HOP_BEHIND(mu, neighbour, at_start, direction)                                                          \
     {                                                                                                           \
-        const link u = load_link(links_other, blocks, neighbour, mu);                                           \
+        const link u = LINK(2 * (mu) + 1, links_other, neighbour);                                              \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_other, blocks, neighbour + PREFETCH, mu);                                       \
         FOR_SOURCES(r) {                                                                                        \
             if (IS_FAR(mu))                                                                                     \
-                prefetch_spinor(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH);                            \
-            half_spinor upper =                                                                                 \
+                prefetch_projected(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH, mu, -AHEAD_SIGN);        \
+            half_spinor projected =                                                                             \
                 load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, -AHEAD_SIGN);               \
-            upper = times(u, 1, upper);                                                                         \
+            projected = times(u, 1, projected);                                                                 \
             if (at_start) {                                                                                     \
-                CROSS_BEHIND(direction, upper)                                                                  \
+                CROSS_BEHIND(direction, projected)                                                              \
             }                                                                                                   \
-            add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));                          \
+            add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));                      \
         }                                                                                                       \
     }
 
-#define NOTHING(upper)
+#define NOTHING(projected)
 #ifdef AHEAD_x
-#define FROM_AHEAD_x(upper) PERMUTE(upper, AHEAD_x)
-#define FROM_BEHIND_x(upper) PERMUTE(upper, BEHIND_x)
+#define FROM_AHEAD_x(projected) PERMUTE(projected, AHEAD_x)
+#define FROM_BEHIND_x(projected) PERMUTE(projected, BEHIND_x)
 #else
 #define FROM_AHEAD_x NOTHING
 #define FROM_BEHIND_x NOTHING
 #endif
 #ifdef WRAP_x
-#define SIGN_x(upper) upper = scale(upper, (vreal)(WRAP_x));
+#define SIGN_x(projected) projected = scale(projected, (vreal)(WRAP_x));
 #else
 #define SIGN_x NOTHING
 #endif
 #ifdef AHEAD_y
-#define FROM_AHEAD_y(upper) PERMUTE(upper, AHEAD_y)
-#define FROM_BEHIND_y(upper) PERMUTE(upper, BEHIND_y)
+#define FROM_AHEAD_y(projected) PERMUTE(projected, AHEAD_y)
+#define FROM_BEHIND_y(projected) PERMUTE(projected, BEHIND_y)
 #else
 #define FROM_AHEAD_y NOTHING
 #define FROM_BEHIND_y NOTHING
 #endif
 #ifdef WRAP_y
-#define SIGN_y(upper) upper = scale(upper, (vreal)(WRAP_y));
+#define SIGN_y(projected) projected = scale(projected, (vreal)(WRAP_y));
 #else
 #define SIGN_y NOTHING
 #endif
 #ifdef AHEAD_z
-#define FROM_AHEAD_z(upper) PERMUTE(upper, AHEAD_z)
-#define FROM_BEHIND_z(upper) PERMUTE(upper, BEHIND_z)
+#define FROM_AHEAD_z(projected) PERMUTE(projected, AHEAD_z)
+#define FROM_BEHIND_z(projected) PERMUTE(projected, BEHIND_z)
 #else
 #define FROM_AHEAD_z NOTHING
 #define FROM_BEHIND_z NOTHING
 #endif
 #ifdef WRAP_z
-#define SIGN_z(upper) upper = scale(upper, (vreal)(WRAP_z));
+#define SIGN_z(projected) projected = scale(projected, (vreal)(WRAP_z));
 #else
 #define SIGN_z NOTHING
 #endif
 #ifdef AHEAD_t
-#define FROM_AHEAD_t(upper) PERMUTE(upper, AHEAD_t)
-#define FROM_BEHIND_t(upper) PERMUTE(upper, BEHIND_t)
+#define FROM_AHEAD_t(projected) PERMUTE(projected, AHEAD_t)
+#define FROM_BEHIND_t(projected) PERMUTE(projected, BEHIND_t)
 #else
 #define FROM_AHEAD_t NOTHING
 #define FROM_BEHIND_t NOTHING
 #endif
 #ifdef WRAP_t
-#define SIGN_t(upper) upper = scale(upper, (vreal)(WRAP_t));
+#define SIGN_t(projected) projected = scale(projected, (vreal)(WRAP_t));
 #else
 #define SIGN_t NOTHING
 #endif
 
 // A link's sign belongs to the site it leaves from: this one for a hop from ahead, the neighbour for one from behind.
-#define CROSS_AHEAD(direction, upper)                                                                        \
-    FROM_AHEAD_##direction(upper)                                                                            \
-    SIGN_##direction(upper)
-#define CROSS_BEHIND(direction, upper)                                                                       \
-    SIGN_##direction(upper)                                                                                  \
-    FROM_BEHIND_##direction(upper)
+#define CROSS_AHEAD(direction, projected)                                                                    \
+    FROM_AHEAD_##direction(projected)                                                                        \
+    SIGN_##direction(projected)
+#define CROSS_BEHIND(direction, projected)                                                                   \
+    SIGN_##direction(projected)                                                                              \
+    FROM_BEHIND_##direction(projected)
 
 // A group's shares of the work, rounds.y of them. In each round rounds.x groups, those that run at the same time, have shares beside each other, so that they find
 // each other's neighbours in the cache. On a processor rounds.x is 1: a group goes on beside what it has just done.
@@ -416,6 +476,51 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 #define FOR_SHARES(share) for (uint share = FIRST_SHARE, round = 0; round < rounds.y; ++round, share += rounds.x)
 #else
 #define FOR_SHARES(share) for (uint share = get_group_id(0), round = 0; round < 1; ++round)
+#endif
+
+// Which block of a share a place in a work-group stands for.
+#if FULL && LOCAL_SIZE % 2 == 0
+// Half of a work-group has even sites, the other half has the odd ones beside them: most of their links are the same.
+#define PARITY_OF(place, share) ((place) / (LOCAL_SIZE / 2))
+#define ITEM_OF(place, share) ((share) * (LOCAL_SIZE / 2) + (place) % (LOCAL_SIZE / 2))
+#elif FULL
+// So it is with two shares, one after the other.
+#define PARITY_OF(place, share) ((share) % 2)
+#define ITEM_OF(place, share) ((share) / 2 * LOCAL_SIZE + (place))
+#else
+#define PARITY_OF(place, share) parity
+#define ITEM_OF(place, share) ((share) * LOCAL_SIZE + (place))
+#endif
+
+#if SHARED_LINKS
+#define HOPS 8
+
+// Makes the links of all hops to the blocks of a share whole, in [hop][number][place in the group].
+static inline void share_links(__local pair *shared, __global const stored *links, const uint4 extents, const uint blocks, WAY,
+                               const uint t_origin, const uint share
+#if !FULL
+                               , const uint parity
+#endif
+)
+{
+    const uint items = LOCAL_SIZE * (SOURCES / SOURCES_PER_ITEM);
+    for (uint k = get_local_id(1) * LOCAL_SIZE + get_local_id(0); k < HOPS * LOCAL_SIZE; k += items) {
+        const uint hop = k / LOCAL_SIZE, place = k % LOCAL_SIZE;
+#if FULL
+        const uint parity = PARITY_OF(place, share);
+#endif
+        const uint item = ITEM_OF(place, share);
+        if (item < blocks) {
+            const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+            const uint block = block_of(extents, p.x, p.y, p.z, p.t);
+            const uint behind = hop % 2;
+            const uint at = behind ? neighbour_of(hop, extents, p, block) : block;
+            const uint parity_there = behind ? 1 - parity : parity;
+            const link u = load_link(links + parity_there * LINKS_HALF_FIELD(blocks), blocks, at, hop / 2);
+            keep_link(shared + hop * KEPT_COMPLEX * LOCAL_SIZE + place, LOCAL_SIZE, u);
+        }
+    }
+}
 #endif
 
 __kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
@@ -455,18 +560,24 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if SUBTRACT
     const vcomplex minus_a = splat(-NUMBER(a));
 #endif
-    FOR_SHARES(share) {
-#if FULL && LOCAL_SIZE % 2 == 0
-        // Half of a work-group has even sites, the other half has the odd ones beside them: most of their links are the same.
-        const uint parity = get_local_id(0) / (LOCAL_SIZE / 2);
-        const uint item = share * (LOCAL_SIZE / 2) + get_local_id(0) % (LOCAL_SIZE / 2);
-#elif FULL
-        // So it is with two shares, one after the other.
-        const uint parity = share % 2;
-        const uint item = share / 2 * LOCAL_SIZE + get_local_id(0);
-#else
-        const uint item = share * LOCAL_SIZE + get_local_id(0);
+#if SHARED_LINKS
+    __local pair shared_links[HOPS * KEPT_COMPLEX * LOCAL_SIZE];
 #endif
+    FOR_SHARES(share) {
+#if SHARED_LINKS
+        if (ROUNDS)
+            barrier(CLK_LOCAL_MEM_FENCE);
+        share_links(shared_links, links, extents, blocks, divisors, factors, shifts, boxes, t_origin, share
+#if !FULL
+                    , parity
+#endif
+        );
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#if FULL
+        const uint parity = PARITY_OF(get_local_id(0), share);
+#endif
+        const uint item = ITEM_OF(get_local_id(0), share);
         if (item < blocks) {
 #if SOURCES > 1
             const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
@@ -498,48 +609,46 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             }
 
             const uint4 last = extents - 1;
-            // Blocks in a row, and so on: how far it is to a neighbour, and back around the sub-lattice. Of two neighbours in x one has the block's own number.
-            const uint row = extents.x / 2, slice = row * extents.y, time = slice * extents.z, all = time * extents.w;
-            const uint odd = p.x & 1;
-            HOP_AHEAD(0, block + odd - (p.x == last.x ? row : 0), p.x == last.x, x)
-            HOP_BEHIND(0, block + odd - 1 + (p.x == 0 ? row : 0), p.x == 0, x)
-            HOP_AHEAD(1, block + row - (p.y == last.y ? slice : 0), p.y == last.y, y)
-            HOP_BEHIND(1, block - row + (p.y == 0 ? slice : 0), p.y == 0, y)
-            HOP_AHEAD(2, block + slice - (p.z == last.z ? time : 0), p.z == last.z, z)
-            HOP_BEHIND(2, block - slice + (p.z == 0 ? time : 0), p.z == 0, z)
+#define NEIGHBOUR(hop) neighbour_of(hop, extents, p, block)
+            HOP_AHEAD(0, NEIGHBOUR(0), p.x == last.x, x)
+            HOP_BEHIND(0, NEIGHBOUR(1), p.x == 0, x)
+            HOP_AHEAD(1, NEIGHBOUR(2), p.y == last.y, y)
+            HOP_BEHIND(1, NEIGHBOUR(3), p.y == 0, y)
+            HOP_AHEAD(2, NEIGHBOUR(4), p.z == last.z, z)
+            HOP_BEHIND(2, NEIGHBOUR(5), p.z == 0, z)
 #if HALO
             __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;
             __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;
             if (p.t == last.w) {
-                const link u = load_link(links_here, blocks, block, 3);
+                const link u = LINK(6, links_here, block);
                 FOR_SOURCES(r) {
-                    const half_spinor upper = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
-                    add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, upper), WEIGHT_OF_PART));
+                    const half_spinor projected = scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);
+                    add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));
                 }
             } else
-                HOP_AHEAD(3, block + time, false, t)
+                HOP_AHEAD(3, NEIGHBOUR(6), false, t)
             if (p.t == 0) {
                 FOR_SOURCES(r) {
-                    const half_spinor upper = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);
-                    add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(upper, WEIGHT_OF_PART));
+                    const half_spinor projected = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);
+                    add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));
                 }
             } else
-                HOP_BEHIND(3, block - time, false, t)
+                HOP_BEHIND(3, NEIGHBOUR(7), false, t)
 #else
-            HOP_AHEAD(3, block + time - (p.t == last.w ? all : 0), p.t == last.w, t)
-            HOP_BEHIND(3, block - time + (p.t == 0 ? all : 0), p.t == 0, t)
+            HOP_AHEAD(3, NEIGHBOUR(6), p.t == last.w, t)
+            HOP_BEHIND(3, NEIGHBOUR(7), p.t == 0, t)
 #endif
 
             FOR_SOURCES(r) {
                 // The fields at this place, but for what is in the cache already: `in` of the full operator, and what that is multiplied with, most often the same.
 #if PREFETCH_SPINORS && SHIFT
-                prefetch_spinor(shifted + here + r * SOURCE_STRIDE, block + PREFETCH);
+                prefetch_components(shifted + here + r * SOURCE_STRIDE, block + PREFETCH, 0, SPINOR_COMPONENTS);
 #endif
 #if PREFETCH_SPINORS && SUBTRACT
-                prefetch_spinor(out + here, block + PREFETCH);
+                prefetch_components(out + here, block + PREFETCH, 0, SPINOR_COMPONENTS);
 #endif
 #if PREFETCH_SPINORS && PRODUCTS && !FULL
-                prefetch_spinor(against + here, block + PREFETCH);
+                prefetch_components(against + here, block + PREFETCH, 0, SPINOR_COMPONENTS);
 #endif
                 spinor value;
 #if FULL || SHIFT
@@ -547,11 +656,10 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #endif
 #pragma unroll
                 for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
-                    const real sign = GAMMA5 && c >= 6 ? (real)-1 : (real)1;
-                    value.s[c].re = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].re;
-                    value.s[c].im = (vreal)(sign * WEIGHT_OF_SUM) * sum[r].s[c].im;
+                    const int from = GAMMA5 ? (c + SPINOR_COMPONENTS / 2) % SPINOR_COMPONENTS : c;
+                    value.s[c] = scale_number(sum[r].s[from], (vreal)WEIGHT_OF_SUM);
 #if FULL || SHIFT
-                    value.s[c] = add_scaled(value.s[c], (vreal)(sign * shift), psi.s[c]);
+                    value.s[c] = add_scaled(value.s[c], (vreal)shift, psi.s[from]);
 #endif
                 }
 #if SUBTRACT

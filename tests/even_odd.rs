@@ -2,8 +2,8 @@
 
 mod common;
 
-use lattice_cl::device::Team;
-use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, cr};
+use lattice_cl::device::{Device, Team};
+use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, cr};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
 use lattice_cl::lattice::{Lattice, LatticeError};
@@ -176,6 +176,77 @@ fn orders_of_blocks_and_rounds_change_nothing() {
     }
 }
 
+/// The hop and the full operator on three fields, where the work-items of a group share their links.
+fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstruction, bound: f64) {
+    const SOURCES: usize = 3;
+    // No extent can be halved for lanes.
+    let dims = Dims::new(if common::small() { [2; 4] } else { [6, 2, 6, 2] }).unwrap();
+    let configuration = hot(dims, 7);
+    let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
+    let links = lattice.gauge_in::<T>(&configuration, boundary(), reconstruction).unwrap();
+    let fields = |seed: u64| -> Vec<Vec<Spinor>> {
+        (0..SOURCES as u64).map(|source| spinor_field(dims, seed + source)).collect()
+    };
+    let (psi, other) = (fields(1), fields(100));
+    let cast = |fields: &[Vec<Spinor>], parity: Option<usize>| -> Vec<host::Spinor<T::Real>> {
+        let part = |field: &Vec<Spinor>| parity.map_or(field.clone(), |parity| half(field, dims, parity));
+        fields.iter().flat_map(part).map(|spinor| spinor.cast()).collect()
+    };
+    let close = |found: &[host::Spinor<T::Real>], expected: &dyn Fn(usize) -> Vec<Spinor>, what: &str| {
+        for (k, found) in found.chunks(found.len() / SOURCES).enumerate() {
+            let found: Vec<Spinor> = found.iter().map(host::Spinor::cast).collect();
+            let error = distance(&found, &expected(k));
+            let label = device.label();
+            assert!(error < bound, "{label} {} {reconstruction} {what}, source {k}: {error:e}", T::STORAGE);
+        }
+    };
+    let shared = |tuning: Tuning, work_group, rounds| {
+        Some(Tuning { share_links: true, sources_per_item: 1, work_group, rounds, ..tuning })
+    };
+
+    let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger: true, gamma5: true };
+    let options = HopOptions { shift: true, sources: SOURCES, ..Default::default() };
+    let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, form, HopOptions { tuning, ..options }).unwrap();
+    let shipped = hop(None).tuning().unwrap();
+    let source = lattice.parities_from_host(0, SOURCES, &cast(&psi, Some(0))).unwrap();
+    let shifted = lattice.parities_from_host(1, SOURCES, &cast(&other, Some(1))).unwrap();
+    // The second does not divide the blocks, and works in rounds.
+    for (work_group, rounds) in [(4, 1), (5, 3)] {
+        let hop = hop(shared(shipped, work_group, rounds));
+        assert!(hop.tuning().unwrap().share_links, "{}", device.label());
+        let mut out = hop.target().unwrap();
+        hop.apply(&source, Some(&shifted), &mut out).unwrap();
+        let expected = |k: usize| by_full_operator(&configuration, form, 1, &psi[k], Some(&other[k]));
+        close(&out.to_host().unwrap(), &expected, &format!("hop, {work_group} blocks in {rounds} rounds"));
+    }
+
+    let all = lattice.spinors_from_host(SOURCES, &cast(&psi, None)).unwrap();
+    // Groups with both parities, and with one.
+    for (work_group, rounds) in [(4, 3), (5, 1)] {
+        let options = WilsonOptions { sources: SOURCES, tuning: shared(shipped, work_group, rounds) };
+        let wilson = Wilson::with_options(&links, Kappa(0.1), options).unwrap();
+        let mut out = lattice.spinors(SOURCES).unwrap();
+        wilson.apply(&all, &mut out).unwrap();
+        let form = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+        let expected = |k: usize| {
+            let mut out = vec![Spinor::default(); dims.volume()];
+            host::wilson(&LinkField::<f64>::new(&configuration, boundary()), form, &psi[k], &mut out);
+            out
+        };
+        close(&out.to_host().unwrap(), &expected, &format!("full, {work_group} blocks in {rounds} rounds"));
+    }
+}
+
+#[test]
+fn links_that_a_group_shares_are_the_links() {
+    for device in common::devices() {
+        check_shared_links::<f64>(&device, Reconstruction::Twelve, 1e-14);
+        check_shared_links::<f32>(&device, Reconstruction::None, 1e-6);
+        check_shared_links::<Half>(&device, Reconstruction::Twelve, 1e-3);
+        check_shared_links::<Half>(&device, Reconstruction::Eight, 1e-3);
+    }
+}
+
 #[test]
 fn links_with_vanishing_elements() {
     // Unit links, and diagonal ones whose phases differ from site to site.
@@ -247,10 +318,17 @@ fn a_spinor_of_half_precision_is_rounded_by_its_unit() {
             let numbers = |spinor: &Spinor| -> Vec<f64> {
                 spinor.0.as_flattened().iter().flat_map(|z| [z.re, z.im]).collect()
             };
-            let unit = numbers(exact).iter().fold(0.0, |largest: f64, x| largest.max(x.abs())) / 32767.0;
+            // What is stored are sums and differences of the upper and the lower spins.
+            let stored = Spinor::from_fn(|s, c| {
+                let (upper, lower) = (exact.0[s % 2][c], exact.0[s % 2 + 2][c]);
+                let sum = if s < 2 { upper + lower } else { upper - lower };
+                sum * std::f64::consts::FRAC_1_SQRT_2
+            });
+            let unit = numbers(&stored).iter().fold(0.0, |largest: f64, x| largest.max(x.abs())) / 32767.0;
+            let bound = 0.51 * unit * std::f64::consts::SQRT_2;
             for found in [&converted[site], &uploaded[site]] {
                 for (found, exact) in numbers(&found.cast()).iter().zip(numbers(exact)) {
-                    assert!((found - exact).abs() <= 0.51 * unit, "{name} site {site}: {found} {exact}");
+                    assert!((found - exact).abs() <= bound, "{name} site {site}: {found} {exact}");
                 }
             }
         }

@@ -243,22 +243,18 @@ fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
 }
 
 #[test]
-fn fields_come_back_as_they_went() {
+fn fields_come_back() {
     for dims in lattices() {
         let psi = spinor_field(dims, 13);
         let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
         for (name, team) in common::teams() {
             let lattice = Lattice::new(&team, dims).unwrap();
-            assert_eq!(
-                lattice.spinor_from_host::<f64>(&psi).unwrap().to_host().unwrap(),
-                psi,
-                "{name} {dims}"
-            );
-            assert_eq!(
-                lattice.spinor_from_host::<f32>(&single).unwrap().to_host().unwrap(),
-                single,
-                "{name} {dims}"
-            );
+            let double = lattice.spinor_from_host::<f64>(&psi).unwrap().to_host().unwrap();
+            let found = lattice.spinor_from_host::<f32>(&single).unwrap().to_host().unwrap();
+            let found: Vec<Spinor> = found.iter().map(host::Spinor::cast).collect();
+            // On devices spins are turned to another basis, and back.
+            assert!(distance(&double, &psi) < 1e-15, "{name} {dims}");
+            assert!(distance(&found, &psi) < 1e-6, "{name} {dims}");
         }
     }
 }

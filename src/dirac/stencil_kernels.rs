@@ -140,8 +140,8 @@ impl SlabKernels {
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
-        let tuning =
-            tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task)).fitting(task.sources);
+        let tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task));
+        let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task.sources);
         let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
@@ -242,7 +242,9 @@ fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
 
 /// The key of the kernels that a slab uses for a task unless another variant is asked for; none is searched for.
 pub(super) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
-    let tuning = stencil_tuning::known::<T>(slab, links, task).fitting(task.sources);
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    let tuning = stencil_tuning::known::<T>(slab, links, task);
+    let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction, task.sources);
     kernel_key::<T>(slab, links, task, tuning)
 }
 
@@ -275,6 +277,7 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
+        .define("SHARED_LINKS", u8::from(tuning.share_links))
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(stream_output))
         .define("ROUNDS", u8::from(in_rounds))

@@ -23,6 +23,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128, 256] };
         let registers: &[Option<u32>] =
             if register_limit { &[Some(96), Some(128), Some(168), Some(255)] } else { &[None] };
+        let shares: &[bool] = if sources > 1 && !processor { &[false, true] } else { &[false] };
         let mut variants = Vec::new();
         for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
             for &work_group in groups {
@@ -31,14 +32,17 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
                 if processor || (64..=256).contains(&items) {
                     // As many blocks for a work-group, in a share or one after the other.
                     let rounds = if processor { (from.rounds / work_group).max(1) } else { from.rounds };
-                    let variant = |&max_registers| Tuning {
-                        work_group,
-                        sources_per_item,
-                        max_registers,
-                        rounds,
-                        ..*from
-                    };
-                    variants.extend(registers.iter().map(variant));
+                    for &share_links in shares {
+                        let variant = |&max_registers| Tuning {
+                            work_group,
+                            sources_per_item,
+                            share_links,
+                            max_registers,
+                            rounds,
+                            ..*from
+                        };
+                        variants.extend(registers.iter().map(variant));
+                    }
                 }
             }
         }

@@ -13,6 +13,9 @@ pub struct Tuning {
     pub work_group: usize,
     /// Sources that a work-item computes, with the links in its registers; as many of them as divide the number of sources.
     pub sources_per_item: usize,
+    /// Make the links of a work-group's blocks whole once, in local memory, for all its work-items; where there are several sources beside each other, one
+    /// lane, and the memory.
+    pub share_links: bool,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
     pub max_registers: Option<u32>,
     /// Load links past the first-level cache, where the device has such loads.
@@ -32,11 +35,21 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// With no more sources in a work-item than divide the number of sources.
-    pub(super) fn fitting(mut self, sources: usize) -> Self {
+    /// With no more sources in a work-item than divide the number of sources, and links shared only where they can be.
+    pub(super) fn fitting(
+        mut self,
+        device: &Device,
+        layout: &Layout,
+        reconstruction: Reconstruction,
+        sources: usize,
+    ) -> Self {
         while !sources.is_multiple_of(self.sources_per_item.max(1)) {
             self.sources_per_item -= 1;
         }
+        let local_memory = device.info().local_memory_bytes as usize;
+        self.share_links &= sources > self.sources_per_item
+            && layout.lanes() == 1
+            && self.work_group * shared_bytes(layout.precision(), reconstruction) <= local_memory;
         self
     }
 
@@ -60,7 +73,7 @@ impl Tuning {
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
     /// the neighbours' spinors what is loaded most: both want smaller tiles. Groups for several fields have a power of two
-    /// of blocks, and up to 192 items. Where all sites are under way at once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
+    /// of blocks, and up to 192 items. What they gain where they share links, in double and in half precision with a shift, is arithmetic. Where all sites are under way at once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
     /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything. Kernels that make sums gain 5 to 10 % from rounds, as a group
     /// sums up once instead of once for each share, while its place on the device is idle.
     ///
@@ -78,6 +91,7 @@ impl Tuning {
         let plain = Self {
             work_group: (64 / sources).max(8),
             sources_per_item: 1,
+            share_links: false,
             max_registers: None,
             stream_links: false,
             stream_output: false,
@@ -108,16 +122,30 @@ impl Tuning {
         let one_wave = sites <= ONE_WAVE;
         let registers = |count| Self { max_registers: Some(count), ..plain };
         if sources > 1 {
-            let sources_per_item = if in_double || sources % 2 == 1 { 1 } else { 2 };
+            let hop = task.region != Region::Full;
+            let shifted = matches!(task.region, Region::Parity { shift: true, .. });
+            let half = precision == StoragePrecision::Half;
+            let share_links = if half { shifted && sources >= 8 } else { in_double && sources >= 6 };
+            let sources_per_item = if in_double || share_links || sources % 2 == 1 { 1 } else { 2 };
             let items_of_block = sources / sources_per_item;
-            let half_hop = precision == StoragePrecision::Half && task.region != Region::Full;
-            let most_items = if half_hop { 128 } else { 192 };
+            let most_items = if half && hop && !share_links { 128 } else { 192 };
             // A power of two, so that blocks lie beside each other as chunks do.
             let work_group = 1 << (most_items / items_of_block).max(1).ilog2();
-            let all_registers = in_double && work_group * items_of_block <= 128;
-            let (limit, tile_z) = (if all_registers { 255 } else { 168 }, if in_double { 4 } else { 8 });
-            let stream_output = precision != StoragePrecision::Half;
-            return Self { work_group, sources_per_item, stream_output, tile_z, ..registers(limit) };
+            let all_registers = in_double && !share_links && work_group * items_of_block <= 128;
+            let limit = match (half && share_links, all_registers) {
+                (true, _) => 80,
+                (false, true) => 255,
+                (false, false) => 168,
+            };
+            return Self {
+                work_group,
+                sources_per_item,
+                share_links,
+                stream_links: share_links,
+                stream_output: !half,
+                tile_z: if in_double { 4 } else { 8 },
+                ..registers(limit)
+            };
         }
         if precision == StoragePrecision::Single && one_wave {
             let group = |work_group, limit| Self { work_group, stream_output: true, ..registers(limit) };
@@ -164,6 +192,13 @@ impl Tuning {
             ..registers(limit)
         }
     }
+}
+
+/// Bytes of local memory that the links of all hops to a block take, as `keep_link` of `cl/links.cl` has them.
+fn shared_bytes(precision: StoragePrecision, reconstruction: Reconstruction) -> usize {
+    let numbers = if reconstruction == Reconstruction::Eight { 6 } else { 9 };
+    let real_bytes = precision.bytes().max(size_of::<f32>());
+    2 * NDIM * numbers * 2 * real_bytes
 }
 
 /// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.

@@ -10,6 +10,7 @@ mod layout;
 mod parity_field;
 mod slab;
 mod space;
+mod spin_basis;
 mod spinor_field;
 mod spinors;
 mod transfer;
@@ -158,7 +159,7 @@ impl Lattice {
                 .map(|precision| slab.layout(self.dims(), precision).lanes().to_string());
             format!("{} time slices in {} lanes", slab.t_extent, lanes.join("/"))
         });
-        format!("on devices: {}", slabs.collect::<Vec<_>>().join(", "))
+        format!("on devices, γ_t diagonal: {}", slabs.collect::<Vec<_>>().join(", "))
     }
 
     /// The parts of the lattice, one for each device that has one; none on the host.

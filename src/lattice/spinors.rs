@@ -2,6 +2,7 @@
 
 use super::layout::Shape;
 use super::slab::Slab;
+use super::spin_basis;
 use super::{Lattice, transfer};
 use crate::device::{Buffer, DeviceError, check_length};
 use crate::host::{Dims, NDIM, Spinor};
@@ -45,7 +46,7 @@ pub struct Spinors<T: Storage> {
 enum SpinorStorage<T: Storage> {
     /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
-    /// One buffer for each slab of the lattice, in it one field after the other.
+    /// One buffer for each slab of the lattice, in it one field after the other, in the basis of [`spin_basis`].
     Devices(Vec<Buffer<T::Stored>>),
 }
 
@@ -102,6 +103,7 @@ impl<T: Storage> Spinors<T> {
         match &mut field.storage {
             SpinorStorage::Host(own) => own[dims.site(site)] = spinor,
             SpinorStorage::Devices(buffers) => {
+                let spinor = spin_basis::turn(&spinor);
                 let [x, y, z, t] = site;
                 for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
                     if (slab.t_origin..slab.t_origin + slab.t_extent).contains(&t) {
@@ -135,7 +137,8 @@ impl<T: Storage> Spinors<T> {
                         let start = source * parities.len() * layout.half_field(Shape::SPINOR);
                         let values = |site: usize, values: &mut [_]| {
                             // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
-                            values.copy_from_slice(spinors[sites.of(site)].0.as_flattened());
+                            let spinor = spin_basis::turn(&spinors[sites.of(site)]);
+                            values.copy_from_slice(spinor.0.as_flattened());
                         };
                         transfer::upload::<T>(buffer, start, dims, &layout, Shape::SPINOR, parities, values)?;
                     }
@@ -281,7 +284,8 @@ impl<T: Storage> Spinors<T> {
                     parity,
                     part,
                     |spinor, component| {
-                        *spinor = Spinor::from_fn(|spin, colour| component(3 * spin + colour));
+                        let stored = Spinor::from_fn(|spin, colour| component(3 * spin + colour));
+                        *spinor = spin_basis::turn(&stored);
                     },
                 )?;
             }

@@ -415,6 +415,7 @@ fn describe(tuning: &Tuning) -> String {
     let Tuning {
         work_group,
         sources_per_item,
+        share_links,
         max_registers,
         stream_links,
         stream_output,
@@ -426,6 +427,9 @@ fn describe(tuning: &Tuning) -> String {
     let mut variant = format!("group {work_group}");
     if sources_per_item > 1 {
         variant += &format!(", sources {sources_per_item}");
+    }
+    if share_links {
+        variant += ", links shared";
     }
     if let Some(count) = max_registers {
         variant += &format!(", registers {count}");
