@@ -262,6 +262,14 @@ INLINE void load_matrices(const int count, __global const double2 *from, __local
     GROUP_BARRIER;
 }
 
+// Those of block_advance, in their order.
+#define ADVANCE_MATRICES                                                                                        \
+    load_matrices(4, matrices, local_matrices);                                                                 \
+    __local const pair *earlier = local_matrices;                                                               \
+    __local const pair *step = local_matrices + SOURCES * SOURCES;                                              \
+    __local const pair *turn = local_matrices + 2 * SOURCES * SOURCES;                                          \
+    __local const pair *keep = local_matrices + 3 * SOURCES * SOURCES
+
 // sum += x m, for a number m of a matrix
 INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
 {
@@ -334,29 +342,30 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
     }
 }
 
-// x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular, so that what is overwritten of p and q in the
-// orders below is not needed any more.
-__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices,
-                            __global stored *restrict x, __global stored *restrict q, __global stored *restrict p)
+// x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
+// triangular, so that what is overwritten of p and q in the orders below is not needed any more.
+__kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+                            __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
+                            __global stored *p, __global stored *o)
 {
-    __local pair local_matrices[MATRIX_NUMBERS(3)];
-    load_matrices(3, matrices, local_matrices);
-    __local const pair *step = local_matrices;
-    __local const pair *turn = local_matrices + SOURCES * SOURCES;
-    __local const pair *keep = local_matrices + 2 * SOURCES * SOURCES;
+    __local pair local_matrices[MATRIX_NUMBERS(4)];
+    ADVANCE_MATRICES;
     FOR_EACH_ROUND(1) {
         const place at = place_of(parities, blocks, first);
         vcomplex sums[WIDTH][PIECE];
-        FOR_TILES(tile) {
+        for (int tile = 0; (with_earlier || with_step) && tile < SOURCES; tile += WIDTH) {
             load_tile(x, parities, blocks, at, tile, sums);
-            add_products(sums, 1, p, step, parities, blocks, at, tile, 0, SOURCES);
+            if (with_earlier)
+                add_products(sums, 1, o, earlier, parities, blocks, at, tile, 0, SOURCES);
+            if (with_step)
+                add_products(sums, 1, p, step, parities, blocks, at, tile, 0, SOURCES);
             store_tile(x, parities, blocks, at, tile, sums);
         }
         FOR_TILES(tile) {
             SET_ZERO(sums)
             add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
             add_products(sums, 1, p, keep, parities, blocks, at, tile, tile, SOURCES);
-            store_tile(p, parities, blocks, at, tile, sums);
+            store_tile(o, parities, blocks, at, tile, sums);
         }
         for (int tile = (SOURCES - 1) / WIDTH * WIDTH; overwrite && tile >= 0; tile -= WIDTH) {
             SET_ZERO(sums)
@@ -368,60 +377,57 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint o
 #else
 #define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES)
 
-// x = x + p E; p = q T + p F; q = q T if it is to be overwritten. T is upper triangular and F lower triangular.
-__kernel void block_advance(const uint parities, const uint blocks, const uint overwrite, __global const double2 *restrict matrices,
-                            __global stored *restrict x, __global stored *restrict q, __global stored *restrict p)
+// sum + x D, for the fields x of a block. `there` says which numbers of D there are.
+#define ADD_FIELDS(sums, x, d, there)                                                                           \
+    FOR_FIELDS(i) {                                                                                             \
+        vcomplex z[PIECE];                                                                                      \
+        load_piece((x) + field_start(parities, blocks, i), at, z);                                              \
+        FOR_FIELDS(j) {                                                                                         \
+            if (there)                                                                                          \
+                add_multiple(sums[j], (d)[i * SOURCES + j], z);                                                 \
+        }                                                                                                       \
+    }
+
+// As above.
+__kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+                            __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
+                            __global stored *p, __global stored *o)
 {
-    __local pair local_matrices[3 * SOURCES * SOURCES];
+    __local pair local_matrices[MATRIX_NUMBERS(4)];
     AGREEMENT_LOCAL;
-    load_matrices(3, matrices, local_matrices);
-    __local const pair *step = local_matrices;
-    __local const pair *turn = local_matrices + SOURCES * SOURCES;
-    __local const pair *keep = local_matrices + 2 * SOURCES * SOURCES;
+    ADVANCE_MATRICES;
     FOR_EACH_ROUND(1) {
         // Keeps compilers from loading all numbers of the matrices before the rounds, for which there are no registers; and from one round to the next
         // items may have agreed on units.
         GROUP_BARRIER;
         const place at = place_of(parities, blocks, first);
         vcomplex sums[SOURCES][PIECE];
-        load_pieces(x, parities, blocks, at, sums);
-        FOR_FIELDS(i) {
-            vcomplex direction[PIECE];
-            load_piece(p + field_start(parities, blocks, i), at, direction);
-            FOR_FIELDS(j)
-                add_multiple(sums[j], step[i * SOURCES + j], direction);
+        if (with_earlier || with_step) {
+            load_pieces(x, parities, blocks, at, sums);
+            if (with_earlier) {
+                ADD_FIELDS(sums, o, earlier, true)
+            }
+            if (with_step) {
+                ADD_FIELDS(sums, p, step, true)
+            }
+            store_pieces(x, parities, blocks, at, sums AGREEMENT(0));
+            BETWEEN_STEPS;
         }
-        store_pieces(x, parities, blocks, at, sums AGREEMENT(0));
-        BETWEEN_STEPS;
         FOR_FIELDS(j) {
             FOR_PIECE(c) {
                 sums[j][c].re = (vreal)0;
                 sums[j][c].im = (vreal)0;
             }
         }
-        FOR_FIELDS(i) {
-            vcomplex residual[PIECE];
-            load_piece(q + field_start(parities, blocks, i), at, residual);
-            FOR_FIELDS(j) {
-                if (j >= i)
-                    add_multiple(sums[j], turn[i * SOURCES + j], residual);
-            }
-        }
+        ADD_FIELDS(sums, q, turn, j >= i)
         if (overwrite)
             store_pieces(q, parities, blocks, at, sums AGREEMENT(1));
         else
             BEFORE_NEXT_AGREEMENT;
         BETWEEN_STEPS;
-        // From the cache.
-        FOR_FIELDS(i) {
-            vcomplex direction[PIECE];
-            load_piece(p + field_start(parities, blocks, i), at, direction);
-            FOR_FIELDS(j) {
-                if (j <= i)
-                    add_multiple(sums[j], keep[i * SOURCES + j], direction);
-            }
-        }
-        store_pieces(p, parities, blocks, at, sums AGREEMENT(0));
+        // After a step from the cache.
+        ADD_FIELDS(sums, p, keep, j <= i)
+        store_pieces(o, parities, blocks, at, sums AGREEMENT(0));
     }
 }
 #endif

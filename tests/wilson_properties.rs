@@ -420,11 +420,12 @@ fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
         };
         SquareMatrix::from_fn(columns, |i, j| if there(i, j) { z(i, j) } else { Complex64::default() })
     };
-    let (step, turn) = (matrix(1.3, |_, _| true), matrix(0.7, |i, j| i <= j));
+    let [earlier, step] = [3.1, 1.3].map(|seed| matrix(seed, |_, _| true));
+    let turn = matrix(0.7, |i, j| i <= j);
     let keep = matrix(2.1, |i, j| i >= j);
 
-    let [x, q, p] = [1, 2, 3].map(block);
-    let [mut x_there, mut q_there, mut p_there] = [&x, &q, &p].map(|block| upload(block));
+    let [x, q, p, o] = [1, 2, 3, 4].map(block);
+    let [mut x_there, mut q_there, mut p_there, mut o_there] = [&x, &q, &p, &o].map(|block| upload(block));
     close_gram(&space.gram(&x_there).unwrap(), &x, &format!("{what}: X†X"));
     let gram = space.subtract_block(&p_there, &step, &mut q_there).unwrap();
     let q = plus(&q, -1.0, &times(&p, &step));
@@ -433,19 +434,31 @@ fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
     let again = (0..3).map(|_| space.gram(&q_there).unwrap()).collect::<Vec<_>>();
     assert!(again[0] == again[1] && again[1] == again[2], "{what}: the same bits each time");
 
-    let [mut x, mut q, mut p] = [x, q, p];
-    for overwrite in [false, true] {
-        let matrices = Advance { step: &step, turn: &turn, keep: &keep, overwrite };
-        space.advance_block(matrices, &mut x_there, &mut q_there, &mut p_there).unwrap();
+    let [mut x, mut q, mut p, mut o] = [x, q, p, o];
+    let flags = (0..16).map(|k| [1, 2, 4, 8].map(|bit| k & bit != 0));
+    // D is one of O.
+    for [in_pairs, with_earlier, with_step, overwrite] in flags.filter(|flags| flags[0] || !flags[1]) {
+        let earlier = with_earlier.then_some(&earlier);
+        let step = with_step.then_some(&step);
+        let matrices = Advance { earlier, step, turn: &turn, keep: &keep, overwrite };
+        let other = in_pairs.then_some(&mut o_there);
+        space.advance_block(matrices, &mut x_there, &mut q_there, &mut p_there, other).unwrap();
+        for (direction, matrix) in [(&o, earlier), (&p, step)] {
+            if let Some(matrix) = matrix {
+                x = plus(&x, 1.0, &times(direction, matrix));
+            }
+        }
         let q_turned = times(&q, &turn);
-        x = plus(&x, 1.0, &times(&p, &step));
-        p = plus(&q_turned, 1.0, &times(&p, &keep));
+        let next = plus(&q_turned, 1.0, &times(&p, &keep));
+        *(if in_pairs { &mut o } else { &mut p }) = next;
         if overwrite {
             q = q_turned;
         }
-        close(&x_there, &x, &format!("{what}: X + P E"));
-        close(&q_there, &q, &format!("{what}: Q T"));
-        close(&p_there, &p, &format!("{what}: Q T + P F"));
+        let what = format!("{what}, {in_pairs} {with_earlier} {with_step} {overwrite}");
+        close(&x_there, &x, &format!("{what}: X"));
+        close(&q_there, &q, &format!("{what}: Q"));
+        close(&p_there, &p, &format!("{what}: P"));
+        close(&o_there, &o, &format!("{what}: O"));
     }
 }
 

@@ -14,17 +14,6 @@ impl<V> Best<V> {
         Ok(Self { x: space.zero_vector()?, r_norm2: f64::INFINITY })
     }
 
-    /// Takes this iterate, whatever came before.
-    pub fn set<S: VectorSpace<Vector = V>>(
-        &mut self,
-        space: &S,
-        x: &V,
-        r_norm2: f64,
-    ) -> Result<(), S::Error> {
-        self.r_norm2 = r_norm2;
-        space.copy(x, &mut self.x)
-    }
-
     /// Takes note of an iterate.
     pub fn offer<S: VectorSpace<Vector = V>>(
         &mut self,
@@ -32,6 +21,10 @@ impl<V> Best<V> {
         x: &V,
         r_norm2: f64,
     ) -> Result<(), S::Error> {
-        if r_norm2 < 0.0625 * self.r_norm2 { self.set(space, x, r_norm2) } else { Ok(()) }
+        if r_norm2 < 0.0625 * self.r_norm2 {
+            self.r_norm2 = r_norm2;
+            space.copy(x, &mut self.x)?;
+        }
+        Ok(())
     }
 }

@@ -39,21 +39,31 @@ pub trait BlockSpace: VectorSpace {
         q: &mut Self::Vector,
     ) -> Result<SquareMatrix, Self::Error>;
 
-    /// Fused: X = X + P E; P = Q T + P F; Q = Q T if it is to be overwritten. T is upper triangular and F lower triangular.
+    /// Whether it is better to bring X up to date once for two directions, which takes half a pass over memory less in an iteration but one more vector,
+    /// and writes one that is not read. Default no.
+    fn steps_in_pairs(&self) -> bool {
+        false
+    }
+
+    /// Fused: X = X + O D + P E; Q T + P F takes the place of O if there is one, and of P otherwise; Q = Q T if it is to be overwritten. T is upper triangular and F
+    /// lower triangular. There is no D without O.
     fn advance_block(
         &self,
         matrices: Advance<'_>,
         x: &mut Self::Vector,
         q: &mut Self::Vector,
         p: &mut Self::Vector,
+        o: Option<&mut Self::Vector>,
     ) -> Result<(), Self::Error>;
 }
 
 /// The matrices of [`BlockSpace::advance_block`].
 #[derive(Clone, Copy, Debug)]
 pub struct Advance<'a> {
-    /// E
-    pub step: &'a SquareMatrix,
+    /// D, if it is not zero.
+    pub earlier: Option<&'a SquareMatrix>,
+    /// E, if it is not zero.
+    pub step: Option<&'a SquareMatrix>,
     /// T, upper triangular.
     pub turn: &'a SquareMatrix,
     /// F, lower triangular.

@@ -138,7 +138,6 @@ pub struct MrSmoother<'a, A: LinearOperator> {
     a: &'a A,
     steps: usize,
     inverse_relaxation: ScalarOf<A>,
-    zero: VectorOf<A>,
     r: VectorOf<A>,
     ar: VectorOf<A>,
 }
@@ -158,8 +157,8 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
         }
         let space = a.space();
         let inverse_relaxation = space.scalar(inverse_relaxation::<A>(relaxation)?);
-        let [zero, r, ar] = [space.zero_vector()?, space.zero_vector()?, space.zero_vector()?];
-        Ok(Self { a, steps, inverse_relaxation, zero, r, ar })
+        let [r, ar] = [space.zero_vector()?, space.zero_vector()?];
+        Ok(Self { a, steps, inverse_relaxation, r, ar })
     }
 
     /// x ≈ A⁻¹ b, and the work of it. What x holds before is anything. Does not wait for the device.
@@ -168,7 +167,7 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
     /// Only the space's own.
     pub fn apply(&mut self, b: &VectorOf<A>, x: &mut VectorOf<A>) -> Preconditioned<A> {
         let space = self.a.space();
-        space.copy(&self.zero, x)?;
+        space.set_zero(x)?;
         space.copy(b, &mut self.r)?;
         for step in 1..=self.steps {
             // Where r is zero this is 0/0, which is a step of length zero.

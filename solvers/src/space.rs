@@ -37,6 +37,12 @@ pub trait VectorSpace {
     /// to = from
     fn copy(&self, from: &Self::Vector, to: &mut Self::Vector) -> Result<(), Self::Error>;
 
+    /// x = 0
+    fn set_zero(&self, x: &mut Self::Vector) -> Result<(), Self::Error> {
+        *x = self.zero_vector()?;
+        Ok(())
+    }
+
     /// y = y + a x
     fn axpy(&self, a: &Self::Scalar, x: &Self::Vector, y: &mut Self::Vector) -> Result<(), Self::Error>;
 

@@ -198,7 +198,6 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         let space = operator.space();
         let normal = Normal::new(&operator.in_precision()?)?;
         let low = normal.space();
-        let zero = low.zero_vector()?;
         let (mut low_residual, mut source) = (low.zero_vector()?, low.zero_vector()?);
         A::lower(b, &mut low_residual)?;
         normal.adjoint().apply(&low_residual, &mut source)?;
@@ -208,13 +207,18 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
-            low.copy(&zero, x)?;
+            low.set_zero(x)?;
             operator.residual(b, &solution, &mut residual)?;
-            A::lower(&residual, &mut low_residual)?;
-            normal.adjoint().apply(&low_residual, r)?;
-            let relative = relative(&space.gram(&residual)?, b_norms);
-            let small = relative.iter().all(|&residual| residual <= stopping.tolerance);
-            if small { true_residuals(&solution) } else { Ok(relative) }
+            let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
+            let mut relative = relative(&space.gram(&residual)?, b_norms);
+            if small(&relative) {
+                relative = true_residuals(&solution)?;
+            }
+            if !small(&relative) {
+                A::lower(&residual, &mut low_residual)?;
+                normal.adjoint().apply(&low_residual, r)?;
+            }
+            Ok(relative)
         };
         let beside = Beside { solution: &solution, replacements: &replacements };
         let mut keeper =

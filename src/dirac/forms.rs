@@ -114,7 +114,6 @@ impl<A: DiracOperator> Form<'_, A> {
             space.copy(guess, &mut solution)?;
             operator.residual(b, guess, &mut residual)?;
         }
-        let zero = low.space().zero_vector()?;
         let mut low_residual = low.space().zero_vector()?;
         let mut source = low.space().zero_vector()?;
         A::lower(&residual, &mut low_residual)?;
@@ -135,7 +134,7 @@ impl<A: DiracOperator> Form<'_, A> {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
-            low.space().copy(&zero, x)?;
+            low.space().set_zero(x)?;
             operator.residual(b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
             map.apply(&low_residual, r)?;

@@ -6,6 +6,7 @@
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
 use crate::scalar::Real;
+use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
@@ -54,19 +55,26 @@ pub fn subtract<T: Real>(
     gram(columns, q)
 }
 
-/// X = X + P E; P = Q T + P F; Q = Q T if it is to be overwritten.
+/// X = X + O D + P E; Q T + P F takes the place of O if there is one, and of P otherwise; Q = Q T if it is to be overwritten.
 pub fn advance<T: Real>(
-    columns: usize,
-    [step, turn, keep]: [&[Complex64]; 3],
-    overwrite: bool,
+    matrices: Advance<'_>,
     x: &mut [Spinor<T>],
     q: &mut [Spinor<T>],
     p: &mut [Spinor<T>],
+    o: Option<&mut [Spinor<T>]>,
 ) {
-    add(1.0, &product(columns, p, step), x);
-    let turned = product(columns, q, turn);
-    p.copy_from_slice(&product(columns, p, keep));
-    add(1.0, &turned, p);
+    let Advance { earlier, step, turn, keep, overwrite } = matrices;
+    let product = |x: &[Spinor<T>], d: &SquareMatrix| product(d.size(), x, d.elements());
+    if let (Some(o), Some(earlier)) = (&o, earlier) {
+        add(1.0, &product(o, earlier), x);
+    }
+    if let Some(step) = step {
+        add(1.0, &product(p, step), x);
+    }
+    let turned = product(q, turn);
+    let mut next = product(p, keep);
+    add(1.0, &turned, &mut next);
+    o.unwrap_or(p).copy_from_slice(&next);
     if overwrite {
         q.copy_from_slice(&turned);
     }

@@ -55,7 +55,7 @@ pub struct BlockKernels {
 
 /// What lies between the host and the kernels. The queue runs in order, so that a command may overwrite what one before it reads.
 struct Scratch {
-    /// Three matrices, row after row, as pairs of numbers.
+    /// Four matrices, row after row, as pairs of numbers.
     matrices: Buffer<f64>,
     /// They under way to the device.
     sent: Option<Pending<Vec<f64>>>,
@@ -206,16 +206,19 @@ impl BlockKernels {
                 &[
                     count("parities"),
                     count("blocks"),
+                    count("with_earlier"),
+                    count("with_step"),
                     count("overwrite"),
                     numbers("matrices"),
                     output("x"),
                     output("q"),
                     output("p"),
+                    output("o"),
                 ],
             )?,
             sum: program.kernel("block_sum", &[count("count"), numbers("partials"), sums("results")])?,
             scratch: Mutex::new(Scratch {
-                matrices: Buffer::zeroed(device, 3 * 2 * columns * columns)?,
+                matrices: Buffer::zeroed(device, 4 * 2 * columns * columns)?,
                 sent: None,
                 partials: Buffer::zeroed(device, 2 * elements * groups)?,
                 sums: Buffer::zeroed(device, 2 * elements)?,
@@ -236,7 +239,7 @@ impl BlockKernels {
     /// Starts Q = Q − Z D and Q†Q.
     pub fn subtract(&self, d: &SquareMatrix, z: Argument<'_>, q: Argument<'_>) -> Result<(), DeviceError> {
         let mut scratch = self.scratch();
-        scratch.send([d, d, d])?;
+        scratch.send([d; 4])?;
         let Scratch { matrices, partials, .. } = &mut *scratch;
         let [parities, blocks] = self.extent();
         let arguments = [parities, blocks, Argument::from(&*matrices), z, q, partials.into()];
@@ -244,14 +247,22 @@ impl BlockKernels {
         self.add_partials(&mut scratch)
     }
 
-    /// Starts X = X + P E, P = Q T + P F, and Q = Q T if it is to be overwritten.
-    pub fn advance(&self, matrices: Advance<'_>, [x, q, p]: [Argument<'_>; 3]) -> Result<(), DeviceError> {
-        let Advance { step, turn, keep, overwrite } = matrices;
+    /// Starts X = X + O D + P E, Q T + P F in the place of O or, without one, of P, and Q = Q T if it is to be overwritten.
+    pub fn advance(
+        &self,
+        matrices: Advance<'_>,
+        [x, q, p]: [Argument<'_>; 3],
+        o: Option<Argument<'_>>,
+    ) -> Result<(), DeviceError> {
+        let Advance { earlier, step, turn, keep, overwrite } = matrices;
         let mut scratch = self.scratch();
-        scratch.send([step, turn, keep])?;
+        // The kernel does not look at those that are missing.
+        scratch.send([earlier.unwrap_or(turn), step.unwrap_or(turn), turn, keep])?;
         let [parities, blocks] = self.extent();
-        let overwrite = Argument::value(u32::from(overwrite));
-        let arguments = [parities, blocks, overwrite, Argument::from(&scratch.matrices), x, q, p];
+        let flags = [earlier.is_some() && o.is_some(), step.is_some(), overwrite];
+        let [earlier, step, overwrite] = flags.map(|flag| Argument::value(u32::from(flag)));
+        let matrices = Argument::from(&scratch.matrices);
+        let arguments = [parities, blocks, earlier, step, overwrite, matrices, x, q, p, o.unwrap_or(p)];
         self.advance.start(self.range, &arguments)
     }
 
@@ -303,7 +314,7 @@ impl BlockKernels {
 
 impl Scratch {
     /// Starts to bring matrices to the device.
-    fn send(&mut self, matrices: [&SquareMatrix; 3]) -> Result<(), DeviceError> {
+    fn send(&mut self, matrices: [&SquareMatrix; 4]) -> Result<(), DeviceError> {
         let elements = matrices.into_iter().flat_map(SquareMatrix::elements);
         let numbers = elements.flat_map(|z| [z.re, z.im]).collect();
         self.sent = Some(self.matrices.upload(numbers)?);

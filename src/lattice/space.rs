@@ -330,6 +330,10 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.sources)?))
     }
 
+    fn set_zero(&self, x: &mut F) -> Result<(), DeviceError> {
+        self.own_mut(x).set_zero()
+    }
+
     fn copy(&self, from: &F, to: &mut F) -> Result<(), DeviceError> {
         if self.is_on_host() {
             self.on_host_mut(to).copy_from_slice(self.on_host(from));
@@ -556,23 +560,30 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         self.sum_of_grams(|kernels, k| kernels.subtract(d, z[k], q[k]), || Ok(()))
     }
 
+    /// On processors writing what has not been read costs as much as a pass more.
+    fn steps_in_pairs(&self) -> bool {
+        let slabs = &self.kernels.slabs;
+        !slabs.is_empty() && slabs.iter().all(|slab| slab.device.info().kind != DeviceKind::Cpu)
+    }
+
     fn advance_block(
         &self,
         matrices: Advance<'_>,
         x: &mut F,
         q: &mut F,
         p: &mut F,
+        o: Option<&mut F>,
     ) -> Result<(), DeviceError> {
-        let Advance { step, turn, keep, overwrite } = matrices;
         if self.is_on_host() {
-            let matrices = [step, turn, keep].map(SquareMatrix::elements);
             let (x, q, p) = (self.on_host_mut(x), self.on_host_mut(q), self.on_host_mut(p));
-            host::block_fields::advance(self.sources, matrices, overwrite, x, q, p);
+            host::block_fields::advance(matrices, x, q, p, o.map(|o| self.on_host_mut(o)));
             return Ok(());
         }
-        let (x, q, p) = (self.output(x), self.output(q), self.output(p));
-        let kernels = self.block_kernels()?.iter();
-        kernels.enumerate().try_for_each(|(k, kernels)| kernels.advance(matrices, [x[k], q[k], p[k]]))
+        let (x, q, p, o) = (self.output(x), self.output(q), self.output(p), o.map(|o| self.output(o)));
+        let mut kernels = self.block_kernels()?.iter().enumerate();
+        kernels.try_for_each(|(k, kernels)| {
+            kernels.advance(matrices, [x[k], q[k], p[k]], o.as_ref().map(|o| o[k]))
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use super::{Lattice, transfer};
 use crate::device::{Buffer, DeviceError, check_length};
 use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
+use bytemuck::Zeroable;
 use num_traits::One;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -87,6 +88,16 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
         };
         Ok(Self { lattice: lattice.clone(), sites, sources, storage })
+    }
+
+    pub fn set_zero(&mut self) -> Result<(), DeviceError> {
+        match &mut self.storage {
+            SpinorStorage::Host(own) => own.fill(Spinor::default()),
+            SpinorStorage::Devices(buffers) => {
+                buffers.iter_mut().try_for_each(|buffer| buffer.fill(T::Stored::zeroed()))?;
+            }
+        }
+        Ok(())
     }
 
     /// One field that is zero but for one component of one site, which is 1.

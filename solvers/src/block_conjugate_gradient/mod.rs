@@ -49,7 +49,8 @@ pub struct BlockCallbacks<'a, A: LinearOperator> {
 }
 
 /// Sets R = B − A·(solution) for the solution that X is, or that X is a correction to, and gives the relative residual of each source that counts, from its
-/// definition. It may move X elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision.
+/// definition. It may move X elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision. R need not be set
+/// when all of them are small enough.
 pub type BlockResiduals<'a, A> =
     dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Vec<f64>, ErrorOf<A>> + 'a;
 
@@ -63,7 +64,7 @@ impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
 type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, SolverError<Block<VectorOf<A>>, ErrorOf<A>>>;
 
 /// How much of each column of what is stored of Q must be independent of those before it, so that Q is not stored anew: with a hundredth, rounding errors grow
-/// to a tenfold. That saves one of the ten passes over fields that an iteration makes besides the operator's.
+/// to a tenfold. That saves one of the passes over fields that an iteration makes besides the operator's, which are ten otherwise.
 const INDEPENDENT_ENOUGH: f64 = 0.01;
 
 /// How often a replaced residual may fail to be smaller than the last one.
@@ -85,6 +86,9 @@ const FUTILE_REPLACEMENTS: usize = 3;
 ///
 /// What is stored of Q is Q T with an upper triangular T: Q S⁻¹ goes into P, but is stored only when columns of Q T have become too much alike. Until then
 /// S T takes the place of T.
+///
+/// Where the space prefers it ([`BlockSpace::steps_in_pairs`]) X is brought up to date in every second iteration, for two directions at once. Nobody is asked in
+/// between whether the state is to be kept.
 ///
 /// Where columns depend on each other (equal sources, a source that is zero, residuals that vanish together) the dependent ones are left out: their
 /// columns of Q and P are zero, and those before them stand for them. If a block is badly conditioned it is orthogonalised twice.
@@ -130,6 +134,10 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     /// Q T
     q: VectorOf<A>,
     p: VectorOf<A>,
+    /// Where the space prefers to step in pairs: the direction before P while its step is pending, afterwards memory for the next one.
+    o: Option<VectorOf<A>>,
+    /// δ C of that direction, if X is yet without it.
+    pending: Option<SquareMatrix>,
     z: VectorOf<A>,
     /// R = Q C
     c: SquareMatrix,
@@ -145,6 +153,8 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     /// Iterations done by then.
     replaced_after: Option<usize>,
     futile: usize,
+    /// The iterated residuals of X: they are older than C while a step is pending.
+    residuals_of_x: Vec<f64>,
     best: Best<VectorOf<A>>,
     /// The iterated residuals of that.
     best_residuals: Vec<f64>,
@@ -181,6 +191,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             x: space.zero_vector()?,
             q,
             p: space.zero_vector()?,
+            o: space.steps_in_pairs().then(|| space.zero_vector()).transpose()?,
+            pending: None,
             z: space.zero_vector()?,
             c: SquareMatrix::zero(columns),
             t: SquareMatrix::identity(columns),
@@ -190,6 +202,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             replaced: f64::NAN,
             replaced_after: None,
             futile: 0,
+            residuals_of_x: vec![f64::NAN; columns],
             best: Best::none(space)?,
             best_residuals: vec![f64::NAN; columns],
             history: Vec::new(),
@@ -215,16 +228,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
         let cholesky = gram.cholesky(self.dependent());
         let s = cholesky.factor.clone();
-        self.c = self.orthogonalise(cholesky, s, &zero, |_| zero.clone())?;
-        self.history.push(largest(&self.iterated(&self.c)));
-        self.replaced = self.history[0];
-        if self.is_due(&self.c) { self.replace(&zero) } else { Ok(None) }
+        self.c = self.orthogonalise(cholesky, s, None, |_| zero.clone())?;
+        self.residuals_of_x = self.iterated(&self.c);
+        self.replaced = largest(&self.residuals_of_x);
+        self.history.push(self.replaced);
+        if self.is_due(&self.residuals_of_x) { self.replace(&zero) } else { Ok(None) }
     }
 
     fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
         let space = self.a.space();
         let columns = space.columns();
-        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
+        let zero = SquareMatrix::zero(columns);
         loop {
             if let Some(failure) = self.gives_up()? {
                 return Ok(Err(failure));
@@ -240,6 +254,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 if again || matches!(failure, Failure::NotFinite { .. }) {
                     return Ok(Err(failure));
                 }
+                self.settle()?;
                 if let Some(verdict) = self.replace(&zero)? {
                     return Ok(verdict);
                 }
@@ -258,42 +273,33 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             let cholesky = gram.cholesky(self.dependent());
             let s = &cholesky.factor * &t_inverse;
             let next = &s * &self.c;
-            self.history.push(largest(&self.iterated(&next)));
-            if self.is_due(&next) {
+            let residuals = self.iterated(&next);
+            self.history.push(largest(&residuals));
+            if self.is_due(&residuals) {
                 // Q is replaced and takes no part in P before.
-                self.advance(Advance { step: &step, turn: &zero, keep: &one, overwrite: false })?;
+                self.step(Some(&step))?;
                 let inverse = self.c.triangular_inverse();
                 self.c = next;
                 if let Some(verdict) = self.replace(&inverse)? {
                     return Ok(verdict);
                 }
             } else {
-                let s = self.orthogonalise(cholesky, s, &step, SquareMatrix::adjoint)?;
+                let s = self.orthogonalise(cholesky, s, Some(step), SquareMatrix::adjoint)?;
                 self.c = &s * &self.c;
-                self.offer_best()?;
+                if self.pending.is_none() {
+                    self.residuals_of_x = self.iterated(&self.c);
+                }
             }
         }
     }
 
-    /// Takes note of the iterate if it is the best. Of one that is a correction nothing is lost with the last of them.
-    fn offer_best(&mut self) -> Result<(), ErrorOf<A>> {
-        let (residual, last) = (self.history[self.iterations], self.best.r_norm2);
-        if self.callbacks.replaced_at == 0.0 {
-            self.best.offer(self.a.space(), &self.x, residual * residual)?;
-            if self.best.r_norm2 < last {
-                self.best_residuals = self.iterated(&self.c);
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes Q orthonormal, with the factors of (Q T)†Q T, of which S is the first times T⁻¹; X = X + P·`step`, then P = Q + P·`keep`(S). Gives S, by which the
-    /// new Q is to be multiplied to have the old one.
+    /// Makes Q orthonormal, with the factors of (Q T)†Q T, of which S is the first times T⁻¹; X = X + P·step at once or later, then P = Q + P·`keep`(S). Gives S,
+    /// by which the new Q is to be multiplied to have the old one.
     fn orthogonalise(
         &mut self,
         cholesky: Cholesky,
         mut s: SquareMatrix,
-        step: &SquareMatrix,
+        step: Option<SquareMatrix>,
         keep: impl FnOnce(&SquareMatrix) -> SquareMatrix,
     ) -> Result<SquareMatrix, ErrorOf<A>> {
         let space = self.a.space();
@@ -303,27 +309,81 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         if independent.iter().any(|&share| share > 0.0 && share < badly_conditioned) {
             // Z is of no use any more, and takes the place of P.
             let zero = SquareMatrix::zero(space.columns());
-            let matrices = Advance { step: &zero, turn: &turn, keep: &zero, overwrite };
-            space.advance_block(matrices, &mut self.x, &mut self.q, &mut self.z)?;
-            self.work += self.advance_work(overwrite);
+            let matrices = Advance { earlier: None, step: None, turn: &turn, keep: &zero, overwrite };
+            space.advance_block(matrices, &mut self.x, &mut self.q, &mut self.z, None)?;
+            self.work += self.advance_work(matrices);
             let second = self.gram_of_q()?.cholesky(self.dependent());
             s = &second.factor * &s;
             turn = second.inverse;
         }
         let keep = keep(&s);
-        self.advance(Advance { step, turn: &turn, keep: &keep, overwrite })?;
+        let matrices = Advance { earlier: None, step: None, turn: &turn, keep: &keep, overwrite };
+        if self.o.is_some() && self.pending.is_none() {
+            self.advance(matrices)?;
+            self.pending = step;
+        } else {
+            let earlier = self.pending.take();
+            self.advance(Advance { earlier: earlier.as_ref(), step: step.as_ref(), ..matrices })?;
+        }
         self.t = if overwrite { SquareMatrix::identity(space.columns()) } else { factor };
         Ok(s)
     }
 
-    fn advance(&mut self, matrices: Advance<'_>) -> Result<(), ErrorOf<A>> {
-        self.work += self.advance_work(matrices.overwrite);
-        self.a.space().advance_block(matrices, &mut self.x, &mut self.q, &mut self.p)
+    /// X = X + P·`step`, and what is pending before.
+    fn step(&mut self, step: Option<&SquareMatrix>) -> Result<(), ErrorOf<A>> {
+        let columns = self.c.size();
+        let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
+        let earlier = self.pending.take();
+        self.advance(Advance { earlier: earlier.as_ref(), step, turn: &zero, keep: &one, overwrite: false })
     }
 
-    fn advance_work(&self, overwrite: bool) -> Work {
+    /// Brings X up to date.
+    fn settle(&mut self) -> Result<(), ErrorOf<A>> {
+        if self.pending.is_some() {
+            self.step(None)?;
+            self.residuals_of_x = self.iterated(&self.c);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, matrices: Advance<'_>) -> Result<(), ErrorOf<A>> {
+        if matrices.earlier.is_some() || matrices.step.is_some() {
+            self.offer_best()?;
+        }
+        self.work += self.advance_work(matrices);
+        let Self { x, q, p, o, .. } = self;
+        self.a.space().advance_block(matrices, x, q, p, o.as_mut())?;
+        if let Some(o) = o {
+            std::mem::swap(p, o);
+        }
+        Ok(())
+    }
+
+    /// Keeps X before it changes, if it is the best iterate and what it becomes is not better.
+    fn offer_best(&mut self) -> Result<(), ErrorOf<A>> {
+        let (residual, last) = (largest(&self.residuals_of_x), self.best.r_norm2);
+        // Written so that what is not a number is not better.
+        let better = self.history[self.iterations] <= residual;
+        if !better {
+            self.best.offer(self.a.space(), &self.x, residual * residual)?;
+            if self.best.r_norm2 < last {
+                self.best_residuals.clone_from(&self.residuals_of_x);
+            }
+        }
+        Ok(())
+    }
+
+    fn advance_work(&self, matrices: Advance<'_>) -> Work {
+        let Advance { earlier, step, overwrite, .. } = matrices;
         let space = self.a.space();
-        Work::pass(space, 16 * space.columns() as u64 + 8, 5 + u64::from(overwrite))
+        // Two triangular products make one.
+        let products = 1 + u64::from(earlier.is_some()) + u64::from(step.is_some());
+        let passes = match (earlier, step) {
+            (None, None) => 3,
+            (None, Some(_)) => 5,
+            (Some(_), _) => 6,
+        };
+        Work::pass(space, 8 * space.columns() as u64 * products + 8, passes + u64::from(overwrite))
     }
 
     fn gram_of_q(&mut self) -> Result<SquareMatrix, ErrorOf<A>> {
@@ -344,18 +404,20 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     }
 
     /// Whether the residuals are to be replaced.
-    fn is_due(&self, c: &SquareMatrix) -> bool {
-        let iterated = self.iterated(c);
-        largest(&iterated) <= self.callbacks.replaced_at * self.replaced
+    fn is_due(&self, iterated: &[f64]) -> bool {
+        largest(iterated) <= self.callbacks.replaced_at * self.replaced
             || iterated.iter().zip(&self.targets).all(|(residual, target)| residual <= target)
     }
 
     /// Computes the residuals that count and goes on from those; `inverse` is the inverse of the C that the directions belong to, or zero to begin with
     /// new ones.
     fn replace(&mut self, inverse: &SquareMatrix) -> Result<Option<Verdict>, ErrorOf<A>> {
-        let iterated = largest(&self.iterated(&self.c));
+        self.residuals_of_x = self.iterated(&self.c);
+        let iterated = largest(&self.residuals_of_x);
         let last = largest(&self.true_residuals);
         self.compute_residuals()?;
+        // What was kept before may be a correction to another solution.
+        self.best.r_norm2 = f64::INFINITY;
         let true_residual = largest(&self.true_residuals);
         let tolerance = self.params.stopping.tolerance;
         if true_residual <= tolerance {
@@ -373,16 +435,15 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             if is_near(c, &expected) { (c * inverse).adjoint() } else { zero.clone() }
         };
         let s = cholesky.factor.clone();
-        self.c = self.orthogonalise(cholesky, s, &zero, keep)?;
+        self.c = self.orthogonalise(cholesky, s, None, keep)?;
         let iterated = self.iterated(&self.c);
+        self.residuals_of_x.clone_from(&iterated);
         self.replaced = largest(&iterated);
         self.replaced_after = Some(self.iterations);
         let target = |(iterated, true_residual): (f64, f64)| {
             if true_residual > 0.0 { 0.95 * iterated * tolerance / true_residual } else { f64::INFINITY }
         };
         self.targets = iterated.into_iter().zip(self.true_residuals.iter().copied()).map(target).collect();
-        self.best.set(self.a.space(), &self.x, self.replaced * self.replaced)?;
-        self.best_residuals = self.iterated(&self.c);
         Ok(None)
     }
 
@@ -422,7 +483,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         if self.iterations >= limit {
             return Ok(Some(Failure::IterationLimit { limit }));
         }
-        if self.keep()? {
+        // While a step is pending nobody is asked: the state would have to have its direction, too.
+        if self.pending.is_none() && self.keep()? {
             return Ok(Some(Failure::Interrupted));
         }
         let residual = self.history[self.iterations];
@@ -435,14 +497,14 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
 
     /// Ends the solve, in failure with the best iterate.
     fn finish(mut self, verdict: Verdict) -> Outcome<A> {
-        let mut iterated = self.iterated(&self.c);
         if verdict.is_err() {
-            let last = self.history.last().copied().unwrap_or(f64::NAN);
+            self.settle()?;
+            let last = largest(&self.residuals_of_x);
             // Written so that a residual that is not a number is not the best.
             let last_is_best = last * last <= self.best.r_norm2;
-            if !last_is_best {
+            if self.best.r_norm2.is_finite() && !last_is_best {
                 self.a.space().copy(&self.best.x, &mut self.x)?;
-                iterated.clone_from(&self.best_residuals);
+                self.residuals_of_x.clone_from(&self.best_residuals);
             }
             self.compute_residuals()?;
         }
@@ -451,7 +513,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             true_residual: largest(&self.true_residuals),
         };
         let of_source = |(iterated, &true_residual)| Residual { iterated, true_residual };
-        let residuals = iterated.into_iter().zip(&self.true_residuals).map(of_source).collect();
+        let residuals = self.residuals_of_x.into_iter().zip(&self.true_residuals).map(of_source).collect();
         let block = Block { x: self.x, residuals };
         let info = SolverInfo {
             iterations: self.iterations,

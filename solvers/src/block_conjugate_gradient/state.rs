@@ -50,6 +50,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
         self.work = Work { flops: state.count("flops")?, bytes: state.count("bytes")? };
         self.earlier = Duration::from_nanos(state.count(NANOSECONDS)?);
         let best = state.number("best (r, r)")?;
+        self.residuals_of_x = self.iterated(&self.c);
         let [x, q, p, best_x] = state.vectors(["X", "Q", "P", "best X"])?;
         (self.x, self.q, self.p) = (x, q, p);
         self.best = Best { x: best_x, r_norm2: best };
@@ -57,7 +58,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
         Ok(())
     }
 
-    /// Hands the state to whoever keeps it, if that is wished now; says whether the solve is to stop. To be called between iterations, when Z is of no use.
+    /// Hands the state to whoever keeps it, if that is wished now; says whether the solve is to stop. To be called between iterations, when nothing is pending.
     pub(super) fn keep(&mut self) -> Result<bool, ErrorOf<A>> {
         let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };
         let wish = keeper.wish();
