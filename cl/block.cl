@@ -120,21 +120,21 @@ INLINE size_t field_start(const uint parities, const uint blocks, const int sour
 }
 
 #if SMALL
-#define distance uint
+#define byte_distance uint
 #else
-#define distance size_t
+#define byte_distance size_t
 #endif
 
 // Of a field, its numbers in the place, in bytes.
-INLINE distance piece_start(const place at)
+INLINE byte_distance piece_start(const place at)
 {
 #if LANES == 1
     const uint vector = at.part / PIECES_OF_VECTOR, within = at.part % PIECES_OF_VECTOR;
-    const distance number = PACK * ((distance)vector * at.blocks + at.block) + PIECE * within;
+    const byte_distance number = PACK * ((byte_distance)vector * at.blocks + at.block) + PIECE * within;
 #else
-    const distance number = PIECE * LANES * ((distance)at.block * PIECES_OF_BLOCK + at.part);
+    const byte_distance number = PIECE * LANES * ((byte_distance)at.block * PIECES_OF_BLOCK + at.part);
 #endif
-    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * number);
+    return (STORED_BITS / 8) * ((byte_distance)at.half_field + 2 * number);
 }
 
 #define BYTES_FROM(field, bytes) ((__global stored *)((__global char *)(field) + (bytes)))
@@ -142,9 +142,9 @@ INLINE distance piece_start(const place at)
 
 #if SHARED_UNIT
 // Of a field, the unit in the place.
-INLINE distance unit_start(const place at)
+INLINE byte_distance unit_start(const place at)
 {
-    return (STORED_BITS / 8) * ((distance)at.half_field + 2 * (SPINOR_COMPONENTS * (distance)at.blocks + at.block));
+    return (STORED_BITS / 8) * ((byte_distance)at.half_field + 2 * (SPINOR_COMPONENTS * (byte_distance)at.blocks + at.block));
 }
 #endif
 

@@ -449,7 +449,15 @@ fn a_spectrum_may_be_solved_for_all_sources_at_once() {
         run(&folder, "spectrum FIELD --kappa 0.11 --device host --solver block-cg --max-iterations 3 --json")
             .expect(1)
             .says(&["all sources at once", "limit of 3 iterations", "--max-iterations"]);
-    assert_eq!(failed.json()["converged"], false);
+    let result = failed.json();
+    assert_eq!(result["converged"], false);
+    // All twelve failed, not one.
+    let solves = result["solves"].as_array().unwrap();
+    assert_eq!(solves.len(), 12);
+    for (k, solve) in solves.iter().enumerate() {
+        assert_eq!((&solve["spin"], &solve["color"]), (&(k / 3).into(), &(k % 3).into()));
+        assert_eq!((&solve["converged"], &solve["iterations"]), (&false.into(), &3.into()));
+    }
 }
 
 #[test]

@@ -713,6 +713,15 @@ impl Solving {
     }
 }
 
+/// Who solved what, as results say it.
+pub fn solver_text(solver: Solver, system: &str, preconditioning: &str, precision: &str) -> String {
+    let preconditioned = match preconditioning {
+        "none" => String::new(),
+        _ => format!("{preconditioning} "),
+    };
+    format!("{solver} on the {preconditioned}{system} system, {precision}")
+}
+
 /// One method's part in a solve, as JSON has it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AttemptOutcome {

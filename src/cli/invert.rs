@@ -4,6 +4,7 @@ use super::Common;
 use super::checkpoint::Checkpointing;
 use super::equation::{
     AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn,
+    solver_text,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -228,7 +229,7 @@ fn table(outcome: &Outcome) -> Table {
     table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
     table.line(
         "solver",
-        format_args!("{} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
+        solver_text(outcome.solver, &outcome.system, &outcome.preconditioning, &outcome.precision),
     );
     table.line("converged", if outcome.converged { "yes" } else { "NO" });
     table.line("iterations", outcome.iterations);

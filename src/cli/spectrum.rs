@@ -4,7 +4,7 @@ use super::Common;
 use super::checkpoint::{Checkpointing, Found, Session};
 use super::equation::{
     AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, coupling_text,
-    drawn,
+    drawn, solver_text,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -84,12 +84,13 @@ struct Correlators {
     pion: Vec<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Solve {
     spin: usize,
     color: usize,
     converged: bool,
     iterations: usize,
+    /// Of sources that failed together the largest.
     residual: Residual,
     /// Empty unless the method was chosen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -151,13 +152,23 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let bar = report.progress("solve", 12);
     for (spin, colour) in sources() {
         bar.set_message(format!("spin {spin}, colour {colour}"));
-        let mut take = |converged, iterations, residual, attempts| {
-            solves.push(Solve { spin, color: colour, converged, iterations, residual, attempts });
+        let solve = |converged, iterations, residual, attempts| Solve {
+            spin,
+            color: colour,
+            converged,
+            iterations,
+            residual,
+            attempts,
         };
         let found = session.found(spin, colour)?;
         if let Some(Found { iterations, residual, attempts, solution }) = found {
             solving.learn(problem.wilson.lattice().team(), &attempts);
-            take(true, iterations, residual, attempts.iter().map(AttemptOutcome::from).collect());
+            solves.push(solve(
+                true,
+                iterations,
+                residual,
+                attempts.iter().map(AttemptOutcome::from).collect(),
+            ));
             x = solution;
         } else {
             let next = at_once.as_mut().and_then(Iterator::next);
@@ -175,7 +186,14 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 return Err(session.interrupted(&solved.info));
             }
             let attempts = solved.attempts.iter().map(AttemptOutcome::from).collect();
-            take(solved.failure.is_none(), solved.info.iterations, (&solved.info).into(), attempts);
+            let solve =
+                solve(solved.failure.is_none(), solved.info.iterations, (&solved.info).into(), attempts);
+            if at_once.is_some() && !solve.converged {
+                // All of them failed together.
+                solves.extend(sources().map(|(spin, color)| Solve { spin, color, ..solve.clone() }));
+            } else {
+                solves.push(solve);
+            }
             if let Some(failure) = &solved.failure {
                 let failure = method.failure(failure, &solved, &solving);
                 let what = match method.solver {
@@ -299,7 +317,7 @@ fn text(outcome: &Outcome) -> String {
     table.line("source", &outcome.source);
     table.line(
         "solver",
-        format_args!("{} on the {} system, {}", outcome.solver, outcome.system, outcome.precision),
+        solver_text(outcome.solver, &outcome.system, &outcome.preconditioning, &outcome.precision),
     );
     let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
     let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);

@@ -22,9 +22,9 @@ pub struct Checkpointing {
     /// with --resume; finished solutions are kept beside it; all of it is removed when the job is done
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// How often the state is kept: 90s, 10m, 2h
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
-    every: Duration,
+    /// How often the state is kept: 90s, 10m, 2h [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    every: Option<Duration>,
     /// Go on from this checkpoint of the same job, to the same result; later states are kept in it too, unless --checkpoint names another file
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,

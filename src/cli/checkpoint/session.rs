@@ -16,6 +16,9 @@ use lattice_solvers::{SolverInfo, SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// How often the state is kept unless one says otherwise.
+const EVERY: Duration = Duration::from_secs(60);
+
 /// What tells a job from others: names and values.
 pub type Identity = Vec<(String, String)>;
 
@@ -69,11 +72,15 @@ impl Checkpointing {
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
         let now = Instant::now();
+        let file = self.file().1.map(Path::to_owned);
+        if file.is_none() && self.every.is_some() {
+            report.warning("--every keeps nothing without --checkpoint or --resume");
+        }
         let mut session = Session {
             report,
             interrupt,
-            file: self.file().1.map(Path::to_owned),
-            every: self.every,
+            file,
+            every: self.every.unwrap_or(EVERY),
             job,
             dims,
             begun: now,
