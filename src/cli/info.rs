@@ -96,6 +96,11 @@ fn doubts(outcome: &Outcome) -> Vec<String> {
     doubts
 }
 
+/// Twelve digits; of what links of SU(3) cannot give no hundreds of them.
+fn digits(value: f64) -> String {
+    if value.abs() < 1e6 { format!("{value:.12}") } else { format!("{value:e}") }
+}
+
 fn table(outcome: &Outcome, verbose: bool) -> Table {
     let Plaquette { average, spatial, temporal } = outcome.plaquette;
     let [re, im] = outcome.polyakov;
@@ -105,9 +110,11 @@ fn table(outcome: &Outcome, verbose: bool) -> Table {
     table.line("format", outcome.format);
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("precision", format_args!("{} bits", outcome.precision));
-    table.line("plaquette", format_args!("{average:.12} (spatial {spatial:.12}, temporal {temporal:.12})"));
-    table.line("link trace", format_args!("{:.12}", outcome.link_trace));
-    table.line("Polyakov loop", format_args!("{re:.12} {im:+.12} i"));
+    let [average, spatial, temporal, re] = [average, spatial, temporal, re].map(digits);
+    let sign = if im.is_sign_negative() { "" } else { "+" };
+    table.line("plaquette", format_args!("{average} (spatial {spatial}, temporal {temporal})"));
+    table.line("link trace", digits(outcome.link_trace));
+    table.line("Polyakov loop", format_args!("{re} {sign}{} i", digits(im)));
     table.line("unitarity", format_args!("largest |U U† − 1| = {unitarity_deviation:.2e}"));
     table.line("determinant", format_args!("largest |det U − 1| = {determinant_deviation:.2e}"));
     match &outcome.checksum {
