@@ -262,14 +262,6 @@ INLINE void load_matrices(const int count, __global const double2 *from, __local
     GROUP_BARRIER;
 }
 
-// Those of block_advance, in their order.
-#define ADVANCE_MATRICES                                                                                        \
-    load_matrices(4, matrices, local_matrices);                                                                 \
-    __local const pair *earlier = local_matrices;                                                               \
-    __local const pair *step = local_matrices + SOURCES * SOURCES;                                              \
-    __local const pair *turn = local_matrices + 2 * SOURCES * SOURCES;                                          \
-    __local const pair *keep = local_matrices + 3 * SOURCES * SOURCES
-
 // sum += x m, for a number m of a matrix
 INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
 {
@@ -342,6 +334,21 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
     }
 }
 
+#else
+#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES)
+
+// sum + x D, for the fields x of a block. `there` says which numbers of D there are.
+#define ADD_FIELDS(sums, x, d, there)                                                                           \
+    FOR_FIELDS(i) {                                                                                             \
+        vcomplex z[PIECE];                                                                                      \
+        load_piece((x) + field_start(parities, blocks, i), at, z);                                              \
+        FOR_FIELDS(j) {                                                                                         \
+            if (there)                                                                                          \
+                add_multiple(sums[j], (d)[i * SOURCES + j], z);                                                 \
+        }                                                                                                       \
+    }
+#endif
+
 // x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular, so that what is overwritten of p and q in the orders below is not needed any more.
 __kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
@@ -349,8 +356,14 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint w
                             __global stored *p, __global stored *o)
 {
     __local pair local_matrices[MATRIX_NUMBERS(4)];
-    ADVANCE_MATRICES;
+    AGREEMENT_LOCAL;
+    load_matrices(4, matrices, local_matrices);
+    __local const pair *earlier = local_matrices;
+    __local const pair *step = local_matrices + SOURCES * SOURCES;
+    __local const pair *turn = local_matrices + 2 * SOURCES * SOURCES;
+    __local const pair *keep = local_matrices + 3 * SOURCES * SOURCES;
     FOR_EACH_ROUND(1) {
+#if LANES > 1
         const place at = place_of(parities, blocks, first);
         vcomplex sums[WIDTH][PIECE];
         for (int tile = 0; (with_earlier || with_step) && tile < SOURCES; tile += WIDTH) {
@@ -372,31 +385,7 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint w
             add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
             store_tile(q, parities, blocks, at, tile, sums);
         }
-    }
-}
 #else
-#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES)
-
-// sum + x D, for the fields x of a block. `there` says which numbers of D there are.
-#define ADD_FIELDS(sums, x, d, there)                                                                           \
-    FOR_FIELDS(i) {                                                                                             \
-        vcomplex z[PIECE];                                                                                      \
-        load_piece((x) + field_start(parities, blocks, i), at, z);                                              \
-        FOR_FIELDS(j) {                                                                                         \
-            if (there)                                                                                          \
-                add_multiple(sums[j], (d)[i * SOURCES + j], z);                                                 \
-        }                                                                                                       \
-    }
-
-// As above.
-__kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
-                            __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
-                            __global stored *p, __global stored *o)
-{
-    __local pair local_matrices[MATRIX_NUMBERS(4)];
-    AGREEMENT_LOCAL;
-    ADVANCE_MATRICES;
-    FOR_EACH_ROUND(1) {
         // Keeps compilers from loading all numbers of the matrices before the rounds, for which there are no registers; and from one round to the next
         // items may have agreed on units.
         GROUP_BARRIER;
@@ -428,9 +417,9 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint w
         // After a step from the cache.
         ADD_FIELDS(sums, p, keep, j <= i)
         store_pieces(o, parities, blocks, at, sums AGREEMENT(0));
+#endif
     }
 }
-#endif
 
 #define TILE_NUMBERS (TILE * TILE)
 #define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)

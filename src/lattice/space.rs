@@ -562,8 +562,7 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
 
     /// On processors writing what has not been read costs as much as a pass more.
     fn steps_in_pairs(&self) -> bool {
-        let slabs = &self.kernels.slabs;
-        !slabs.is_empty() && slabs.iter().all(|slab| slab.device.info().kind != DeviceKind::Cpu)
+        !self.is_on_host() && self.kernels.slabs.iter().all(|slab| slab.device.info().kind != DeviceKind::Cpu)
     }
 
     fn advance_block(

@@ -436,14 +436,13 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         };
         let s = cholesky.factor.clone();
         self.c = self.orthogonalise(cholesky, s, None, keep)?;
-        let iterated = self.iterated(&self.c);
-        self.residuals_of_x.clone_from(&iterated);
-        self.replaced = largest(&iterated);
+        self.residuals_of_x = self.iterated(&self.c);
+        self.replaced = largest(&self.residuals_of_x);
         self.replaced_after = Some(self.iterations);
-        let target = |(iterated, true_residual): (f64, f64)| {
+        let target = |(&iterated, &true_residual): (&f64, &f64)| {
             if true_residual > 0.0 { 0.95 * iterated * tolerance / true_residual } else { f64::INFINITY }
         };
-        self.targets = iterated.into_iter().zip(self.true_residuals.iter().copied()).map(target).collect();
+        self.targets = self.residuals_of_x.iter().zip(&self.true_residuals).map(target).collect();
         Ok(None)
     }
 
