@@ -1,5 +1,6 @@
 // How fast a device multiplies and adds: long chains that depend on nothing but themselves, CHAINS of them in each
-// work-item. LANES is the width of their vectors. One number is stored at the end, so that nothing is left out.
+// work-item. LANES is the width of their vectors, MATRIX_UNITS 1 if there are those. One number is stored at the end, so that
+// nothing is left out.
 
 __kernel void fma_chains(uint rounds, real factor, __global real *out) {
     vreal chain[CHAINS];
@@ -29,7 +30,7 @@ __kernel void fma_chains(uint rounds, real factor, __global real *out) {
 #endif
 }
 
-#ifdef INLINE_PTX
+#if MATRIX_UNITS
 
 // The same on the matrix units of NVIDIA GPUs: m16n8k8, in double or in TF32.
 #if REAL_BITS == 64

@@ -37,12 +37,6 @@
 #endif
 #define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
 
-#if LOCAL_SIZE > 1
-#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define GROUP_BARRIER
-#endif
-
 // Keeps compilers from loading for the next step while there is one, for which there are no registers; with units there are barriers anyway.
 #if SHARED_UNIT
 #define BETWEEN_STEPS
@@ -616,24 +610,4 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
         add_staged(stage, corners, sums);
     }
     publish(sums, (__local item_sum *)memory, partials);
-}
-
-// The sums over `count` work-groups; one work-group for each number of the tiles.
-__kernel void block_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
-{
-    __local double2 scratch[LOCAL_SIZE];
-    const uint item = get_local_id(0);
-    double2 sum = (double2)(0.0, 0.0);
-    for (uint group = item; group < count; group += LOCAL_SIZE)
-        sum += partials[(size_t)get_group_id(0) * count + group];
-    scratch[item] = sum;
-    GROUP_BARRIER;
-    for (uint active = LOCAL_SIZE; active > 1; active = (active + 1) / 2) {
-        const uint half_way = (active + 1) / 2;
-        if (item + half_way < active)
-            scratch[item] += scratch[item + half_way];
-        GROUP_BARRIER;
-    }
-    if (item == 0)
-        results[get_group_id(0)] = scratch[0];
 }

@@ -15,12 +15,13 @@ trap 'rm -f "$log"' EXIT
 # Functions that return structures are inlined by the optimiser with intrinsics that Oclgrind does not know.
 options=-cl-opt-disable
 
-# check TEST WHAT [ARGUMENTS]: the tests of a test program, without those or with those alone that the arguments name.
+# check TEST WHAT [ARGUMENTS]: the tests of a test program or of the library, without those or with those alone that the arguments name.
 check() {
     test=$1 what=$2
     shift 2
     echo "check: $test under Oclgrind: $what" >&2
-    binary=$(cargo test --quiet --test "$test" --no-run --message-format=json |
+    if [ "$test" = lattice_cl ]; then target=(--lib); else target=(--test "$test"); fi
+    binary=$(cargo test --quiet "${target[@]}" --no-run --message-format=json |
         sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
     # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
     LATTICE_CL_TEST_SMALL=1 LATTICE_CL_NO_CACHE=1 OPENCL_DYLIB_PATH=$runtime \
@@ -44,4 +45,5 @@ check even_odd '--data-races --check-api' "$shared"
 blocks=operations_on_blocks_of_fields_are_their_definitions
 check wilson_properties "$everything" --skip "$blocks"
 check wilson_properties '--data-races --check-api' "$blocks"
+check lattice_cl '--data-races --check-api' matrix_units_do_what_the_twin_does
 echo "check: no findings" >&2

@@ -7,6 +7,7 @@ use super::handle::Device;
 use super::info::DeviceKind;
 use super::kernel::{Kernel, Range};
 use super::kernel_key::{KernelFamily, KernelKey};
+use super::matrix_units::MatrixOperation;
 use crate::scalar::Real;
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,11 @@ pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
     let groups = info.compute_units * if processor { 1 } else { 8 };
     let range = Range::groups(groups, local);
     let items = (groups * local) as f64;
-    let key = KernelKey::of_real::<R>(ARITHMETIC).lanes(lanes).define("CHAINS", CHAINS);
+    let has_matrix_units = device.supports_matrix_units(MatrixOperation::of_products::<R>());
+    let key = KernelKey::of_real::<R>(ARITHMETIC)
+        .lanes(lanes)
+        .define("CHAINS", CHAINS)
+        .define("MATRIX_UNITS", u8::from(has_matrix_units));
     let program = device.program(&key)?;
     let parameters =
         [Parameter::value::<u32>("rounds"), Parameter::value::<R>("factor"), Parameter::output::<R>("out")];
@@ -49,7 +54,7 @@ pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
     let rounds: u32 = if processor { 20_000 } else { 2_000 };
     let flops = items * f64::from(rounds) * (2 * 16 * CHAINS * lanes) as f64;
     let fma = flops / best(device, &program.kernel("fma_chains", &parameters)?, range, rounds, &mut out)?;
-    let mma = if device.supports_inline_ptx() {
+    let mma = if has_matrix_units {
         // Each of 32 work-items has its part in 8 products of 16 × 8 × 8.
         let flops = items / 32.0 * f64::from(rounds) * (8 * 2 * 16 * 8 * 8) as f64;
         Some(flops / best(device, &program.kernel("mma_chains", &parameters)?, range, rounds, &mut out)?)

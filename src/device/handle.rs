@@ -8,6 +8,7 @@ use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::info::DeviceInfo;
 use super::kernel_key::KernelKey;
+use super::matrix_units::MatrixOperation;
 use super::number::NumberPool;
 use super::pinned_memory::PinnedPool;
 use super::probe;
@@ -304,6 +305,11 @@ impl Device {
     /// Where true, every program is built with `-D INLINE_PTX=1`.
     pub fn supports_inline_ptx(&self) -> bool {
         *self.0.inline_ptx.get_or_init(|| probe::inline_ptx(self.core()))
+    }
+
+    /// Whether kernels may use the matrix units for this, in NVIDIA's assembly.
+    pub fn supports_matrix_units(&self, operation: MatrixOperation) -> bool {
+        self.info().compute_capability >= Some(operation.least_capability()) && self.supports_inline_ptx()
     }
 
     /// Whether the compiler takes a limit on the registers of a work-item.

@@ -69,6 +69,8 @@ pub struct DeviceInfo {
     pub max_work_group_size: usize,
     /// Alignment that a sub-buffer's origin must have, in bits.
     pub mem_base_addr_align_bits: usize,
+    /// NVIDIA's compute capability, major and minor.
+    pub compute_capability: Option<[u32; 2]>,
     /// Supported extensions.
     pub extensions: Vec<String>,
 }
@@ -99,6 +101,9 @@ impl DeviceInfo {
         // The configuration query is an error on some devices without doubles, so it alone cannot decide.
         let fp64 = device.double_fp_config().is_ok_and(|bits| bits != 0)
             || extensions.iter().any(|e| e == "cl_khr_fp64");
+        let capability =
+            || Some([device.compute_capability_major_nv().ok()?, device.compute_capability_minor_nv().ok()?]);
+        let tells_capability = extensions.iter().any(|e| e == "cl_nv_device_attribute_query");
         Ok(Self {
             platform: platform.to_owned(),
             name: device.name()?.trim().to_owned(),
@@ -117,6 +122,7 @@ impl DeviceInfo {
             native_vector_width_double: device.native_vector_width_double()? as usize,
             max_work_group_size: device.max_work_group_size()?,
             mem_base_addr_align_bits: device.mem_base_addr_align()? as usize,
+            compute_capability: if tells_capability { capability() } else { None },
             extensions,
         })
     }

@@ -120,6 +120,7 @@ mod tests {
                 native_vector_width_double: 1,
                 max_work_group_size: 1,
                 mem_base_addr_align_bits: 8,
+                compute_capability: None,
                 extensions: Vec::new(),
             },
             raw: RawDevice::new(std::ptr::null_mut()),

@@ -1,7 +1,7 @@
 //! The kernels of the product, and how each may be varied.
 
 use super::narrow;
-use crate::device::{Device, DeviceKind};
+use crate::device::{Device, DeviceKind, MatrixOperation};
 use crate::scalar::{Element, Precision, Real};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -236,14 +236,16 @@ impl Mma {
 impl GemmTuning {
     /// The variant that is used for large matrices unless another is asked for.
     ///
-    /// On processors: panels that fill the vector registers of AVX-512. On GPUs: tiles in registers; where NVIDIA's assembly may be used, the
-    /// matrix units for double precision, and for single precision if [`Arithmetic::ThreeTf32`] is asked for.
+    /// On processors: panels that fill the vector registers of AVX-512. On GPUs: tiles in registers; on NVIDIA's that have them the matrix
+    /// units for double precision, and for single precision if [`Arithmetic::ThreeTf32`] is asked for.
     pub fn shipped<T: Element>(device: &Device, arithmetic: Arithmetic) -> Self {
         let double = T::Real::PRECISION == Precision::Double;
         if device.info().kind == DeviceKind::Cpu {
             return GemmTuning::Panels(Panels::shipped::<T>());
         }
-        if device.supports_inline_ptx() && (double || arithmetic == Arithmetic::ThreeTf32) {
+        if device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
+            && (double || arithmetic == Arithmetic::ThreeTf32)
+        {
             return GemmTuning::Mma(Mma::shipped::<T>());
         }
         GemmTuning::Registers(Registers::shipped::<T>())
@@ -300,7 +302,9 @@ impl GemmTuning {
         if arithmetic == Arithmetic::Ieee {
             all.extend(Registers::variants::<T>().into_iter().map(GemmTuning::Registers));
         }
-        if device.supports_inline_ptx() && (double || arithmetic == Arithmetic::ThreeTf32) {
+        if device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
+            && (double || arithmetic == Arithmetic::ThreeTf32)
+        {
             all.extend(Mma::variants::<T>().into_iter().map(GemmTuning::Mma));
         }
         all

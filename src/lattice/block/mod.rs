@@ -1,33 +1,42 @@
 //! The kernels of blocks of spinor fields on one device.
 
+mod division;
+#[cfg(test)]
+mod tests;
+
 use super::Layout;
 use super::layout::Shape;
 use super::space::field_key;
 use crate::device::{
-    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, Parameter, Pending,
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
     PinnedBuffer, Range,
 };
-use crate::host::Spinor;
 use crate::scalar::{Storage, StoragePrecision};
 use crate::sync::lock;
+use division::{Division, Method, piece, tiles};
 use lattice_solvers::{Advance, SquareMatrix};
 use num_complex::Complex64;
 use std::sync::{Mutex, MutexGuard};
 
-const BLOCK: KernelFamily = KernelFamily::new(
+const ITEMS: KernelFamily = KernelFamily::new(
     "block",
     &[
-        include_str!("../../cl/lanes.cl"),
-        include_str!("../../cl/fields.cl"),
-        include_str!("../../cl/block.cl"),
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/block_sum.cl"),
+        include_str!("../../../cl/block.cl"),
     ],
 );
 
-/// Most numbers that a work-item adds up in single precision.
-const MOST_IN_SINGLE: usize = 256;
-
-/// Groups for each compute unit of a GPU: several times as many as run at once, which are three or four with the registers below, and a multiple of both.
-const GROUPS_OF_UNIT: usize = 24;
+const MATRIX_UNITS: KernelFamily = KernelFamily::new(
+    "block_mma",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/block_sum.cl"),
+        include_str!("../../../cl/block_mma.cl"),
+    ],
+);
 
 /// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once
 /// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
@@ -35,6 +44,51 @@ const REGISTERS: u32 = 168;
 
 /// Columns whose numbers fit in these registers.
 const COLUMNS_OF_LIMIT: usize = 12;
+
+/// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
+fn width<T: Storage>() -> usize {
+    if T::STORAGE == StoragePrecision::Half { 12 } else { 4 }
+}
+
+/// What both programs are told.
+fn key<T: Storage>(
+    family: KernelFamily,
+    device: &Device,
+    layout: &Layout,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    field_key::<T>(family, layout)
+        .define("SOURCES", columns)
+        .define("LOCAL_SIZE", division.local)
+        .define("ALL_EXIST", u8::from(division.all_exist))
+        .define("STREAM_LINKS", 0)
+        // What comes next reads other fields first, or these from the first-level cache.
+        .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu))
+}
+
+/// That of `cl/block.cl`.
+fn items_key<T: Storage>(
+    device: &Device,
+    layout: &Layout,
+    parities: usize,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    // In single and double kernels are slower for it.
+    let small = T::STORAGE == StoragePrecision::Half
+        && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
+    let key = key::<T>(ITEMS, device, layout, columns, division)
+        .define("PIECE", piece::<T>(layout))
+        .define("SLOTS", division.slots)
+        .define("SMALL", u8::from(small))
+        .define("COPIES", division.copies)
+        .define("TILE", division.tile)
+        .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu));
+    let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
+    let key = if limited { key.max_registers(REGISTERS) } else { key };
+    if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key }
+}
 
 /// The kernels for blocks on one slab, and the memory that they share.
 pub struct BlockKernels {
@@ -69,82 +123,6 @@ struct Scratch {
     read: Option<Pending<PinnedBuffer<f64>>>,
 }
 
-/// How the work is divided.
-struct Division {
-    tile: usize,
-    local: usize,
-    /// Pieces that a work-item stages.
-    slots: usize,
-    /// Work-items that share a tile.
-    copies: usize,
-    groups: usize,
-}
-
-impl Division {
-    /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
-    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
-    /// first-level cache; with one lane it does as a GPU.
-    fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
-        let info = device.info();
-        let processor = info.kind == DeviceKind::Cpu;
-        let most_groups = if processor { 4 } else { GROUPS_OF_UNIT } * info.compute_units.max(1);
-        let half = T::STORAGE == StoragePrecision::Half;
-        if layout.lanes() > 1 {
-            let slots = match columns {
-                _ if half => 1,
-                0..=12 => 32,
-                _ => 16,
-            };
-            return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups };
-        }
-        let double = T::STORAGE == StoragePrecision::Double;
-        // A multiple of the pieces of a site in half precision.
-        let (tile, most) = if double { (3, 128) } else { (4, 96) };
-        let local = match columns {
-            // Seven sites in half precision: some lattices fill such groups and most do not, so that tests see both.
-            _ if processor => 42,
-            0..=12 => most,
-            13..=24 => most / 2,
-            _ => most / 4,
-        };
-        let copies = match (local / tiles(columns, tile)).max(1) {
-            few @ 0..8 => few,
-            many => many / 8 * 8,
-        };
-        let piece = piece::<T>(layout);
-        let rounds = (parities * pieces::<T>(layout)).div_ceil(local);
-        let least_groups = if double { 1 } else { rounds * (local * piece / copies) / MOST_IN_SINGLE };
-        let groups = rounds.clamp(1, most_groups.max(least_groups));
-        Self { tile, local, slots: 1, copies, groups }
-    }
-}
-
-/// Components of a spinor that a work-item has at a time: see `cl/block.cl`.
-fn piece<T: Storage>(layout: &Layout) -> usize {
-    match (T::STORAGE, layout.lanes()) {
-        (StoragePrecision::Half, 1) => layout.pack() / 2,
-        (StoragePrecision::Half, _) => Spinor::<f64>::COMPONENTS,
-        (_, 1) => layout.pack(),
-        _ => 1,
-    }
-}
-
-/// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
-fn width<T: Storage>() -> usize {
-    if T::STORAGE == StoragePrecision::Half { 12 } else { 4 }
-}
-
-/// As many as there are of these in one parity of a field.
-fn pieces<T: Storage>(layout: &Layout) -> usize {
-    layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout)
-}
-
-/// Tiles on and above the diagonal.
-fn tiles(columns: usize, tile: usize) -> usize {
-    let across = columns.div_ceil(tile);
-    across * (across + 1) / 2
-}
-
 impl BlockKernels {
     pub fn new<T: Storage>(
         device: &Device,
@@ -152,29 +130,23 @@ impl BlockKernels {
         parities: usize,
         columns: usize,
     ) -> Result<Self, DeviceError> {
-        let Division { tile, local, slots, copies, groups } =
-            Division::new::<T>(device, layout, parities, columns);
-        let all_exist = pieces::<T>(layout).is_multiple_of(local * slots);
-        // In single and double kernels are slower for it.
-        let small = T::STORAGE == StoragePrecision::Half
-            && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
-        let not_processor = u8::from(device.info().kind != DeviceKind::Cpu);
-        let key = field_key::<T>(BLOCK, layout)
-            .define("SOURCES", columns)
-            .define("LOCAL_SIZE", local)
-            .define("PIECE", piece::<T>(layout))
-            .define("SLOTS", slots)
-            .define("ALL_EXIST", u8::from(all_exist))
-            .define("SMALL", u8::from(small))
-            .define("COPIES", copies)
-            .define("TILE", tile)
-            .define("UNROLL", not_processor)
-            .define("STREAM_LINKS", 0)
-            // What comes next reads other fields first, or these from the first-level cache.
-            .define("STREAM_OUTPUT", not_processor);
-        let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
-        let key = if limited { key.max_registers(REGISTERS) } else { key };
-        let key = if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key };
+        let method = Method::of::<T>(device, layout, columns);
+        Self::with::<T>(method, device, layout, parities, columns)
+    }
+
+    fn with<T: Storage>(
+        method: Method,
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        let division = Division::new::<T>(method, device, layout, parities, columns);
+        let key = match method {
+            Method::Items => items_key::<T>(device, layout, parities, columns, &division),
+            Method::MatrixUnits => key::<T>(MATRIX_UNITS, device, layout, columns, &division),
+        };
+        let Division { tile, local, groups, .. } = division;
         let program = device.program(&key)?;
         let count = Parameter::value::<u32>;
         let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);

@@ -1,0 +1,145 @@
+//! How the work of the kernels of blocks is divided.
+
+use crate::device::{Device, DeviceKind, MatrixOperation};
+use crate::host::Spinor;
+use crate::lattice::Layout;
+use crate::scalar::{Storage, StoragePrecision};
+
+/// Most numbers that a work-item adds up in single precision.
+const MOST_IN_SINGLE: usize = 256;
+
+/// Groups for each compute unit of a GPU: several times as many as run at once, which are three or four with the registers that `mod.rs` limits them to, and
+/// a multiple of both.
+const GROUPS_OF_UNIT: usize = 24;
+
+/// Groups for each compute unit where matrix units multiply, and their work-items: `bench/runs/2026-11-23-h200/block-cg-matrix-units.txt`.
+const MATRIX_GROUPS_OF_UNIT: usize = 8;
+const MATRIX_LOCAL: usize = 256;
+
+/// Numbers of each field that one warp multiplies at a time, and work-items in a warp.
+const NUMBERS_OF_WARP: usize = 16;
+const WARP: usize = 32;
+
+/// Columns that matrix units are used for: four are multiplied at a time, and with more than twelve the registers are too few.
+const MATRIX_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
+
+/// What multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// `cl/block.cl`
+    Items,
+    /// `cl/block_mma.cl`
+    MatrixUnits,
+}
+
+impl Method {
+    /// The faster one on a device.
+    pub fn of<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> Self {
+        let fits = T::STORAGE == StoragePrecision::Double && layout.lanes() == 1;
+        let many = MATRIX_COLUMNS.contains(&columns);
+        if fits && many && device.supports_matrix_units(MatrixOperation::SmallDouble) {
+            Self::MatrixUnits
+        } else {
+            Self::Items
+        }
+    }
+}
+
+/// How the work is divided.
+pub struct Division {
+    /// Rows and columns of a tile of a Gram matrix.
+    pub tile: usize,
+    pub local: usize,
+    pub groups: usize,
+    /// Pieces that a work-item stages.
+    pub slots: usize,
+    /// Work-items that share a tile.
+    pub copies: usize,
+    /// Whether every work-item has something to do in every round.
+    pub all_exist: bool,
+}
+
+impl Division {
+    pub fn new<T: Storage>(
+        method: Method,
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+        columns: usize,
+    ) -> Self {
+        match method {
+            Method::Items => Self::of_items::<T>(device, layout, parities, columns),
+            Method::MatrixUnits => Self::of_matrix_units(device, layout, parities),
+        }
+    }
+
+    /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
+    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
+    /// first-level cache; with one lane it does as a GPU.
+    fn of_items<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
+        let info = device.info();
+        let processor = info.kind == DeviceKind::Cpu;
+        let most_groups = if processor { 4 } else { GROUPS_OF_UNIT } * info.compute_units.max(1);
+        let half = T::STORAGE == StoragePrecision::Half;
+        let all_exist = |in_group: usize| pieces::<T>(layout).is_multiple_of(in_group);
+        if layout.lanes() > 1 {
+            let slots = match columns {
+                _ if half => 1,
+                0..=12 => 32,
+                _ => 16,
+            };
+            let all_exist = all_exist(slots);
+            return Self { tile: 3, local: 1, slots, copies: 1, groups: most_groups, all_exist };
+        }
+        let double = T::STORAGE == StoragePrecision::Double;
+        // A multiple of the pieces of a site in half precision.
+        let (tile, most) = if double { (3, 128) } else { (4, 96) };
+        let local = match columns {
+            // Seven sites in half precision: some lattices fill such groups and most do not, so that tests see both.
+            _ if processor => 42,
+            0..=12 => most,
+            13..=24 => most / 2,
+            _ => most / 4,
+        };
+        let copies = match (local / tiles(columns, tile)).max(1) {
+            few @ 0..8 => few,
+            many => many / 8 * 8,
+        };
+        let piece = piece::<T>(layout);
+        let rounds = (parities * pieces::<T>(layout)).div_ceil(local);
+        let least_groups = if double { 1 } else { rounds * (local * piece / copies) / MOST_IN_SINGLE };
+        let groups = rounds.clamp(1, most_groups.max(least_groups));
+        Self { tile, local, slots: 1, copies, groups, all_exist: all_exist(local) }
+    }
+
+    /// Each warp has some numbers of all fields, in the fragments that its instructions take.
+    fn of_matrix_units(device: &Device, layout: &Layout, parities: usize) -> Self {
+        let numbers = parities * layout.blocks() * Spinor::<f64>::COMPONENTS;
+        let in_group = MATRIX_LOCAL / WARP * NUMBERS_OF_WARP;
+        let most_groups = MATRIX_GROUPS_OF_UNIT * device.info().compute_units.max(1);
+        let groups = numbers.div_ceil(in_group).clamp(1, most_groups);
+        let all_exist = (numbers / parities).is_multiple_of(in_group);
+        Self { tile: 4, local: MATRIX_LOCAL, slots: 1, copies: 1, groups, all_exist }
+    }
+}
+
+/// Components of a spinor that a work-item has at a time: see `cl/block.cl`.
+pub fn piece<T: Storage>(layout: &Layout) -> usize {
+    match (T::STORAGE, layout.lanes()) {
+        (StoragePrecision::Half, 1) => layout.pack() / 2,
+        (StoragePrecision::Half, _) => Spinor::<f64>::COMPONENTS,
+        (_, 1) => layout.pack(),
+        _ => 1,
+    }
+}
+
+/// As many as there are of these in one parity of a field.
+fn pieces<T: Storage>(layout: &Layout) -> usize {
+    layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout)
+}
+
+/// Tiles on and above the diagonal.
+pub fn tiles(columns: usize, tile: usize) -> usize {
+    let across = columns.div_ceil(tile);
+    across * (across + 1) / 2
+}
