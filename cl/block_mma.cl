@@ -41,8 +41,8 @@
 // the inliner notes.
 #define INLINE static inline __attribute__((always_inline))
 
-// An operand is two fragments, for four terms and for four more, of both of which an item has a number. It comes from the items' registers once they have been
-// shown, or from local memory.
+// An operand is two fragments, for four terms and for four more; an item has a number of each. It comes from the items' registers, once they have been shown, or
+// from local memory.
 #ifdef INLINE_PTX
 
 #define operand double2
@@ -56,15 +56,15 @@
 // c += a b
 INLINE void add_tile(double2 *c, operand a, operand b)
 {
-#define ADD_PRODUCT(terms)                                                                                      \
+#define ADD_FRAGMENTS(terms)                                                                                    \
     __asm__("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"                     \
             : "+d"(c->x), "+d"(c->y)                                                                            \
             : "d"(a.terms), "d"(b.terms));
-    ADD_PRODUCT(x)
-    ADD_PRODUCT(y)
+    ADD_FRAGMENTS(x)
+    ADD_FRAGMENTS(y)
 }
 
-// What the item 16 lanes from here gives.
+// What the item sixteen lanes from here gives.
 INLINE double from_partner(const double given)
 {
     const uint2 words = as_uint2(given);
@@ -82,7 +82,7 @@ INLINE double from_partner(const double given)
 #define SHOWN_PARAMETER , __local double2 *shown
 #define SHOWN , shown
 #define SHOW(z)                                                                                                 \
-    GROUP_BARRIER;                                                                               \
+    GROUP_BARRIER;                                                                                              \
     FOR_NUMBERS(k)                                                                                              \
         shown[k * LOCAL_SIZE + get_local_id(0)] = (z)[k];                                                       \
     GROUP_BARRIER;
@@ -288,8 +288,8 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
         FOR_QUADS(to) {                                                                                         \
             if (there) {                                                                                        \
                 FOR_HALVES(half_first)                                                                          \
-                    add_tile(&sums[half_first + to], FROM_REGISTERS(z, half_first + from),                   \
-                                FRAGMENT(fragments + (matrix) * FRAGMENTS, from, to));                          \
+                    add_tile(&sums[half_first + to], FROM_REGISTERS(z, half_first + from),                      \
+                             FRAGMENT(fragments + (matrix) * FRAGMENTS, from, to));                             \
             }                                                                                                   \
         }                                                                                                       \
     }

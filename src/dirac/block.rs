@@ -117,7 +117,7 @@ fn solve_block(
         }
         Preconditioning::EvenOdd => {
             let parts = wilson.even_odd_parts(b)?;
-            let source = parts.source()?;
+            let source = parts.source(b)?;
             let mut x = space.zero_vector()?;
             let mut true_residuals = |even: &ParityField<f64>| {
                 parts.solution(even, &mut x)?;

@@ -7,8 +7,9 @@ use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
 use crate::scalar::Storage;
+use crate::sync::lock;
 use lattice_solvers::{BlockSpace, LinearOperator, Work};
-use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 
 /// The parity that the Schur complement acts on.
 const EVEN: usize = 0;
@@ -26,23 +27,27 @@ pub struct SchurComplement<T: Storage> {
     to_odd: HopEvenOdd<T>,
     /// With each ending; made when they are wanted first, as a method applies it with few of them.
     to_even: ByEnding<HopEvenOdd<T>>,
-    /// H_oe ψ. Made once, so that an application allocates nothing.
-    between: RefCell<ParityField<T>>,
+    /// H_oe ψ. Made once, so that an application allocates nothing, for the adjoint and all other forms as well.
+    between: Arc<Mutex<ParityField<T>>>,
 }
 
 impl<T: Storage> SchurComplement<T> {
     /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
     pub(super) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
-        Ok(Self::on(space, links, form)?)
+        let to_odd = Self::inner_hop(links, form, sources)?;
+        let between = Arc::new(Mutex::new(to_odd.target()?));
+        Ok(Self { space, links: links.clone(), form, to_odd, to_even: ByEnding::default(), between })
     }
 
-    fn on(space: ParitySpace<T>, links: &GaugeField<T>, form: WilsonForm) -> Result<Self, DeviceError> {
-        let sources = space.columns();
-        let hop = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
-        let to_odd = HopEvenOdd::new(links, ODD, hop, HopOptions { sources, ..Default::default() })?;
-        let between = RefCell::new(to_odd.target()?);
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even: ByEnding::default(), between })
+    /// H_oe ψ
+    fn inner_hop(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        sources: usize,
+    ) -> Result<HopEvenOdd<T>, DeviceError> {
+        let form = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
+        HopEvenOdd::new(links, ODD, form, HopOptions { sources, ..Default::default() })
     }
 
     /// s ψ − (c²/s) H_eo χ
@@ -68,7 +73,14 @@ impl<T: Storage> SchurComplement<T> {
     }
 
     fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
-        Self::on(self.space.clone(), &self.links, form)
+        Ok(Self {
+            space: self.space.clone(),
+            links: self.links.clone(),
+            form,
+            to_odd: Self::inner_hop(&self.links, form, self.space.columns())?,
+            to_even: ByEnding::default(),
+            between: Arc::clone(&self.between),
+        })
     }
 
     /// The same operator in another precision.
@@ -107,7 +119,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 
     fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
-        let mut between = self.between.borrow_mut();
+        let mut between = lock(&self.between);
         self.to_odd.apply(psi, None, &mut between)?;
         self.to_even_with(Ending::Store)?.apply(&between, Some(psi), out)
     }
@@ -118,13 +130,13 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         against: &ParityField<T>,
         out: &mut ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
-        let mut between = self.between.borrow_mut();
+        let mut between = lock(&self.between);
         self.to_odd.apply(psi, None, &mut between)?;
         self.to_even_with(Ending::Products)?.apply_with_products(&between, Some(psi), out, against)
     }
 
     fn apply_norm2(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<Number, DeviceError> {
-        let mut between = self.between.borrow_mut();
+        let mut between = lock(&self.between);
         self.to_odd.apply(psi, None, &mut between)?;
         self.to_even_with(Ending::Norm2)?.apply_with_norm2(&between, Some(psi), out)
     }
@@ -136,7 +148,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         _: &mut ParityField<T>,
         from: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
-        let mut between = self.between.borrow_mut();
+        let mut between = lock(&self.between);
         self.to_odd.apply(psi, None, &mut between)?;
         self.to_even_with(Ending::Subtract)?.subtract(a, &between, Some(psi), from)
     }
@@ -165,7 +177,6 @@ pub(super) struct EvenOddParts<T: Storage> {
     /// (b_o − c H_oe x_e) / s
     reconstruct: HopEvenOdd<T>,
     odd_source: ParityField<T>,
-    even_source: ParityField<T>,
 }
 
 impl<T: Storage> EvenOddParts<T> {
@@ -182,16 +193,15 @@ impl<T: Storage> EvenOddParts<T> {
             HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
         };
         let (prepare, reconstruct) = (hop(EVEN, 1.0)?, hop(ODD, 1.0 / shift)?);
-        let (mut even_source, mut odd_source) = (prepare.target()?, reconstruct.target()?);
-        b.copy_parity_to(&mut even_source)?;
+        let mut odd_source = reconstruct.target()?;
         b.copy_parity_to(&mut odd_source)?;
-        Ok(Self { prepare, reconstruct, odd_source, even_source })
+        Ok(Self { prepare, reconstruct, odd_source })
     }
 
-    /// b_e − (c/s) H_eo b_o
-    pub fn source(&self) -> Result<ParityField<T>, DeviceError> {
+    /// b_e − (c/s) H_eo b_o for the b that these are of.
+    pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut source = self.prepare.target()?;
-        self.prepare.apply(&self.odd_source, Some(&self.even_source), &mut source)?;
+        self.prepare.apply(&self.odd_source, Some(&self.even_part(b)?), &mut source)?;
         Ok(source)
     }
 

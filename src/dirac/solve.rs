@@ -499,7 +499,7 @@ pub(super) fn solve(
         }
         Preconditioning::EvenOdd => {
             let parts = wilson.even_odd_parts(b)?;
-            let source = parts.source()?;
+            let source = parts.source(b)?;
             let guess = guess.map(|guess| parts.even_part(guess)).transpose()?;
             let mut x = space.zero_vector()?;
             let mut true_residual = |even: &ParityField<f64>| {

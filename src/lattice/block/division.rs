@@ -49,7 +49,9 @@ impl Method {
 pub struct Division {
     /// Rows and columns of a tile of a Gram matrix.
     pub tile: usize,
+    /// Work-items of a group.
     pub local: usize,
+    /// Work-groups.
     pub groups: usize,
     /// Pieces that a work-item stages.
     pub slots: usize,
@@ -74,8 +76,8 @@ impl Division {
     }
 
     /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
-    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes that it stages in its
-    /// first-level cache; with one lane it does as a GPU.
+    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes
+    /// that it stages in its first-level cache; with one lane it does as a GPU.
     fn of_items<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
         let info = device.info();
         let processor = info.kind == DeviceKind::Cpu;

@@ -1,3 +1,5 @@
+//! The kernels on matrix units; the others are tested with the fields they are for.
+
 use super::*;
 use crate::device::{CacheMode, DeviceOptions, MatrixOperation, TuningMode, discover};
 use crate::host::{Dims, Spinor, block_fields};
