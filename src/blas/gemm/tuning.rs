@@ -233,19 +233,22 @@ impl Mma {
     }
 }
 
+/// Whether products of this accuracy may be formed on matrix units, and the device has those.
+fn multiplies_on_matrix_units<T: Element>(device: &Device, arithmetic: Arithmetic) -> bool {
+    let accurate_enough = T::Real::PRECISION == Precision::Double || arithmetic == Arithmetic::ThreeTf32;
+    accurate_enough && device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
+}
+
 impl GemmTuning {
     /// The variant that is used for large matrices unless another is asked for.
     ///
     /// On processors: panels that fill the vector registers of AVX-512. On GPUs: tiles in registers; on NVIDIA's that have them the matrix
     /// units for double precision, and for single precision if [`Arithmetic::ThreeTf32`] is asked for.
     pub fn shipped<T: Element>(device: &Device, arithmetic: Arithmetic) -> Self {
-        let double = T::Real::PRECISION == Precision::Double;
         if device.info().kind == DeviceKind::Cpu {
             return GemmTuning::Panels(Panels::shipped::<T>());
         }
-        if device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
-            && (double || arithmetic == Arithmetic::ThreeTf32)
-        {
+        if multiplies_on_matrix_units::<T>(device, arithmetic) {
             return GemmTuning::Mma(Mma::shipped::<T>());
         }
         GemmTuning::Registers(Registers::shipped::<T>())
@@ -294,7 +297,6 @@ impl GemmTuning {
     /// Variants that a search tries for this element type, the shipped ones included, those of NVIDIA's
     /// assembly only where it may be used.
     pub fn variants<T: Element>(device: &Device, arithmetic: Arithmetic) -> Vec<Self> {
-        let double = T::Real::PRECISION == Precision::Double;
         if device.info().kind == DeviceKind::Cpu {
             return Panels::variants::<T>().into_iter().map(GemmTuning::Panels).collect();
         }
@@ -302,9 +304,7 @@ impl GemmTuning {
         if arithmetic == Arithmetic::Ieee {
             all.extend(Registers::variants::<T>().into_iter().map(GemmTuning::Registers));
         }
-        if device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
-            && (double || arithmetic == Arithmetic::ThreeTf32)
-        {
+        if multiplies_on_matrix_units::<T>(device, arithmetic) {
             all.extend(Mma::variants::<T>().into_iter().map(GemmTuning::Mma));
         }
         all

@@ -17,14 +17,23 @@ fn spinors(numbers: &[f64]) -> Vec<Spinor<f64>> {
     numbers.chunks(2 * Spinor::<f64>::COMPONENTS).map(spinor).collect()
 }
 
+fn components(spinors: &[Spinor<f64>]) -> impl Iterator<Item = Complex64> {
+    spinors.iter().flat_map(|z| z.0.into_iter().flatten())
+}
+
+/// The largest absolute value; not a number if one of them is not.
+fn largest(values: impl Iterator<Item = Complex64>) -> f64 {
+    values.map(Complex64::norm).fold(
+        0.0,
+        |largest: f64, value| {
+            if value.is_nan() || value > largest { value } else { largest }
+        },
+    )
+}
+
 /// The largest difference of numbers, relative to the largest number.
 fn distance(found: &[Spinor<f64>], expected: &[Spinor<f64>]) -> f64 {
-    let largest = |all: &mut dyn Iterator<Item = Complex64>| all.map(Complex64::norm).fold(0.0, f64::max);
-    let scale = largest(&mut expected.iter().flat_map(|z| z.0.into_iter().flatten()));
-    let pairs = found.iter().zip(expected).flat_map(|(a, b)| {
-        a.0.into_iter().flatten().zip(b.0.into_iter().flatten()).map(|(a, b)| a - b).collect::<Vec<_>>()
-    });
-    largest(&mut pairs.into_iter()) / scale
+    largest(components(found).zip(components(expected)).map(|(a, b)| a - b)) / largest(components(expected))
 }
 
 fn assert_gram(found: &SquareMatrix, expected: &[Complex64], what: &str) {
