@@ -1,30 +1,12 @@
-// Conversion of a field from one precision, and the layout that goes with it, to another: see src/lattice/layout.rs.
+// Conversion of a field from one precision, and the layout that goes with it, to another.
 //
-// GROUPS GROUP           groups of complex numbers at a site, and complex numbers in each
 // FROM TO                types of the stored numbers: double, float or ushort (half precision)
 // FROM_UNITS TO_UNITS    1 where each site has a unit of its own
 // FROM_NX … FROM_NT      sub-lattices in x, y, z, t; the same for TO
 // FROM_PACK              most complex numbers in a vector, with one lane; the same for TO
 // FROM_CHUNK             sites in a chunk, with one lane; 0 for all; the same for TO
 
-#define COMPONENTS (GROUPS * GROUP)
-#define LARGEST 32767.0f
-
-// The site order of one layout.
-typedef struct {
-    uint sx, sy, sz, st, nx, ny, nz, nt, pack, chunk, has_units;
-} layout;
-
-typedef struct {
-    uint block, lane;
-} place;
-
-static inline uint lanes_of(const layout l) { return l.nx * l.ny * l.nz * l.nt; }
-
-static inline uint blocks_of(const layout l) { return l.sx / 2 * l.sy * l.sz * l.st; }
-
-// The place in layout `b` of the site at place `p` of layout `a`. The two sites of a block's row with neighbouring x, one even and one odd, are in
-// blocks with the same number: which of the two is meant makes no difference.
+// The place in layout `b` of the site at place `p` of layout `a`.
 static inline place moved(const layout a, const layout b, const place p)
 {
     const uint rest = p.block / (a.sx / 2), row = p.lane / a.nx, plane = row / a.ny;
@@ -32,42 +14,8 @@ static inline place moved(const layout a, const layout b, const place p)
     const uint y = rest % a.sy + row % a.ny * a.sy;
     const uint z = rest / a.sy % a.sz + plane % a.nz * a.sz;
     const uint t = rest / (a.sy * a.sz) + plane / a.nz * a.st;
-    place q;
-    q.block = ((t % b.st * b.sz + z % b.sz) * b.sy + y % b.sy) * (b.sx / 2) + x % b.sx / 2;
-    q.lane = ((t / b.st * b.nz + z / b.sz) * b.ny + y / b.sy) * b.nx + x / b.sx;
-    return q;
+    return place_at(b, x, y, z, t);
 }
-
-// Where the real part of a component is within one parity of a field, and how far from there the imaginary one.
-static inline size_t offset_of(const layout l, const place p, const int component)
-{
-    const uint c = component % GROUP;
-    if (lanes_of(l) > 1)
-        return ((size_t)(component - c) * blocks_of(l) + (size_t)p.block * GROUP + c) * 2 * lanes_of(l) + p.lane;
-    const uint first = c - c % l.pack;
-    const uint width = min(l.pack, GROUP - first);
-    const uint chunk = l.chunk == 0 ? blocks_of(l) : l.chunk;
-    const uint in_chunk = p.block % chunk;
-    return 2 * ((size_t)(p.block - in_chunk) * COMPONENTS + (size_t)(component - c + first) * chunk +
-                (size_t)in_chunk * width + c - first);
-}
-
-static inline size_t imaginary_step(const layout l) { return lanes_of(l) > 1 ? lanes_of(l) : 1; }
-
-static inline size_t half_field(const layout l)
-{
-    return (size_t)(2 * COMPONENTS + (l.has_units ? 2 : 0)) * blocks_of(l) * lanes_of(l);
-}
-
-static inline size_t unit_offset(const layout l, const place p)
-{
-    return (size_t)2 * COMPONENTS * blocks_of(l) * lanes_of(l) + 2 * ((size_t)p.block * lanes_of(l) + p.lane);
-}
-
-#define IS_FIXED(type) (sizeof(type) == 2)
-
-// Fixed-point numbers are raised by this.
-#define RAISED 32768.0
 
 // One work-item for each site of the target, which has one or both parities; extents are those of sub-lattices, in x, y, z, t. With ADD what is
 // converted is added to the target, which is not fixed point then.

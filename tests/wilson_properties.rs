@@ -244,7 +244,9 @@ fn plane_waves_are_eigenvectors_of_the_free_operator_squared() {
 
 #[test]
 fn fields_come_back() {
-    for dims in lattices() {
+    // One that comes in two pieces.
+    let large = (!common::small()).then(|| Dims::new([8, 16, 16, 18]).unwrap());
+    for dims in lattices().into_iter().chain(large) {
         let psi = spinor_field(dims, 13);
         let single: Vec<host::Spinor<f32>> = psi.iter().map(Spinor::cast).collect();
         for (name, team) in common::teams() {

@@ -10,7 +10,7 @@ use super::stencil_kernels::{Ending, Region, Task, known_key};
 use super::systems::System;
 use crate::device::{Device, KernelKey, build_programs};
 use crate::host::{Boundary, Reconstruction, WilsonForm};
-use crate::lattice::{Lattice, LinkFormat, Shape, Slab, conversion_key, space_key};
+use crate::lattice::{Lattice, LinkFormat, Shape, Slab, conversion_key, host_order_key, space_key};
 use crate::scalar::{Half, Storage};
 
 /// Builds the programs that solving M x = b with these parameters takes, on links with this boundary condition that are stored in this way; those that are
@@ -25,6 +25,7 @@ pub fn build_programs_of_solve(
     let Plan { method, precision, preconditioning, .. } = Plan::from(*params);
     let mut wanted = Wanted { links, preconditioning, programs: Vec::new() };
     wanted.residual();
+    wanted.each(|links, slab| host_order_key::<f64>(&slab.layout(links.lattice.dims(), f64::STORAGE), true));
     match precision {
         IterationPrecision::Double => wanted.iteration::<f64>(method),
         IterationPrecision::Single => wanted.lower::<f32>(method, false),

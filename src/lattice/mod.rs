@@ -6,6 +6,7 @@
 mod block;
 mod gauge_field;
 mod halo;
+mod host_order;
 mod layout;
 mod parity_field;
 mod slab;
@@ -18,6 +19,7 @@ mod transfer;
 pub use gauge_field::GaugeField;
 pub(crate) use gauge_field::{GaugeStorage, LinkFormat};
 pub(crate) use halo::{Halo, Packing};
+pub(crate) use host_order::host_order_key;
 pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
 pub(crate) use slab::Slab;

@@ -3,7 +3,7 @@
 use super::layout::Shape;
 use super::slab::Slab;
 use super::spin_basis;
-use super::{Lattice, transfer};
+use super::{Lattice, host_order, transfer};
 use crate::device::{Buffer, DeviceError, check_length};
 use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
@@ -276,10 +276,6 @@ impl<T: Storage> Spinors<T> {
         };
         let dims = self.lattice.dims();
         let sites = self.sites.of(dims.volume());
-        let parity = match self.sites {
-            Sites::All => None,
-            Sites::Parity(parity) => Some(parity),
-        };
         assert_eq!(spinors.len(), self.sources * sites, "one spinor for each site");
         for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
             let layout = slab.layout(dims, T::STORAGE);
@@ -287,18 +283,7 @@ impl<T: Storage> Spinors<T> {
             for (source, spinors) in spinors.chunks_mut(sites).enumerate() {
                 let part = &mut spinors[first..first + self.sites.of(layout.volume())];
                 let start = source * self.sites.parities().len() * layout.half_field(Shape::SPINOR);
-                transfer::download::<T, _>(
-                    buffer,
-                    start,
-                    &layout,
-                    Shape::SPINOR,
-                    parity,
-                    part,
-                    |spinor, component| {
-                        let stored = Spinor::from_fn(|spin, colour| component(3 * spin + colour));
-                        *spinor = spin_basis::turn(&stored);
-                    },
-                )?;
+                host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, part)?;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Between the host's order of sites and a device's layout, and from one layout to another.
+//! From the host's order of sites to a device's layout, and from one layout to another.
 
 use super::layout::{Layout, Place, Shape};
 use crate::device::{
@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-const CONVERT: KernelFamily = KernelFamily::new("convert", &[include_str!("../../cl/convert.cl")]);
+const CONVERT: KernelFamily =
+    KernelFamily::new("convert", &[include_str!("../../cl/layout.cl"), include_str!("../../cl/convert.cl")]);
 
 /// Numbers that are converted at a time: a configuration is never held a second time as a whole.
 const STAGING_NUMBERS: usize = 1 << 23;
@@ -148,51 +149,6 @@ fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) ->
     T::Real::from_f64(unit.into())
 }
 
-/// Reads a device's part of a field back, from number `start` of the buffer on: `store(target, f)` for each of its sites in lexicographic
-/// order, where `f(component)` is the value there. With a `parity` the field has only the sites of this parity.
-pub fn download<T: Storage, S: Send>(
-    buffer: &Buffer<T::Stored>,
-    start: usize,
-    layout: &Layout,
-    shape: Shape,
-    parity: Option<usize>,
-    slab: &mut [S],
-    store: impl Fn(&mut S, &dyn Fn(usize) -> Complex<T::Real>) + Sync,
-) -> Result<(), DeviceError> {
-    let parities = if parity.is_some() { 1 } else { 2 };
-    let field = buffer.slice(start..start + parities * layout.half_field(shape))?;
-    let staging = buffer.device().attached(|_| Ok::<_, DeviceError>(Staging::<T::Stored>::default()))?;
-    let mut numbers = lock(&staging.0);
-    if numbers.len() < field.len() {
-        numbers.resize(field.len(), T::Stored::default());
-    }
-    field.read(&mut numbers[..field.len()])?;
-    slab.par_iter_mut().enumerate().for_each(|(index, target)| {
-        let place = match parity {
-            None => layout.place(slab_coordinates(layout, index)),
-            // The blocks of either parity have the same numbers; this field starts with the first.
-            Some(parity) => Place { parity: 0, ..layout.place(parity_coordinates(layout, parity, index)) },
-        };
-        let unit = if layout.has_units(shape) {
-            let offset = layout.unit_offset(shape, place);
-            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers[offset..offset + 2]))
-        } else {
-            1.0 / Half::LARGEST
-        };
-        let unit = T::Real::from_f64(unit.into());
-        store(target, &|component| {
-            let [re, im] =
-                layout.offsets(shape, component, place).map(|offset| T::load(numbers[offset], unit));
-            Complex::new(re, im)
-        });
-    });
-    Ok(())
-}
-
-/// Where fields arrive from a device, kept for the next one: the pages of fresh memory would take longer than the transfer.
-#[derive(Default)]
-struct Staging<S>(Mutex<Vec<S>>);
-
 /// The same part of a field, of `parities` parities, in another precision and the layout that goes with it.
 pub fn cast<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
@@ -215,14 +171,21 @@ pub fn cast_into<T: Storage, R: Storage>(
     parities: usize,
     add: bool,
 ) -> Result<(), DeviceError> {
-    let kernel = Conversions::kernel::<T, R>(buffer.device(), conversion_key([from, to], shape, add))?;
+    let parameters = [
+        Parameter::input::<T::Stored>("from"),
+        Parameter::output::<R::Stored>("to"),
+        Parameter::value::<[u32; NDIM]>("from_extents"),
+        Parameter::value::<[u32; NDIM]>("to_extents"),
+        Parameter::value::<u32>("parities"),
+    ];
+    let key = conversion_key([from, to], shape, add);
+    let kernel = kernel(buffer.device(), key, "convert_field", &parameters)?;
     let sites = parities * to.blocks() * to.lanes();
-    let [from, to] = [from, to].map(|layout| layout.sub_extents().map(|extent| extent as u32));
     let arguments = [
         buffer.into(),
         target.into(),
-        Argument::value(from),
-        Argument::value(to),
+        Argument::value(sub_extents(from)),
+        Argument::value(sub_extents(to)),
         Argument::value(parities as u32),
     ];
     kernel.start(Range::covering(sites, 64), &arguments)
@@ -230,67 +193,71 @@ pub fn cast_into<T: Storage, R: Storage>(
 
 /// The key of the kernel that brings fields of one layout to another.
 pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> KernelKey {
-    let mut key = KernelKey::of_real::<f64>(CONVERT)
+    let key = KernelKey::of_real::<f64>(CONVERT)
         .define("GROUPS", shape.groups)
         .define("GROUP", shape.group)
-        .define("FROM", from.precision().opencl_name())
-        .define("TO", to.precision().opencl_name())
-        .define("FROM_UNITS", u8::from(from.has_units(shape)))
-        .define("TO_UNITS", u8::from(to.has_units(shape)))
         .define("ADD", u8::from(add));
-    for (layout, names) in [(from, FROM_MACROS), (to, TO_MACROS)] {
+    let key = FROM.define(key, from, shape);
+    TO.define(key, to, shape)
+}
+
+/// What kernels are told of a layout: the names of type, units, sub-lattices, most numbers in a vector, sites in a chunk.
+pub struct LayoutMacros([&'static str; 8]);
+
+/// Of the layout of the field that is read.
+pub const FROM: LayoutMacros = LayoutMacros([
+    "FROM",
+    "FROM_UNITS",
+    "FROM_NX",
+    "FROM_NY",
+    "FROM_NZ",
+    "FROM_NT",
+    "FROM_PACK",
+    "FROM_CHUNK",
+]);
+
+/// Of the layout of the field that is written.
+const TO: LayoutMacros =
+    LayoutMacros(["TO", "TO_UNITS", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"]);
+
+impl LayoutMacros {
+    /// Defines them.
+    pub fn define(&self, key: KernelKey, layout: &Layout, shape: Shape) -> KernelKey {
+        let [name, units, numbers @ ..] = self.0;
         let [nx, ny, nz, nt] = layout.cuts();
         let chunk = layout.chunk().unwrap_or(0);
-        for (name, value) in names.into_iter().zip([nx, ny, nz, nt, layout.pack(), chunk]) {
-            key = key.define(name, value);
-        }
+        let key = key
+            .define(name, layout.precision().opencl_name())
+            .define(units, u8::from(layout.has_units(shape)));
+        let values = [nx, ny, nz, nt, layout.pack(), chunk];
+        numbers.into_iter().zip(values).fold(key, |key, (name, value)| key.define(name, value))
     }
-    key
 }
 
-/// The kernels that a device has converted with: a solve converts again and again.
+/// Extents of sub-lattices, as kernels take them.
+pub fn sub_extents(layout: &Layout) -> [u32; NDIM] {
+    layout.sub_extents().map(|extent| extent as u32)
+}
+
+/// The kernels that a device has used here: a solve converts again and again.
 #[derive(Default)]
-struct Conversions(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
+struct Kernels(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
 
-impl Conversions {
-    fn kernel<T: Storage, R: Storage>(device: &Device, key: KernelKey) -> Result<Arc<Kernel>, DeviceError> {
-        let made = device.attached(|_| Ok::<_, DeviceError>(Self::default()))?;
-        let mut made = lock(&made.0);
-        if let Some(kernel) = made.get(&key) {
-            return Ok(kernel.clone());
-        }
-        let parameters = [
-            Parameter::input::<T::Stored>("from"),
-            Parameter::output::<R::Stored>("to"),
-            Parameter::value::<[u32; 4]>("from_extents"),
-            Parameter::value::<[u32; 4]>("to_extents"),
-            Parameter::value::<u32>("parities"),
-        ];
-        let kernel = Arc::new(device.program(&key)?.kernel("convert_field", &parameters)?);
-        made.insert(key, kernel.clone());
-        Ok(kernel)
+/// A kernel of a device, made when it is wanted first.
+pub fn kernel(
+    device: &Device,
+    key: KernelKey,
+    name: &str,
+    parameters: &[Parameter],
+) -> Result<Arc<Kernel>, DeviceError> {
+    let made = device.attached(|_| Ok::<_, DeviceError>(Kernels::default()))?;
+    let mut made = lock(&made.0);
+    if let Some(kernel) = made.get(&key) {
+        return Ok(kernel.clone());
     }
-}
-
-const FROM_MACROS: [&str; 6] = ["FROM_NX", "FROM_NY", "FROM_NZ", "FROM_NT", "FROM_PACK", "FROM_CHUNK"];
-const TO_MACROS: [&str; 6] = ["TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"];
-
-/// Coordinates within the slab of the site number `index` of one parity, in lexicographic order.
-fn parity_coordinates(layout: &Layout, parity: usize, index: usize) -> [usize; NDIM] {
-    // Each row along x has as many even sites as odd ones.
-    let mut coordinates = slab_coordinates(layout, 2 * index);
-    let row: usize = coordinates[1..].iter().sum();
-    coordinates[0] += (row + layout.t_origin() + parity) % 2;
-    coordinates
-}
-
-/// Coordinates within the slab of its lexicographic site.
-fn slab_coordinates(layout: &Layout, mut site: usize) -> [usize; NDIM] {
-    layout.extents().map(|extent| {
-        let coordinate = site % extent;
-        site /= extent;
-        coordinate
-    })
+    let kernel = Arc::new(device.program(&key)?.kernel(name, parameters)?);
+    made.insert(key, kernel.clone());
+    Ok(kernel)
 }
 
 /// Coordinates in the whole lattice of a place in the slab.
