@@ -234,8 +234,10 @@ static inline void mma(real *c, const real *a, const real *b, __local real *scra
 // A number as the parts that the matrix unit takes.
 static inline void split(real *parts, real x) {
 #if REAL_BITS == 32
-    // Rounded to 11 bits, half away from zero. The unit itself drops the bits that small has too many.
-    const float big = as_float((as_uint(x) + 0x1000u) & 0xffffe000u);
+    // Rounded to 11 bits, half away from zero; what has no such neighbour is cut off, so that a NaN stays one. The unit itself drops the bits that small has
+    // too many.
+    const uint half_bit = fabs(x) < 0x1.ffep127f ? 0x1000u : 0u;
+    const float big = as_float((as_uint(x) + half_bit) & 0xffffe000u);
     parts[0] = big;
     parts[1] = as_float(as_uint(x - big) + 0x1000u);
 #ifndef INLINE_PTX

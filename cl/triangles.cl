@@ -38,8 +38,13 @@ __kernel void update_diagonal(ulong edge, ulong first, __global const element *p
     }
     const ulong corner = first + block * edge;
     __global element *place = c + c_offset + corner + i + (corner + j) * c_leading;
+    const bool real_only = hermitian && i == j;
+    if (real_only && !is_zero(beta)) {
+        // The imaginary part does not count, not even where it is no number.
+        *place = real_part(*place);
+    }
     update(place, alpha, products[(block * edge + j) * edge + i], beta);
-    if (hermitian && i == j) {
+    if (real_only) {
         *place = real_part(*place);
     }
 }

@@ -255,6 +255,45 @@ fn matrix_units_make_parts() {
     }
 }
 
+/// Among them the one that NVIDIA's arithmetic makes, whose bits are all set but for the sign. Numbers near the largest have no neighbour of fewer bits above them.
+#[test]
+fn numbers_that_are_none_stay_so_in_three_products() {
+    let variant = Mma {
+        tile: [32, 16, 16],
+        warp: [16, 16],
+        stages: 3,
+        instruction: 8,
+        band: 8,
+        spread: false,
+        prefetch: 0,
+        max_registers: None,
+    };
+    let params = GemmParams {
+        arithmetic: Arithmetic::ThreeTf32,
+        tuning: Some(GemmTuning::Mma(variant)),
+        ..GemmParams::default()
+    };
+    let layout = MatrixLayout::column_major(16, 16);
+    for device in devices() {
+        for first in [0x7fff_ffff, 0xffff_ffff, 0x7fc0_0000, 0x7f7f_f7ff].map(f32::from_bits) {
+            let mut elements = [0.0f32; 256];
+            (0..16).for_each(|i| elements[17 * i] = 1.0);
+            let b = Buffer::from_slice(&device, &elements).unwrap();
+            elements[0] = first;
+            let a = Buffer::from_slice(&device, &elements).unwrap();
+            let mut c = Buffer::<f32>::zeroed(&device, 256).unwrap();
+            let (left, right) = (MatRef::new(&a, layout).unwrap(), MatRef::new(&b, layout).unwrap());
+            let result = MatMut::new(&mut c, layout).unwrap();
+            gemm_with(&params, Op::N, Op::N, 1.0, left, right, 0.0, result).unwrap().wait().unwrap();
+            let found = c.to_vec().unwrap();
+            let device = device.label();
+            let is_it = (found[0] / first - 1.0).abs() < 1e-6 || first.is_nan() && found[0].is_nan();
+            assert!(is_it, "{device}: {first} {}", found[0]);
+            assert_eq!(found[17], 1.0, "{device}");
+        }
+    }
+}
+
 /// The variants that a search would try; on a processor, which compiles slowly, the shipped one.
 #[test]
 fn shipped_variants_agree() {

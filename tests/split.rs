@@ -217,6 +217,30 @@ fn a_device_that_fails_is_named_and_nobody_takes_c_for_finished() {
 }
 
 #[test]
+fn a_variant_that_cannot_be_is_refused() {
+    for (name, team) in teams().into_iter().filter(|(_, team)| !team.is_host()) {
+        let layout = MatrixLayout::column_major(4, 4);
+        let (a, mut c) = ([1.0f32; 16], [2.0f32; 16]);
+        let nothing = Mma {
+            tile: [0; 3],
+            warp: [16, 16],
+            stages: 3,
+            instruction: 8,
+            band: 3,
+            max_registers: None,
+            prefetch: 0,
+            spread: false,
+        };
+        let params = SplitParams { tunings: vec![Some(GemmTuning::Mma(nothing))], ..SplitParams::default() };
+        let from = HostRef::new(&a, layout).unwrap();
+        let to = HostMut::new(&mut c, layout).unwrap();
+        let error = split::gemm(&team, &params, Op::N, Op::N, 1.0, from, from, 0.0, to).unwrap_err();
+        assert!(matches!(error, BlasError::Variant { .. }), "{name}: {error}");
+        assert_eq!(c, [2.0; 16], "{name}");
+    }
+}
+
+#[test]
 fn matrices_may_stay_on_the_devices() {
     for (name, team) in teams().into_iter().filter(|(_, team)| !team.is_host()) {
         let (m, n, k) = (70, 21, 33);

@@ -14,7 +14,8 @@
 //! All functions return [`DeviceError::LengthMismatch`](crate::device::DeviceError::LengthMismatch) or
 //! [`DeviceError::ForeignBuffer`](crate::device::DeviceError::ForeignBuffer) for operands that do not fit together,
 //! [`DeviceError::Build`](crate::device::DeviceError::Build) if a driver does not take the kernels, and
-//! [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device fails.
+//! [`DeviceError::OpenCl`](crate::device::DeviceError::OpenCl) if the device fails; those that sum up also
+//! [`DeviceError::TooManySums`](crate::device::DeviceError::TooManySums) while thousands of a device's sums are kept.
 
 use super::completion::Completion;
 use crate::device::{
@@ -76,10 +77,13 @@ impl Shape {
         if self.local == 1 {
             self.groups(len)
         } else {
-            (len * T::REALS).div_ceil(self.lanes * self.local).max(1)
+            (len * T::REALS).div_ceil(self.lanes * self.local).clamp(1, MOST_ITEMS / self.local)
         }
     }
 }
+
+/// Work-items of a launch at most; there are drivers that count them in 32 bits. With more elements items have several packs.
+const MOST_ITEMS: usize = 1 << 30;
 
 /// Bytes of the widest load of a work-item of a GPU.
 pub(super) const WIDEST_LOAD: usize = 16;

@@ -315,7 +315,7 @@ impl Form {
         (problem.a.stride, problem.b.stride) = (stride, stride);
         problem.c.elements = products.output();
         (problem.c.leading_dimension, problem.c.stride) = (edge, edge * edge);
-        if alpha == Complex::default() {
+        if T::from_complex(alpha) == T::default() {
             // Then A is not read.
             problem.k = 0;
         }

@@ -94,12 +94,15 @@ impl<T: Real> StreamArrays<T> {
     }
 }
 
-/// A buffer of `len` elements that repeats `values`.
+/// A buffer of `len` elements that repeats `values`; zeros if there are none.
 ///
 /// # Errors
 /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge), [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
 pub fn repeated<T: Pod>(device: &Device, values: &[T], len: usize) -> Result<Buffer<T>> {
     let mut buffer = Buffer::zeroed(device, len)?;
+    if values.is_empty() {
+        return Ok(buffer);
+    }
     let mut filled = values.len().min(len);
     buffer.slice_mut(..filled)?.write(&values[..filled])?;
     // What is filled is whole periods as long as it is copied whole.

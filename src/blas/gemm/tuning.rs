@@ -352,7 +352,7 @@ impl GemmTuning {
     }
 
     /// Why this variant cannot be, if it cannot.
-    pub(super) fn complaint<T: Element>(&self) -> Option<String> {
+    pub(in crate::blas) fn complaint<T: Element>(&self) -> Option<String> {
         match self {
             GemmTuning::Global | GemmTuning::Local => None,
             GemmTuning::Registers(registers) => registers.complaint::<T>(),

@@ -195,7 +195,7 @@ fn plan<T: Arithmetic>(
 /// Contract, elements and shapes are those of [`blas::gemm`](crate::blas::gemm()).
 ///
 /// # Errors
-/// [`BlasError::Shape`], [`BlasError::TeamSize`]: nothing is written then. [`BlasError::Unfinished`] when a device fails: it says which
+/// [`BlasError::Shape`], [`BlasError::TeamSize`], [`BlasError::Variant`]: nothing is written then. [`BlasError::Unfinished`] when a device fails: it says which
 /// one, and how much of C is written. [`BlasError::Device`] when one fails before.
 #[allow(clippy::too_many_arguments)]
 pub fn gemm<T: Arithmetic>(
@@ -233,6 +233,12 @@ pub fn gemm<T: Arithmetic>(
         return Ok(SplitReport { by_columns: true, ..report });
     }
 
+    // The work is cut by its tiles.
+    for tuning in params.tunings.iter().flatten() {
+        if let Some(reason) = tuning.complaint::<T>() {
+            return Err(BlasError::Variant { variant: tuning.to_string(), reason });
+        }
+    }
     let job = Job::new([op_a, op_b], alpha, a, b, c.layout().order, params.panel);
     let members = team.devices().iter().enumerate();
     let strips: Vec<usize> =
