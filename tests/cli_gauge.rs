@@ -135,6 +135,13 @@ fn extents_may_be_four_words_and_a_start_may_be_a_file() {
     assert!(difference.abs() < 1e-14);
     let other = "generate --dims 4x4x4x4 --beta 5.8 --sweeps 0 --start weak.ildg --output other.ildg";
     assert_refused(&folder, other, 2, &["4x2x6x4", "4x4x4x4"]);
+
+    // Some do not tell their extents.
+    let Some(shared) = common::shared() else { return };
+    let silent = shared.join("data/wilson_beta5.7_kappa0.141139.ildg");
+    let start = format!("generate --beta 5.7 --sweeps 0 --output told.ildg --start {}", silent.display());
+    assert_refused(&folder, &start, 3, &["does not say its extents"]);
+    assert_eq!(json(&folder, &format!("{start} --dims 4x4x4x4"))["dims"], serde_json::json!([4, 4, 4, 4]));
 }
 
 #[test]
@@ -166,6 +173,28 @@ fn where_a_configuration_comes_from_is_carried_over_or_said_to_be_lost() {
     let to_ildg = json(&folder, &format!("convert {} a.ildg", sample.display()));
     assert!(!to_ildg["lost"].to_string().contains(lfn), "{to_ildg}");
     assert!(run(&folder, "info -v a.ildg").stdout.contains(lfn));
+
+    assert_eq!(run(&folder, &format!("{GENERATE} --output own.ildg")).status, 0);
+    let about = "quenched SU(3)";
+    assert_eq!(json(&folder, "convert own.ildg own.scidac")["lost"], serde_json::json!([]));
+    assert!(run(&folder, "info -v own.scidac").stdout.contains(about));
+    assert!(json(&folder, "convert own.scidac own.nersc")["lost"].to_string().contains(about));
+}
+
+#[test]
+fn a_checksum_that_cannot_be_read_is_no_missing_one() {
+    let folder = folder();
+    assert_eq!(run(&folder, &format!("{GENERATE} --output a.ildg")).status, 0);
+    let mut bytes = std::fs::read(folder.path().join("a.ildg")).unwrap();
+    let sum = bytes.windows(6).position(|bytes| bytes == b"<suma>").unwrap() + 6;
+    bytes[sum] = b'x';
+    std::fs::write(folder.path().join("b.ildg"), &bytes).unwrap();
+    let shown = run(&folder, "info b.ildg --json");
+    assert_eq!(shown.status, 3, "{}", shown.stderr);
+    assert!(shown.stderr.contains("scidac-checksum"), "{}", shown.stderr);
+    let info: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(info["plaquette"], json(&folder, "info a.ildg")["plaquette"]);
+    assert_eq!(run(&folder, "info b.ildg --ignore-checksum").status, 0);
 }
 
 #[test]

@@ -491,6 +491,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("", &["--kappa <K>", "--mass <M>"][..]),
         ("--kappa 0.1 --mass 0.1", &["cannot be used with"]),
         ("--kappa NaN", &["kappa = NaN", "positive finite number"]),
+        ("--kappa 0.1 --tol 1", &["--tol 1", "below 1"]),
         ("--kappa -0.1", &["kappa = -0.1", "positive"]),
         ("--kappa 0", &["kappa = 0.0", "positive"]),
         ("--kappa inf", &["kappa = inf", "finite"]),
@@ -508,7 +509,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --tol 0", &["--tol 0", "positive"]),
         ("--kappa 0.1 --tol NaN", &["--tol NaN", "positive"]),
         ("--kappa 0.1 --tol -1", &["--tol -1", "positive"]),
-        ("--kappa 0.1 --tol inf", &["--tol inf", "finite"]),
+        ("--kappa 0.1 --tol inf", &["--tol inf", "below 1"]),
         ("--kappa 0.1 --max-iterations -1", &["--max-iterations"]),
         ("--kappa 0.1 --solver cg --system direct", &["cg", "direct", "--system normal"]),
         ("--kappa 0.1 --solver cg --system hermitian", &["cg", "hermitian", "--solver cr"]),
@@ -594,6 +595,46 @@ fn a_full_disk_leaves_no_file_and_hides_no_result() {
         assert!(keys(&run.json()).contains(&result), "{}", run.stdout);
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_cannot_be_written_does_not_hide_why_a_solve_failed() {
+    let folder = folder();
+    let line = "invert FIELD --kappa 0.11 --device host --json --max-iterations 3 --output x.lime";
+    let line = line.replace("FIELD", weak_field().1.to_str().unwrap());
+    let mut limited = Command::new("sh");
+    limited
+        .current_dir(&folder)
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
+        .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
+        .args(line.split(' '));
+    let words = ["warning: x.lime: cannot write the file", "no convergence after 3 iterations"];
+    let run = finished(limited, &line).expect(1).says(&words);
+    assert!(!run.stderr.contains("holds"), "{}", run.stderr);
+}
+
+#[test]
+fn a_checkpoint_spares_files_that_are_not_its_own() {
+    let folder = folder();
+    let place = |name: &str| folder.path().join(name);
+    std::fs::copy(&weak_field().1, place("run.0-0.lime")).unwrap();
+    let before = std::fs::read(place("run.0-0.lime")).unwrap();
+    let options = "--kappa 0.11 --device host";
+    let line = format!("spectrum run.0-0.lime {options} --checkpoint run");
+    assert_refused(&folder, &line, 2, &["run.0-0.lime would overwrite the configuration"]);
+    let line = format!("spectrum FIELD {options} --checkpoint job --output job.3-2.lime");
+    assert_refused(&folder, &line, 2, &["--output and --checkpoint are both"]);
+    let line = format!("spectrum FIELD {options} --checkpoint run");
+    assert_refused(&folder, &line, 2, &["run.0-0.lime", "something else"]);
+    assert_eq!(std::fs::read(place("run.0-0.lime")).unwrap(), before);
+
+    // What a job left that was killed before its first state.
+    let note = "<info>solution for a source, part of the checkpoint job</info>";
+    std::fs::write(place("job.1-0.lime"), note).unwrap();
+    let line = format!("spectrum FIELD {options} --checkpoint job");
+    run(&folder, &line).expect(0);
+    assert_eq!(names(&folder), ["run.0-0.lime"]);
 }
 
 #[test]
@@ -921,6 +962,27 @@ fn a_job_does_what_the_same_options_do_and_is_told_with_the_result() {
     );
     assert_eq!(resolved["solver"]["max-iterations"], 10_000);
     assert!(wanted.get("job").is_none());
+}
+
+#[test]
+fn a_job_does_not_overwrite_its_own_file() {
+    let folder = folder();
+    write_job(
+        &folder,
+        r#"
+command = "invert"
+[configuration]
+file = "FIELD"
+[action]
+kappa = 0.11
+[outputs]
+output = "job.toml"
+"#,
+    );
+    let text = || std::fs::read_to_string(folder.path().join("job.toml")).unwrap();
+    let before = text();
+    assert_refused(&folder, "run job.toml", 2, &["output would overwrite the job file job.toml"]);
+    assert_eq!(text(), before);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::report::Report;
 use crate::host::{Dims, GaugeConfiguration, Reconstruction};
 use crate::io::{self, Format, GaugeFile, ReadOptions, WriteOptions};
 use crate::scalar;
+use serde::Serializer;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +17,15 @@ pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     let is_number = |word: &OsString| {
         word.to_str().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    if let Some(option) = joined.iter().position(|word| word == "--dims") {
-        let first = option + 1;
+    let mut from = 0;
+    while let Some(option) = joined[from..].iter().position(|word| word == "--dims") {
+        let first = from + option + 1;
         let count = joined[first..].iter().take(4).take_while(|word| is_number(word)).count();
         let extents = joined[first..first + count].join(&OsString::from("x"));
         if count > 1 {
             joined.splice(first..first + count, [extents]);
         }
+        from = first;
     }
     joined
 }
@@ -50,6 +53,11 @@ pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
         .into_iter()
         .find(|reconstruction| text == reconstruction.to_string())
         .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
+}
+
+/// A path in a result: JSON has text only, and what is not UTF-8 stands there as a person sees it.
+pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// How many bits a real number has, as an option.
@@ -207,6 +215,7 @@ mod tests {
     fn words_of_digits_are_joined_and_nothing_else_is() {
         assert_eq!(joined("p generate --dims 8 8 8 16 --beta 6"), "p generate --dims 8x8x8x16 --beta 6");
         assert_eq!(joined("p info --dims 4 4 4 4 8"), "p info --dims 4x4x4x4 8");
+        assert_eq!(joined("p tune --dims 8 8 8 8 --dims 4 4 4 4"), "p tune --dims 8x8x8x8 --dims 4x4x4x4");
         // Too few are joined as well: the message is then about extents.
         assert_eq!(joined("p --dims 8 8 8 -v"), "p --dims 8x8x8 -v");
         for same in ["p info --dims 8x8x8x16 conf", "p --dims 8 conf", "p --dims", "p"] {

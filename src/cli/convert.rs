@@ -1,6 +1,6 @@
 //! `cr-solve convert`: a gauge configuration in another format or precision.
 
-use super::arguments::{Input, Output, Precision};
+use super::arguments::{Input, Output, Precision, path_text};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use crate::host::Dims;
@@ -39,6 +39,7 @@ struct Outcome {
 
 #[derive(Serialize)]
 struct FileSummary {
+    #[serde(serialize_with = "path_text")]
     file: PathBuf,
     format: Format,
     precision: u32,
@@ -59,8 +60,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let file = arguments.reading.read(&arguments.input, report)?;
     let stored = file.configuration.precision();
     let written = output.precision_of(stored);
-    let lfn = fact(&file, LOGICAL_FILE_NAME).filter(|_| output.format == Format::Ildg);
-    output.write(&file.configuration, lfn.map(str::to_owned), None, report)?;
+    let carried =
+        |name| fact(&file, name).filter(|_| is_carried_over(name, output.format)).map(str::to_owned);
+    output.write(&file.configuration, carried(LOGICAL_FILE_NAME), carried(DESCRIPTION), report)?;
 
     let dims = file.configuration.dims();
     let outcome = Outcome {
@@ -84,10 +86,21 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 }
 
 const LOGICAL_FILE_NAME: &str = "lfn";
+const DESCRIPTION: &str = "description";
+
+/// Whether a file of this format has a place for an entry of another's header.
+fn is_carried_over(name: &str, format: Format) -> bool {
+    match name {
+        LOGICAL_FILE_NAME => format == Format::Ildg,
+        DESCRIPTION => matches!(format, Format::Ildg | Format::SciDac),
+        _ => false,
+    }
+}
 
 /// Entries of a header that tell where a configuration comes from, and not how its file is laid out.
-const PROVENANCE: [&str; 9] = [
+const PROVENANCE: [&str; 10] = [
     LOGICAL_FILE_NAME,
+    DESCRIPTION,
     "date",
     "ENSEMBLE_ID",
     "ENSEMBLE_LABEL",
@@ -96,6 +109,19 @@ const PROVENANCE: [&str; 9] = [
     "CREATOR_HARDWARE",
     "CREATION_DATE",
     "ARCHIVE_DATE",
+];
+
+/// Records of LIME files whose content is the configuration, is carried over, or is named where it is not.
+const KNOWN_RECORDS: [&str; 9] = [
+    "scidac-private-file-xml",
+    "scidac-file-xml",
+    "scidac-private-record-xml",
+    "scidac-record-xml",
+    "ildg-format",
+    "ildg-binary-data",
+    "scidac-binary-data",
+    "scidac-checksum",
+    "ildg-data-lfn",
 ];
 
 fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
@@ -112,14 +138,18 @@ fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<S
     if file.fields > 1 {
         lost.push(format!("only the first of {} fields is written", file.fields));
     }
-    let is_carried_over = |name| name == LOGICAL_FILE_NAME && format == Format::Ildg;
     let not_carried_over: Vec<_> = PROVENANCE
         .into_iter()
-        .filter(|&name| !is_carried_over(name))
+        .filter(|&name| !is_carried_over(name, format))
         .filter_map(|name| fact(file, name).map(|value| format!("{name} = {value}")))
         .collect();
     if !not_carried_over.is_empty() {
         lost.push(format!("not carried over from the header: {}", not_carried_over.join("; ")));
+    }
+    let records = fact(file, "records").unwrap_or_default().split(", ");
+    let unknown: Vec<_> = records.filter(|kind| !kind.is_empty() && !KNOWN_RECORDS.contains(kind)).collect();
+    if !unknown.is_empty() {
+        lost.push(format!("not carried over are the records {}", unknown.join(", ")));
     }
     lost
 }

@@ -487,9 +487,9 @@ impl Method {
 
     fn check(&self) -> Result<(), Failure> {
         let tolerance = self.tolerance();
-        if !(tolerance.is_finite() && tolerance > 0.0) {
+        if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Failure::usage(format!(
-                "--tol {tolerance} is not allowed: it must be a positive finite number"
+                "--tol {tolerance} is not allowed: it must be a positive number below 1, which is the residual of x = 0"
             )));
         }
         if self.solver == Solver::Auto {

@@ -1,6 +1,6 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, Precision};
+use super::arguments::{Input, Output, Precision, path_text};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use crate::host::{Dims, GenerateParams, Plaquette, Start, generate, plaquette};
@@ -91,6 +91,7 @@ struct Outcome {
     start: String,
     plaquette: Plaquette,
     plaquette_history: Vec<f64>,
+    #[serde(serialize_with = "path_text")]
     output: PathBuf,
     format: Format,
     precision: u32,
@@ -158,7 +159,15 @@ fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start
         StartChoice::Hot => Start::Hot,
         StartChoice::Weak(epsilon) => Start::Weak(*epsilon),
         StartChoice::File(path) => {
-            let read = Input::default().read(path, report);
+            let read = Input::default().read(path, report).or_else(|failure| {
+                // Perhaps it does not tell its extents.
+                let input = Input { dims: arguments.dims, ..Input::default() };
+                if arguments.dims.is_some() {
+                    input.read(path, report).map_err(|_| failure)
+                } else {
+                    Err(failure)
+                }
+            });
             let is_there = path.exists();
             let file = read.map_err(|failure| match is_there {
                 true => failure,

@@ -1,6 +1,6 @@
 //! `cr-solve info`: what a gauge configuration is, and whether it is what it claims.
 
-use super::arguments::Input;
+use super::arguments::{Input, path_text};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use crate::host::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
@@ -20,6 +20,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Outcome {
     schema_version: u32,
+    #[serde(serialize_with = "path_text")]
     file: PathBuf,
     format: Format,
     dims: [usize; 4],
@@ -40,19 +41,24 @@ struct Outcome {
 /// # Errors
 /// When the file cannot be read or is not valid, and when it disagrees with its checks.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
-    // What a damaged file holds is of interest all the more, so it is read first without these checks.
-    let lenient = Input { ignore_checksum: true, ignore_unitarity: true, ..arguments.input };
-    let strictly = || arguments.input.read(&arguments.file, report);
-    let outcome = match lenient.read(&arguments.file, report) {
-        Ok(file) => Outcome::of(&arguments.file, file),
-        // Damage may have led to worse than a wrong checksum, but the checksum explains it.
-        Err(failure) => return Err(strictly().err().unwrap_or(failure)),
+    let (file, failure) = match arguments.input.read(&arguments.file, report) {
+        Ok(file) => (file, None),
+        Err(failure) => {
+            // What a damaged file holds is of interest all the more.
+            let lenient = Input { ignore_checksum: true, ignore_unitarity: true, ..arguments.input };
+            match lenient.read(&arguments.file, report) {
+                Ok(file) => (file, Some(failure)),
+                Err(_) => return Err(failure),
+            }
+        }
     };
+    let outcome = Outcome::of(&arguments.file, file);
     report.result(table(&outcome, report.is_verbose()), &outcome)?;
-
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     let doubts = doubts(&outcome);
     if !doubts.is_empty() {
-        strictly()?;
         report.warning(format_args!("{}: {}", arguments.file.display(), doubts.join("; ")));
     }
     Ok(Status::Fine)

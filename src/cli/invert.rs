@@ -49,6 +49,16 @@ impl Arguments {
     pub fn method(&self) -> &Method {
         &self.method
     }
+
+    /// The files that it writes, with the options that name them.
+    pub fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
+        [
+            ("--output", self.output.as_deref()),
+            ("--plot", self.plot.as_deref()),
+            ("--trace", self.trace.path()),
+            self.checkpointing.file(),
+        ]
+    }
 }
 
 #[derive(Serialize)]
@@ -101,15 +111,9 @@ struct Seconds {
 /// written all the same.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let Arguments { equation, method, output, plot, trace, checkpointing, .. } = arguments;
-    let outputs = [
-        ("--output", output.as_deref()),
-        ("--plot", plot.as_deref()),
-        ("--trace", trace.path()),
-        checkpointing.file(),
-    ];
     method.check_single_source()?;
-    check_files(&equation.file, &outputs)?;
-    let resumed = checkpointing.read()?;
+    check_files(&equation.file, &arguments.outputs())?;
+    let resumed = checkpointing.read(&[])?;
     let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
     let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
@@ -177,18 +181,19 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         None => Ok(()),
     };
     report.result(table(&outcome), &outcome)?;
-    written?;
-    plotted?;
-    traced?;
     match &solved.failure {
         None => {
+            written?;
+            plotted?;
+            traced?;
             session.done();
             Ok(Status::Fine)
         }
         Some(failure) => {
-            if let Some(path) = output {
+            if let (Some(path), Ok(())) = (output, &written) {
                 report.warning(format_args!("{} holds the best iterate, not a solution", path.display()));
             }
+            report.also([written.map_err(Failure::from), plotted, traced]);
             Err(method.failure(failure, &solved, &solving))
         }
     }

@@ -125,6 +125,11 @@ impl Report {
         }
     }
 
+    /// What else failed, where something that matters more did.
+    pub fn also<const COUNT: usize>(&self, results: [Result<(), Failure>; COUNT]) {
+        results.into_iter().filter_map(Result::err).for_each(|failure| self.warning(failure.error));
+    }
+
     /// Why there is no result.
     pub fn failure(&self, failure: &Failure) {
         let mut said = failure.error.to_string();

@@ -6,10 +6,11 @@ use super::failure::{Failure, Status};
 use super::job::{FILE, Job, KEYS, Key, Kind, Task};
 use super::report::Report;
 use super::{invert, spectrum};
+use crate::io;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The command line of `run`.
 #[derive(Debug, clap::Args)]
@@ -36,19 +37,22 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let resolved = resolved(job.task, &matches, method);
         report.add_to_result(
             "job",
-            json!({ "file": arguments.file, "set": arguments.set, "resolved": resolved }),
+            json!({ "file": arguments.file.display().to_string(), "set": arguments.set, "resolved": resolved }),
         );
     };
+    let file = &arguments.file;
     let done = match job.task {
         Task::Invert => {
             let arguments =
                 invert::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
+            spared(file, &arguments.outputs())?;
             echo(arguments.method());
             invert::run(&arguments, common, report)
         }
         Task::Spectrum => {
             let arguments =
                 spectrum::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
+            spared(file, &arguments.outputs(&[]))?;
             echo(arguments.method());
             spectrum::run(&arguments, common, report)
         }
@@ -57,6 +61,19 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
         if failure.status == Status::Usage || names_options { failure.hint(hint()) } else { failure }
     })
+}
+
+/// Checks that no output overwrites the job file.
+fn spared(job: &Path, outputs: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
+    let is_job = |path: &Path| io::destination(path) == io::destination(job);
+    match outputs.iter().find(|(_, path)| path.is_some_and(is_job)) {
+        Some((option, _)) => {
+            let name = option.trim_start_matches('-');
+            let message = format!("{name} would overwrite the job file {}", job.display());
+            Err(Failure::usage(message).hint("give it another name"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The command line of a task.

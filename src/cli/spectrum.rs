@@ -17,7 +17,7 @@ use crate::plot;
 use crate::scalar::Precision;
 use lattice_solvers::Failure as SolverFailure;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The command line of `spectrum`.
 #[derive(Debug, clap::Args)]
@@ -45,6 +45,18 @@ impl Arguments {
     /// How the equation is solved.
     pub fn method(&self) -> &Method {
         &self.method
+    }
+
+    /// The files that it writes, with the options that name them; `kept` are those beside a checkpoint.
+    pub fn outputs<'a>(&'a self, kept: &'a [PathBuf]) -> Vec<(&'static str, Option<&'a Path>)> {
+        let state = self.checkpointing.file();
+        let named = [
+            ("--output", self.output.as_deref()),
+            ("--plot", self.plot.as_deref()),
+            ("--trace", self.trace.path()),
+            state,
+        ];
+        named.into_iter().chain(kept.iter().map(|path| (state.0, Some(path.as_path())))).collect()
     }
 }
 
@@ -110,14 +122,9 @@ struct Seconds {
 /// than twelve solutions means nothing, but those that were found are written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let Arguments { equation, method, along, output, plot, trace, checkpointing } = arguments;
-    let outputs = [
-        ("--output", output.as_deref()),
-        ("--plot", plot.as_deref()),
-        ("--trace", trace.path()),
-        checkpointing.file(),
-    ];
-    check_files(&equation.file, &outputs)?;
-    let resumed = checkpointing.read()?;
+    let kept = checkpointing.solutions(sources());
+    check_files(&equation.file, &arguments.outputs(&kept))?;
+    let resumed = checkpointing.read(&kept)?;
     let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
     let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
@@ -230,7 +237,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         Some(writer) if found > 0 => written.and_then(|()| writer.finish()),
         _ => written,
     };
-    if let (Some(path), Some(_), 1..) = (output, &gave_up, found) {
+    if let (Some(path), Some(_), Ok(()), 1..) = (output, &gave_up, &written, found) {
         report.warning(format_args!(
             "{} holds the {found} solutions before the one that failed",
             path.display()
@@ -272,12 +279,16 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         seconds: Seconds { setup: problem.setup_seconds, solve: session.seconds() },
     };
     report.result(text(&outcome), &outcome)?;
-    written?;
-    plotted?;
-    traced?;
+    let written = written.map_err(Failure::from);
     match gave_up {
-        Some(failure) => Err(failure),
+        Some(failure) => {
+            report.also([written, plotted, traced]);
+            Err(failure)
+        }
         None => {
+            written?;
+            plotted?;
+            traced?;
             session.done();
             Ok(Status::Fine)
         }

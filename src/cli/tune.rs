@@ -1,6 +1,7 @@
 //! `cr-solve tune`: finds the fastest variants of the kernels on a device, and keeps them.
 
 use super::Common;
+use super::arguments::path_text;
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
@@ -17,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
+
 use std::time::Duration;
 
 /// The command line of `tune`.
@@ -106,7 +107,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         schema_version: 1,
         device: info.name.clone(),
         driver: info.driver_version.clone(),
-        file: file.map(|file| file.path().to_owned()),
+        file: file.map(|file| file.path().display().to_string()),
         rows,
     };
     report.result(table(&outcome), &outcome)?;
@@ -119,7 +120,7 @@ struct Outcome {
     device: String,
     driver: String,
     /// Where it is kept; null if nowhere.
-    file: Option<PathBuf>,
+    file: Option<String>,
     rows: Vec<Row>,
 }
 
@@ -270,7 +271,7 @@ fn table(outcome: &Outcome) -> String {
     }
     align_right(&mut table, &[3, 4, 5, 6]);
     let kept = match &outcome.file {
-        Some(path) => format!("kept in {}", path.display()),
+        Some(path) => format!("kept in {path}"),
         None => "not kept".to_owned(),
     };
     format!(
@@ -282,6 +283,7 @@ fn table(outcome: &Outcome) -> String {
 #[derive(Serialize)]
 struct Kept<'a> {
     schema_version: u32,
+    #[serde(serialize_with = "path_text")]
     file: &'a std::path::Path,
     entries: Vec<Entry>,
 }
@@ -329,6 +331,7 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
 #[derive(Serialize)]
 struct Cleared<'a> {
     schema_version: u32,
+    #[serde(serialize_with = "path_text")]
     file: &'a std::path::Path,
     device: &'a str,
     removed: usize,

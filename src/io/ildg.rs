@@ -207,6 +207,14 @@ impl LimeFile {
         if let Some(date) = self.scidac_record(input, data)?.and_then(|record| record.date) {
             facts.push(("date".into(), printable(&date)));
         }
+        if let Some(record) = self.describing("scidac-record-xml", data)
+            && let Ok(text) = lime::text(input, record)
+        {
+            let description = metadata::noted(&text);
+            if !description.is_empty() {
+                facts.push(("description".into(), printable(&description)));
+            }
+        }
         if let Some(record) = self.records.iter().find(|record| record.kind == "ildg-data-lfn")
             && let Ok(text) = lime::text(input, record)
         {

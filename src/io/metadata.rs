@@ -281,6 +281,17 @@ pub(super) fn note(element: &str, text: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><{element}>{}</{element}>", escaped(text))
 }
 
+/// What a record of free text says: the text of a document that is nothing but a note, the document itself otherwise.
+pub(super) fn noted(text: &str) -> String {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match Document::parse(text) {
+        Ok(document) if !document.root_element().children().any(|node| node.is_element()) => {
+            words(document.root_element().text().unwrap_or_default())
+        }
+        _ => words(text),
+    }
+}
+
 /// Text as the content of an element; characters that XML does not know are left out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

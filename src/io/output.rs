@@ -28,10 +28,25 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// Two paths with the same destination are the same file, whether it exists or not.
 pub fn destination(path: impl AsRef<Path>) -> PathBuf {
-    let path = path.as_ref();
+    let path = &end_of_links(path.as_ref());
     let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
+
+/// What the links that begin here lead to, whether it exists or not.
+fn end_of_links(path: &Path) -> PathBuf {
+    let mut end = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match end.read_link() {
+            Ok(next) => end = folder_of(&end).join(next),
+            Err(_) => break,
+        }
+    }
+    end
+}
+
+/// Links that follow each other at most, as systems have it.
+const MOST_LINKS: usize = 40;
 
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
@@ -168,6 +183,13 @@ mod tests {
         output.finish().unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
+
+        // Also where it leads to nothing yet.
+        std::fs::remove_file(&target).unwrap();
+        assert_eq!(destination(&link), destination(&target));
+        write_file(&link, b"newer").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&target).unwrap(), b"newer");
     }
 
     #[cfg(target_os = "linux")]

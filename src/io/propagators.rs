@@ -165,7 +165,10 @@ fn read_record(
 
     let record = &file.records[data];
     let precision = precision_of(input, record, Content::Spinor, dims, description.precision)?;
-    let stored = file.stored_sums(input, data)?;
+    let stored = match file.stored_sums(input, data) {
+        Err(_) if options.ignore_checksum => None,
+        stored => stored?,
+    };
     let payload = Payload {
         sites: dims.volume(),
         site_bytes: Content::Spinor.site_bytes(precision),

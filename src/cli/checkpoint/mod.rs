@@ -11,6 +11,8 @@ use super::failure::Failure;
 use crate::host::{GaugeConfiguration, Links, plaquette};
 use crate::io;
 use document::Document;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,11 +62,18 @@ impl Checkpointing {
         }
     }
 
-    /// Reads the checkpoint of `--resume`.
+    /// The files beside that one in which solutions for sources of these spins and colours are kept.
+    pub fn solutions(&self, sources: impl Iterator<Item = (usize, usize)>) -> Vec<PathBuf> {
+        let Some(file) = self.file().1 else { return Vec::new() };
+        sources.map(|(spin, colour)| beside(file, spin, colour)).collect()
+    }
+
+    /// Reads the checkpoint of `--resume`. `solutions` are the files beside it that the job writes.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged or no checkpoint, and when `--checkpoint` would overwrite another one.
-    pub fn read(&self) -> Result<Option<Resumed>, Failure> {
+    /// When it cannot be read, is damaged or no checkpoint, and when `--checkpoint` would overwrite another one, or files beside it that are no solutions of a
+    /// checkpoint.
+    pub fn read(&self, solutions: &[PathBuf]) -> Result<Option<Resumed>, Failure> {
         let same = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
         if let Some(path) = self.checkpoint.as_deref()
             && path.exists()
@@ -75,11 +84,41 @@ impl Checkpointing {
             let hint = format!("go on from it with --resume {}, or remove it", path.display());
             return Err(Failure::usage(message).hint(hint));
         }
+        let (option, _) = self.file();
+        if let Some(path) = solutions.iter().find(|path| path.exists() && !is_kept_solution(path)) {
+            let message = format!(
+                "{option} keeps a solution in {}, which is there already and is something else",
+                path.display()
+            );
+            return Err(
+                Failure::usage(message).hint("give the checkpoint another name, or move that file away")
+            );
+        }
         let Some(path) = &self.resume else { return Ok(None) };
         let file = io::read_checkpoint(path)?;
         let document = Document::read(path, &file.about)?;
         Ok(Some(Resumed { path: path.clone(), document, blocks: file.blocks }))
     }
+}
+
+/// The file of a solution that belongs to a checkpoint.
+fn beside(checkpoint: &Path, spin: usize, colour: usize) -> PathBuf {
+    let mut name = checkpoint.as_os_str().to_owned();
+    name.push(format!(".{spin}-{colour}.lime"));
+    name.into()
+}
+
+/// How such a file says what it is.
+const KEPT_SOLUTION: &str = "solution for a source, part of the checkpoint";
+
+/// Bytes at the start of a file in which it says so.
+const HEADER_BYTES: u64 = 1 << 12;
+
+/// Whether this is such a file: one that a job has left which was killed before it kept a state.
+fn is_kept_solution(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));
+    read.is_ok() && start.windows(KEPT_SOLUTION.len()).any(|words| words == KEPT_SOLUTION.as_bytes())
 }
 
 /// What tells a configuration from others: a sum over its links, and its plaquette for people.

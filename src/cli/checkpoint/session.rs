@@ -1,7 +1,7 @@
 //! A job that can be interrupted: it keeps its state, and knows what an earlier run has done of it.
 
 use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
-use super::{Checkpointing, Resumed, add};
+use super::{Checkpointing, KEPT_SOLUTION, Resumed, add, beside};
 use crate::cli::equation::Residual;
 use crate::cli::failure::{Failure, Status};
 use crate::cli::interrupt::Interrupt;
@@ -236,7 +236,7 @@ impl Session<'_> {
 
     fn write_solution(&self, spin: usize, colour: usize, x: &[Spinor<f64>]) -> Result<(), io::Error> {
         let Some(file) = &self.file else { return Ok(()) };
-        let about = format!("solution for a source, part of the checkpoint {}", file.display());
+        let about = format!("{KEPT_SOLUTION} {}", file.display());
         let mut writer =
             PropagatorWriter::create(beside(file, spin, colour), self.dims, Precision::Double, &about)?;
         writer.write(spin, colour, x)?;
@@ -330,13 +330,6 @@ impl Session<'_> {
             }
         }
     }
-}
-
-/// The file of a solution that belongs to a checkpoint.
-fn beside(checkpoint: &Path, spin: usize, colour: usize) -> PathBuf {
-    let mut name = checkpoint.as_os_str().to_owned();
-    name.push(format!(".{spin}-{colour}.lime"));
-    name.into()
 }
 
 fn sum(x: &[Spinor<f64>]) -> String {
