@@ -179,6 +179,28 @@ impl TuningFile {
         })
     }
 
+    /// Adds an entry unless there is one that is known by the same and that `keeps` wants; gives the variant of that.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub(super) fn put_unless(
+        &self,
+        entry: &Entry,
+        keeps: impl Fn(&Value) -> bool,
+    ) -> Result<Option<Value>, TuningFileError> {
+        let value = serde_json::to_value(entry).map_err(|error| self.invalid(error.to_string()))?;
+        self.change(|entries| {
+            let known = entries.iter_mut().find(|old| entry.identity.is_of(old));
+            let kept = known.as_ref().and_then(|old| old.get("variant")).filter(|old| keeps(old)).cloned();
+            match known {
+                _ if kept.is_some() => {}
+                Some(old) => *old = value,
+                None => entries.push(value),
+            }
+            kept
+        })
+    }
+
     /// Removes the entries of a device of this name, with any driver, and says how many there were.
     ///
     /// # Errors

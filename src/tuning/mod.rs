@@ -111,18 +111,25 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
             tracing::info!("{}: {key} is not tuned: the time for searches is used up", device.label());
             let shipped = tunable.shipped();
             // Kept, so that later runs do not wait for a search either.
-            store.keep_shipped(&key, &shipped).unwrap_or_else(|error| store.warn(&error));
-            shipped
+            kept(&store, &key, shipped, None)
         }
-        Some(Ok(found)) => {
-            store.keep(&key, &found).unwrap_or_else(|error| store.warn(&error));
-            found.variant
-        }
+        Some(Ok(found)) => kept(&store, &key, found.variant.clone(), Some(&found)),
         Some(Err(error)) => {
             tracing::info!("{}: {key} is not tuned: {error}", device.label());
             let shipped = tunable.shipped();
             store.remember(&key, &shipped);
             shipped
+        }
+    }
+}
+
+/// Keeps a variant, and gives the one to use: what another process has found meanwhile, perhaps in a longer search, goes before.
+fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&Found<V>>) -> V {
+    match store.keep_unless_known(key, &variant, found) {
+        Ok(known) => known,
+        Err(error) => {
+            store.warn(&error);
+            variant
         }
     }
 }

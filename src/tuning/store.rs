@@ -70,29 +70,40 @@ impl Store {
         understood
     }
 
-    /// Keeps what a search found: in memory in any case, and in the file if there is one.
+    /// Keeps what a search found, in the place of what is known: in memory in any case, and in the file if there is one.
     pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
-        self.put(key, &found.variant, Some(found))
+        self.remember(key, &found.variant);
+        match (&self.file, self.entry(key, Some(found))) {
+            (Some(file), Some(entry)) => file.put(&entry),
+            _ => Ok(()),
+        }
     }
 
-    /// The same of a shipped variant that there was no time for a search of.
-    pub fn keep_shipped<V: Variant>(&self, key: &Key, shipped: &V) -> Result<(), TuningFileError> {
-        self.put(key, shipped, None)
-    }
-
-    fn put<V: Variant>(
+    /// Keeps a variant that nobody had asked to be searched for, with what was found if it is not merely the shipped one. If another process has kept one
+    /// meanwhile, it is that one which stays, and is given.
+    pub fn keep_unless_known<V: Variant>(
         &self,
         key: &Key,
         variant: &V,
         found: Option<&Found<V>>,
-    ) -> Result<(), TuningFileError> {
+    ) -> Result<V, TuningFileError> {
         self.remember(key, variant);
-        let (Some(file), Some(variant)) = (&self.file, self.memory().get(key).cloned()) else {
-            return Ok(());
+        let (Some(file), Some(entry)) = (&self.file, self.entry(key, found)) else {
+            return Ok(variant.clone());
         };
-        file.put(&Entry {
+        let known = file.put_unless(&entry, |old| understood::<V>(old).is_some())?;
+        let known = known.as_ref().and_then(understood);
+        if let Some(known) = &known {
+            self.remember(key, known);
+        }
+        Ok(known.unwrap_or_else(|| variant.clone()))
+    }
+
+    /// What is remembered for a key, for the file.
+    fn entry<V: Variant>(&self, key: &Key, found: Option<&Found<V>>) -> Option<Entry> {
+        Some(Entry {
             identity: self.identity(key),
-            variant,
+            variant: self.memory().get(key).cloned()?,
             microseconds: found.map(|found| found.time.as_secs_f64() * 1e6),
             shipped_microseconds: found.map(|found| found.shipped_time.as_secs_f64() * 1e6),
             variants_tried: found.map_or(0, |found| found.tried),
@@ -212,6 +223,24 @@ mod tests {
         assert_eq!(store(&file).find::<Group>(&key()), None);
         assert_eq!(store(&file).find(&key()), Some(Later { work_group: 128 }));
         assert_eq!(store(&file).find(&key().option("more", 1)), Some(group));
+    }
+
+    #[test]
+    fn what_nobody_asked_for_takes_no_others_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TuningFile::new(folder.path().join("tuning.json"));
+        let group = |work_group| Group { work_group, registers: None };
+        let (searching, other) = (store(&file), store(&file));
+        assert_eq!(searching.find::<Group>(&key()), None);
+        other.keep(&key(), &found(group(64))).unwrap();
+        let mine = found(group(32));
+        assert_eq!(searching.keep_unless_known(&key(), &mine.variant, Some(&mine)).unwrap(), group(64));
+        assert_eq!(searching.find(&key()), Some(group(64)));
+        assert_eq!(store(&file).find(&key()), Some(group(64)));
+        // One of another form is of no use to anybody here.
+        let later = Later { work_group: 128 };
+        assert_eq!(searching.keep_unless_known(&key(), &later, None).unwrap(), later);
+        assert_eq!(store(&file).find(&key()), Some(later));
     }
 
     #[test]
