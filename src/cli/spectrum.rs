@@ -10,7 +10,7 @@ use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
 use super::trace::Trace;
-use crate::host::{Dims, NDIM, Spinor};
+use crate::host::{Dims, NDIM};
 use crate::io::PropagatorWriter;
 use crate::observables::{PionCorrelator, effective_mass};
 use crate::plot;
@@ -212,8 +212,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 break;
             }
             tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
-            x.resize(dims.volume(), Spinor::default());
-            solved.x.copy_to_host(&mut x)?;
+            match x.len() {
+                0 => x = solved.x.to_host()?,
+                _ => solved.x.copy_to_host(&mut x)?,
+            }
             // What is solved at once is kept as a whole, until the job is done.
             if at_once.is_none() {
                 session.finish(&x, &solved.info, &solved.attempts);

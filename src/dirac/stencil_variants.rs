@@ -174,6 +174,8 @@ impl Tuning {
             };
         }
         let (limit, work_group) = match (precision, reconstruction) {
+            // Where all sites are under way at once if there are registers for them.
+            (StoragePrecision::Double, Reconstruction::Eight) if one_wave => (128, 128),
             (StoragePrecision::Double, Reconstruction::Eight) if sums => (168, 64),
             (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
             (StoragePrecision::Single, Reconstruction::Twelve) => (168, 128),

@@ -53,7 +53,7 @@ impl Payload<'_> {
     }
 
     /// Reads the field that begins at `byte`, `per_site` values to a site, and the sums of its bytes.
-    pub(super) fn read<V: Copy + Default + Send>(
+    pub(super) fn read<V: Copy + Default + Send + Sync>(
         &self,
         input: &mut Input,
         what: &str,
@@ -67,7 +67,8 @@ impl Payload<'_> {
         values
             .try_reserve_exact(self.sites * per_site)
             .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
-        values.resize(self.sites * per_site, V::default());
+        // By all threads: to touch fresh memory for the first time takes longer than to read the file.
+        rayon::iter::repeat_n(V::default(), self.sites * per_site).collect_into_vec(&mut values);
 
         let in_chunk = self.sites_in_chunk();
         let mut current = vec![0; in_chunk * self.site_bytes];

@@ -257,7 +257,10 @@ impl<T: Storage> Spinors<T> {
 
     /// One field after the other, the sites of each in lexicographic order.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
-        let mut spinors = vec![Spinor::default(); self.sources * self.sites.of(self.lattice.dims().volume())];
+        let count = self.sources * self.sites.of(self.lattice.dims().volume());
+        let mut spinors = Vec::new();
+        // By all threads: to touch fresh memory for the first time takes longer than the transfer.
+        rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
         self.copy_to_host(&mut spinors)?;
         Ok(spinors)
     }

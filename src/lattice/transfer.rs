@@ -16,7 +16,7 @@ const CONVERT: KernelFamily =
     KernelFamily::new("convert", &[include_str!("../../cl/layout.cl"), include_str!("../../cl/convert.cl")]);
 
 /// Numbers that are converted at a time: a configuration is never held a second time as a whole.
-const STAGING_NUMBERS: usize = 1 << 23;
+const STAGING_NUMBERS: usize = 1 << 21;
 
 /// Fills a device's part of a field, the sites of `parities` one after the other, from number `start` of the buffer on:
 /// `values(site of the whole lattice, components)` says which they are.
@@ -33,11 +33,16 @@ pub fn upload<T: Storage>(
     let chunk = layout.chunk().unwrap_or(1);
     let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
     let stretches = stretches(layout, shape);
+    // The same memory for all pieces: fresh one takes longer to be touched for the first time than to be filled.
+    let most = piece.min(blocks) * lanes;
+    let widest = stretches.iter().map(|stretch| stretch.components).max().unwrap_or(0);
+    let mut sites = vec![Complex::default(); most * components];
+    let mut staged = vec![T::Stored::default(); 2 * most * widest];
     for (part, &parity) in parities.iter().enumerate() {
         let start = start + part * layout.half_field(shape);
         for first in (0..blocks).step_by(piece) {
             let count = piece.min(blocks - first);
-            let mut sites = vec![Complex::default(); count * lanes * components];
+            let sites = &mut sites[..count * lanes * components];
             sites.par_chunks_mut(components).enumerate().for_each(|(k, components)| {
                 let place = Place { parity, block: first + k / lanes, lane: k % lanes };
                 values(dims.site(global_coordinates(layout, place)), components);
@@ -49,7 +54,7 @@ pub fn upload<T: Storage>(
                 [z.re, z.im].map(|value| T::store(value, units[k]))
             };
             for stretch in &stretches {
-                let mut staged = vec![T::Stored::default(); 2 * count * lanes * stretch.components];
+                let staged = &mut staged[..2 * count * lanes * stretch.components];
                 let sites_of_step = stretch.blocks * lanes;
                 staged.par_chunks_mut(2 * sites_of_step * stretch.components).enumerate().for_each(
                     |(step, staged)| {
@@ -58,7 +63,7 @@ pub fn upload<T: Storage>(
                         }
                     },
                 );
-                write(buffer, start + stretch.start(layout, shape, first), &staged)?;
+                write(buffer, start + stretch.start(layout, shape, first), staged)?;
             }
             if layout.has_units(shape) {
                 let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
