@@ -75,6 +75,6 @@ impl PinnedPool {
     /// Keeps some memory, unless there is enough.
     pub fn keep(&self, memory: PinnedMemory) {
         let bytes = memory.bytes;
-        self.give_back(memory, bytes, MOST_KEPT / bytes);
+        self.give_back(memory, bytes, MOST_KEPT);
     }
 }

@@ -12,6 +12,9 @@ use std::marker::PhantomData;
 /// The scratch memory of a device that no operation is being enqueued with.
 pub(super) type ScratchPool = Pool<Memory>;
 
+/// Which part of a device's memory is kept for later at most: the rest belongs to buffers.
+const MOST_KEPT: u64 = 16;
+
 /// Memory for at least `len` elements of type `T` with undefined contents, taken from its device; dropping it gives it
 /// back.
 ///
@@ -61,7 +64,8 @@ impl<T> Scratch<T> {
 impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = self.memory.take() {
-            self.device.scratch_pool().give_back(memory, bytes, usize::MAX);
+            let most = self.device.info().memory_bytes / MOST_KEPT;
+            self.device.scratch_pool().give_back(memory, bytes, most as usize);
         }
     }
 }

@@ -244,19 +244,36 @@ pub(super) fn scidac_checksum([a, b]: Sums) -> String {
     )
 }
 
-/// Spin and colour of the source, from the `scidac-record-xml` of a propagator; `None` where the record says that it
-/// is not a solution but, for example, a source.
-pub(super) fn parse_propagator_info(text: &str) -> Result<Option<(usize, usize)>, String> {
+/// What the `scidac-record-xml` of a field in a propagator says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PropagatorInfo {
+    /// A solution for a source of this spin and colour.
+    Solution(usize, usize),
+    /// A solution for the source before it in the file, whose record has spin and colour.
+    SolutionOfLastSource,
+    /// A source of this spin and colour.
+    Source(usize, usize),
+    /// Something else.
+    Other,
+}
+
+/// What a field in a propagator is, from its `scidac-record-xml`.
+pub(super) fn parse_propagator_info(text: &str) -> Result<PropagatorInfo, String> {
     let elements = Elements::parse(text)?;
-    // The second name is that of older versions of QIO.
-    if !["usqcdPropInfo", "usqcdInfo"].contains(&elements.root()) {
-        return Ok(None);
-    }
     let below = |name, limit| {
         let value = elements.number(name)?;
         if value < limit { Ok(value) } else { Err(format!("<{name}> is {value}, not below {limit}")) }
     };
-    Ok(Some((below("spin", 4)?, below("color", 3)?)))
+    let told = ["spin", "color"].iter().any(|name| elements.get(name).is_some());
+    match elements.root() {
+        // The second name is that of older versions of QIO.
+        "usqcdPropInfo" | "usqcdInfo" if told => {
+            Ok(PropagatorInfo::Solution(below("spin", 4)?, below("color", 3)?))
+        }
+        "usqcdPropInfo" | "usqcdInfo" => Ok(PropagatorInfo::SolutionOfLastSource),
+        "usqcdSourceInfo" if told => Ok(PropagatorInfo::Source(below("spin", 4)?, below("color", 3)?)),
+        _ => Ok(PropagatorInfo::Other),
+    }
 }
 
 /// The `scidac-record-xml` of one solution of a propagator.
@@ -327,8 +344,8 @@ mod tests {
         }
         assert_eq!(parse_scidac_file(&scidac_file(dims())), Ok(dims()));
         assert_eq!(parse_scidac_checksum(&scidac_checksum([0x1, 0xdead_beef])), Ok([0x1, 0xdead_beef]));
-        assert_eq!(parse_propagator_info(&propagator_info(3, 2)), Ok(Some((3, 2))));
-        assert_eq!(parse_propagator_info(&note("usqcdSourceInfo", "")), Ok(None));
+        assert_eq!(parse_propagator_info(&propagator_info(3, 2)), Ok(PropagatorInfo::Solution(3, 2)));
+        assert_eq!(parse_propagator_info(&note("usqcdSourceInfo", "")), Ok(PropagatorInfo::Other));
         assert!(parse_propagator_info(&propagator_info(4, 0)).is_err());
     }
 

@@ -11,7 +11,7 @@ use super::error::{Error, ErrorKind};
 use super::ildg::{LimeFile, SCIDAC_DATA, precision_of};
 use super::input::Input;
 use super::lime::{self, Position};
-use super::metadata::{self, Content};
+use super::metadata::{self, Content, PropagatorInfo};
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::Payload;
@@ -110,7 +110,8 @@ pub struct PropagatorRecord {
     pub field: Vec<Spinor<f64>>,
 }
 
-/// Reads and verifies all solutions in a propagator file; records that hold sources are passed over.
+/// Reads and verifies all solutions in a propagator file; records that hold sources are passed over, but for spin and colour where those of their
+/// solutions do not tell them.
 ///
 /// # Errors
 /// As [`read_propagator_with`].
@@ -128,8 +129,9 @@ pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Re
     let stored = file.scidac_dims(&mut input);
     let dims = extents(&input, stored, options.dims)?;
     let mut records = Vec::new();
+    let mut last_source = None;
     for data in file.scidac_data() {
-        if let Some(record) = read_record(&mut input, &file, data, dims, options)? {
+        if let Some(record) = read_record(&mut input, &file, data, dims, options, &mut last_source)? {
             records.push(record);
         }
     }
@@ -146,6 +148,7 @@ fn read_record(
     data: usize,
     dims: Dims,
     options: &ReadOptions,
+    last_source: &mut Option<(usize, usize)>,
 ) -> Result<Option<PropagatorRecord>, Error> {
     let Some(description) = file.scidac_record(input, data)? else {
         return Ok(None);
@@ -153,14 +156,25 @@ fn read_record(
     let Some(info) = file.describing("scidac-record-xml", data) else {
         return Ok(None);
     };
+    let bad = |input: &Input, problem| lime::bad_record(input, info, problem);
+    let text = lime::text(input, info)?;
+    let told = metadata::parse_propagator_info(&text).map_err(|problem| bad(input, problem));
     if description.content != Some(Content::Spinor) {
+        if let Ok(PropagatorInfo::Source(spin, colour)) = told {
+            *last_source = Some((spin, colour));
+        }
         return Ok(None);
     }
-    let text = lime::text(input, info)?;
-    let source =
-        metadata::parse_propagator_info(&text).map_err(|problem| lime::bad_record(input, info, problem))?;
-    let Some((spin, colour)) = source else {
-        return Ok(None);
+    let (spin, colour) = match told? {
+        PropagatorInfo::Solution(spin, colour) => (spin, colour),
+        PropagatorInfo::SolutionOfLastSource => last_source.ok_or_else(|| {
+            bad(input, "it has no elements <spin> and <color>, nor has a source before it".to_owned())
+        })?,
+        PropagatorInfo::Source(spin, colour) => {
+            *last_source = Some((spin, colour));
+            return Ok(None);
+        }
+        PropagatorInfo::Other => return Ok(None),
     };
 
     let record = &file.records[data];
@@ -271,6 +285,38 @@ mod tests {
         assert!(error.is_mismatch(), "{error}");
         let options = ReadOptions { ignore_checksum: true, ..Default::default() };
         assert_eq!(read_propagator_with(&path, &options).unwrap().records.len(), 2);
+    }
+
+    /// As other programs write pairs of sources and solutions: only the source has spin and colour.
+    #[test]
+    fn a_solution_may_be_that_of_the_source_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("propagator.lime");
+        let mut writer = PropagatorWriter::create(&path, dims(), Precision::Double, "").unwrap();
+        for (spin, colour) in [(3, 2), (0, 0)] {
+            writer.write(spin, colour, &field(spin)).unwrap();
+        }
+        writer.finish().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let mut replace = |old: &str, new: &str| {
+            let place = bytes.windows(old.len()).position(|bytes| bytes == old.as_bytes()).unwrap();
+            // Records keep their lengths.
+            bytes[place..place + old.len()].copy_from_slice(format!("{new:0$}", old.len()).as_bytes());
+            std::fs::write(&path, &bytes).unwrap();
+        };
+        let solution =
+            |told: &str| format!("<usqcdPropInfo><version>1.0</version>{told}<info></info></usqcdPropInfo>");
+        let (first, second) = ("<spin>3</spin><color>2</color>", "<spin>0</spin><color>0</color>");
+        replace(&solution(second), &solution(""));
+        let error = read_propagator(&path).unwrap_err();
+        assert!(error.to_string().contains("nor has a source before it"), "{error}");
+        replace(
+            &solution(first),
+            &format!("<usqcdSourceInfo><version>1.0</version>{first}</usqcdSourceInfo>"),
+        );
+        let records = read_propagator(&path).unwrap().records;
+        let found = |record: &PropagatorRecord| (record.spin, record.colour, record.field == field(0));
+        assert_eq!(records.iter().map(found).collect::<Vec<_>>(), [(3, 2, true)]);
     }
 
     #[test]
