@@ -579,7 +579,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(norm2.re.sqrt() / self.scale())
     }
 
-    /// Ends the solve, in failure with the best iterate.
+    /// Ends the solve, in failure with the best iterate, unless the residual of that is found to be small enough.
     pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
         if let Verdict::GaveUp(_) = verdict {
             // Written so that a residual that is not a number is not the best.
@@ -594,6 +594,12 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 _ => self.compute_true(&x)?,
             };
         }
+        let small_enough = self.last_true <= self.stopping.tolerance;
+        let verdict = match verdict {
+            // It may have given up for another reason in the very iteration that it looked for.
+            Verdict::GaveUp(failure) if small_enough && failure != Failure::Interrupted => Verdict::Converged,
+            other => other,
+        };
         let info = SolverInfo {
             iterations: self.iterations,
             residual: Residual {

@@ -424,6 +424,21 @@ fn a_solution_may_be_kept_elsewhere() {
     assert!(info.iterations <= alone.iterations + 2, "{} {}", info.iterations, alone.iterations);
 }
 
+/// The residuals that count may be smaller than the iterated ones, which alone are looked at on the way.
+#[test]
+fn what_is_small_enough_at_the_limit_is_a_solution() {
+    let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
+    let params = BlockCgParams {
+        stopping: Stopping { max_iterations: 3, ..Default::default() },
+        ..Default::default()
+    };
+    let mut residuals = |_: &mut Vector, _: &mut Vector| Ok(vec![1e-11, 1e-12, 0.0]);
+    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+    let (_, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
+    assert_eq!((info.iterations, info.residual.true_residual), (3, 1e-11));
+    assert!(info.residual.iterated > 1e-10);
+}
+
 #[test]
 fn it_gives_up_with_a_reason() {
     let b = Random(213).vector(3 * N);

@@ -113,6 +113,19 @@ fn the_residual_that_counts_decides() {
     assert!((1..6).contains(&looks), "{looks}");
 }
 
+/// The residual that counts may be smaller than the iterated one, which alone is looked at on the way.
+#[test]
+fn what_is_small_enough_at_the_limit_is_a_solution() {
+    let (a, b) = (Dense::positive(N, 14), Random(15).vector(N));
+    let params =
+        CgParams { stopping: Stopping { max_iterations: 3, ..Default::default() }, ..Default::default() };
+    let mut counts = |_: &Vec<Complex64>| Ok(1e-11);
+    let residual = Some(TrueResidual::Computed(&mut counts));
+    let (_, info) = conjugate_gradient(&a, &b, None, &params, residual).unwrap();
+    assert_eq!((info.iterations, info.residual.true_residual), (3, 1e-11));
+    assert!(info.residual.iterated > 1e-10);
+}
+
 #[test]
 fn looking_rarely_gives_the_same_solution() {
     let a = Dense::positive(N, 16);

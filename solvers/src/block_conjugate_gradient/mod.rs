@@ -494,9 +494,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(stagnates.then_some(Failure::Stagnation { residual, window }))
     }
 
-    /// Ends the solve, in failure with the best iterate.
-    fn finish(mut self, verdict: Verdict) -> Outcome<A> {
-        if verdict.is_err() {
+    /// Ends the solve, in failure with the best iterate, unless the residuals of that are found to be small enough.
+    fn finish(mut self, mut verdict: Verdict) -> Outcome<A> {
+        if let Err(failure) = verdict {
             self.settle()?;
             let last = largest(&self.residuals_of_x);
             // Written so that a residual that is not a number is not the best.
@@ -506,6 +506,10 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 self.residuals_of_x.clone_from(&self.best_residuals);
             }
             self.compute_residuals()?;
+            let small_enough = largest(&self.true_residuals) <= self.params.stopping.tolerance;
+            if small_enough && failure != Failure::Interrupted {
+                verdict = Ok(());
+            }
         }
         let residual = Residual {
             iterated: self.history.last().copied().unwrap_or(f64::NAN),
