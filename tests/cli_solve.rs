@@ -577,21 +577,27 @@ fn unwritable_files_are_found_before_anything_is_read() {
     assert_eq!(names(&folder), ["sub"]);
 }
 
+/// A run in which no file may grow beyond some 20 kB, a fraction of a solution: what a full disk does, as an error and not as a signal.
+#[cfg(unix)]
+fn run_on_a_full_disk(folder: &TempDir, line: &str) -> Run {
+    let line = line.replace("FIELD", weak_field().1.to_str().unwrap());
+    let mut limited = Command::new("sh");
+    limited
+        .current_dir(folder)
+        .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
+        .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
+        .args(line.split(' '));
+    finished(limited, &line)
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_file_and_hides_no_result() {
     let folder = folder();
     for (command, result) in [("invert", "solution_norm2"), ("spectrum", "correlators")] {
         let line = format!("{command} FIELD --kappa 0.11 --device host --json --output x.lime");
-        let line = line.replace("FIELD", weak_field().1.to_str().unwrap());
-        // No file may grow beyond some 20 kB, a fraction of a solution: what a full disk does, as an error and not as a signal.
-        let mut limited = Command::new("sh");
-        limited
-            .current_dir(&folder)
-            .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
-            .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
-            .args(line.split(' '));
-        let run = finished(limited, &line).expect(3).says(&["error: x.lime: cannot write the file"]);
+        let run =
+            run_on_a_full_disk(&folder, &line).expect(3).says(&["error: x.lime: cannot write the file"]);
         assert!(keys(&run.json()).contains(&result), "{}", run.stdout);
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
@@ -602,15 +608,8 @@ fn a_full_disk_leaves_no_file_and_hides_no_result() {
 fn an_output_that_cannot_be_written_does_not_hide_why_a_solve_failed() {
     let folder = folder();
     let line = "invert FIELD --kappa 0.11 --device host --json --max-iterations 3 --output x.lime";
-    let line = line.replace("FIELD", weak_field().1.to_str().unwrap());
-    let mut limited = Command::new("sh");
-    limited
-        .current_dir(&folder)
-        .args(["-c", r#"trap "" XFSZ; ulimit -f 40; exec "$@""#, "sh"])
-        .arg(assert_cmd::cargo::cargo_bin!("cr-solve"))
-        .args(line.split(' '));
     let words = ["warning: x.lime: cannot write the file", "no convergence after 3 iterations"];
-    let run = finished(limited, &line).expect(1).says(&words);
+    let run = run_on_a_full_disk(&folder, line).expect(1).says(&words);
     assert!(!run.stderr.contains("holds"), "{}", run.stderr);
 }
 

@@ -238,39 +238,31 @@ kernels_of!(f64, double_real, 2, 8, [16, 4], 8);
 kernels_of!(Complex<f32>, single_complex, 2, 8, [16, 4], 16);
 kernels_of!(Complex<f64>, double_complex, 1, 8, [16, 4], 8);
 
+/// For matrix units, with small tiles.
+const SMALL_MMA: Mma = Mma {
+    tile: [32, 16, 16],
+    warp: [16, 16],
+    stages: 3,
+    instruction: 8,
+    band: 8,
+    spread: false,
+    prefetch: 0,
+    max_registers: None,
+};
+
 #[test]
 fn matrix_units_make_parts() {
-    let variant = Mma {
-        tile: [32, 16, 16],
-        warp: [16, 16],
-        stages: 3,
-        instruction: 8,
-        band: 8,
-        spread: false,
-        prefetch: 0,
-        max_registers: None,
-    };
     for device in devices() {
-        parts_agree::<f64>(&device, GemmTuning::Mma(variant), Forms::Compiled);
+        parts_agree::<f64>(&device, GemmTuning::Mma(SMALL_MMA), Forms::Compiled);
     }
 }
 
 /// Among them the one that NVIDIA's arithmetic makes, whose bits are all set but for the sign. Numbers near the largest have no neighbour of fewer bits above them.
 #[test]
 fn numbers_that_are_none_stay_so_in_three_products() {
-    let variant = Mma {
-        tile: [32, 16, 16],
-        warp: [16, 16],
-        stages: 3,
-        instruction: 8,
-        band: 8,
-        spread: false,
-        prefetch: 0,
-        max_registers: None,
-    };
     let params = GemmParams {
         arithmetic: Arithmetic::ThreeTf32,
-        tuning: Some(GemmTuning::Mma(variant)),
+        tuning: Some(GemmTuning::Mma(SMALL_MMA)),
         ..GemmParams::default()
     };
     let layout = MatrixLayout::column_major(16, 16);
