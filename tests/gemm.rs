@@ -12,7 +12,7 @@ use lattice_cl::blas::gemm::{
     Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with, tune_gemm,
 };
 use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op, Order, gemm};
-use lattice_cl::device::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode};
+use lattice_cl::device::{Buffer, CacheMode, Device, DeviceKind, DeviceOptions, TuningMode, discover};
 use lattice_cl::host::Philox;
 use lattice_cl::scalar::{Element, Precision, Real};
 use num_complex::Complex;
@@ -387,6 +387,31 @@ fn the_variant_that_was_kept_is_used_where_it_can_be() {
         edit(&|variant| *variant = wrong.clone());
         assert_eq!(chosen(20), shipped);
     }
+}
+
+/// Within a class of extents products with few tiles have another shipped variant than those with many.
+#[test]
+fn what_is_shipped_for_one_product_is_not_kept_for_larger_ones() {
+    if small() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let options = |tuning| DeviceOptions {
+        cache: CacheMode::Directory(folder.path().to_owned()),
+        tuning,
+        ..DeviceOptions::default()
+    };
+    let mut gpu = discover().devices.swap_remove(0);
+    (gpu.info.kind, gpu.info.compute_units) = (DeviceKind::Gpu, 100);
+    let chosen = |tuning, size| {
+        let device = Device::open(&gpu, &options(tuning)).unwrap();
+        GemmTuning::chosen::<f32>(&device, Arithmetic::Ieee, [Op::N; 2], [size; 3])
+    };
+    let [few, many] = [520, 1024].map(|size| chosen(TuningMode::Shipped, size));
+    assert_ne!(few, many);
+    let device = Device::open(&gpu, &options(TuningMode::Cached)).unwrap();
+    tune_gemm::<f32>(&device, Arithmetic::Ieee, [Op::N; 2], [520; 3], Duration::ZERO).unwrap();
+    assert_eq!([520, 1024].map(|size| chosen(TuningMode::Cached, size)), [few, many]);
 }
 
 #[test]

@@ -44,6 +44,15 @@ impl Class {
         Self { arithmetic, transposed, exponents: extents.map(exponent) }
     }
 
+    /// The smallest or the largest extents of the class, as far as it has such.
+    fn corner(&self, largest: bool) -> [usize; 3] {
+        self.exponents.map(|exponent| match (largest, exponent) {
+            (true, _) => 1 << exponent,
+            (false, exponent) if exponent == CLASSES[0] => 1,
+            (false, _) => (1 << (exponent - 1)) + 1,
+        })
+    }
+
     /// The class of extents: `m<=2^10 n<=2^10 k>2^12`.
     fn text(&self) -> String {
         let names = ["m", "n", "k"].into_iter().zip(self.exponents);
@@ -180,8 +189,16 @@ impl<'a, T: Element> Product<'a, T> {
         self.remember(&variant)
     }
 
+    /// Whether a variant is what is shipped for some product of the class: within one it differs between products with many tiles and those with few, and
+    /// an earlier process may have found that of another product the best.
+    fn is_shipped(&self, variant: &GemmTuning) -> bool {
+        let corners = [false, true].map(|largest| self.class.corner(largest));
+        let shipped = |extents| shipped::<T>(self.device, self.class.arithmetic, extents, 1);
+        corners.into_iter().chain([self.extents]).any(|extents| shipped(extents) == *variant)
+    }
+
     fn remember(&self, variant: &GemmTuning) -> Option<GemmTuning> {
-        let kept = (*variant != self.shipped()).then_some(*variant);
+        let kept = (!self.is_shipped(variant)).then_some(*variant);
         Chosen::<T>::with(self.device, |variants| variants.insert(self.class, kept));
         kept
     }
