@@ -7,7 +7,7 @@ mod common;
 #[path = "common/products.rs"]
 mod products;
 
-use common::{devices, opened, small};
+use common::{SMALL_MMA, devices, opened, small};
 use lattice_cl::blas::gemm::{
     Arithmetic, GemmParams, GemmTuning, Mma, Panels, Registers, gemm_with, tune_gemm,
 };
@@ -238,22 +238,13 @@ kernels_of!(f64, double_real, 2, 8, [16, 4], 8);
 kernels_of!(Complex<f32>, single_complex, 2, 8, [16, 4], 16);
 kernels_of!(Complex<f64>, double_complex, 1, 8, [16, 4], 8);
 
-/// For matrix units, with small tiles.
-const SMALL_MMA: Mma = Mma {
-    tile: [32, 16, 16],
-    warp: [16, 16],
-    stages: 3,
-    instruction: 8,
-    band: 8,
-    spread: false,
-    prefetch: 0,
-    max_registers: None,
-};
+/// With tiles that are not square.
+const OBLONG_MMA: Mma = Mma { tile: [32, 16, 16], band: 8, ..SMALL_MMA };
 
 #[test]
 fn matrix_units_make_parts() {
     for device in devices() {
-        parts_agree::<f64>(&device, GemmTuning::Mma(SMALL_MMA), Forms::Compiled);
+        parts_agree::<f64>(&device, GemmTuning::Mma(OBLONG_MMA), Forms::Compiled);
     }
 }
 
@@ -262,7 +253,7 @@ fn matrix_units_make_parts() {
 fn numbers_that_are_none_stay_so_in_three_products() {
     let params = GemmParams {
         arithmetic: Arithmetic::ThreeTf32,
-        tuning: Some(GemmTuning::Mma(SMALL_MMA)),
+        tuning: Some(GemmTuning::Mma(OBLONG_MMA)),
         ..GemmParams::default()
     };
     let layout = MatrixLayout::column_major(16, 16);
@@ -494,17 +485,7 @@ fn wrong_calls_say_what_is_wrong() {
     let single = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let mut result = Buffer::<f32>::zeroed(&device, 64).unwrap();
     let a = MatRef::new(&single, dense(4, 4)).unwrap();
-    let mma = Mma {
-        tile: [32, 32, 16],
-        warp: [16, 16],
-        stages: 3,
-        instruction: 8,
-        band: 3,
-        spread: false,
-        prefetch: 0,
-        max_registers: None,
-    };
-    let params = GemmParams { tuning: Some(GemmTuning::Mma(mma)), ..plain };
+    let params = GemmParams { tuning: Some(GemmTuning::Mma(SMALL_MMA)), ..plain };
     let error =
         gemm_with(&params, Op::N, Op::N, 1.0, a, a, 0.0, MatMut::new(&mut result, dense(4, 4)).unwrap());
     let error = error.unwrap_err();

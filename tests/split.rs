@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{devices, small, teams, unit_roundoff, untuned};
+use common::{SMALL_MMA, devices, small, teams, unit_roundoff, untuned};
 use lattice_cl::blas::gemm::{GemmParams, GemmTuning, Mma};
 use lattice_cl::blas::split::{self, Copies, HostMut, HostRef, RowShards, SplitParams};
 use lattice_cl::blas::{BlasError, MatrixLayout, Op, Order};
@@ -180,18 +180,6 @@ fn shares_follow_the_rates_that_are_given_and_those_that_are_measured() {
     }
 }
 
-/// A kernel that is less accurate than calls allow unless they say so.
-const LESS_ACCURATE: Mma = Mma {
-    tile: [32, 32, 16],
-    warp: [16, 16],
-    stages: 3,
-    instruction: 8,
-    band: 3,
-    max_registers: None,
-    prefetch: 0,
-    spread: false,
-};
-
 #[test]
 fn a_device_that_fails_is_named_and_nobody_takes_c_for_finished() {
     for device in devices() {
@@ -201,7 +189,8 @@ fn a_device_that_fails_is_named_and_nobody_takes_c_for_finished() {
         let (a, b) = (matrix::<f32>(&a_layout, 0.3), matrix::<f32>(&b_layout, 0.7));
         let mut c = vec![-1.0e6; 256 * 40];
         let params = SplitParams {
-            tunings: vec![None, Some(GemmTuning::Mma(LESS_ACCURATE))],
+            // Less accurate than the call allows.
+            tunings: vec![None, Some(GemmTuning::Mma(SMALL_MMA))],
             rates: Some(vec![1.0, 1.0]),
             ..SplitParams::default()
         };
@@ -222,7 +211,7 @@ fn a_variant_that_cannot_be_is_refused() {
     for (name, team) in teams().into_iter().filter(|(_, team)| !team.is_host()) {
         let layout = MatrixLayout::column_major(4, 4);
         let (a, mut c) = ([1.0f32; 16], [2.0f32; 16]);
-        let nothing = Mma { tile: [0; 3], ..LESS_ACCURATE };
+        let nothing = Mma { tile: [0; 3], ..SMALL_MMA };
         let params = SplitParams { tunings: vec![Some(GemmTuning::Mma(nothing))], ..SplitParams::default() };
         let from = HostRef::new(&a, layout).unwrap();
         let to = HostMut::new(&mut c, layout).unwrap();

@@ -5,6 +5,7 @@ use super::arguments::{Input, reconstruction};
 use super::checkpoint::{Checkpointing, Identity, Session, fingerprint};
 use super::failure::{Failure, Status};
 use super::report::Report;
+use super::trace::Trace;
 use crate::device::{DeviceError, Recorder, Team};
 use crate::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
@@ -369,15 +370,24 @@ pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Resu
     Ok(team)
 }
 
+/// The files that a job writes, with the options that name them.
+pub fn named_outputs<'a>(
+    output: Option<&'a Path>,
+    plot: Option<&'a Path>,
+    trace: &'a Trace,
+    checkpointing: &'a Checkpointing,
+) -> [(&'static str, Option<&'a Path>); 4] {
+    [("--output", output), ("--plot", plot), ("--trace", trace.path()), checkpointing.file()]
+}
+
 /// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
 ///
 /// # Errors
 /// When they cannot, or do.
 pub fn check_files(configuration: &Path, outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    let clash = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
     let given = || outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?)));
     for (option, path) in given() {
-        if clash(path, configuration) {
+        if io::is_same_file(path, configuration) {
             let message = format!(
                 "{option} {} would overwrite the configuration {}",
                 path.display(),
@@ -388,7 +398,7 @@ pub fn check_files(configuration: &Path, outputs: &[(&str, Option<&Path>)]) -> R
         io::check_writable(path)?;
     }
     for (k, (option, path)) in given().enumerate() {
-        if let Some((other, _)) = given().take(k).find(|(_, other)| clash(other, path)) {
+        if let Some((other, _)) = given().take(k).find(|(_, other)| io::is_same_file(other, path)) {
             let message = format!("{other} and {option} are both the file {}", path.display());
             return Err(Failure::usage(message).hint("give one of them another name"));
         }

@@ -4,7 +4,7 @@ use super::Common;
 use super::checkpoint::Checkpointing;
 use super::equation::{
     AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn,
-    solver_text,
+    named_outputs, solver_text,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -52,12 +52,7 @@ impl Arguments {
 
     /// The files that it writes, with the options that name them.
     pub fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
-        [
-            ("--output", self.output.as_deref()),
-            ("--plot", self.plot.as_deref()),
-            ("--trace", self.trace.path()),
-            self.checkpointing.file(),
-        ]
+        named_outputs(self.output.as_deref(), self.plot.as_deref(), &self.trace, &self.checkpointing)
     }
 }
 

@@ -65,8 +65,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
 /// Checks that no output overwrites the job file.
 fn spared(job: &Path, outputs: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
-    let is_job = |path: &Path| io::destination(path) == io::destination(job);
-    match outputs.iter().find(|(_, path)| path.is_some_and(is_job)) {
+    match outputs.iter().find(|(_, path)| path.is_some_and(|path| io::is_same_file(path, job))) {
         Some((option, _)) => {
             let name = option.trim_start_matches('-');
             let message = format!("{name} would overwrite the job file {}", job.display());

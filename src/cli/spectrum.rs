@@ -4,7 +4,7 @@ use super::Common;
 use super::checkpoint::{Checkpointing, Found, Session};
 use super::equation::{
     AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, coupling_text,
-    drawn, solver_text,
+    drawn, named_outputs, solver_text,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
@@ -49,14 +49,10 @@ impl Arguments {
 
     /// The files that it writes, with the options that name them; `kept` are those beside a checkpoint.
     pub fn outputs<'a>(&'a self, kept: &'a [PathBuf]) -> Vec<(&'static str, Option<&'a Path>)> {
-        let state = self.checkpointing.file();
-        let named = [
-            ("--output", self.output.as_deref()),
-            ("--plot", self.plot.as_deref()),
-            ("--trace", self.trace.path()),
-            state,
-        ];
-        named.into_iter().chain(kept.iter().map(|path| (state.0, Some(path.as_path())))).collect()
+        let named =
+            named_outputs(self.output.as_deref(), self.plot.as_deref(), &self.trace, &self.checkpointing);
+        let (option, _) = self.checkpointing.file();
+        named.into_iter().chain(kept.iter().map(|path| (option, Some(path.as_path())))).collect()
     }
 }
 

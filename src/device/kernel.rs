@@ -159,8 +159,9 @@ impl Kernel {
     /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
     /// the place for an event; the wrappers of opencl3 know no launch without one.
     ///
-    /// What this relies on: kernels stay inside their arguments, as whoever made their [`KernelFamily`](super::KernelFamily) has promised. Every argument has been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel
-    /// are of one context. The launch retains the kernel and its buffers until it is done.
+    /// What this relies on: kernels stay inside their arguments, as whoever made their [`KernelFamily`](super::KernelFamily) has promised. Every argument has
+    /// been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel are of one context. The launch retains the
+    /// kernel and its buffers until it is done.
     fn enqueue(
         &self,
         raw: &RawKernel,

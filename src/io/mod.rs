@@ -33,7 +33,7 @@ pub use error::{Error, ErrorKind, Place};
 pub use format::{Format, UnknownFormatName};
 pub use links::Rows;
 pub use numbers::ByteOrder;
-pub use output::{check_writable, destination, write_file};
+pub use output::{check_writable, destination, is_same_file, write_file};
 pub use payload::Progress;
 pub use propagators::{
     Propagator, PropagatorRecord, PropagatorWriter, read_propagator, read_propagator_with,

@@ -25,12 +25,15 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Where a file written at `path` comes to lie. Links are followed: it is what they lead to that is replaced, never the link.
-///
-/// Two paths with the same destination are the same file, whether it exists or not.
 pub fn destination(path: impl AsRef<Path>) -> PathBuf {
     let path = &end_of_links(path.as_ref());
     let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// Whether two paths lead to the same file, whether it exists or not: whether they have the same destination.
+pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
+    destination(a) == destination(b)
 }
 
 /// What the links that begin here lead to, whether it exists or not.

@@ -172,11 +172,7 @@ impl TuningFile {
     /// # Errors
     /// As [`entries`](Self::entries), and when the file cannot be written.
     pub fn put(&self, entry: &Entry) -> Result<(), TuningFileError> {
-        let value = serde_json::to_value(entry).map_err(|error| self.invalid(error.to_string()))?;
-        self.change(|entries| match entries.iter_mut().find(|old| entry.identity.is_of(old)) {
-            Some(old) => *old = value,
-            None => entries.push(value),
-        })
+        self.put_unless(entry, |_| false).map(drop)
     }
 
     /// Adds an entry unless there is one that is known by the same and that `keeps` wants; gives the variant of that.

@@ -8,6 +8,7 @@ pub mod schema;
 
 #[allow(unused_imports)]
 pub use devices::*;
+use lattice_cl::blas::gemm::Mma;
 use lattice_cl::host::{Links, Matrix3, NDIM};
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
@@ -47,3 +48,15 @@ pub fn sample(extents: [usize; NDIM], precision: Precision) -> GaugeConfiguratio
 pub fn unit_roundoff<R: Real>() -> f64 {
     R::epsilon().to_f64() / 2.0
 }
+
+/// A kernel for matrix units with small tiles. For single precision it is less accurate than calls allow unless they say so.
+pub const SMALL_MMA: Mma = Mma {
+    tile: [32, 32, 16],
+    warp: [16, 16],
+    stages: 3,
+    instruction: 8,
+    band: 3,
+    spread: false,
+    prefetch: 0,
+    max_registers: None,
+};

@@ -74,10 +74,9 @@ impl Checkpointing {
     /// When it cannot be read, is damaged or no checkpoint, and when `--checkpoint` would overwrite another one, or files beside it that are no solutions of a
     /// checkpoint.
     pub fn read(&self, solutions: &[PathBuf]) -> Result<Option<Resumed>, Failure> {
-        let same = |a: &Path, b: &Path| io::destination(a) == io::destination(b);
         if let Some(path) = self.checkpoint.as_deref()
             && path.exists()
-            && !self.resume.as_ref().is_some_and(|resume| same(path, resume))
+            && !self.resume.as_ref().is_some_and(|resume| io::is_same_file(path, resume))
         {
             let message =
                 format!("--checkpoint {} is there already, perhaps the state of another job", path.display());

@@ -141,7 +141,7 @@ fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Fa
 impl Session<'_> {
     /// Takes the solutions of the earlier run over, into files beside its own checkpoint if that has another name.
     fn take_over(&mut self, path: PathBuf, finished: Vec<Finished>) -> Result<(), Failure> {
-        let elsewhere = self.file.as_ref().is_some_and(|own| io::destination(own) != io::destination(&path));
+        let elsewhere = self.file.as_ref().is_some_and(|own| !io::is_same_file(own, &path));
         self.resumed_from = Some(path);
         for solve in finished {
             if elsewhere {
