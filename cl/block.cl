@@ -2,6 +2,7 @@
 // of `blocks` blocks of sites; a matrix acts on the numbers that are at one place in all of them.
 //
 // SOURCES      fields in a block
+// LOCAL_SIZE   work-group size
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
 // TILE         rows and columns of a tile
@@ -18,6 +19,12 @@
 // A Gram matrix is Hermitian and made in tiles of TILE × TILE on and above its diagonal, of numbers that are staged in local memory. It is summed up in
 // an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
 // which the host sees to be few numbers.
+
+#if LOCAL_SIZE > 1
+#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define GROUP_BARRIER
+#endif
 
 #if UNIT_NUMBERS && LANES == 1
 #define SHARED_UNIT 1

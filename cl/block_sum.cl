@@ -1,4 +1,4 @@
-// What the kernels of blocks of fields share: block.cl and block_mma.cl. LOCAL_SIZE is the work-group size.
+// Adds up the parts of Gram matrices. LOCAL_SIZE is the work-group size.
 
 #if LOCAL_SIZE > 1
 #define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
@@ -12,6 +12,7 @@ __kernel void block_sum(const uint count, __global const double2 *restrict parti
     __local double2 scratch[LOCAL_SIZE];
     const uint item = get_local_id(0);
     double2 sum = (double2)(0.0, 0.0);
+    UNROLL_8
     for (uint group = item; group < count; group += LOCAL_SIZE)
         sum += partials[(size_t)get_group_id(0) * count + group];
     scratch[item] = sum;

@@ -18,12 +18,13 @@
 // are beside it in the second dimension of the range.
 //
 // For one source, NORM2 sums (out, out) over all sites. PRODUCTS sums (against, out) too; `against` is a field like `out`. SUBTRACT takes
-// `a` times the result from what `out` holds.
+// `a` times the result from what `out` holds. GRAM and SUBTRACT_BLOCK say the same of a block: see block_ending.cl.
 //
 // Lattices of all sizes have one kernel: `extents` are those of a sub-lattice, in x, y, z, t, and `blocks` is how many blocks each parity has.
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
+// GRAM SUBTRACT_BLOCK    0 or 1; GRAM is 1 if SUBTRACT_BLOCK is. It takes one parity in double, one lane, SHARED_LINKS, and no ROUNDS
 // SHARED_LINKS   1 if a work-group makes the links of its blocks whole together, in local memory, for all sources
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles
@@ -494,6 +495,8 @@ __kernel void pack_halo(__global const stored *restrict in, __global const store
 
 #if SHARED_LINKS
 #define HOPS 8
+#define SHARED_NUMBERS (HOPS * KEPT_COMPLEX * LOCAL_SIZE)
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 // Makes the links of all hops to the blocks of a share whole, in [hop][number][place in the group].
 static inline void share_links(__local pair *shared, __global const stored *links, const uint4 extents, const uint blocks, WAY,
@@ -548,6 +551,12 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if NORM2
                      , REDUCTION_PARAMETERS
 #endif
+#if SUBTRACT_BLOCK
+                     , __global const double2 *restrict matrix
+#endif
+#if GRAM
+                     , __global double2 *restrict partials
+#endif
 )
 {
 #if NORM2
@@ -560,13 +569,34 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
 #if SUBTRACT
     const vcomplex minus_a = splat(-NUMBER(a));
 #endif
-#if SHARED_LINKS
-    __local pair shared_links[HOPS * KEPT_COMPLEX * LOCAL_SIZE];
+#if GRAM
+    // For links, then for results, then for sums.
+    __local double2 shared_links[LARGER(LARGER(SHARED_NUMBERS, STAGED_NUMBERS), GRAM_NUMBERS)];
+    __local uint places[LOCAL_SIZE];
+    SHOWN_LOCAL;
+    GRAM_SUMS;
+    spinor result;
+#pragma unroll
+    for (int c = 0; c < SPINOR_COMPONENTS; ++c)
+        result.s[c].re = result.s[c].im = 0;
+#if SUBTRACT_BLOCK
+    __local double2 matrix_fragments[FRAGMENTS];
+    spread_factors(matrix, matrix_fragments);
+#endif
+#elif SHARED_LINKS
+    __local pair shared_links[SHARED_NUMBERS];
 #endif
     FOR_SHARES(share) {
 #if SHARED_LINKS
         if (ROUNDS)
             barrier(CLK_LOCAL_MEM_FENCE);
+#if GRAM
+        if (get_local_id(1) == 0) {
+            const uint item = ITEM_OF(get_local_id(0), share);
+            const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+            places[get_local_id(0)] = item < blocks ? block_of(extents, p.x, p.y, p.z, p.t) : NOWHERE;
+        }
+#endif
         share_links(shared_links, links, extents, blocks, divisors, factors, shifts, boxes, t_origin, share
 #if !FULL
                     , parity
@@ -668,7 +698,12 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
                 for (int c = 0; c < SPINOR_COMPONENTS; ++c)
                     value.s[c] = multiply_add(before.s[c], minus_a, value.s[c]);
 #endif
+#if GRAM
+                result = value;
+#endif
+#if !SUBTRACT_BLOCK
                 store_spinor(out + here + r * SOURCE_STRIDE, blocks, block, value);
+#endif
 #if PRODUCTS
                 add_product(&product_re, &product_im, load_spinor(against + here, blocks, block), value);
 #endif
@@ -678,6 +713,15 @@ __kernel void wilson(__global const stored *restrict in, __global stored *restri
             }
         }
     }
+#if GRAM
+    end_block(result, places, shared_links, sums
+#if SUBTRACT_BLOCK
+              , blocks, matrix_fragments, out
+#endif
+              SHOWN);
+    GROUP_BARRIER;
+    publish(sums, shared_links, partials);
+#endif
 #if NORM2
 #if PRODUCTS
     REDUCE(3, sum_of_lanes(product_re), sum_of_lanes(product_im), sum_of_lanes(norm2));

@@ -2,13 +2,14 @@
 
 mod common;
 
-use lattice_cl::device::{Device, Team};
+use lattice_cl::device::{Device, MatrixOperation, Team};
 use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, cr};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
-use lattice_cl::lattice::{Lattice, LatticeError};
+use lattice_cl::lattice::{Lattice, LatticeError, ParityField};
 use lattice_cl::observables::PionCorrelator;
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
+use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 
 type Spinor = host::Spinor<f64>;
@@ -244,6 +245,100 @@ fn links_that_a_group_shares_are_the_links() {
         check_shared_links::<f32>(&device, Reconstruction::None, 1e-6);
         check_shared_links::<Half>(&device, Reconstruction::Twelve, 1e-3);
         check_shared_links::<Half>(&device, Reconstruction::Eight, 1e-3);
+    }
+}
+
+/// Hops that go on with blocks: with the Gram matrix of the result, and with what its product with a matrix is subtracted from.
+fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reconstruction, sources: usize) {
+    const PARITY: usize = 1;
+    let what = format!("{name} {dims} {reconstruction} reals, {sources} sources");
+    let configuration = hot(dims, 7);
+    let lattice = Lattice::new(team, dims).unwrap();
+    let links = lattice.gauge_in::<f64>(&configuration, boundary(), reconstruction).unwrap();
+    let fields = |seed: u64, parity: usize| -> Vec<Vec<Spinor>> {
+        (0..sources as u64).map(|source| half(&spinor_field(dims, seed + source), dims, parity)).collect()
+    };
+    let whole = |seed: u64| (0..sources as u64).map(move |source| spinor_field(dims, seed + source));
+    let upload = |fields: &[Vec<Spinor>], parity| {
+        lattice.parities_from_host(parity, sources, &fields.concat()).unwrap()
+    };
+    let close = |found: &ParityField<f64>, expected: &[Vec<Spinor>], what: &str| {
+        let found = found.to_host().unwrap();
+        for (k, (found, expected)) in found.chunks(dims.volume() / 2).zip(expected).enumerate() {
+            let error = distance(found, expected);
+            assert!(error < 1e-14, "{what}, source {k}: {error:e}");
+        }
+    };
+    let close_gram = |found: &SquareMatrix, of: &[Vec<Spinor>], what: &str| {
+        for (i, j) in (0..sources).flat_map(|i| (0..sources).map(move |j| (i, j))) {
+            let expected = host::spinor_fields::dot(&of[i], &of[j]);
+            let scale = (host::spinor_fields::dot(&of[i], &of[i]).re
+                * host::spinor_fields::dot(&of[j], &of[j]).re)
+                .sqrt();
+            let error = (found[(i, j)] - expected).norm() / scale;
+            assert!(error < 1e-13, "{what} ({i}, {j}): {error:e}");
+        }
+    };
+    let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger: true, gamma5: true };
+    let hop = |ending| {
+        let options = HopOptions { shift: true, ending, sources, ..Default::default() };
+        HopEvenOdd::<f64>::new(&links, PARITY, form, options).unwrap()
+    };
+    let source = upload(&fields(1, 1 - PARITY), 1 - PARITY);
+    let shifted = upload(&fields(100, PARITY), PARITY);
+    let hopped: Vec<_> = whole(1)
+        .zip(whole(100))
+        .map(|(psi, other)| by_full_operator(&configuration, form, PARITY, &psi, Some(&other)))
+        .collect();
+
+    let with_gram = hop(Ending::Gram);
+    let mut out = with_gram.target().unwrap();
+    let gram = with_gram.apply_with_gram(&source, Some(&shifted), &mut out).unwrap();
+    close(&out, &hopped, &what);
+    close_gram(&gram, &hopped, &format!("{what}, Gram"));
+
+    let d = SquareMatrix::from_fn(sources, |i, j| {
+        Complex64::new((1.3 * (3 * i + j) as f64).sin(), (1.3 + (i * j) as f64).cos())
+    });
+    let before = fields(200, PARITY);
+    let expected: Vec<Vec<Spinor>> = (0..sources)
+        .map(|j| {
+            let mut column = before[j].clone();
+            for (i, hopped) in hopped.iter().enumerate() {
+                host::spinor_fields::axpy(-d[(i, j)], hopped, &mut column);
+            }
+            column
+        })
+        .collect();
+    let subtracting = hop(Ending::SubtractBlock);
+    let grams = [(); 2].map(|()| {
+        let mut q = upload(&before, PARITY);
+        let gram = subtracting.subtract_block(&d, &source, Some(&shifted), &mut q).unwrap();
+        close(&q, &expected, &format!("{what}, Q − Z D"));
+        close_gram(&gram, &expected, &format!("{what}, Q†Q"));
+        gram
+    });
+    assert!(grams[0] == grams[1], "{what}: the same bits each time");
+}
+
+#[test]
+fn hops_go_on_with_blocks() {
+    // No extent can be halved for lanes, and groups are not filled.
+    let dims = Dims::new(if common::small() { [2, 2, 2, 6] } else { [6, 2, 6, 10] }).unwrap();
+    for (name, team) in common::teams() {
+        let real =
+            team.devices().iter().all(|device| device.supports_matrix_units(MatrixOperation::SmallDouble));
+        // What imitates them takes long to compile.
+        if team.len() > if real { 2 } else { 1 } {
+            continue;
+        }
+        check_block_endings(&name, &team, dims, Reconstruction::Twelve, 6);
+        if team.len() == 1 && real {
+            for sources in [4, 8, 10, 12] {
+                check_block_endings(&name, &team, dims, Reconstruction::Eight, sources);
+            }
+            check_block_endings(&name, &team, dims, Reconstruction::None, 12);
+        }
     }
 }
 

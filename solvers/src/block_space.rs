@@ -1,7 +1,7 @@
 //! Blocks of vectors: spaces whose vectors are several columns side by side.
 
 use crate::operator::LinearOperator;
-use crate::outcome::Work;
+use crate::outcome::{Failure, Work};
 use crate::space::VectorSpace;
 use crate::square_matrix::SquareMatrix;
 use crate::{ErrorOf, VectorOf};
@@ -20,16 +20,7 @@ pub trait BlockSpace: VectorSpace {
     fn roundoff(&self) -> f64;
 
     /// X†X
-    fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error> {
-        self.gram_while(x, || Ok(()))
-    }
-
-    /// X†X; `meanwhile` starts what a device is to do while the host waits for it.
-    fn gram_while(
-        &self,
-        x: &Self::Vector,
-        meanwhile: impl FnOnce() -> Result<(), Self::Error>,
-    ) -> Result<SquareMatrix, Self::Error>;
+    fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error>;
 
     /// Fused: Q = Q − Z D; gives Q†Q.
     fn subtract_block(
@@ -74,19 +65,31 @@ pub struct Advance<'a> {
 
 /// A linear operator on blocks, applied to each column.
 pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
-    /// Fused: out = A X; gives X†A X.
-    fn apply_gram(&self, x: &VectorOf<Self>, out: &mut VectorOf<Self>)
-    -> Result<SquareMatrix, ErrorOf<Self>>;
+    /// Fused: Q = Q − A X D with the D that `factor` makes of X†A X; gives Q†Q. If it fails Q stays as it is, and its failure is the result. `image` is there to be
+    /// overwritten.
+    fn descend_block(
+        &self,
+        x: &VectorOf<Self>,
+        image: &mut VectorOf<Self>,
+        q: &mut VectorOf<Self>,
+        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
+    ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<Self>>;
 
     /// Floating-point operations and least memory traffic of that.
-    fn work_with_gram(&self) -> Work {
+    fn work_of_block_descent(&self) -> Work {
         let mut work = self.work();
         work += gram_work(self.space());
+        work += subtraction_work(self.space());
         work
     }
 }
 
-/// What X†X costs: it is Hermitian, so that half of it is enough.
-pub(crate) fn gram_work<S: BlockSpace>(space: &S) -> Work {
+/// Floating-point operations and least memory traffic of X†X: it is Hermitian, so that half of it is enough.
+pub fn gram_work<S: BlockSpace>(space: &S) -> Work {
     Work::pass(space, 4 * (space.columns() as u64 + 1), 1)
+}
+
+/// The same of [`BlockSpace::subtract_block`].
+pub fn subtraction_work<S: BlockSpace>(space: &S) -> Work {
+    Work::pass(space, 12 * space.columns() as u64 + 4, 3)
 }

@@ -45,7 +45,7 @@ pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
 pub use block_conjugate_gradient::{
     Block, BlockCallbacks, BlockCgParams, BlockResiduals, block_conjugate_gradient,
 };
-pub use block_space::{Advance, BlockOperator, BlockSpace};
+pub use block_space::{Advance, BlockOperator, BlockSpace, gram_work, subtraction_work};
 pub use cgne::cgne;
 pub use conjugate_gradient::{CgParams, conjugate_gradient};
 pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};

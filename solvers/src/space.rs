@@ -34,6 +34,11 @@ pub trait VectorSpace {
     /// A new vector, equal to zero.
     fn zero_vector(&self) -> Result<Self::Vector, Self::Error>;
 
+    /// A new vector to be overwritten, of whatever value, which may be cheaper. Default zero.
+    fn scratch_vector(&self) -> Result<Self::Vector, Self::Error> {
+        self.zero_vector()
+    }
+
     /// to = from
     fn copy(&self, from: &Self::Vector, to: &mut Self::Vector) -> Result<(), Self::Error>;
 

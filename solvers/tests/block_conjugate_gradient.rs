@@ -136,12 +136,7 @@ impl BlockSpace for Space {
         self.pairs
     }
 
-    fn gram_while(
-        &self,
-        x: &Vector,
-        meanwhile: impl FnOnce() -> Result<(), Infallible>,
-    ) -> Result<SquareMatrix, Infallible> {
-        meanwhile()?;
+    fn gram(&self, x: &Vector) -> Result<SquareMatrix, Infallible> {
         Ok(self.products(x, x))
     }
 
@@ -207,9 +202,18 @@ impl LinearOperator for Columns {
 }
 
 impl BlockOperator for Columns {
-    fn apply_gram(&self, x: &Vector, out: &mut Vector) -> Result<SquareMatrix, Infallible> {
-        self.apply(x, out)?;
-        Ok(self.space.products(x, out))
+    fn descend_block(
+        &self,
+        x: &Vector,
+        image: &mut Vector,
+        q: &mut Vector,
+        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
+    ) -> Result<Result<SquareMatrix, Failure>, Infallible> {
+        self.apply(x, image)?;
+        match factor(&self.space.products(x, image)) {
+            Ok(d) => self.space.subtract_block(image, &d, q).map(Ok),
+            Err(failure) => Ok(Err(failure)),
+        }
     }
 }
 

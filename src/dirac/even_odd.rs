@@ -5,9 +5,9 @@ use super::stencil_kernels::{Ending, Region, Task};
 use super::stencil_variants::Tuning;
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
-use crate::lattice::{GaugeField, ParityField};
+use crate::lattice::{GaugeField, ParityField, PendingGram};
 use crate::scalar::Storage;
-use lattice_solvers::Work;
+use lattice_solvers::{SquareMatrix, Work};
 
 /// out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of one parity, ψ on the others, with the hopping term H of
 /// [`Wilson`](super::Wilson).
@@ -44,7 +44,7 @@ impl<T: Storage> HopEvenOdd<T> {
     /// When the kernels cannot be built.
     ///
     /// # Panics
-    /// When there is no source, or there are several and the result is not only stored.
+    /// When there is no source, or the ending is not one for so many (see [`Ending`]).
     pub fn new(
         links: &GaugeField<T>,
         parity: usize,
@@ -52,7 +52,7 @@ impl<T: Storage> HopEvenOdd<T> {
         options: HopOptions,
     ) -> Result<Self, DeviceError> {
         let HopOptions { shift, ending, sources, tuning } = options;
-        assert!(sources == 1 || sources > 1 && ending == Ending::Store, "{sources} sources, {ending:?}");
+        assert!(ending.is_for(sources), "{sources} sources, {ending:?}");
         let task = Task { form, region: Region::Parity { parity, shift }, ending, sources };
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
@@ -65,6 +65,11 @@ impl<T: Storage> HopEvenOdd<T> {
     /// A field that the result fits in, equal to zero.
     pub fn target(&self) -> Result<ParityField<T>, DeviceError> {
         ParityField::zero(self.stencil.links().lattice(), self.parity, self.stencil.task().sources)
+    }
+
+    /// A field that the result fits in, to be overwritten.
+    pub(super) fn scratch_target(&self) -> Result<ParityField<T>, DeviceError> {
+        ParityField::uninitialised(self.stencil.links().lattice(), self.parity, self.stencil.task().sources)
     }
 
     /// Applies it. The fields have the parities and the number of sources that [`new`](Self::new) says, and `shifted` is there if it
@@ -136,17 +141,56 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(norm2)
     }
 
+    /// As [`apply`](Self::apply), and gives out†out.
+    ///
+    /// # Panics
+    /// As [`apply`](Self::apply), for [`Ending::Gram`].
+    pub fn apply_with_gram(
+        &self,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<SquareMatrix, DeviceError> {
+        self.start_with_gram(psi, shifted, out)?.wait()
+    }
+
+    /// The same, and waits for nothing.
+    pub(super) fn start_with_gram(
+        &self,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        Ok(self.stencil.apply(Self::fields(psi, shifted, out), None)?.gram())
+    }
+
+    /// Takes the result times `matrix` from `out`; gives out†out.
+    ///
+    /// # Panics
+    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`].
+    pub fn subtract_block(
+        &self,
+        matrix: &SquareMatrix,
+        psi: &ParityField<T>,
+        shifted: Option<&ParityField<T>>,
+        out: &mut ParityField<T>,
+    ) -> Result<SquareMatrix, DeviceError> {
+        let fields = Fields { matrix: Some(matrix), ..Self::fields(psi, shifted, out) };
+        self.stencil.apply(fields, None)?.gram().wait()
+    }
+
     fn fields<'a>(
         psi: &'a ParityField<T>,
         shifted: Option<&'a ParityField<T>>,
         out: &'a mut ParityField<T>,
     ) -> Fields<'a, T> {
         let shifted = shifted.map(|field| &field.spinors);
-        Fields { psi: &psi.spinors, shifted, out: &mut out.spinors, against: None, multiple: None }
+        let (psi, out) = (&psi.spinors, &mut out.spinors);
+        Fields { psi, shifted, out, against: None, multiple: None, matrix: None }
     }
 
     fn sums(&self, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {
-        Ok(self.stencil.apply(fields, None)?.expect("all endings but the first make sums"))
+        Ok(self.stencil.apply(fields, None)?.numbers())
     }
 
     /// Operations and least memory traffic of one application.

@@ -2,13 +2,16 @@
 
 use super::even_odd::{HopEvenOdd, HopOptions};
 use super::stencil_kernels::{ByEnding, Ending};
-use super::systems::DiracOperator;
+use super::systems::{BlockDiracOperator, DiracOperator, apply_and_subtract};
 use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
-use crate::lattice::{GaugeField, Lattice, LatticeError, ParityField, ParitySpace, SpinorField};
+use crate::lattice::{
+    GaugeField, Lattice, LatticeError, ParityField, ParitySpace, PendingGram, Slab, SpinorField,
+    ends_on_matrix_units,
+};
 use crate::scalar::Storage;
 use crate::sync::lock;
-use lattice_solvers::{BlockSpace, LinearOperator, Work};
+use lattice_solvers::{BlockSpace, Failure, LinearOperator, SquareMatrix, Work, gram_work, subtraction_work};
 use std::sync::{Arc, Mutex};
 
 /// The parity that the Schur complement acts on.
@@ -36,7 +39,7 @@ impl<T: Storage> SchurComplement<T> {
     pub(super) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
         let to_odd = Self::inner_hop(links, form, sources)?;
-        let between = Arc::new(Mutex::new(to_odd.target()?));
+        let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         Ok(Self { space, links: links.clone(), form, to_odd, to_even: ByEnding::default(), between })
     }
 
@@ -170,6 +173,72 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 }
 
+impl<T: Storage> SchurComplement<T> {
+    /// Whether hops can end with what is done to a block.
+    fn ends_blocks(&self) -> bool {
+        let lattice = self.links.lattice();
+        let ends = |slab: &Slab| {
+            let layout = slab.layout(lattice.dims(), T::STORAGE);
+            ends_on_matrix_units::<T>(&slab.device, &layout, self.space.columns())
+        };
+        !lattice.team().is_host() && lattice.slabs().iter().all(ends)
+    }
+}
+
+impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
+    fn start_gram_of_image(
+        &self,
+        psi: &ParityField<T>,
+        out: &mut ParityField<T>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        if !self.ends_blocks() {
+            self.apply(psi, out)?;
+            return self.space.start_gram(out);
+        }
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Gram)?.start_with_gram(&between, Some(psi), out)
+    }
+
+    fn work_with_gram_of_image(&self) -> Work {
+        if self.ends_blocks() {
+            return self.work_with(Ending::Gram);
+        }
+        let mut work = self.work();
+        work += gram_work(&self.space);
+        work
+    }
+
+    fn subtract_block_image(
+        &self,
+        psi: &ParityField<T>,
+        image: &mut ParityField<T>,
+        q: &mut ParityField<T>,
+        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
+    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        if !self.ends_blocks() {
+            return apply_and_subtract(self, psi, image, q, factor);
+        }
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        match factor()? {
+            Ok(d) => {
+                self.to_even_with(Ending::SubtractBlock)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
+            }
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    fn work_of_block_subtraction(&self) -> Work {
+        if self.ends_blocks() {
+            return self.work_with(Ending::SubtractBlock);
+        }
+        let mut work = self.work();
+        work += subtraction_work(&self.space);
+        work
+    }
+}
+
 /// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all sources of b.
 pub(super) struct EvenOddParts<T: Storage> {
     /// b_e − (c/s) H_eo b_o
@@ -193,28 +262,28 @@ impl<T: Storage> EvenOddParts<T> {
             HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
         };
         let (prepare, reconstruct) = (hop(EVEN, 1.0)?, hop(ODD, 1.0 / shift)?);
-        let mut odd_source = reconstruct.target()?;
+        let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
         Ok(Self { prepare, reconstruct, odd_source })
     }
 
     /// b_e − (c/s) H_eo b_o for the b that these are of.
     pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
-        let mut source = self.prepare.target()?;
+        let mut source = self.prepare.scratch_target()?;
         self.prepare.apply(&self.odd_source, Some(&self.even_part(b)?), &mut source)?;
         Ok(source)
     }
 
     /// The part of a field on the even sites.
     pub fn even_part(&self, field: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
-        let mut even = self.prepare.target()?;
+        let mut even = self.prepare.scratch_target()?;
         field.copy_parity_to(&mut even)?;
         Ok(even)
     }
 
     /// x on all sites, of its part on the even ones.
     pub fn solution(&self, even: &ParityField<T>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        let mut odd = self.reconstruct.target()?;
+        let mut odd = self.reconstruct.scratch_target()?;
         self.reconstruct.apply(even, Some(&self.odd_source), &mut odd)?;
         x.copy_parity_from(even)?;
         x.copy_parity_from(&odd)

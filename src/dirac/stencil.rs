@@ -4,9 +4,12 @@ use super::stencil_kernels::{Ending, Region, SlabKernels, Task};
 use super::stencil_variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, NumberMemory};
 use crate::host::{self, LinkField, NDIM, Reconstruction, Spinor};
-use crate::lattice::{GaugeField, GaugeStorage, Halo, Packing, Sites, Spinors, sum_of_slabs};
+use crate::lattice::{
+    GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, matrix, sum_of_slabs,
+};
 use crate::scalar::{Real, Storage, StoragePrecision};
-use lattice_solvers::Work;
+use crate::sync::lock;
+use lattice_solvers::{SquareMatrix, Work};
 use num_complex::Complex64;
 use std::cell::RefCell;
 
@@ -32,6 +35,38 @@ pub(super) struct Fields<'a, T: Storage> {
     pub against: Option<&'a Spinors<T>>,
     /// How many times the result is subtracted, for [`Ending::Subtract`].
     pub multiple: Option<&'a Number>,
+    /// By which matrix the result is multiplied before it is subtracted, for [`Ending::SubtractBlock`].
+    pub matrix: Option<&'a SquareMatrix>,
+}
+
+/// What a stencil sums up.
+pub(super) enum Sums<'a> {
+    /// Nothing.
+    None,
+    /// (against, out), if there is such a field, and (out, out).
+    Numbers([Number; 2]),
+    /// The Gram matrix of `out`.
+    Gram(PendingGram<'a>),
+}
+
+impl<'a> Sums<'a> {
+    /// # Panics
+    /// When there are no numbers.
+    pub fn numbers(self) -> [Number; 2] {
+        match self {
+            Sums::Numbers(numbers) => numbers,
+            _ => panic!("this ending sums up no numbers"),
+        }
+    }
+
+    /// # Panics
+    /// When there is no Gram matrix.
+    pub fn gram(self) -> PendingGram<'a> {
+        match self {
+            Sums::Gram(gram) => gram,
+            _ => panic!("this ending makes no Gram matrix"),
+        }
+    }
 }
 
 impl<T: Storage> Stencil<T> {
@@ -63,7 +98,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `observer`, if there is one. What is stored, and what is returned, is as the task's [`Ending`] says: nothing, or (against, out), if there is such a field, and (out, out).
+    /// slab's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's [`Ending`] says.
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -72,7 +107,7 @@ impl<T: Storage> Stencil<T> {
         &self,
         fields: Fields<'_, T>,
         observer: Option<&mut dyn FnMut(Event)>,
-    ) -> Result<Option<[Number; 2]>, DeviceError> {
+    ) -> Result<Sums<'_>, DeviceError> {
         self.check(&fields);
         match self.links.storage() {
             GaugeStorage::Host(links) => self.apply_on_host(links, fields),
@@ -101,18 +136,19 @@ impl<T: Storage> Stencil<T> {
             "whether there is a field to multiply with"
         );
         assert_eq!(fields.multiple.is_some(), ending == Ending::Subtract, "whether there is a multiple");
+        assert_eq!(fields.matrix.is_some(), ending == Ending::SubtractBlock, "whether there is a matrix");
     }
 
     fn apply_on_host(
         &self,
         links: &LinkField<T::Real>,
         fields: Fields<'_, T>,
-    ) -> Result<Option<[Number; 2]>, DeviceError> {
+    ) -> Result<Sums<'_>, DeviceError> {
         let psi = fields.psi.on_host();
         let shifted = fields.shifted.map(Spinors::on_host);
         let out = fields.out.on_host_mut();
         let mut scratch = self.scratch.borrow_mut();
-        let result = if self.task.ending == Ending::Subtract {
+        let result = if matches!(self.task.ending, Ending::Subtract | Ending::SubtractBlock) {
             scratch.resize(out.len(), Spinor::default());
             &mut scratch[..]
         } else {
@@ -132,12 +168,18 @@ impl<T: Storage> Stencil<T> {
         if let Some(multiple) = fields.multiple {
             host::spinor_fields::axpy(-multiple.value()?, &scratch, out);
         }
-        if self.task.ending == Ending::Store {
-            return Ok(None);
+        let sources = self.task.sources;
+        let gram = match self.task.ending {
+            Ending::Store => return Ok(Sums::None),
+            Ending::Gram => Some(host::block_fields::gram(sources, out)),
+            _ => fields.matrix.map(|d| host::block_fields::subtract(sources, &scratch, d.elements(), out)),
+        };
+        if let Some(gram) = gram {
+            return Ok(Sums::Gram(PendingGram::Known(matrix(sources, &gram))));
         }
         let product = fields.against.map(|against| host::spinor_fields::dot(against.on_host(), out));
         let norm2 = Complex64::from(host::spinor_fields::norm2(out));
-        Ok(Some([product.unwrap_or_default().into(), norm2.into()]))
+        Ok(Sums::Numbers([product.unwrap_or_default().into(), norm2.into()]))
     }
 
     fn apply_on_devices(
@@ -145,7 +187,7 @@ impl<T: Storage> Stencil<T> {
         links: &[Buffer<T::Stored>],
         fields: Fields<'_, T>,
         mut observer: Option<&mut dyn FnMut(Event)>,
-    ) -> Result<Option<[Number; 2]>, DeviceError> {
+    ) -> Result<Sums<'_>, DeviceError> {
         let psi = fields.psi.on_devices();
         let (shifted, against) =
             (fields.shifted.map(Spinors::on_devices), fields.against.map(Spinors::on_devices));
@@ -166,7 +208,7 @@ impl<T: Storage> Stencil<T> {
             halo.borrow_mut().exchange(parity, packings)?;
         }
         let halo = self.halo.as_ref().map(RefCell::borrow);
-        let mut running = Vec::new();
+        let (mut running, mut grams) = (Vec::new(), Vec::new());
         for (k, kernels) in self.kernels.iter().enumerate() {
             let mut arguments = ArgumentList::new([
                 Argument::from(&psi[k]),
@@ -194,25 +236,36 @@ impl<T: Storage> Stencil<T> {
                 arguments.extend(kernels.numbers.as_ref().map(NumberMemory::argument));
                 arguments.extend(multiple.arguments()?);
             }
-            let mut reduction = match self.task.ending {
-                Ending::Store => None,
-                _ => Some(kernels.device.reduction(range.group_count())?),
+            let mut launch = |arguments: &[Argument<'_>]| match &mut observer {
+                Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
+                None => kernels.wilson.start(range, arguments),
             };
-            if let Some(reduction) = &mut reduction {
-                arguments.extend(reduction.arguments());
+            if let Some(gram) = &kernels.gram {
+                let mut there = kernels.matrix.as_ref().map(lock);
+                if let (Some(there), Some(matrix)) = (&mut there, fields.matrix) {
+                    arguments.extend([there.send([matrix])?]);
+                }
+                gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
+                grams.push(gram);
+            } else if self.task.ending.makes_numbers() {
+                let mut reduction = kernels.device.reduction(range.group_count())?;
+                launch(arguments.and(reduction.arguments()).as_slice())?;
+                running.push(reduction);
+            } else {
+                launch(arguments.as_slice())?;
             }
-            match &mut observer {
-                Some(observer) => observer(kernels.wilson.launch(range, arguments.as_slice())?),
-                None => kernels.wilson.start(range, arguments.as_slice())?,
-            }
-            running.extend(reduction);
+        }
+        if !grams.is_empty() {
+            return Ok(Sums::Gram(PendingGram::OfSlabs(self.task.sources, grams)));
         }
         if running.is_empty() {
-            return Ok(None);
+            return Ok(Sums::None);
         }
         let [first, third] = sum_of_slabs(running)?;
         // A norm alone is the first sum.
-        Ok(Some(if against.is_some() { [first, third] } else { [Number::from(Complex64::default()), first] }))
+        let sums =
+            if against.is_some() { [first, third] } else { [Number::from(Complex64::default()), first] };
+        Ok(Sums::Numbers(sums))
     }
 
     /// What one application costs.
@@ -229,7 +282,8 @@ impl<T: Storage> Stencil<T> {
 }
 
 /// Operations and least memory traffic for each site that is written, of all sources: 1320 flops for H, 48 for the shift, as is usual, 48 for
-/// a norm, and with it 96 for a product or a subtraction; every link that is used and every spinor passes through memory once. The full operator uses 4 links for each
+/// a norm, and with it 96 for a product or a subtraction; for each source of a block 96 for a product with a matrix, and 48 for a Gram matrix, of which half is
+/// made. Every link that is used and every spinor passes through memory once. The full operator uses 4 links for each
 /// site, each twice; the hop to one parity uses 8, each once.
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
     let (links, spinors, shifted) = match task.region {
@@ -242,6 +296,8 @@ pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Re
         Ending::Norm2 => (0, 48),
         Ending::Products => (1, 144),
         Ending::Subtract => (1, 144),
+        Ending::Gram => (0, 48 * (task.sources as u64 + 1)),
+        Ending::SubtractBlock => (1, 48 * (3 * task.sources as u64 + 1)),
     };
     let spinors = spinors + more_spinors;
     // In half precision a spinor has a unit.

@@ -8,9 +8,10 @@ use crate::device::{
     REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host::{NDIM, Reconstruction, WilsonForm};
-use crate::lattice::{GaugeField, Layout, LinkFormat, Sites, Slab, field_key};
+use crate::lattice::{GaugeField, GramSums, Layout, LinkFormat, Matrices, Sites, Slab, field_key};
 use crate::scalar::Storage;
 use std::cell::OnceCell;
+use std::sync::Mutex;
 
 const WILSON: KernelFamily = KernelFamily::new(
     "wilson",
@@ -20,6 +21,21 @@ const WILSON: KernelFamily = KernelFamily::new(
         include_str!("../../cl/links.cl"),
         REDUCTION_SOURCE,
         NUMBER_SOURCE,
+        include_str!("../../cl/wilson.cl"),
+    ],
+);
+
+/// For endings of blocks.
+const WILSON_BLOCK: KernelFamily = KernelFamily::new(
+    "wilson_block",
+    &[
+        include_str!("../../cl/lanes.cl"),
+        include_str!("../../cl/fields.cl"),
+        include_str!("../../cl/links.cl"),
+        REDUCTION_SOURCE,
+        NUMBER_SOURCE,
+        include_str!("../../cl/fragments.cl"),
+        include_str!("../../cl/block_ending.cl"),
         include_str!("../../cl/wilson.cl"),
     ],
 );
@@ -64,7 +80,7 @@ impl Region {
     }
 }
 
-/// What becomes of a stencil's result; anything but the first for one source only.
+/// What becomes of a stencil's result. The first is for any number of sources, the next three are for one, the last two for several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Ending {
     /// It is stored.
@@ -76,10 +92,35 @@ pub enum Ending {
     Products,
     /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up.
     Subtract,
+    /// It is stored, and its Gram matrix summed up.
+    Gram,
+    /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up.
+    SubtractBlock,
+}
+
+impl Ending {
+    /// Whether it is one for several sources, that matrix units do. They do it on lattices in one lane, in double, for an even number of sources from 4 to 12.
+    pub fn is_of_block(self) -> bool {
+        matches!(self, Ending::Gram | Ending::SubtractBlock)
+    }
+
+    /// Whether it is one for so many sources.
+    pub(super) fn is_for(self, sources: usize) -> bool {
+        match self {
+            Ending::Store => sources > 0,
+            Ending::Norm2 | Ending::Products | Ending::Subtract => sources == 1,
+            Ending::Gram | Ending::SubtractBlock => sources > 1,
+        }
+    }
+
+    /// Whether it sums up numbers, which stay on the device.
+    pub(super) fn makes_numbers(self) -> bool {
+        !self.is_of_block() && self != Ending::Store
+    }
 }
 
 /// Something for each ending, made when it is wanted first.
-pub(super) struct ByEnding<S>([OnceCell<Box<S>>; 4]);
+pub(super) struct ByEnding<S>([OnceCell<Box<S>>; 6]);
 
 impl<S> Default for ByEnding<S> {
     fn default() -> Self {
@@ -126,6 +167,10 @@ pub(super) struct SlabKernels {
     pub groups: Groups,
     /// Where the multiple comes from, for [`Ending::Subtract`].
     pub numbers: Option<NumberMemory>,
+    /// For [`Ending::Gram`] and [`Ending::SubtractBlock`].
+    pub gram: Option<GramSums>,
+    /// What the result is multiplied with, for [`Ending::SubtractBlock`].
+    pub matrix: Option<Mutex<Matrices>>,
     pub pack: Option<(Kernel, Range)>,
 }
 
@@ -141,7 +186,7 @@ impl SlabKernels {
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
         let tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task));
-        let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task.sources);
+        let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task);
         let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
@@ -193,18 +238,26 @@ impl SlabKernels {
             let group = tuning.work_group.max(SMALLEST_PACKING_GROUP);
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
-        let mut numbers = None;
+        let (mut numbers, mut matrix) = (None, None);
         match task.ending {
-            Ending::Store | Ending::Norm2 => {}
+            Ending::Store | Ending::Norm2 | Ending::Gram => {}
             Ending::Products => parameters.push(Parameter::input::<T::Stored>("against")),
             Ending::Subtract => {
                 parameters.push(Number::memory_parameter());
                 parameters.extend(Number::parameters(["a_re", "a_im", "a_ratios"]));
                 numbers = Some(slab.device.number_memory_argument()?);
             }
+            Ending::SubtractBlock => {
+                parameters.push(Parameter::input::<f64>("matrix"));
+                matrix = Some(Mutex::new(Matrices::new(&slab.device, task.sources, 1)?));
+            }
         }
-        if task.ending != Ending::Store {
+        let mut gram = None;
+        if task.ending.makes_numbers() {
             parameters.extend(Reduction::parameters());
+        } else if task.ending.is_of_block() {
+            parameters.push(Parameter::output::<f64>("partials"));
+            gram = Some(GramSums::new(&slab.device, task.sources, GRAM_TILE, groups.count)?);
         }
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
         let signed = last && links.reconstruction() != Reconstruction::None;
@@ -218,10 +271,15 @@ impl SlabKernels {
             wilson_range: range(groups, task.sources, tuning),
             groups,
             numbers,
+            gram,
+            matrix,
             pack,
         })
     }
 }
+
+/// Rows and columns of the tiles in which matrix units make a Gram matrix: see `cl/fragments.cl`.
+const GRAM_TILE: usize = 4;
 
 /// Blocks whose halos a work-group packs at least: a stencil's may have only one.
 const SMALLEST_PACKING_GROUP: usize = 8;
@@ -244,7 +302,7 @@ fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
 pub(super) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
     let layout = slab.layout(links.lattice.dims(), T::STORAGE);
     let tuning = stencil_tuning::known::<T>(slab, links, task);
-    let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction, task.sources);
+    let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction, task);
     kernel_key::<T>(slab, links, task, tuning)
 }
 
@@ -261,7 +319,8 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
     // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
     let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending == Ending::Subtract);
     let shift = matches!(task.region, Region::Parity { shift: true, .. });
-    let mut key = field_key::<T>(WILSON, layout)
+    let family = if task.ending.is_of_block() { WILSON_BLOCK } else { WILSON };
+    let mut key = field_key::<T>(family, layout)
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
@@ -271,9 +330,11 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         .define("HALO", u8::from(sharded))
         .define("FULL", u8::from(task.region == Region::Full))
         .define("SHIFT", u8::from(shift))
-        .define("NORM2", u8::from(task.ending != Ending::Store))
+        .define("NORM2", u8::from(task.ending.makes_numbers()))
         .define("PRODUCTS", u8::from(task.ending == Ending::Products))
         .define("SUBTRACT", u8::from(task.ending == Ending::Subtract))
+        .define("GRAM", u8::from(task.ending.is_of_block()))
+        .define("SUBTRACT_BLOCK", u8::from(task.ending == Ending::SubtractBlock))
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
@@ -294,6 +355,9 @@ fn kernel_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task, tuning: T
         if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !crosses_slabs {
             key = key.define(wrap, wrap_signs(layout, mu));
         }
+    }
+    if task.ending.is_of_block() {
+        key = key.define("ITEMS", tuning.work_group * task.sources);
     }
     if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {
         key = key.max_registers(count);

@@ -84,11 +84,18 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
 
 /// The variant that a slab uses unless another is asked for.
 pub(super) fn chosen<T: Storage>(slab: &Slab, links: &GaugeField<T>, task: Task) -> Tuning {
+    if task.ending.is_of_block() {
+        // There is little to choose.
+        return shipped::<T>(slab, links.format(), task);
+    }
     tuning::choose(&StencilKernel { slab, links, task })
 }
 
 /// As [`chosen`], as far as it is known without a search.
 pub(super) fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+    if task.ending.is_of_block() {
+        return shipped::<T>(slab, links, task);
+    }
     tuning::known(&slab.device, &key::<T>(slab, links, task), || shipped::<T>(slab, links, task))
 }
 
@@ -189,7 +196,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         let launch = || {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
             let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
-            let fields = Fields { psi, shifted, out, against, multiple };
+            let fields = Fields { psi, shifted, out, against, multiple, matrix: None };
             stencil.apply(fields, None).map(drop)
         };
         Ok(time_of_launch(launch, || self.slab.device.finish())?)

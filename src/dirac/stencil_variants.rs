@@ -35,14 +35,25 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// With no more sources in a work-item than divide the number of sources, and links shared only where they can be.
+    /// With no more sources in a work-item than divide the number of sources, and links shared only where they can be. Where matrix units end it, groups are as
+    /// they take them.
     pub(super) fn fitting(
         mut self,
         device: &Device,
         layout: &Layout,
         reconstruction: Reconstruction,
-        sources: usize,
+        task: Task,
     ) -> Self {
+        if task.ending.is_of_block() {
+            return Self {
+                work_group: PLACES_OF_BLOCK,
+                sources_per_item: 1,
+                share_links: true,
+                rounds: 1,
+                ..self
+            };
+        }
+        let sources = task.sources;
         while !sources.is_multiple_of(self.sources_per_item.max(1)) {
             self.sources_per_item -= 1;
         }
@@ -195,6 +206,9 @@ impl Tuning {
         }
     }
 }
+
+/// Sites of a group that goes on with matrix units: see `cl/block_ending.cl`.
+const PLACES_OF_BLOCK: usize = 16;
 
 /// Bytes of local memory that the links of all hops to a block take, as `keep_link` of `cl/links.cl` has them.
 fn shared_bytes(precision: StoragePrecision, reconstruction: Reconstruction) -> usize {

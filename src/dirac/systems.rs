@@ -3,10 +3,11 @@
 use super::schur_complement::SchurComplement;
 use super::wilson::Wilson;
 use crate::device::{DeviceError, Number};
-use crate::lattice::{LatticeError, ParityField, SpinorField, StoredField};
+use crate::lattice::{LatticeError, ParityField, PendingGram, SpinorField, StoredField};
 use crate::scalar::Storage;
 use lattice_solvers::{
-    BlockOperator, BlockSpace, ErrorOf, LinearOperator, ScalarOf, SquareMatrix, VectorOf, VectorSpace, Work,
+    BlockOperator, BlockSpace, ErrorOf, Failure, LinearOperator, ScalarOf, SquareMatrix, VectorOf,
+    VectorSpace, Work, gram_work, subtraction_work,
 };
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -147,7 +148,7 @@ impl<A: LinearOperator> Normal<A> {
     {
         let adjoint = operator.adjoint()?;
         let operator = adjoint.adjoint()?;
-        let between = RefCell::new(operator.space().zero_vector()?);
+        let between = RefCell::new(operator.space().scratch_vector()?);
         Ok(Self { operator, adjoint, between })
     }
 
@@ -210,11 +211,74 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
     }
 }
 
-impl<A: LinearOperator<Space: BlockSpace>> BlockOperator for Normal<A> {
+/// What the descent of a block needs of the factors of M†M.
+pub(super) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
+    /// Fused: out = M Ψ; starts to make (M Ψ)†M Ψ.
+    fn start_gram_of_image(
+        &self,
+        psi: &VectorOf<Self>,
+        out: &mut VectorOf<Self>,
+    ) -> Result<PendingGram<'_>, DeviceError>;
+
+    /// The same of that.
+    fn work_with_gram_of_image(&self) -> Work {
+        let mut work = self.work();
+        work += gram_work(self.space());
+        work
+    }
+
+    /// Fused: Q = Q − M Ψ D; gives Q†Q. `factor` gives D, or why there is none, and is asked when devices have been given what can be done without it. `image` is
+    /// there to be overwritten.
+    fn subtract_block_image(
+        &self,
+        psi: &VectorOf<Self>,
+        image: &mut VectorOf<Self>,
+        q: &mut VectorOf<Self>,
+        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
+    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        apply_and_subtract(self, psi, image, q, factor)
+    }
+
+    /// What that costs.
+    fn work_of_block_subtraction(&self) -> Work {
+        let mut work = self.work();
+        work += subtraction_work(self.space());
+        work
+    }
+}
+
+/// [`BlockDiracOperator::subtract_block_image`] in two steps.
+pub(super) fn apply_and_subtract<A: LinearOperator<Space: BlockSpace>>(
+    operator: &A,
+    psi: &VectorOf<A>,
+    image: &mut VectorOf<A>,
+    q: &mut VectorOf<A>,
+    factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>>,
+) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
+    operator.apply(psi, image)?;
+    match factor()? {
+        Ok(d) => operator.space().subtract_block(image, &d, q).map(Ok),
+        Err(failure) => Ok(Err(failure)),
+    }
+}
+
+impl<A: BlockDiracOperator> BlockOperator for Normal<A> {
     /// Ψ†M†MΨ is that of MΨ with itself.
-    fn apply_gram(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<SquareMatrix, ErrorOf<A>> {
+    fn descend_block(
+        &self,
+        psi: &VectorOf<A>,
+        image: &mut VectorOf<A>,
+        q: &mut VectorOf<A>,
+        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
+    ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
         let mut between = self.between.borrow_mut();
-        self.operator.apply(psi, &mut between)?;
-        self.space().gram_while(&between, || self.adjoint.apply(&between, out))
+        let curvature = self.operator.start_gram_of_image(psi, &mut between)?;
+        self.adjoint.subtract_block_image(&between, image, q, || Ok(factor(&curvature.wait()?)))
+    }
+
+    fn work_of_block_descent(&self) -> Work {
+        let mut work = self.operator.work_with_gram_of_image();
+        work += self.adjoint.work_of_block_subtraction();
+        work
     }
 }

@@ -4,10 +4,10 @@ use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::stencil::{Fields, Stencil};
 use super::stencil_kernels::{ByEnding, Ending, Region, Task};
 use super::stencil_variants::Tuning;
-use super::systems::DiracOperator;
+use super::systems::{BlockDiracOperator, DiracOperator};
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
-use crate::lattice::{GaugeField, Lattice, LatticeError, SpinorField, SpinorSpace};
+use crate::lattice::{GaugeField, Lattice, LatticeError, PendingGram, SpinorField, SpinorSpace};
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
@@ -254,14 +254,14 @@ impl<T: Storage> Wilson<T> {
 
     fn fields<'a>(psi: &'a SpinorField<T>, out: &'a mut SpinorField<T>) -> Fields<'a, T> {
         let (psi, out) = (&psi.spinors, &mut out.spinors);
-        Fields { psi, shifted: None, out, against: None, multiple: None }
+        Fields { psi, shifted: None, out, against: None, multiple: None, matrix: None }
     }
 
     /// Applies it with another ending than [`Ending::Store`].
     fn sums(&self, ending: Ending, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {
         let task = Task { ending, ..self.stencil.task() };
         let stencil = self.with_endings.get(ending, || Stencil::new(self.stencil.links(), task, None))?;
-        Ok(stencil.apply(fields, None)?.expect("all endings but the first make sums"))
+        Ok(stencil.apply(fields, None)?.numbers())
     }
 
     /// The same operator in another precision.
@@ -338,5 +338,16 @@ impl<T: Storage> LinearOperator for Wilson<T> {
 
     fn work_of_subtraction(&self) -> Work {
         self.stencil.work_of(Task { ending: Ending::Subtract, ..self.stencil.task() })
+    }
+}
+
+impl<T: Storage> BlockDiracOperator for Wilson<T> {
+    fn start_gram_of_image(
+        &self,
+        psi: &SpinorField<T>,
+        out: &mut SpinorField<T>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        self.apply(psi, out)?;
+        self.space.start_gram(out)
     }
 }

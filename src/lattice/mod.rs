@@ -16,6 +16,7 @@ mod spinor_field;
 mod spinors;
 mod transfer;
 
+pub(crate) use block::{GramSums, Matrices, PendingGram, ends_on_matrix_units};
 pub use gauge_field::GaugeField;
 pub(crate) use gauge_field::{GaugeStorage, LinkFormat};
 pub(crate) use halo::{Halo, Packing};
@@ -24,7 +25,7 @@ pub use layout::{Layout, Place, Shape, split_time};
 pub use parity_field::ParityField;
 pub(crate) use slab::Slab;
 pub use space::{ParitySpace, SpinorSpace};
-pub(crate) use space::{field_key, space_key, sum_of_slabs};
+pub(crate) use space::{field_key, matrix, space_key, sum_of_slabs};
 pub use spinor_field::SpinorField;
 pub use spinors::StoredField;
 pub(crate) use spinors::{Sites, Spinors};

@@ -18,6 +18,15 @@ impl<T: Storage> ParityField<T> {
         Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), sources)? })
     }
 
+    /// To be overwritten.
+    pub(crate) fn uninitialised(
+        lattice: &Lattice,
+        parity: usize,
+        sources: usize,
+    ) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::uninitialised(lattice, Sites::Parity(parity), sources)? })
+    }
+
     pub(super) fn from_host(
         lattice: &Lattice,
         parity: usize,

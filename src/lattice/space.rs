@@ -1,6 +1,6 @@
 //! The vector space of spinor fields: what a Krylov solver needs of them.
 
-use super::block::BlockKernels;
+use super::block::{BlockKernels, PendingGram};
 use super::spinors::{Field, Sites, Spinors};
 use super::{Lattice, Layout, ParityField, SpinorField};
 use crate::device::{
@@ -330,6 +330,10 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.sources)?))
     }
 
+    fn scratch_vector(&self) -> Result<F, DeviceError> {
+        Ok(F::wrap(Spinors::uninitialised(&self.lattice, self.sites, self.sources)?))
+    }
+
     fn set_zero(&self, x: &mut F) -> Result<(), DeviceError> {
         self.own_mut(x).set_zero()
     }
@@ -503,27 +507,30 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         Ok(self.kernels.blocks.get_or_init(|| kernels))
     }
 
-    /// The Gram matrix of a kernel on each slab; those of several are added in their order, once all have been started and then what is to be done meanwhile.
-    fn sum_of_grams(
+    /// Starts a kernel that makes a Gram matrix on each slab.
+    fn start_grams(
         &self,
         launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
-        meanwhile: impl FnOnce() -> Result<(), DeviceError>,
-    ) -> Result<SquareMatrix, DeviceError> {
+    ) -> Result<PendingGram<'_>, DeviceError> {
         let kernels = self.block_kernels()?;
         for (k, kernels) in kernels.iter().enumerate() {
             launch(kernels, k)?;
         }
-        meanwhile()?;
-        let mut sum = SquareMatrix::zero(self.sources);
-        for kernels in kernels {
-            let part = kernels.read_gram()?;
-            sum = SquareMatrix::from_fn(self.sources, |i, j| sum[(i, j)] + part[(i, j)]);
+        Ok(PendingGram::OfSlabs(self.sources, kernels.iter().map(BlockKernels::sums).collect()))
+    }
+
+    /// Starts to make X†X.
+    pub(crate) fn start_gram(&self, x: &F) -> Result<PendingGram<'_>, DeviceError> {
+        if self.is_on_host() {
+            let gram = host::block_fields::gram(self.sources, self.on_host(x));
+            return Ok(PendingGram::Known(matrix(self.sources, &gram)));
         }
-        Ok(sum)
+        let x = self.input(x);
+        self.start_grams(|kernels, k| kernels.gram(x[k]))
     }
 }
 
-fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
+pub(crate) fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
     SquareMatrix::from_fn(size, |i, j| elements[i * size + j])
 }
 
@@ -536,18 +543,8 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         T::Real::epsilon().to_f64() / 2.0
     }
 
-    fn gram_while(
-        &self,
-        x: &F,
-        meanwhile: impl FnOnce() -> Result<(), DeviceError>,
-    ) -> Result<SquareMatrix, DeviceError> {
-        if self.is_on_host() {
-            let gram = host::block_fields::gram(self.sources, self.on_host(x));
-            meanwhile()?;
-            return Ok(matrix(self.sources, &gram));
-        }
-        let x = self.input(x);
-        self.sum_of_grams(|kernels, k| kernels.gram(x[k]), meanwhile)
+    fn gram(&self, x: &F) -> Result<SquareMatrix, DeviceError> {
+        self.start_gram(x)?.wait()
     }
 
     fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
@@ -557,7 +554,7 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
             return Ok(matrix(self.sources, &gram));
         }
         let (z, q) = (self.input(z), self.output(q));
-        self.sum_of_grams(|kernels, k| kernels.subtract(d, z[k], q[k]), || Ok(()))
+        self.start_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))?.wait()
     }
 
     /// On processors writing what has not been read costs as much as a pass more.

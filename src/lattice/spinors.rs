@@ -4,7 +4,7 @@ use super::layout::Shape;
 use super::slab::Slab;
 use super::spin_basis;
 use super::{Lattice, host_order, transfer};
-use crate::device::{Buffer, DeviceError, check_length};
+use crate::device::{Buffer, Device, DeviceError, check_length};
 use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::{Storage, StoragePrecision};
 use bytemuck::Zeroable;
@@ -77,13 +77,27 @@ pub trait StoredField {
 
 impl<T: Storage> Spinors<T> {
     pub fn zero(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::zeroed, lattice, sites, sources)
+    }
+
+    /// To be overwritten.
+    pub fn uninitialised(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::uninitialised, lattice, sites, sources)
+    }
+
+    fn made_of(
+        buffer: impl Fn(&Device, usize) -> Result<Buffer<T::Stored>, DeviceError>,
+        lattice: &Lattice,
+        sites: Sites,
+        sources: usize,
+    ) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
         let storage = if lattice.team().is_host() {
             SpinorStorage::Host(vec![Spinor::default(); sources * sites.of(dims.volume())])
         } else {
             let buffers = lattice.slabs().iter().map(|slab| {
                 let half_field = slab.layout(dims, T::STORAGE).half_field(Shape::SPINOR);
-                Buffer::zeroed(&slab.device, sources * sites.parities().len() * half_field)
+                buffer(&slab.device, sources * sites.parities().len() * half_field)
             });
             SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
         };

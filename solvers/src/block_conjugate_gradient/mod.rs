@@ -82,7 +82,8 @@ const FUTILE_REPLACEMENTS: usize = 3;
 /// ```
 ///
 /// All solutions are sought in the sum of the Krylov spaces of all sources, so that it takes fewer iterations than one source alone. An iteration does one
-/// application of A to the block and, besides X†X, two passes over memory; R = Q C is never made, its columns' norms are those of C.
+/// application of A to the block, which may go on with Z in registers ([`BlockOperator::descend_block`]), and brings P and X up to date in one pass;
+/// R = Q C is never made, its columns' norms are those of C.
 ///
 /// What is stored of Q is Q T with an upper triangular T: Q S⁻¹ goes into P, but is stored only when columns of Q T have become too much alike. Until then
 /// S T takes the place of T.
@@ -181,7 +182,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     ) -> Result<Self, ErrorOf<A>> {
         let (start, space) = (Instant::now(), a.space());
         let columns = space.columns();
-        let mut q = space.zero_vector()?;
+        let mut q = space.scratch_vector()?;
         space.copy(b, &mut q)?;
         Ok(Self {
             a,
@@ -191,9 +192,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             x: space.zero_vector()?,
             q,
             p: space.zero_vector()?,
-            o: space.steps_in_pairs().then(|| space.zero_vector()).transpose()?,
+            o: space.steps_in_pairs().then(|| space.scratch_vector()).transpose()?,
             pending: None,
-            z: space.zero_vector()?,
+            z: space.scratch_vector()?,
             c: SquareMatrix::zero(columns),
             t: SquareMatrix::identity(columns),
             scales: vec![1.0; columns],
@@ -236,35 +237,38 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     }
 
     fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
-        let space = self.a.space();
-        let columns = space.columns();
-        let zero = SquareMatrix::zero(columns);
+        let zero = SquareMatrix::zero(self.a.space().columns());
         loop {
             if let Some(failure) = self.gives_up()? {
                 return Ok(Err(failure));
             }
-            let curvature = self.a.apply_gram(&self.p, &mut self.z)?;
-            self.applications += 1;
-            self.work += self.a.work_with_gram();
             let bound = self.params.breakdown.max(self.dependent());
-            let cholesky = curvature.cholesky(bound);
-            if let Some(failure) = self.breakdown(&curvature, &cholesky, bound) {
-                // Directions that have come to depend on each other begin anew, once.
-                let again = self.replaced_after == Some(self.iterations);
-                if again || matches!(failure, Failure::NotFinite { .. }) {
-                    return Ok(Err(failure));
+            // While devices are busy with the last iteration.
+            let t_inverse = self.t.triangular_inverse();
+            let Self { a, p, z, q, c, t, .. } = &mut *self;
+            let mut step = zero.clone();
+            let gram = a.descend_block(p, z, q, |curvature| {
+                let delta = inverse_of_curvature(curvature, c, bound)?;
+                step = &delta * c;
+                Ok(&delta * t)
+            })?;
+            self.applications += 1;
+            self.work += self.a.work_of_block_descent();
+            let gram = match gram {
+                Ok(gram) => gram,
+                Err(failure) => {
+                    // Directions that have come to depend on each other begin anew, once.
+                    let again = self.replaced_after == Some(self.iterations);
+                    if again || matches!(failure, Failure::NotFinite { .. }) {
+                        return Ok(Err(failure));
+                    }
+                    self.settle()?;
+                    if let Some(verdict) = self.replace(&zero)? {
+                        return Ok(verdict);
+                    }
+                    continue;
                 }
-                self.settle()?;
-                if let Some(verdict) = self.replace(&zero)? {
-                    return Ok(verdict);
-                }
-                continue;
-            }
-            let delta = cholesky.inverse_of_product();
-            // Before the next product, for which devices wait.
-            let (step, t_inverse) = (&delta * &self.c, self.t.triangular_inverse());
-            let gram = space.subtract_block(&self.z, &(&delta * &self.t), &mut self.q)?;
-            self.work += Work::pass(space, 12 * columns as u64 + 4, 3);
+            };
             if !gram.is_finite() {
                 return Ok(Err(Failure::NotFinite { quantity: "Q†Q" }));
             }
@@ -461,21 +465,6 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Why δ cannot be had, if so.
-    fn breakdown(&self, curvature: &SquareMatrix, cholesky: &Cholesky, bound: f64) -> Option<Failure> {
-        let quantity = "P†AP";
-        if !curvature.is_finite() {
-            return Some(Failure::NotFinite { quantity });
-        }
-        // The directions of columns that were left out are zero.
-        let lost = |j: &usize| self.c[(*j, *j)] != Complex64::default() && cholesky.independent[*j] == 0.0;
-        let j = (0..curvature.size()).find(lost)?;
-        let known: f64 = (0..j).map(|i| cholesky.factor[(i, j)].norm_sqr()).sum();
-        let diagonal = curvature[(j, j)].re;
-        let relative = if diagonal == 0.0 { 0.0 } else { (diagonal - known) / diagonal.abs() };
-        Some(Failure::Breakdown { quantity, relative, bound })
-    }
-
     /// Why there is no next iteration, if so.
     fn gives_up(&mut self) -> Result<Option<Failure>, ErrorOf<A>> {
         let Stopping { max_iterations: limit, stagnation_window: window, .. } = self.params.stopping;
@@ -531,6 +520,26 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             Err(failure) => Err(SolverError::NotConverged { failure, best: block, info: Box::new(info) }),
         }
     }
+}
+
+/// δ of the curvature P†AP, where R = Q C.
+fn inverse_of_curvature(
+    curvature: &SquareMatrix,
+    c: &SquareMatrix,
+    bound: f64,
+) -> Result<SquareMatrix, Failure> {
+    let quantity = "P†AP";
+    if !curvature.is_finite() {
+        return Err(Failure::NotFinite { quantity });
+    }
+    let cholesky = curvature.cholesky(bound);
+    // The directions of columns that were left out are zero.
+    let lost = |j: &usize| c[(*j, *j)] != Complex64::default() && cholesky.independent[*j] == 0.0;
+    let Some(j) = (0..curvature.size()).find(lost) else { return Ok(cholesky.inverse_of_product()) };
+    let known: f64 = (0..j).map(|i| cholesky.factor[(i, j)].norm_sqr()).sum();
+    let diagonal = curvature[(j, j)].re;
+    let relative = if diagonal == 0.0 { 0.0 } else { (diagonal - known) / diagonal.abs() };
+    Err(Failure::Breakdown { quantity, relative, bound })
 }
 
 /// Whether two factors of a residual are the same but for errors that the iteration can bear: each column is nearer to that of the other than it is long.

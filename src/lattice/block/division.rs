@@ -45,6 +45,11 @@ impl Method {
     }
 }
 
+/// Whether hops of so many fields go on with matrix units, in groups of whole warps: see `cl/block_ending.cl`.
+pub(crate) fn ends_on_matrix_units<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> bool {
+    Method::of::<T>(device, layout, columns) == Method::MatrixUnits && columns.is_multiple_of(2)
+}
+
 /// How the work is divided.
 pub struct Division {
     /// Rows and columns of a tile of a Gram matrix.

@@ -1,8 +1,9 @@
 //! The kernels on matrix units; the others are tested with the fields they are for.
 
 use super::*;
-use crate::device::{CacheMode, DeviceOptions, MatrixOperation, TuningMode, discover};
+use crate::device::{Buffer, CacheMode, DeviceOptions, MatrixOperation, TuningMode, discover};
 use crate::host::{Dims, Spinor, block_fields};
+use num_complex::Complex64;
 
 const TOLERANCE: f64 = 1e-13;
 
@@ -70,11 +71,11 @@ fn check(device: &Device, dims: Dims, parities: usize, columns: usize) {
     };
 
     kernels.gram(Argument::from(&there[0])).unwrap();
-    assert_gram(&kernels.read_gram().unwrap(), &block_fields::gram(columns, &host[0]), &what);
+    assert_gram(&kernels.sums().read().unwrap(), &block_fields::gram(columns, &host[0]), &what);
 
     let [_, q, p, _] = &mut there;
     kernels.subtract(&step, Argument::from(&*p), Argument::from(&mut *q)).unwrap();
-    let gram = kernels.read_gram().unwrap();
+    let gram = kernels.sums().read().unwrap();
     let [_, q, p, _] = &mut host;
     assert_gram(&gram, &block_fields::subtract(columns, p, step.elements(), q), &what);
     close(&there, &host, &format!("{what}: Q − Z D"));

@@ -1,0 +1,105 @@
+// What a hop of several fields does with its result z before that leaves the registers, on matrix units: see wilson.cl, and fragments.cl for these.
+//
+// GRAM              1 to make a Gram matrix: z†z, or q†q of what q becomes
+// SUBTRACT_BLOCK    1 to subtract z D from a block q, with a matrix D
+//
+// A work-group has all fields of LOCAL_SIZE = 16 sites, an item one field at one site. Components go through local memory, half of them at a time, to the
+// fragments: a warp has the sixteen numbers of one component.
+
+#if GRAM
+
+#define STAGED_COMPONENTS (SPINOR_COMPONENTS / 2)
+
+// From one field to the next, so that what the items of a warp read together lies in different banks.
+#define STAGED_STRIDE (LOCAL_SIZE + (SUBTRACT_BLOCK ? 1 : 4))
+#define STAGED_NUMBERS (STAGED_COMPONENTS * SOURCES * STAGED_STRIDE)
+
+// In place of a block that there is not.
+#define NOWHERE 0xffffffffu
+
+#define FIELD(k, of_quad) ((k) % QUADS * 4 + (of_quad))
+#define FIELD_EXISTS(k, of_quad) (SOURCES % 4 == 0 || FIELD(k, of_quad) < SOURCES)
+
+// What a warp does after each other: in rounds, each for one component.
+#define ROUNDS_OF_HALF ((STAGED_COMPONENTS + WARPS - 1) / WARPS)
+#define IN_HALF(round) ((round) % ROUNDS_OF_HALF * WARPS + ITEM / 32)
+
+// The numbers of the item in the staged component `c`, if there is one, from its first number on and of one field in each quad.
+INLINE void read_staged(__local const double2 *staged, const uint c, const uint number, const uint of_quad, double2 *z)
+{
+    FOR_NUMBERS(k) {
+        const int exists = c < STAGED_COMPONENTS && FIELD_EXISTS(k, of_quad);
+        const uint at = (c * SOURCES + FIELD(k, of_quad)) * STAGED_STRIDE + number + 8 * (k / QUADS);
+        z[k] = exists ? staged[at] : (double2)(0.0, 0.0);
+    }
+}
+
+#if SUBTRACT_BLOCK
+// Runs `body` for each number `k` of the item that there is in a round, with its `address` in a block.
+#define FOR_NUMBERS_OF(round, body)                                                                             \
+    const uint in_half = IN_HALF(round), component = (round) / ROUNDS_OF_HALF * STAGED_COMPONENTS + in_half;    \
+    FOR_NUMBERS(k) {                                                                                            \
+        const uint block = places[NUMBER_OF_TERM + 8 * (k / QUADS)];                                            \
+        if (block != NOWHERE && in_half < STAGED_COMPONENTS && FIELD_EXISTS(k, FIELD_OF_TERM)) {                \
+            const size_t address = (size_t)FIELD(k, FIELD_OF_TERM) * SPINOR_HALF_FIELD(blocks) +                \
+                                   (size_t)VECTOR_OF(0, SPINOR_COMPONENTS, component, 1, blocks, block);        \
+            body                                                                                                \
+        }                                                                                                       \
+    }
+
+INLINE void load_terms(__global const stored *q, const uint blocks, __local const uint *places, const int round, double2 *terms)
+{
+    FOR_NUMBERS(k)
+        terms[k] = (double2)(0.0, 0.0);
+    FOR_NUMBERS_OF(round, terms[k] = as_double2(load_16(q + address, 0));)
+}
+
+INLINE void store_terms(__global stored *q, const uint blocks, __local const uint *places, const int round, const double2 *terms)
+{
+    FOR_NUMBERS_OF(round, store_16(q + address, STREAM_OUTPUT, as_uint4(terms[k]));)
+}
+#endif
+
+// `places` are the blocks of the group's sites, and `staged` has memory for STAGED_NUMBERS, which may still be read for something else.
+INLINE void end_block(const spinor result, __local const uint *places, __local double2 *staged, double2 *sums
+#if SUBTRACT_BLOCK
+                      , const uint blocks, __local const double2 *factors, __global stored *q
+#endif
+                      SHOWN_PARAMETER)
+{
+#if SUBTRACT_BLOCK
+    // Loaded a round ahead.
+    double2 terms[2][NUMBERS];
+    load_terms(q, blocks, places, 0, terms[0]);
+#endif
+    UNROLLED
+    for (int round = 0; round < 2 * ROUNDS_OF_HALF; ++round) {
+        if (round % ROUNDS_OF_HALF == 0) {
+            const int first = round / ROUNDS_OF_HALF * STAGED_COMPONENTS;
+            GROUP_BARRIER;
+            UNROLLED
+            for (int c = 0; c < STAGED_COMPONENTS; ++c)
+                staged[(c * SOURCES + get_local_id(1)) * STAGED_STRIDE + get_local_id(0)] =
+                    (double2)(result.s[first + c].re, result.s[first + c].im);
+            GROUP_BARRIER;
+        }
+        double2 z[NUMBERS];
+#if SUBTRACT_BLOCK
+        if (round + 1 < 2 * ROUNDS_OF_HALF)
+            load_terms(q, blocks, places, round + 1, terms[(round + 1) % 2]);
+        double2 *difference = terms[round % 2];
+        read_staged(staged, IN_HALF(round), NUMBER_OF_FACTOR, FIELD_OF_FACTOR, z);
+        exchange(difference SHOWN);
+        subtract_fields(difference, z, factors SHOWN);
+        add_gram(sums, difference SHOWN);
+        exchange(difference SHOWN);
+        store_terms(q, blocks, places, round, difference);
+#else
+        read_staged(staged, IN_HALF(round), NUMBER_OF_TERM, FIELD_OF_TERM, z);
+        exchange(z SHOWN);
+        add_gram(sums, z SHOWN);
+#endif
+    }
+}
+
+#endif

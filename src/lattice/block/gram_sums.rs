@@ -1,0 +1,150 @@
+//! Gram matrices that the work-groups of a kernel make in parts.
+
+use super::division::tiles;
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
+    PinnedBuffer, Range,
+};
+use crate::sync::lock;
+use lattice_solvers::SquareMatrix;
+use num_complex::Complex64;
+use std::sync::Mutex;
+
+const SUM: KernelFamily = KernelFamily::new("block_sum", &[include_str!("../../../cl/block_sum.cl")]);
+
+/// Parts from which on they are added in two steps: with one, most of a GPU would be idle.
+const MANY: usize = 4096;
+
+/// Most sums that the first of these steps makes of them.
+const MOST_AT_FIRST: usize = 16;
+
+/// Adds up the parts of a Gram matrix on one device and brings it to the host.
+pub(crate) struct GramSums {
+    device: Device,
+    columns: usize,
+    /// Rows and columns of a tile of the matrix.
+    tile: usize,
+    sum: Kernel,
+    /// The ranges of the steps, and how many parts each of their groups adds.
+    steps: Vec<(Range, u32)>,
+    memory: Mutex<Memory>,
+}
+
+/// The queue runs in order, so that a command may overwrite what one before it reads.
+struct Memory {
+    /// The parts, sums of them, and at last the numbers of the tiles.
+    sums: Vec<Buffer<f64>>,
+    /// Where they go on the host, while they are not on their way.
+    on_host: Option<PinnedBuffer<f64>>,
+    /// They on their way, until somebody reads them.
+    read: Option<Pending<PinnedBuffer<f64>>>,
+}
+
+/// How many parts of each number there are, before each step and at last. The parts lie beside each other, so that a first step may make as many sums as
+/// divide their count.
+fn counts(groups: usize) -> Vec<usize> {
+    let divides = |sums: &usize| groups.is_multiple_of(*sums);
+    match (2..=MOST_AT_FIRST).rev().find(divides) {
+        Some(sums) if groups >= MANY => vec![groups, sums, 1],
+        _ => vec![groups, 1],
+    }
+}
+
+impl GramSums {
+    /// For kernels that run in so many groups.
+    pub fn new(device: &Device, columns: usize, tile: usize, groups: usize) -> Result<Self, DeviceError> {
+        let local = if device.info().kind == DeviceKind::Cpu { 1 } else { 256 };
+        let program = device.program(&KernelKey::of_real::<f64>(SUM).define("LOCAL_SIZE", local))?;
+        let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
+        let elements = tiles(columns, tile) * tile * tile;
+        let counts = counts(groups);
+        let step =
+            |counts: &[usize]| (Range::groups(elements * counts[1], local), (counts[0] / counts[1]) as u32);
+        let buffers = counts.iter().map(|count| Buffer::uninitialised(device, 2 * elements * count));
+        Ok(Self {
+            device: device.clone(),
+            columns,
+            tile,
+            sum: program.kernel(
+                "block_sum",
+                &[Parameter::value::<u32>("count"), numbers("partials"), sums("results")],
+            )?,
+            steps: counts.windows(2).map(step).collect(),
+            memory: Mutex::new(Memory {
+                sums: buffers.collect::<Result<_, _>>()?,
+                on_host: None,
+                read: None,
+            }),
+        })
+    }
+
+    /// Starts a kernel that makes the parts, and then to add them up. `launch` is given the kernel's argument.
+    pub fn start(
+        &self,
+        launch: impl FnOnce(Argument<'_>) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let Memory { sums, on_host, read } = &mut *lock(&self.memory);
+        launch(Argument::from(&mut sums[0]))?;
+        for (step, (range, count)) in self.steps.iter().enumerate() {
+            let (parts, results) = sums.split_at_mut(step + 1);
+            let arguments =
+                [Argument::value(*count), Argument::from(&parts[step]), Argument::from(&mut results[0])];
+            self.sum.start(*range, &arguments)?;
+        }
+        let sums = &sums[self.steps.len()];
+        let on_host = match on_host.take() {
+            Some(on_host) => on_host,
+            None => PinnedBuffer::zeroed(&self.device, sums.len())?,
+        };
+        *read = Some(on_host.read_from_in_order(sums)?);
+        Ok(())
+    }
+
+    /// The matrix that was started last; to be called once for each.
+    pub fn read(&self) -> Result<SquareMatrix, DeviceError> {
+        let mut memory = lock(&self.memory);
+        let on_host = memory.read.take().expect("a matrix has been started").wait()?;
+        let sums = on_host.as_slice();
+        let size = self.tile;
+        let across = self.columns.div_ceil(size);
+        let mut gram = SquareMatrix::zero(self.columns);
+        let corners = (0..across).flat_map(|row| (row..across).map(move |column| (row, column)));
+        for (tile, (row, column)) in corners.enumerate() {
+            for k in 0..size * size {
+                let (i, j) = (size * row + k / size, size * column + k % size);
+                if i <= j && j < self.columns {
+                    let at = 2 * (tile * size * size + k);
+                    gram[(i, j)] = Complex64::new(sums[at], sums[at + 1]);
+                    gram[(j, i)] = gram[(i, j)].conj();
+                }
+            }
+        }
+        memory.on_host = Some(on_host);
+        Ok(gram)
+    }
+}
+
+/// A Gram matrix under way.
+#[must_use]
+pub(crate) enum PendingGram<'a> {
+    /// It was made on the host.
+    Known(SquareMatrix),
+    /// The sum of those of each slab, in their order, for so many columns.
+    OfSlabs(usize, Vec<&'a GramSums>),
+}
+
+impl PendingGram<'_> {
+    /// Waits for it.
+    pub fn wait(self) -> Result<SquareMatrix, DeviceError> {
+        let (columns, slabs) = match self {
+            Self::Known(gram) => return Ok(gram),
+            Self::OfSlabs(columns, slabs) => (columns, slabs),
+        };
+        let mut sum = SquareMatrix::zero(columns);
+        for slab in slabs {
+            let part = slab.read()?;
+            sum = SquareMatrix::from_fn(columns, |i, j| sum[(i, j)] + part[(i, j)]);
+        }
+        Ok(sum)
+    }
+}

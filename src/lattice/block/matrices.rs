@@ -1,0 +1,30 @@
+//! Small matrices on their way to a device.
+
+use crate::device::{Argument, Buffer, Device, DeviceError, Pending};
+use lattice_solvers::SquareMatrix;
+
+/// Some matrices on a device, row after row, as pairs of numbers.
+pub(crate) struct Matrices {
+    there: Buffer<f64>,
+    /// They under way, whose memory on the host has to stay.
+    sent: Option<Pending<Vec<f64>>>,
+}
+
+impl Matrices {
+    /// For `count` matrices of so many columns.
+    pub fn new(device: &Device, columns: usize, count: usize) -> Result<Self, DeviceError> {
+        Ok(Self { there: Buffer::zeroed(device, count * 2 * columns * columns)?, sent: None })
+    }
+
+    /// Starts to bring as many matrices to the device; gives the argument of a kernel for them. The queue runs in order, so that they may overwrite those that a
+    /// kernel before reads.
+    pub fn send<const N: usize>(
+        &mut self,
+        matrices: [&SquareMatrix; N],
+    ) -> Result<Argument<'_>, DeviceError> {
+        let elements = matrices.into_iter().flat_map(SquareMatrix::elements);
+        let numbers = elements.flat_map(|z| [z.re, z.im]).collect();
+        self.sent = Some(self.there.upload(numbers)?);
+        Ok(Argument::from(&self.there))
+    }
+}
