@@ -95,6 +95,16 @@ fn vectors_and_solves_are_checked_and_timed() {
     }
     assert_eq!(rows(&found).len(), 4 * 2);
 
+    let at_once = result(&format!("{line} --sources 2 --point-sources"), folder.path());
+    let row = rows(&at_once).last().unwrap();
+    assert_eq!(
+        (&row["parameters"]["sources"], &row["parameters"]["point_sources"]),
+        (&json!(2), &json!(true))
+    );
+    let [block, cg] =
+        ["whole_solves_iterations", "cg_iterations_of_all"].map(|n| row["details"][n].as_u64().unwrap());
+    assert!(0 < block && block < cg, "{row}");
+
     // With hops this small a few steps find the solution.
     let heavy = result(&format!("{line} --links 12 --kappa 0.001 --roughness 0.1"), folder.path());
     for (row, other) in rows(&heavy).iter().zip(rows(&found)) {

@@ -410,10 +410,11 @@ fn a_solution_may_be_kept_elsewhere() {
     let (_, alone) = solve(&a, &b);
     let mut solution = vec![Complex64::default(); 5 * N];
     let mut times = 0;
-    let mut residuals = |x: &mut Vector, r: &mut Vector| {
+    let mut residuals = |x: &mut Vector, r: Option<&mut Vector>| {
         times += 1;
         solution.iter_mut().zip(&*x).for_each(|(solution, x)| *solution += x);
         x.fill(Complex64::default());
+        let r = r.expect("residuals are replaced each time");
         a.apply(&solution, r)?;
         r.iter_mut().zip(&b).for_each(|(r, b)| *r = b - *r);
         let norm = |x: &[Complex64]| distance(x, &vec![Complex64::default(); x.len()]);
@@ -428,6 +429,40 @@ fn a_solution_may_be_kept_elsewhere() {
     assert!(info.iterations <= alone.iterations + 2, "{} {}", info.iterations, alone.iterations);
 }
 
+/// Where those that count are larger than the iterated ones by a factor, it is known after a look, and the directions go on.
+#[test]
+fn the_first_look_replaces_nothing() {
+    let (a, b) = (Columns::new(spread(211), 5), Random(212).vector(5 * N));
+    let (_, alone) = solve(&a, &b);
+    for pairs in [false, true] {
+        let mut a = Columns::new(spread(211), 5);
+        a.space.pairs = pairs;
+        let mut looks = Vec::new();
+        let mut residuals = |x: &mut Vector, r: Option<&mut Vector>| {
+            looks.push(r.is_none());
+            let of_columns = x.chunks(N).zip(b.chunks(N)).map(|(x, b)| 30.0 * a.a.residual(x, b));
+            let of_columns: Vec<f64> = of_columns.collect();
+            if let Some(r) = r {
+                a.residual(&b, x, r)?;
+            }
+            Ok(of_columns)
+        };
+        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+        let (block, info) = block_conjugate_gradient(&a, &b, &BlockCgParams::default(), callbacks).unwrap();
+        assert_eq!(looks, [true, false], "{pairs}");
+        for (x, b) in block.x.chunks(N).zip(b.chunks(N)) {
+            assert!(a.a.residual(x, b) <= 1e-10 / 30.0, "{pairs}");
+        }
+        // As many as the residuals take that are smaller by this factor, and one in which a pair may be finished.
+        let smaller = BlockCgParams {
+            stopping: Stopping { tolerance: 1e-10 / 30.0, ..Default::default() },
+            ..Default::default()
+        };
+        let (_, plain) = block_conjugate_gradient(&a, &b, &smaller, BlockCallbacks::default()).unwrap();
+        assert!(info.iterations > alone.iterations && info.iterations <= plain.iterations + 1, "{pairs}");
+    }
+}
+
 /// The residuals that count may be smaller than the iterated ones, which alone are looked at on the way.
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
@@ -436,11 +471,20 @@ fn what_is_small_enough_at_the_limit_is_a_solution() {
         stopping: Stopping { max_iterations: 3, ..Default::default() },
         ..Default::default()
     };
-    let mut residuals = |_: &mut Vector, _: &mut Vector| Ok(vec![1e-11, 1e-12, 0.0]);
+    let mut residuals = |_: &mut Vector, _: Option<&mut Vector>| Ok(vec![1e-11, 1e-12, 0.0]);
     let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
     let (_, info) = block_conjugate_gradient(&a, &b, &params, callbacks).unwrap();
     assert_eq!((info.iterations, info.residual.true_residual), (3, 1e-11));
     assert!(info.residual.iterated > 1e-10);
+}
+
+#[test]
+fn residuals_that_are_no_numbers_end_it() {
+    let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
+    let mut residuals = |_: &mut Vector, _: Option<&mut Vector>| Ok(vec![1e-11, f64::NAN, 1.0]);
+    let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
+    let (why, _, _) = failure(block_conjugate_gradient(&a, &b, &BlockCgParams::default(), callbacks));
+    assert!(matches!(why, Failure::PrecisionLimit { true_residual, .. } if true_residual.is_nan()), "{why}");
 }
 
 #[test]

@@ -203,14 +203,14 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         normal.adjoint().apply(&low_residual, &mut source)?;
         let mut residual = space.scratch_vector()?;
         let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
-        let mut residuals = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
+        let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
             A::add_raised(x, &mut solution)?;
             low.set_zero(x)?;
             let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
-            // Where residuals are replaced only when they ought to be small enough those that count come first.
-            if replaced_at == 0.0 {
+            // Where residuals are replaced only if they ought to be small enough and are not, those that count come first.
+            if replaced_at == 0.0 && r.is_some() {
                 let relative = true_residuals(&solution)?;
                 if small(&relative) {
                     return Ok(relative);
@@ -221,7 +221,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             if small(&relative) {
                 relative = true_residuals(&solution)?;
             }
-            if !small(&relative) {
+            if let Some(r) = r.filter(|_| !small(&relative)) {
                 A::lower(&residual, &mut low_residual)?;
                 normal.adjoint().apply(&low_residual, r)?;
             }

@@ -48,11 +48,11 @@ pub struct BlockCallbacks<'a, A: LinearOperator> {
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 
-/// Sets R = B − A·(solution) for the solution that X is, or that X is a correction to, and gives the relative residual of each source that counts, from its
-/// definition. It may move X elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision. R need not be set
-/// when all of them are small enough.
+/// Gives the relative residual of each source that counts, from its definition, of the solution that X is, or that X is a correction to. It may move X
+/// elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision. If there is an R it becomes
+/// B − A·(solution), unless all of them are small enough.
 pub type BlockResiduals<'a, A> =
-    dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Vec<f64>, ErrorOf<A>> + 'a;
+    dyn FnMut(&mut VectorOf<A>, Option<&mut VectorOf<A>>) -> Result<Vec<f64>, ErrorOf<A>> + 'a;
 
 impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
     fn default() -> Self {
@@ -94,8 +94,9 @@ const FUTILE_REPLACEMENTS: usize = 3;
 /// Where columns depend on each other (equal sources, a source that is zero, residuals that vanish together) the dependent ones are left out: their
 /// columns of Q and P are zero, and those before them stand for them. If a block is badly conditioned it is orthogonalised twice.
 ///
-/// The iteration starts from X = 0. When all iterated residuals are below the tolerance those that count are computed from their definition, and decide; if one
-/// of them is too large the residuals are replaced by B − A X and the iteration goes on with its directions: with R = Q' C', in which
+/// The iteration starts from X = 0. When all iterated residuals are below the tolerance those that count are computed from their definition, and decide. If
+/// one of them is too large, the iterated ones have to become smaller by the ratio. The next time, or always if they are replaced on the way as well, they are
+/// replaced by B − A X and the iteration goes on with its directions: with R = Q' C', in which
 /// C' is upper triangular again, P becomes Q' + P S'† with S' = C' C⁻¹. If C' is not what it was expected to be P begins anew as Q'.
 ///
 /// # Errors
@@ -279,7 +280,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             let next = &s * &self.c;
             let residuals = self.iterated(&next);
             self.history.push(largest(&residuals));
-            if self.is_due(&residuals) {
+            let due = self.is_due(&residuals);
+            if due && !self.looks_first() {
                 // Q is replaced and takes no part in P before.
                 self.step(Some(&step))?;
                 let inverse = self.c.triangular_inverse();
@@ -293,8 +295,41 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 if self.pending.is_none() {
                     self.residuals_of_x = self.iterated(&self.c);
                 }
+                if due && let Some(verdict) = self.look()? {
+                    return Ok(verdict);
+                }
             }
         }
+    }
+
+    /// Whether the residuals that count are only looked at, as nothing is known of them yet.
+    fn looks_first(&self) -> bool {
+        self.callbacks.replaced_at == 0.0 && self.true_residuals.iter().all(|residual| residual.is_nan())
+    }
+
+    /// Computes the residuals that count; a verdict, or the iteration goes on to smaller ones.
+    fn look(&mut self) -> Result<Option<Verdict>, ErrorOf<A>> {
+        self.settle()?;
+        self.applications += 1;
+        self.true_residuals = if let Some(residuals) = &mut self.callbacks.residuals {
+            residuals(&mut self.x, None)?
+        } else {
+            self.a.residual(self.b, &self.x, &mut self.z)?;
+            self.work += self.work_of_residuals();
+            self.true_residuals_of(&self.z)?
+        };
+        // What was kept before may be a correction to another solution.
+        self.best.r_norm2 = f64::INFINITY;
+        let true_residual = largest(&self.true_residuals);
+        if true_residual <= self.params.stopping.tolerance {
+            return Ok(Some(Ok(())));
+        }
+        if true_residual.is_nan() {
+            let iterated = largest(&self.residuals_of_x);
+            return Ok(Some(Err(Failure::PrecisionLimit { iterated, true_residual })));
+        }
+        self.set_targets();
+        Ok(None)
     }
 
     /// Makes Q orthonormal, with the factors of (Q T)†Q T, of which S is the first times T⁻¹; X = X + P·step at once or later, then P = Q + P·`keep`(S). Gives S,
@@ -443,11 +478,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.residuals_of_x = self.iterated(&self.c);
         self.replaced = largest(&self.residuals_of_x);
         self.replaced_after = Some(self.iterations);
+        self.set_targets();
+        Ok(None)
+    }
+
+    /// Sets at which iterated residuals of X the true ones, which have just been computed, ought to be small enough.
+    fn set_targets(&mut self) {
+        let tolerance = self.params.stopping.tolerance;
         let target = |(&iterated, &true_residual): (&f64, &f64)| {
             if true_residual > 0.0 { 0.95 * iterated * tolerance / true_residual } else { f64::INFINITY }
         };
         self.targets = self.residuals_of_x.iter().zip(&self.true_residuals).map(target).collect();
-        Ok(None)
     }
 
     /// The residuals that count; what is stored of Q becomes the residual of the system.
@@ -455,14 +496,25 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.applications += 1;
         self.t = SquareMatrix::identity(self.t.size());
         if let Some(residuals) = &mut self.callbacks.residuals {
-            self.true_residuals = residuals(&mut self.x, &mut self.q)?;
+            self.true_residuals = residuals(&mut self.x, Some(&mut self.q))?;
             return Ok(());
         }
         self.a.residual(self.b, &self.x, &mut self.q)?;
-        self.work += self.a.work();
-        let norms = self.gram_of_q()?.norms_of_gram();
-        self.true_residuals = norms.iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect();
+        self.true_residuals = self.true_residuals_of(&self.q)?;
+        self.work += self.work_of_residuals();
         Ok(())
+    }
+
+    /// Those of the columns of R, relative to the sources.
+    fn true_residuals_of(&self, r: &VectorOf<A>) -> Result<Vec<f64>, ErrorOf<A>> {
+        let norms = self.a.space().gram(r)?.norms_of_gram();
+        Ok(norms.iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect())
+    }
+
+    fn work_of_residuals(&self) -> Work {
+        let mut work = self.a.work();
+        work += gram_work(self.a.space());
+        work
     }
 
     /// Why there is no next iteration, if so.

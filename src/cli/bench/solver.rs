@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Also solve for this many sources at once by block-cg, and by cg one after the other; even-odd only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=24))]
     sources: Option<u32>,
+    /// Sources at the origin, one for each spin and colour, instead of random ones; then at the next time slice
+    #[arg(long, requires = "sources")]
+    point_sources: bool,
     // By default a light quark on links close to 1: no method is done after so few iterations.
     /// The hopping parameter
     #[arg(long, value_name = "K", default_value_t = 0.14, allow_negative_numbers = true)]
@@ -206,7 +209,11 @@ fn measure_block(
     let mut b = lattice.spinors(sources)?;
     let mut one = lattice.spinor()?;
     for source in 0..sources {
-        one = lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?;
+        one = if arguments.point_sources {
+            lattice.point_source([0, 0, 0, source / 12], source % 12 / 3, source % 3)?
+        } else {
+            lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?
+        };
         b.copy_source_from(source, &one)?;
     }
     let block = |tol, max_iterations| match block_cg(
@@ -252,6 +259,7 @@ fn measure_block(
         .found("cg_iterations_of_all", cg_iterations)
         .found("cg_seconds_of_all", cg_time.as_secs_f64())
         .found("times_as_fast_as_cg", cg_time.as_secs_f64() / block_time.as_secs_f64());
+    let subject = if arguments.point_sources { subject.with("point_sources", true) } else { subject };
     session.push(subject, samples);
     Ok(())
 }
