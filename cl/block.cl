@@ -20,12 +20,6 @@
 // an order that never changes: over the staged numbers, the copies, the work-groups; in double, but for what a work-item adds by itself with one lane,
 // which the host sees to be few numbers.
 
-#if LOCAL_SIZE > 1
-#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define GROUP_BARRIER
-#endif
-
 #if UNIT_NUMBERS && LANES == 1
 #define SHARED_UNIT 1
 #else

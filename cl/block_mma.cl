@@ -1,7 +1,7 @@
 // The kernels of block.cl on the matrix units of NVIDIA GPUs, for fields in double; see fragments.cl.
 //
 // SOURCES      fields in a block
-// LOCAL_SIZE   work-items of a group, a multiple of 32, and so is ITEMS
+// LOCAL_SIZE   work-items of a group, a multiple of 32; ITEMS is the same
 // ALL_EXIST    1 if all work-items have numbers in each round
 //
 // Where a block is multiplied by a matrix in block_advance, rows are numbers of a field and columns are fields, real and imaginary part of one beside each other;

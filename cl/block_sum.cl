@@ -1,11 +1,5 @@
 // Adds up the parts of Gram matrices. LOCAL_SIZE is the work-group size.
 
-#if LOCAL_SIZE > 1
-#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define GROUP_BARRIER
-#endif
-
 // The sums over `count` work-groups; one work-group for each number of the tiles.
 __kernel void block_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
 {

@@ -4,6 +4,7 @@
 //   REAL_BITS    32 or 64
 //   IS_COMPLEX   1 if an element is a pair (re, im) of REAL
 //   LANES        width of the vectors `vreal`, in REALs: 1, 2, 4, 8 or 16
+//   LOCAL_SIZE   work-group size, in the first dimension, where kernels are compiled for one
 //   INLINE_PTX   defined where NVIDIA's assembly may be used
 //
 // Types are macros, not typedefs: drivers then report the plain type of an argument.
@@ -32,6 +33,13 @@
 #define vreal real
 #else
 #define vreal JOIN(REAL, LANES)
+#endif
+
+// Where a group may be one work-item, which needs none.
+#if LOCAL_SIZE > 1
+#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define GROUP_BARRIER
 #endif
 
 // Orders this work-item's accesses to global memory, before and after, for every work-item of the device.

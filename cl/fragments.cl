@@ -17,7 +17,6 @@
 
 #define ITEM (get_local_id(1) * LOCAL_SIZE + get_local_id(0))
 #define LANE (ITEM % 32)
-#define GROUP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define WARPS (ITEMS / 32)
 #define QUADS ((SOURCES + 3) / 4)
 

@@ -24,7 +24,8 @@
 //
 // NX NY NZ       sub-lattices in x, y, z
 // DAGGER GAMMA5 HALO FULL SHIFT NORM2 PRODUCTS SUBTRACT    0 or 1; NORM2 is 1 if PRODUCTS or SUBTRACT is
-// GRAM SUBTRACT_BLOCK    0 or 1; GRAM is 1 if SUBTRACT_BLOCK is. It takes one parity in double, one lane, SHARED_LINKS, and no ROUNDS
+// GRAM SUBTRACT_BLOCK    0 or 1; GRAM is 1 if SUBTRACT_BLOCK is. It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS, an even number of SOURCES,
+//                one in a work-item, and LOCAL_SIZE 16
 // SHARED_LINKS   1 if a work-group makes the links of its blocks whole together, in local memory, for all sources
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`
 // IN_ORDER       1 if blocks are worked off in their order in memory, without boxes or several tiles

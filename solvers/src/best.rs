@@ -9,9 +9,9 @@ pub(crate) struct Best<V> {
 }
 
 impl<V> Best<V> {
-    /// None yet.
+    /// None yet: zero.
     pub fn none<S: VectorSpace<Vector = V>>(space: &S) -> Result<Self, S::Error> {
-        Ok(Self { x: space.scratch_vector()?, r_norm2: f64::INFINITY })
+        Ok(Self { x: space.zero_vector()?, r_norm2: f64::INFINITY })
     }
 
     /// Takes note of an iterate.

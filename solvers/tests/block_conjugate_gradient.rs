@@ -82,6 +82,11 @@ impl VectorSpace for Space {
         Ok(vec![Complex64::default(); self.dimension()])
     }
 
+    /// What is read before it is written shows.
+    fn scratch_vector(&self) -> Result<Vector, Infallible> {
+        Ok(vec![Complex64::new(f64::NAN, f64::NAN); self.dimension()])
+    }
+
     fn copy(&self, from: &Vector, to: &mut Vector) -> Result<(), Infallible> {
         self.one.copy(from, to)
     }

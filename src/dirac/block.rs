@@ -209,18 +209,19 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             A::add_raised(x, &mut solution)?;
             low.set_zero(x)?;
             let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
-            // Where residuals are replaced only if they ought to be small enough and are not, those that count come first.
-            if replaced_at == 0.0 && r.is_some() {
-                let relative = true_residuals(&solution)?;
-                if small(&relative) {
-                    return Ok(relative);
+            // In double residuals are replaced only when those that count ought to be small enough and are not: these come first.
+            let known =
+                if replaced_at == 0.0 && r.is_some() { Some(true_residuals(&solution)?) } else { None };
+            if !known.as_deref().is_some_and(small) {
+                operator.residual(b, &solution, &mut residual)?;
+            }
+            let relative = match known {
+                Some(known) => known,
+                None => {
+                    let relative = relative(&space.gram(&residual)?, b_norms);
+                    if small(&relative) { true_residuals(&solution)? } else { relative }
                 }
-            }
-            operator.residual(b, &solution, &mut residual)?;
-            let mut relative = relative(&space.gram(&residual)?, b_norms);
-            if small(&relative) {
-                relative = true_residuals(&solution)?;
-            }
+            };
             if let Some(r) = r.filter(|_| !small(&relative)) {
                 A::lower(&residual, &mut low_residual)?;
                 normal.adjoint().apply(&low_residual, r)?;

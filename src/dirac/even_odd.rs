@@ -5,7 +5,7 @@ use super::stencil_kernels::{Ending, Region, Task};
 use super::stencil_variants::Tuning;
 use crate::device::{DeviceError, Event, Number};
 use crate::host::WilsonForm;
-use crate::lattice::{GaugeField, ParityField, PendingGram};
+use crate::lattice::{GaugeField, ParityField, PendingGram, can_end_blocks};
 use crate::scalar::Storage;
 use lattice_solvers::{SquareMatrix, Work};
 
@@ -53,6 +53,15 @@ impl<T: Storage> HopEvenOdd<T> {
     ) -> Result<Self, DeviceError> {
         let HopOptions { shift, ending, sources, tuning } = options;
         assert!(ending.is_for(sources), "{sources} sources, {ending:?}");
+        let lattice = links.lattice();
+        for slab in lattice.slabs().iter().filter(|_| ending.is_of_block()) {
+            let layout = slab.layout(lattice.dims(), T::STORAGE);
+            let (lanes, storage) = (layout.lanes(), T::STORAGE);
+            assert!(
+                can_end_blocks::<T>(&layout, sources),
+                "{sources} sources in {storage}, {lanes} lanes, {ending:?}"
+            );
+        }
         let task = Task { form, region: Region::Parity { parity, shift }, ending, sources };
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
@@ -167,7 +176,7 @@ impl<T: Storage> HopEvenOdd<T> {
     /// Takes the result times `matrix` from `out`; gives out†out.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`].
+    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`], and when the matrix is not one between the sources.
     pub fn subtract_block(
         &self,
         matrix: &SquareMatrix,

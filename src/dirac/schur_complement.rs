@@ -2,7 +2,7 @@
 
 use super::even_odd::{HopEvenOdd, HopOptions};
 use super::stencil_kernels::{ByEnding, Ending};
-use super::systems::{BlockDiracOperator, DiracOperator, apply_and_subtract};
+use super::systems::{BlockDiracOperator, DiracOperator, apply_and_subtract, work_with};
 use crate::device::{DeviceError, Number};
 use crate::host::WilsonForm;
 use crate::lattice::{
@@ -201,12 +201,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     }
 
     fn work_with_gram_of_image(&self) -> Work {
-        if self.ends_blocks() {
-            return self.work_with(Ending::Gram);
-        }
-        let mut work = self.work();
-        work += gram_work(&self.space);
-        work
+        if self.ends_blocks() { self.work_with(Ending::Gram) } else { work_with(self, gram_work) }
     }
 
     fn subtract_block_image(
@@ -231,11 +226,10 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
 
     fn work_of_block_subtraction(&self) -> Work {
         if self.ends_blocks() {
-            return self.work_with(Ending::SubtractBlock);
+            self.work_with(Ending::SubtractBlock)
+        } else {
+            work_with(self, subtraction_work)
         }
-        let mut work = self.work();
-        work += subtraction_work(&self.space);
-        work
     }
 }
 

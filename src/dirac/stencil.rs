@@ -136,7 +136,9 @@ impl<T: Storage> Stencil<T> {
             "whether there is a field to multiply with"
         );
         assert_eq!(fields.multiple.is_some(), ending == Ending::Subtract, "whether there is a multiple");
-        assert_eq!(fields.matrix.is_some(), ending == Ending::SubtractBlock, "whether there is a matrix");
+        let size = fields.matrix.map(SquareMatrix::size);
+        let wanted = (ending == Ending::SubtractBlock).then_some(self.task.sources);
+        assert_eq!(size, wanted, "size of the matrix, if there is one");
     }
 
     fn apply_on_host(

@@ -99,7 +99,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether it is one for several sources, that matrix units do. They do it on lattices in one lane, in double, for an even number of sources from 4 to 12.
+    /// Whether it is one for several sources. Devices take it in double, in one lane, and for an even number of sources from 4 to 12; it is fast where they have
+    /// matrix units.
     pub fn is_of_block(self) -> bool {
         matches!(self, Ending::Gram | Ending::SubtractBlock)
     }

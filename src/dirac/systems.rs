@@ -220,11 +220,9 @@ pub(super) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
         out: &mut VectorOf<Self>,
     ) -> Result<PendingGram<'_>, DeviceError>;
 
-    /// The same of that.
+    /// Floating-point operations and least memory traffic of that.
     fn work_with_gram_of_image(&self) -> Work {
-        let mut work = self.work();
-        work += gram_work(self.space());
-        work
+        work_with(self, gram_work)
     }
 
     /// Fused: Q = Q − M Ψ D; gives Q†Q. `factor` gives D, or why there is none, and is asked when devices have been given what can be done without it. `image` is
@@ -239,12 +237,17 @@ pub(super) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
         apply_and_subtract(self, psi, image, q, factor)
     }
 
-    /// What that costs.
+    /// Those of that.
     fn work_of_block_subtraction(&self) -> Work {
-        let mut work = self.work();
-        work += subtraction_work(self.space());
-        work
+        work_with(self, subtraction_work)
     }
+}
+
+/// What an application and then `more` costs.
+pub(super) fn work_with<A: LinearOperator>(operator: &A, more: impl Fn(&A::Space) -> Work) -> Work {
+    let mut work = operator.work();
+    work += more(operator.space());
+    work
 }
 
 /// [`BlockDiracOperator::subtract_block_image`] in two steps.

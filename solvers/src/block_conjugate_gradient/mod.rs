@@ -41,8 +41,8 @@ pub struct Block<V> {
 pub struct BlockCallbacks<'a, A: LinearOperator> {
     /// Computes the residuals that count; `None` stands for ‖b − A x‖ / ‖b‖ of each source.
     pub residuals: Option<&'a mut BlockResiduals<'a, A>>,
-    /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and in any case when all
-    /// are small enough. Default 0: then only.
+    /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and when all ought to be small enough
+    /// and those that count are not. Default 0: then only, and the first time those that count are just looked at.
     pub replaced_at: f64,
     /// Keeps the states of the solve, if anybody does.
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
@@ -254,10 +254,13 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 Ok(&delta * t)
             })?;
             self.applications += 1;
-            self.work += self.a.work_of_block_descent();
             let gram = match gram {
-                Ok(gram) => gram,
+                Ok(gram) => {
+                    self.work += self.a.work_of_block_descent();
+                    gram
+                }
                 Err(failure) => {
+                    self.work += self.a.work();
                     // Directions that have come to depend on each other begin anew, once.
                     let again = self.replaced_after == Some(self.iterations);
                     if again || matches!(failure, Failure::NotFinite { .. }) {
@@ -442,7 +445,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         c.column_norms().iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect()
     }
 
-    /// Whether the residuals are to be replaced.
+    /// Whether the residuals that count are to be computed.
     fn is_due(&self, iterated: &[f64]) -> bool {
         largest(iterated) <= self.callbacks.replaced_at * self.replaced
             || iterated.iter().zip(&self.targets).all(|(residual, target)| residual <= target)

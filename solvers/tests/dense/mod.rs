@@ -33,6 +33,11 @@ impl VectorSpace for Space {
         Ok(vec![Complex64::default(); self.dimension])
     }
 
+    /// What is read before it is written shows.
+    fn scratch_vector(&self) -> Result<Self::Vector, Infallible> {
+        Ok(vec![Complex64::new(f64::NAN, f64::NAN); self.dimension])
+    }
+
     fn copy(&self, from: &Self::Vector, to: &mut Self::Vector) -> Result<(), Infallible> {
         to.clone_from(from);
         Ok(())

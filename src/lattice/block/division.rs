@@ -45,9 +45,15 @@ impl Method {
     }
 }
 
-/// Whether hops of so many fields go on with matrix units, in groups of whole warps: see `cl/block_ending.cl`.
+/// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/block_ending.cl`.
+pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
+    let fits = T::STORAGE == StoragePrecision::Double && layout.lanes() == 1;
+    fits && MATRIX_COLUMNS.contains(&columns) && columns.is_multiple_of(2)
+}
+
+/// Whether matrix units do what these hops go on with; elsewhere they are imitated.
 pub(crate) fn ends_on_matrix_units<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> bool {
-    Method::of::<T>(device, layout, columns) == Method::MatrixUnits && columns.is_multiple_of(2)
+    can_end_blocks::<T>(layout, columns) && Method::of::<T>(device, layout, columns) == Method::MatrixUnits
 }
 
 /// How the work is divided.
