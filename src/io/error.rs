@@ -244,6 +244,19 @@ pub enum ErrorKind {
         /// x, y, z or t.
         direction: char,
     },
+    /// A spinor of a propagator has an infinity or a NaN.
+    #[error(
+        "the solution for spin {spin}, colour {colour} is not finite at {}; the data are damaged, copy the file or solve again",
+        tuple(coordinates)
+    )]
+    SpinorNotFinite {
+        /// That of the source.
+        spin: usize,
+        /// That of the source.
+        colour: usize,
+        /// The first such site, x, y, z, t.
+        coordinates: [usize; 4],
+    },
     /// A link is not in SU(3).
     #[error(
         "links are far from SU(3): the worst is at {} in direction {direction}, off by {deviation:.3e} (at most \

@@ -18,6 +18,7 @@ use super::payload::Payload;
 use super::read::{ReadOptions, extents};
 use crate::host::{Dims, Spinor};
 use crate::scalar::Precision;
+use rayon::prelude::*;
 use std::path::Path;
 
 /// Writes the solutions of a propagator one after the other.
@@ -122,7 +123,7 @@ pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
 /// Reads all solutions in a propagator file. Of the options, those that concern links mean nothing here.
 ///
 /// # Errors
-/// When the file is damaged, is no propagator of Dirac spinors, or has a checksum that is not that of its data.
+/// When the file is damaged, is no propagator of Dirac spinors, has a checksum that is not that of its data, or numbers that are not finite.
 pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Propagator, Error> {
     let mut input = Input::open(path.as_ref())?;
     let file = LimeFile::scan(&mut input)?;
@@ -201,6 +202,11 @@ fn read_record(
         if !ok {
             return Err(input.error(ErrorKind::ChecksumMismatch { kind, stored, computed }));
         }
+    }
+    let finite = |spinor: &Spinor<f64>| spinor.0.iter().flatten().all(|z| z.is_finite());
+    if let Some(site) = field.par_iter().position_first(|spinor| !finite(spinor)) {
+        let coordinates = dims.coordinates(site);
+        return Err(input.error(ErrorKind::SpinorNotFinite { spin, colour, coordinates }));
     }
     Ok(Some(PropagatorRecord { spin, colour, precision, field }))
 }
@@ -285,6 +291,24 @@ mod tests {
         assert!(error.is_mismatch(), "{error}");
         let options = ReadOptions { ignore_checksum: true, ..Default::default() };
         assert_eq!(read_propagator_with(&path, &options).unwrap().records.len(), 2);
+    }
+
+    #[test]
+    fn a_solution_that_is_not_finite_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("propagator.lime");
+        for value in [f64::NAN, f64::NEG_INFINITY] {
+            let mut damaged = field(0);
+            damaged[37].0[2][1].im = value;
+            let mut writer = PropagatorWriter::create(&path, dims(), Precision::Single, "").unwrap();
+            writer.write(0, 0, &field(0)).unwrap();
+            writer.write(3, 2, &damaged).unwrap();
+            writer.finish().unwrap();
+            let error = read_propagator(&path).unwrap_err();
+            let coordinates = dims().coordinates(37);
+            let expected = ErrorKind::SpinorNotFinite { spin: 3, colour: 2, coordinates };
+            assert_eq!(format!("{:?}", error.kind), format!("{expected:?}"));
+        }
     }
 
     /// As other programs write pairs of sources and solutions: only the source has spin and colour.
