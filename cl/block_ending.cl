@@ -17,9 +17,6 @@
 // In place of a block that there is not.
 #define NOWHERE 0xffffffffu
 
-#define FIELD(k, of_quad) ((k) % QUADS * 4 + (of_quad))
-#define FIELD_EXISTS(k, of_quad) (SOURCES % 4 == 0 || FIELD(k, of_quad) < SOURCES)
-
 // What a warp does after each other: in rounds, each for one component.
 #define ROUNDS_OF_HALF ((STAGED_COMPONENTS + WARPS - 1) / WARPS)
 #define IN_HALF(round) ((round) % ROUNDS_OF_HALF * WARPS + ITEM / 32)

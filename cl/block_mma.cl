@@ -36,7 +36,7 @@ static inline place place_of(const uint parities, const uint blocks, const uint 
     FOR_NUMBERS(k) {                                                                                            \
         const size_t quad = (size_t)(k % QUADS * 4) * parities * SPINOR_HALF_FIELD(blocks);                     \
         const size_t address = quad + at.start[k / QUADS];                                                      \
-        if (at.exists[k / QUADS] && (SOURCES % 4 == 0 || k % QUADS * 4 + at.field < SOURCES)) {                 \
+        if (at.exists[k / QUADS] && FIELD_EXISTS(k, at.field)) {                                                \
             body                                                                                                \
         }                                                                                                       \
     }

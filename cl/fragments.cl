@@ -23,6 +23,10 @@
 // Numbers that an item has of all fields, one of each quad and half.
 #define NUMBERS (2 * QUADS)
 
+// The field that an item's number `k` is of, by which field of its quad that is, and whether there is one.
+#define FIELD(k, of_quad) ((k) % QUADS * 4 + (of_quad))
+#define FIELD_EXISTS(k, of_quad) (SOURCES % 4 == 0 || FIELD(k, of_quad) < SOURCES)
+
 // Tiles of a Gram matrix, on and above its diagonal, row after row.
 #define TILES (QUADS * (QUADS + 1) / 2)
 #define TILE_AT(row, column) ((row) * QUADS - (row) * ((row) - 1) / 2 + (column) - (row))

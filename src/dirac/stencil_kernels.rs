@@ -8,7 +8,9 @@ use crate::device::{
     REDUCTION_SOURCE, Range, Reduction,
 };
 use crate::host::{NDIM, Reconstruction, WilsonForm};
-use crate::lattice::{GaugeField, GramSums, Layout, LinkFormat, Matrices, Sites, Slab, field_key};
+use crate::lattice::{
+    GaugeField, GramSums, Layout, LinkFormat, MATRIX_TILE, Matrices, Sites, Slab, field_key,
+};
 use crate::scalar::Storage;
 use std::cell::OnceCell;
 use std::sync::Mutex;
@@ -258,7 +260,7 @@ impl SlabKernels {
             parameters.extend(Reduction::parameters());
         } else if task.ending.is_of_block() {
             parameters.push(Parameter::output::<f64>("partials"));
-            gram = Some(GramSums::new(&slab.device, task.sources, GRAM_TILE, groups.count)?);
+            gram = Some(GramSums::new(&slab.device, task.sources, MATRIX_TILE, groups.count)?);
         }
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
         let signed = last && links.reconstruction() != Reconstruction::None;
@@ -278,9 +280,6 @@ impl SlabKernels {
         })
     }
 }
-
-/// Rows and columns of the tiles in which matrix units make a Gram matrix: see `cl/fragments.cl`.
-const GRAM_TILE: usize = 4;
 
 /// Blocks whose halos a work-group packs at least: a stencil's may have only one.
 const SMALLEST_PACKING_GROUP: usize = 8;

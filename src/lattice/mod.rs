@@ -16,7 +16,7 @@ mod spinor_field;
 mod spinors;
 mod transfer;
 
-pub(crate) use block::{GramSums, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units};
+pub(crate) use block::{GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units};
 pub use gauge_field::GaugeField;
 pub(crate) use gauge_field::{GaugeStorage, LinkFormat};
 pub(crate) use halo::{Halo, Packing};

@@ -313,16 +313,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     /// Computes the residuals that count; a verdict, or the iteration goes on to smaller ones.
     fn look(&mut self) -> Result<Option<Verdict>, ErrorOf<A>> {
         self.settle()?;
-        self.applications += 1;
-        self.true_residuals = if let Some(residuals) = &mut self.callbacks.residuals {
-            residuals(&mut self.x, None)?
-        } else {
-            self.a.residual(self.b, &self.x, &mut self.z)?;
-            self.work += self.work_of_residuals();
-            self.true_residuals_of(&self.z)?
-        };
-        // What was kept before may be a correction to another solution.
-        self.best.r_norm2 = f64::INFINITY;
+        self.compute_residuals(false)?;
         let true_residual = largest(&self.true_residuals);
         if true_residual <= self.params.stopping.tolerance {
             return Ok(Some(Ok(())));
@@ -457,9 +448,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.residuals_of_x = self.iterated(&self.c);
         let iterated = largest(&self.residuals_of_x);
         let last = largest(&self.true_residuals);
-        self.compute_residuals()?;
-        // What was kept before may be a correction to another solution.
-        self.best.r_norm2 = f64::INFINITY;
+        self.compute_residuals(true)?;
         let true_residual = largest(&self.true_residuals);
         let tolerance = self.params.stopping.tolerance;
         if true_residual <= tolerance {
@@ -494,30 +483,25 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.targets = self.residuals_of_x.iter().zip(&self.true_residuals).map(target).collect();
     }
 
-    /// The residuals that count; what is stored of Q becomes the residual of the system.
-    fn compute_residuals(&mut self) -> Result<(), ErrorOf<A>> {
+    /// The residuals that count; if they are to be replaced, what is stored of Q becomes the residual of the system.
+    fn compute_residuals(&mut self, replace: bool) -> Result<(), ErrorOf<A>> {
         self.applications += 1;
-        self.t = SquareMatrix::identity(self.t.size());
+        // What was kept before may be a correction to another solution.
+        self.best.r_norm2 = f64::INFINITY;
+        if replace {
+            self.t = SquareMatrix::identity(self.t.size());
+        }
         if let Some(residuals) = &mut self.callbacks.residuals {
-            self.true_residuals = residuals(&mut self.x, Some(&mut self.q))?;
+            self.true_residuals = residuals(&mut self.x, replace.then_some(&mut self.q))?;
             return Ok(());
         }
-        self.a.residual(self.b, &self.x, &mut self.q)?;
-        self.true_residuals = self.true_residuals_of(&self.q)?;
-        self.work += self.work_of_residuals();
+        let (space, r) = (self.a.space(), if replace { &mut self.q } else { &mut self.z });
+        self.a.residual(self.b, &self.x, r)?;
+        self.work += self.a.work();
+        self.work += gram_work(space);
+        let norms = space.gram(r)?.norms_of_gram();
+        self.true_residuals = norms.iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect();
         Ok(())
-    }
-
-    /// Those of the columns of R, relative to the sources.
-    fn true_residuals_of(&self, r: &VectorOf<A>) -> Result<Vec<f64>, ErrorOf<A>> {
-        let norms = self.a.space().gram(r)?.norms_of_gram();
-        Ok(norms.iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect())
-    }
-
-    fn work_of_residuals(&self) -> Work {
-        let mut work = self.a.work();
-        work += gram_work(self.a.space());
-        work
     }
 
     /// Why there is no next iteration, if so.
@@ -549,7 +533,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 self.a.space().copy(&self.best.x, &mut self.x)?;
                 self.residuals_of_x.clone_from(&self.best_residuals);
             }
-            self.compute_residuals()?;
+            self.compute_residuals(true)?;
             let small_enough = largest(&self.true_residuals) <= self.params.stopping.tolerance;
             if small_enough && failure != Failure::Interrupted {
                 verdict = Ok(());

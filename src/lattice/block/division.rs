@@ -16,6 +16,9 @@ const GROUPS_OF_UNIT: usize = 24;
 const MATRIX_GROUPS_OF_UNIT: usize = 8;
 const MATRIX_LOCAL: usize = 256;
 
+/// Rows and columns of the tiles in which they make a Gram matrix: see `cl/fragments.cl`.
+pub(crate) const MATRIX_TILE: usize = 4;
+
 /// Numbers of each field that one warp multiplies at a time, and work-items in a warp.
 const NUMBERS_OF_WARP: usize = 16;
 const WARP: usize = 32;
@@ -35,20 +38,19 @@ pub enum Method {
 impl Method {
     /// The faster one on a device.
     pub fn of<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> Self {
-        let fits = T::STORAGE == StoragePrecision::Double && layout.lanes() == 1;
-        let many = MATRIX_COLUMNS.contains(&columns);
-        if fits && many && device.supports_matrix_units(MatrixOperation::SmallDouble) {
-            Self::MatrixUnits
-        } else {
-            Self::Items
-        }
+        let supported = device.supports_matrix_units(MatrixOperation::SmallDouble);
+        if supported && suits_matrix_units::<T>(layout, columns) { Self::MatrixUnits } else { Self::Items }
     }
+}
+
+/// Whether there are kernels for matrix units, and it is better to use them.
+fn suits_matrix_units<T: Storage>(layout: &Layout, columns: usize) -> bool {
+    T::STORAGE == StoragePrecision::Double && layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
 }
 
 /// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/block_ending.cl`.
 pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
-    let fits = T::STORAGE == StoragePrecision::Double && layout.lanes() == 1;
-    fits && MATRIX_COLUMNS.contains(&columns) && columns.is_multiple_of(2)
+    suits_matrix_units::<T>(layout, columns) && columns.is_multiple_of(2)
 }
 
 /// Whether matrix units do what these hops go on with; elsewhere they are imitated.
@@ -132,7 +134,7 @@ impl Division {
         let most_groups = MATRIX_GROUPS_OF_UNIT * device.info().compute_units.max(1);
         let groups = numbers.div_ceil(in_group).clamp(1, most_groups);
         let all_exist = (numbers / parities).is_multiple_of(in_group);
-        Self { tile: 4, local: MATRIX_LOCAL, slots: 1, copies: 1, groups, all_exist }
+        Self { tile: MATRIX_TILE, local: MATRIX_LOCAL, slots: 1, copies: 1, groups, all_exist }
     }
 }
 

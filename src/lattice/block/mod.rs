@@ -18,7 +18,7 @@ use division::{Division, Method, piece};
 use lattice_solvers::{Advance, SquareMatrix};
 use std::sync::Mutex;
 
-pub(crate) use division::{can_end_blocks, ends_on_matrix_units};
+pub(crate) use division::{MATRIX_TILE, can_end_blocks, ends_on_matrix_units};
 pub(crate) use gram_sums::{GramSums, PendingGram};
 pub(crate) use matrices::Matrices;
 
