@@ -2,7 +2,7 @@
 // work-item. LANES is the width of their vectors, MATRIX_UNITS 1 if there are those. One number is stored at the end, so that
 // nothing is left out.
 
-__kernel void fma_chains(uint rounds, real factor, __global real *out) {
+__kernel EXPLICIT_VECTORS void fma_chains(uint rounds, real factor, __global real *out) {
     vreal chain[CHAINS];
 #pragma unroll
     for (int c = 0; c < CHAINS; c++) {

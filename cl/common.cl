@@ -29,10 +29,14 @@
 #define UNROLL_8
 #endif
 
+// Kernels whose vectors are explicit say so, that compilers which make vectors of work-items, as Intel's, leave them as they are: they would
+// take ten times as long for code that is no faster.
 #if LANES == 1
 #define vreal real
+#define EXPLICIT_VECTORS
 #else
 #define vreal JOIN(REAL, LANES)
+#define EXPLICIT_VECTORS __attribute__((vec_type_hint(vreal)))
 #endif
 
 // Where a group may be one work-item, which needs none.

@@ -148,7 +148,7 @@ static inline void multiply_panels(__global const real *a, __global const real *
 }
 
 // Dimensions 0 and 1 count the blocks of C.
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+__kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(1, 1, 1))) void
 gemm_panels(ulong m, ulong n, ulong k, element alpha, __global const element *a_packed,
             __global const element *b_packed, element beta, __global element *c, ulong c_offset, ulong c_leading,
             ulong c_stride) {

@@ -3,7 +3,7 @@
 // Besides the common definitions the host gives LOCAL_SIZE, the work-group size. The elements that fill no whole pack are the last group's.
 // Sums are in double, in the order that reduction.cl fixes.
 
-#define KERNEL __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
+#define KERNEL __kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 
 // y = x
 KERNEL copy(IN(x), OUT(y), ulong count) { FOR_EACH_PACK(STORE(LOAD(x), y)) }

@@ -103,7 +103,7 @@ static inline void add_lines(uint lines, uint width, uint item, __local element 
 // group_rows = GROUP_ROWS - PACK rows, and have places to spare. A pack may begin in what is before the column, and
 // end in what is behind: the next column, mostly. Nothing comes of those lanes. Before A the buffer goes on at least
 // to the multiple; behind A it may end, so the last columns, `apart`, are taken by elements.
-__kernel __attribute__((reqd_work_group_size(LOCAL_ROWS, LOCAL_SLICES, 1))) void
+__kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(LOCAL_ROWS, LOCAL_SLICES, 1))) void
 gemv_rows(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conjugate, IN(x), ulong x_stride, element beta,
           OUT(y), ulong y_stride, ulong group_rows, __global element *partials, __global uint *counters) {
 #if LAST_ADDS
@@ -230,7 +230,7 @@ static inline element inner_product(pack straight, pack crossed, uint conjugate)
 #endif
 
 // y_j = sum over i of a_ij x_i, or of conj(a_ij) x_i; the elements of x are neighbours.
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
+__kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 gemv_columns(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conjugate, IN(x), element beta, OUT(y),
              ulong y_stride, __global element *partials) {
     const ulong first = get_group_id(0) * COLUMNS;

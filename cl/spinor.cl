@@ -51,7 +51,7 @@ static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
 }
 
 // y = y + a x
-__kernel void axpy(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+__kernel EXPLICIT_VECTORS void axpy(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                    __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
@@ -62,7 +62,7 @@ __kernel void axpy(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER
 }
 
 // y = x + b y
-__kernel void xpby(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
+__kernel EXPLICIT_VECTORS void xpby(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
                    __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
@@ -73,7 +73,7 @@ __kernel void xpby(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER
 }
 
 // Sums: Re (x, y), Im (x, y).
-__kernel void inner_product(const uint parities, const uint blocks, __global const stored *restrict x,
+__kernel EXPLICIT_VECTORS void inner_product(const uint parities, const uint blocks, __global const stored *restrict x,
                             __global const stored *restrict y, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
@@ -87,7 +87,7 @@ __kernel void inner_product(const uint parities, const uint blocks, __global con
 }
 
 // Sum: (x, x).
-__kernel void norm2(const uint parities, const uint blocks, __global const stored *restrict x, REDUCTION_PARAMETERS)
+__kernel EXPLICIT_VECTORS void norm2(const uint parities, const uint blocks, __global const stored *restrict x, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -99,7 +99,7 @@ __kernel void norm2(const uint parities, const uint blocks, __global const store
 }
 
 // x = x + a p; r = r - a q. Sum: (r, r).
-__kernel void advance(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+__kernel EXPLICIT_VECTORS void advance(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                       __global const stored *restrict p, __global stored *restrict x, __global const stored *restrict q,
                       __global stored *restrict r, REDUCTION_PARAMETERS)
 {
@@ -120,7 +120,7 @@ __kernel void advance(const uint parities, const uint blocks, NUMBER_MEMORY, NUM
 }
 
 // p = r + b p; q = s + b q. Sums: (r, q), (q, q).
-__kernel void redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
+__kernel EXPLICIT_VECTORS void redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
                        __global const stored *restrict r, __global stored *restrict p,
                        __global const stored *restrict s, __global stored *restrict q, REDUCTION_PARAMETERS)
 {
@@ -142,7 +142,7 @@ __kernel void redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NU
 }
 
 // x = x + a p; p = r + b p; q = s + b q. Sums: (r, q), (q, q).
-__kernel void follow_and_redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+__kernel EXPLICIT_VECTORS void follow_and_redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                                   NUMBER_PARAMETERS(b), __global const stored *restrict r,
                                   __global const stored *restrict s, __global stored *restrict x,
                                   __global stored *restrict p, __global stored *restrict q, REDUCTION_PARAMETERS)
@@ -167,7 +167,7 @@ __kernel void follow_and_redirect(const uint parities, const uint blocks, NUMBER
 }
 
 // r = r - a q. Sum: (r, r).
-__kernel void subtract(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+__kernel EXPLICIT_VECTORS void subtract(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                        __global const stored *restrict q, __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
@@ -183,7 +183,7 @@ __kernel void subtract(const uint parities, const uint blocks, NUMBER_MEMORY, NU
 }
 
 // x = x + a p; p = r + b p.
-__kernel void follow(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
+__kernel EXPLICIT_VECTORS void follow(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
                      __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
@@ -196,7 +196,7 @@ __kernel void follow(const uint parities, const uint blocks, NUMBER_MEMORY, NUMB
 }
 
 // x = x + a p + b r; r = r - b t. Sums: (q, r), (r, r).
-__kernel void stabilise(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
+__kernel EXPLICIT_VECTORS void stabilise(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
                         NUMBER_PARAMETERS(b), __global const stored *restrict p, __global const stored *restrict t,
                         __global const stored *restrict q, __global stored *restrict x, __global stored *restrict r,
                         REDUCTION_PARAMETERS)
@@ -220,7 +220,7 @@ __kernel void stabilise(const uint parities, const uint blocks, NUMBER_MEMORY, N
 }
 
 // p = r + b (p - c v).
-__kernel void turn(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
+__kernel EXPLICIT_VECTORS void turn(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
                    __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {

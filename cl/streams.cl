@@ -40,7 +40,7 @@
     }
 #endif
 
-#define STREAM __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
+#define STREAM __kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1))) void
 
 static inline real sum_of_lanes(vreal v) {
 #if LANES == 1

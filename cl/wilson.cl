@@ -331,7 +331,7 @@ static inline void store_halo(__global real * halo, const uint4 extents, const u
 //   to_ahead    U_t† (1 ± γ_t)ψ on the last one, in LINK_UNIT
 // `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
 // one parity only, `first_parity`. The second dimension of the range are the sources.
-__kernel void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
+__kernel EXPLICIT_VECTORS void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
                         __global real *restrict to_behind, __global real *restrict to_ahead, const uint4 extents, const uint blocks,
                         const uint t_origin, const real t_sign, const uint first_parity)
 {
@@ -527,7 +527,7 @@ static inline void share_links(__local pair *shared, __global const stored *link
 }
 #endif
 
-__kernel void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
+__kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
                      const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
 #if ROUNDS
                      , const uint2 rounds

@@ -1,5 +1,6 @@
 //! What a device says about itself.
 
+use super::caches;
 use opencl3::device::{
     CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device as RawDevice,
 };
@@ -53,7 +54,8 @@ pub struct DeviceInfo {
     pub memory_bytes: u64,
     /// Largest single allocation that the driver promises, in bytes.
     pub max_allocation_bytes: u64,
-    /// Cache of global memory, in bytes: the last level by the driver's word, 0 where it has none.
+    /// Cache of global memory, in bytes: the last level by the driver's word, for processors by that of the operating
+    /// system where it knows of a larger one; 0 where neither does.
     pub cache_bytes: u64,
     /// Local memory of a work-group by the driver's word, in bytes.
     pub local_memory_bytes: u64,
@@ -103,6 +105,7 @@ impl DeviceInfo {
             || extensions.iter().any(|e| e == "cl_khr_fp64");
         let capability =
             || Some([device.compute_capability_major_nv().ok()?, device.compute_capability_minor_nv().ok()?]);
+        let by_system = if kind == DeviceKind::Cpu { caches::largest() } else { 0 };
         let tells_capability = extensions.iter().any(|e| e == "cl_nv_device_attribute_query");
         Ok(Self {
             platform: platform.to_owned(),
@@ -114,7 +117,7 @@ impl DeviceInfo {
             fp64,
             memory_bytes: device.global_mem_size()?,
             max_allocation_bytes: device.max_mem_alloc_size()?,
-            cache_bytes: device.global_mem_cache_size().unwrap_or(0),
+            cache_bytes: device.global_mem_cache_size().unwrap_or(0).max(by_system),
             local_memory_bytes: device.local_mem_size()?,
             compute_units: device.max_compute_units()? as usize,
             clock_mhz: device.max_clock_frequency().unwrap_or(0),

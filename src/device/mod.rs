@@ -28,6 +28,7 @@ mod binary_cache;
 mod buffer;
 mod build;
 mod cache_mode;
+mod caches;
 mod counters;
 mod discovery;
 mod error;

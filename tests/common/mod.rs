@@ -21,9 +21,14 @@ pub fn shared() -> Option<PathBuf> {
     if folder.join("data").is_dir() {
         return Some(folder);
     }
-    // Not by a macro: the test harness would keep that to itself.
-    let _ = writeln!(std::io::stderr(), "SKIPPED: the public configurations are not in {}", folder.display());
+    skipped(&format!("the public configurations are not in {}", folder.display()));
     None
+}
+
+/// Says loudly that a test leaves something out.
+pub fn skipped(why: &str) {
+    // Not by a macro: the test harness would keep that to itself.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// Links in SU(3) that all differ from each other.
