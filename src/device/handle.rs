@@ -11,6 +11,7 @@ use super::kernel_key::KernelKey;
 use super::matrix_units::MatrixOperation;
 use super::number::NumberPool;
 use super::pinned_memory::PinnedPool;
+use super::place::Place;
 use super::probe;
 use super::program::Program;
 use super::recorder::{DeviceRecorder, Queue, Recorder};
@@ -69,6 +70,17 @@ pub(super) struct Core {
     pub copy: CommandQueue,
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
+    /// Where programs of devices that are open at the same time have to differ, see [`DeviceInfo::confuses_kernels`].
+    pub place: Option<Place>,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        if self.place.is_some() {
+            // The next device at this place must find none of these kernels under way. A failure has nobody to be told any more.
+            let _ = self.compute.finish();
+        }
+    }
 }
 
 /// What a recorder is told of a command.
@@ -195,6 +207,7 @@ impl Device {
             copy,
             profiling,
             recorder,
+            place: found.info.confuses_kernels().then(Place::take),
         };
         Ok(Self(Arc::new(Inner {
             core: Arc::new(core),

@@ -87,6 +87,12 @@ impl DeviceInfo {
         if self.platform == POCL { major.parse().ok() } else { None }
     }
 
+    /// Whether the driver may abort when two queues run the same kernel on grids of different sizes: PoCL 5 does (seen with 5.0, not with 3.1,
+    /// 6.0 and 7.1), as it takes the compiled code of one for that of the other when it lets go of it.
+    pub(super) fn confuses_kernels(&self) -> bool {
+        matches!(self.pocl_version(), Some(4 | 5))
+    }
+
     /// Asks the driver.
     pub(super) fn query(platform: &str, device: &RawDevice) -> Result<Self, ClError> {
         let kind_bits = device.dev_type()?;

@@ -46,6 +46,7 @@ mod number;
 mod pending;
 mod pinned;
 mod pinned_memory;
+mod place;
 mod pool;
 mod probe;
 mod program;

@@ -5,6 +5,7 @@ use super::error::{BuildFailure, DeviceError, Result};
 use super::handle::{Core, Device};
 use super::kernel::Kernel;
 use super::kernel_key::KernelKey;
+use super::place::Place;
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
 use opencl3::program::Program as RawProgram;
 use std::fmt;
@@ -26,6 +27,10 @@ impl Program {
         let mut options = key.options()?;
         if device.supports_inline_ptx() {
             options.push_str(" -D INLINE_PTX=1");
+        }
+        // For the driver these are different kernels, then. The first device has the programs that all have elsewhere.
+        if let Some(number @ 1..) = core.place.as_ref().map(Place::number) {
+            options.push_str(&format!(" -D PLACE_OF_DEVICE={number}"));
         }
         let identity = identity(core, key, &options, &source);
         let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core) };
