@@ -347,8 +347,8 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
 // x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular, so that what is overwritten of p and q in the orders below is not needed any more.
 __kernel EXPLICIT_VECTORS void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
-                            __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
-                            __global stored *p, __global stored *o)
+                                             __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
+                                             __global stored *p, __global stored *o)
 {
     __local pair local_matrices[MATRIX_NUMBERS(4)];
     AGREEMENT_LOCAL;
@@ -574,7 +574,7 @@ __kernel EXPLICIT_VECTORS void block_gram(const uint parities, const uint blocks
 
 // q = q - z D, and q†q of that
 __kernel EXPLICIT_VECTORS void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
-                             __global stored *restrict q, __global double2 *restrict partials)
+                                              __global stored *restrict q, __global double2 *restrict partials)
 {
     __local pair factors[MATRIX_NUMBERS(1)];
     AGREEMENT_LOCAL;

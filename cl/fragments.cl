@@ -9,7 +9,7 @@
 //
 // Fields are taken four at a time, a *quad*. A complex product is four real ones. Which row of C is called which is free, and so is the order of terms.
 //
-// For a Gram matrix the terms are numbers. Where a product is subtracted from what a Gram matrix is made of (SUBTRACT_FIELDS), it is made transposed: rows are
+// For a Gram matrix the terms are numbers. Where a product is subtracted from what a Gram matrix is made of (subtract_fields), it is made transposed: rows are
 // the real parts of a quad and then its imaginary parts; columns are numbers, in such an order that what an item has of C is what it needs of A and of B. For
 // loads and stores two items exchange parts: one has the real parts of two numbers, the other their imaginary parts.
 //

@@ -52,7 +52,7 @@ static inline spinor combine(const spinor x, const vcomplex a, const spinor y)
 
 // y = y + a x
 __kernel EXPLICIT_VECTORS void axpy(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
-                   __global const stored *restrict x, __global stored *restrict y)
+                                    __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(from, x);
@@ -63,7 +63,7 @@ __kernel EXPLICIT_VECTORS void axpy(const uint parities, const uint blocks, NUMB
 
 // y = x + b y
 __kernel EXPLICIT_VECTORS void xpby(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
-                   __global const stored *restrict x, __global stored *restrict y)
+                                    __global const stored *restrict x, __global stored *restrict y)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(from, x);
@@ -74,7 +74,7 @@ __kernel EXPLICIT_VECTORS void xpby(const uint parities, const uint blocks, NUMB
 
 // Sums: Re (x, y), Im (x, y).
 __kernel EXPLICIT_VECTORS void inner_product(const uint parities, const uint blocks, __global const stored *restrict x,
-                            __global const stored *restrict y, REDUCTION_PARAMETERS)
+                                             __global const stored *restrict y, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0;
@@ -100,8 +100,8 @@ __kernel EXPLICIT_VECTORS void norm2(const uint parities, const uint blocks, __g
 
 // x = x + a p; r = r - a q. Sum: (r, r).
 __kernel EXPLICIT_VECTORS void advance(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
-                      __global const stored *restrict p, __global stored *restrict x, __global const stored *restrict q,
-                      __global stored *restrict r, REDUCTION_PARAMETERS)
+                                       __global const stored *restrict p, __global stored *restrict x, __global const stored *restrict q,
+                                       __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -121,8 +121,8 @@ __kernel EXPLICIT_VECTORS void advance(const uint parities, const uint blocks, N
 
 // p = r + b p; q = s + b q. Sums: (r, q), (q, q).
 __kernel EXPLICIT_VECTORS void redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b),
-                       __global const stored *restrict r, __global stored *restrict p,
-                       __global const stored *restrict s, __global stored *restrict q, REDUCTION_PARAMETERS)
+                                        __global const stored *restrict r, __global stored *restrict p,
+                                        __global const stored *restrict s, __global stored *restrict q, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -143,9 +143,9 @@ __kernel EXPLICIT_VECTORS void redirect(const uint parities, const uint blocks, 
 
 // x = x + a p; p = r + b p; q = s + b q. Sums: (r, q), (q, q).
 __kernel EXPLICIT_VECTORS void follow_and_redirect(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
-                                  NUMBER_PARAMETERS(b), __global const stored *restrict r,
-                                  __global const stored *restrict s, __global stored *restrict x,
-                                  __global stored *restrict p, __global stored *restrict q, REDUCTION_PARAMETERS)
+                                                   NUMBER_PARAMETERS(b), __global const stored *restrict r,
+                                                   __global const stored *restrict s, __global stored *restrict x,
+                                                   __global stored *restrict p, __global stored *restrict q, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -168,7 +168,7 @@ __kernel EXPLICIT_VECTORS void follow_and_redirect(const uint parities, const ui
 
 // r = r - a q. Sum: (r, r).
 __kernel EXPLICIT_VECTORS void subtract(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
-                       __global const stored *restrict q, __global stored *restrict r, REDUCTION_PARAMETERS)
+                                        __global const stored *restrict q, __global stored *restrict r, REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble sum = (vdouble)0;
@@ -184,7 +184,7 @@ __kernel EXPLICIT_VECTORS void subtract(const uint parities, const uint blocks, 
 
 // x = x + a p; p = r + b p.
 __kernel EXPLICIT_VECTORS void follow(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a), NUMBER_PARAMETERS(b),
-                     __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
+                                      __global const stored *restrict r, __global stored *restrict x, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(residual, r);
@@ -197,9 +197,9 @@ __kernel EXPLICIT_VECTORS void follow(const uint parities, const uint blocks, NU
 
 // x = x + a p + b r; r = r - b t. Sums: (q, r), (r, r).
 __kernel EXPLICIT_VECTORS void stabilise(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(a),
-                        NUMBER_PARAMETERS(b), __global const stored *restrict p, __global const stored *restrict t,
-                        __global const stored *restrict q, __global stored *restrict x, __global stored *restrict r,
-                        REDUCTION_PARAMETERS)
+                                         NUMBER_PARAMETERS(b), __global const stored *restrict p, __global const stored *restrict t,
+                                         __global const stored *restrict q, __global stored *restrict x, __global stored *restrict r,
+                                         REDUCTION_PARAMETERS)
 {
     REDUCTION_LOCAL;
     vdouble re = (vdouble)0, im = (vdouble)0, sum = (vdouble)0;
@@ -221,7 +221,7 @@ __kernel EXPLICIT_VECTORS void stabilise(const uint parities, const uint blocks,
 
 // p = r + b (p - c v).
 __kernel EXPLICIT_VECTORS void turn(const uint parities, const uint blocks, NUMBER_MEMORY, NUMBER_PARAMETERS(b), NUMBER_PARAMETERS(c),
-                   __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
+                                    __global const stored *restrict r, __global const stored *restrict v, __global stored *restrict p)
 {
     FOR_EACH_BLOCK(parities) {
         LOAD(residual, r);

@@ -332,8 +332,8 @@ static inline void store_halo(__global real * halo, const uint4 extents, const u
 // `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
 // one parity only, `first_parity`. The second dimension of the range are the sources.
 __kernel EXPLICIT_VECTORS void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
-                        __global real *restrict to_behind, __global real *restrict to_ahead, const uint4 extents, const uint blocks,
-                        const uint t_origin, const real t_sign, const uint first_parity)
+                                         __global real *restrict to_behind, __global real *restrict to_ahead, const uint4 extents, const uint blocks,
+                                         const uint t_origin, const real t_sign, const uint first_parity)
 {
     const uint row = extents.x / 2, face_blocks = row * extents.y * extents.z, last_slice = extents.w - 1;
     const uint item = get_global_id(0);
@@ -528,35 +528,35 @@ static inline void share_links(__local pair *shared, __global const stored *link
 #endif
 
 __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
-                     const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
+                                      const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
 #if ROUNDS
-                     , const uint2 rounds
+                                      , const uint2 rounds
 #endif
 #if FULL
-                     , const real shift
+                                      , const real shift
 #else
-                     , const uint parity
+                                      , const uint parity
 #endif
 #if !FULL && SHIFT
-                     , const real shift, __global const stored *restrict shifted
+                                      , const real shift, __global const stored *restrict shifted
 #endif
 #if HALO
-                     , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
+                                      , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
 #endif
 #if PRODUCTS
-                     , __global const stored *restrict against
+                                      , __global const stored *restrict against
 #endif
 #if SUBTRACT
-                     , NUMBER_MEMORY, NUMBER_PARAMETERS(a)
+                                      , NUMBER_MEMORY, NUMBER_PARAMETERS(a)
 #endif
 #if NORM2
-                     , REDUCTION_PARAMETERS
+                                      , REDUCTION_PARAMETERS
 #endif
 #if SUBTRACT_BLOCK
-                     , __global const double2 *restrict matrix
+                                      , __global const double2 *restrict matrix
 #endif
 #if GRAM
-                     , __global double2 *restrict partials
+                                      , __global double2 *restrict partials
 #endif
 )
 {

@@ -87,8 +87,8 @@ impl DeviceInfo {
         if self.platform == POCL { major.parse().ok() } else { None }
     }
 
-    /// Whether the driver may abort when two queues run the same kernel on grids of different sizes: PoCL 5 does (seen with 5.0, not with 3.1,
-    /// 6.0 and 7.1), as it takes the compiled code of one for that of the other when it lets go of it.
+    /// Whether the driver may abort when two queues run the same kernel on grids of different sizes. PoCL 5.0 does, as it takes the compiled code of
+    /// one for that of the other when it lets go of it; 3.1, 6.0 and 7.1 do not, and 4, which nobody tried, is taken to.
     pub(super) fn confuses_kernels(&self) -> bool {
         matches!(self.pocl_version(), Some(4 | 5))
     }

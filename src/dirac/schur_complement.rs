@@ -32,6 +32,8 @@ pub struct SchurComplement<T: Storage> {
     to_even: ByEnding<HopEvenOdd<T>>,
     /// H_oe ψ. Made once, so that an application allocates nothing, for the adjoint and all other forms as well.
     between: Arc<Mutex<ParityField<T>>>,
+    /// Whether hops can end with what is done to a block.
+    ends_blocks: bool,
 }
 
 impl<T: Storage> SchurComplement<T> {
@@ -40,7 +42,14 @@ impl<T: Storage> SchurComplement<T> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
         let to_odd = Self::inner_hop(links, form, sources)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
-        Ok(Self { space, links: links.clone(), form, to_odd, to_even: ByEnding::default(), between })
+        let lattice = links.lattice();
+        let ends = |slab: &Slab| {
+            let layout = slab.layout(lattice.dims(), T::STORAGE);
+            ends_on_matrix_units::<T>(&slab.device, &layout, sources)
+        };
+        let ends_blocks = !lattice.team().is_host() && lattice.slabs().iter().all(ends);
+        let (links, to_even) = (links.clone(), ByEnding::default());
+        Ok(Self { space, links, form, to_odd, to_even, between, ends_blocks })
     }
 
     /// H_oe ψ
@@ -83,6 +92,7 @@ impl<T: Storage> SchurComplement<T> {
             to_odd: Self::inner_hop(&self.links, form, self.space.columns())?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
+            ends_blocks: self.ends_blocks,
         })
     }
 
@@ -173,25 +183,13 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
     }
 }
 
-impl<T: Storage> SchurComplement<T> {
-    /// Whether hops can end with what is done to a block.
-    fn ends_blocks(&self) -> bool {
-        let lattice = self.links.lattice();
-        let ends = |slab: &Slab| {
-            let layout = slab.layout(lattice.dims(), T::STORAGE);
-            ends_on_matrix_units::<T>(&slab.device, &layout, self.space.columns())
-        };
-        !lattice.team().is_host() && lattice.slabs().iter().all(ends)
-    }
-}
-
 impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     fn start_gram_of_image(
         &self,
         psi: &ParityField<T>,
         out: &mut ParityField<T>,
     ) -> Result<PendingGram<'_>, DeviceError> {
-        if !self.ends_blocks() {
+        if !self.ends_blocks {
             self.apply(psi, out)?;
             return self.space.start_gram(out);
         }
@@ -201,7 +199,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     }
 
     fn work_with_gram_of_image(&self) -> Work {
-        if self.ends_blocks() { self.work_with(Ending::Gram) } else { work_with(self, gram_work) }
+        if self.ends_blocks { self.work_with(Ending::Gram) } else { work_with(self, gram_work) }
     }
 
     fn subtract_block_image(
@@ -211,7 +209,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
         q: &mut ParityField<T>,
         factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
     ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
-        if !self.ends_blocks() {
+        if !self.ends_blocks {
             return apply_and_subtract(self, psi, image, q, factor);
         }
         let mut between = lock(&self.between);
@@ -225,7 +223,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     }
 
     fn work_of_block_subtraction(&self) -> Work {
-        if self.ends_blocks() {
+        if self.ends_blocks {
             self.work_with(Ending::SubtractBlock)
         } else {
             work_with(self, subtraction_work)
