@@ -1,24 +1,13 @@
-// Products of small matrices between the fields of a block on the matrix units of NVIDIA GPUs, in double: mma.sync of shape 8 x 8 x 4, two at a time.
-//
-// SOURCES        fields in a block
-// LOCAL_SIZE     work-items of a group in the first dimension
-// ITEMS          all work-items of a group, a multiple of 32
+// Operands of products of small matrices with the fields of a block, in double: mma.sync of shape 8 x 8 x 4, two at a time. See quads.cl.
 //
 // A warp has sixteen numbers of every field at a time, in two halves of eight. With g = lane / 4 and t = lane % 4 fragments are, by the PTX manual ("Matrix
 // Fragments for mma.m8n8k4" with .f64): of A (row g, column t), of B (row t, column g), of C (row g, columns 2t and 2t + 1).
 //
-// Fields are taken four at a time, a *quad*. A complex product is four real ones. Which row of C is called which is free, and so is the order of terms.
+// A complex product is four real ones. Which row of C is called which is free, and so is the order of terms.
 //
 // For a Gram matrix the terms are numbers. Where a product is subtracted from what a Gram matrix is made of (subtract_fields), it is made transposed: rows are
 // the real parts of a quad and then its imaginary parts; columns are numbers, in such an order that what an item has of C is what it needs of A and of B. For
 // loads and stores two items exchange parts: one has the real parts of two numbers, the other their imaginary parts.
-//
-// Without INLINE_PTX the instructions are done by their definition, through local memory: slow, but it lets every device test the addressing.
-
-#define ITEM (get_local_id(1) * LOCAL_SIZE + get_local_id(0))
-#define LANE (ITEM % 32)
-#define WARPS (ITEMS / 32)
-#define QUADS ((SOURCES + 3) / 4)
 
 // Numbers that an item has of all fields, one of each quad and half.
 #define NUMBERS (2 * QUADS)
@@ -27,23 +16,8 @@
 #define FIELD(k, of_quad) ((k) % QUADS * 4 + (of_quad))
 #define FIELD_EXISTS(k, of_quad) (SOURCES % 4 == 0 || FIELD(k, of_quad) < SOURCES)
 
-// Tiles of a Gram matrix, on and above its diagonal, row after row.
-#define TILES (QUADS * (QUADS + 1) / 2)
-#define TILE_AT(row, column) ((row) * QUADS - (row) * ((row) - 1) / 2 + (column) - (row))
-
-#ifdef INLINE_PTX
-#define UNROLLED _Pragma("unroll")
-#else
-// Some compilers take minutes where many barriers follow each other.
-#define UNROLLED _Pragma("nounroll")
-#endif
-#define FOR_QUADS(quad) UNROLLED for (int quad = 0; quad < QUADS; ++quad)
 #define FOR_NUMBERS(k) UNROLLED for (int k = 0; k < NUMBERS; ++k)
 #define FOR_HALVES(first) UNROLLED for (int first = 0; first < NUMBERS; first += QUADS)
-
-// For functions that are given a work-item's numbers, which have to stay in registers. None of them returns a structure, for which Oclgrind does not know what
-// the inliner notes.
-#define INLINE static inline __attribute__((always_inline))
 
 // An operand is two fragments, for four terms and for four more; an item has a number of each. It comes from the items' registers, once they have been shown, or
 // from local memory.
@@ -156,34 +130,16 @@ INLINE void add_gram(double2 *sums, const double2 *z SHOWN_PARAMETER)
     }
 }
 
-// The sums of a work-group to `partials`: [number of the tiles][work-group], where a tile has four rows and columns. `memory` has GRAM_NUMBERS numbers.
+// The sums of a work-group to `partials`: see publish_sums_of_warps. `memory` has GRAM_NUMBERS numbers.
 INLINE void publish(const double2 *sums, __local double2 *memory, __global double2 *partials)
 {
     UNROLLED
     for (int tile = 0; tile < TILES; ++tile)
         memory[(ITEM / 32 * TILES + tile) * 32 + LANE] = sums[tile];
-    GROUP_BARRIER;
-    for (uint number = ITEM; number < TILES * 16; number += ITEMS) {
-        // (re + i im)* (re + i im), of which the parts are four rows or columns from each other.
-        const uint row = number / 4 % 4, column = number % 4;
-        double2 sum = (double2)(0.0, 0.0);
-        for (int warp = 0; warp < WARPS; ++warp) {
-            __local const double *tile = (__local const double *)(memory + (warp * TILES + number / 16) * 32);
-            sum.x += tile[row * 8 + column] + tile[(row + 4) * 8 + column + 4];
-            sum.y += tile[row * 8 + column + 4] - tile[(row + 4) * 8 + column];
-        }
-        partials[(size_t)number * get_num_groups(0) + get_group_id(0)] = sum;
-    }
+    publish_sums_of_warps((__local const double *)memory, partials);
 }
 
-// Of a matrix, the number of which an item has a part in the fragments of a pair of quads; zero beyond its last row or column.
-INLINE double2 matrix_number(__global const double2 *matrix, const uint i, const uint j)
-{
-    return SOURCES % 4 == 0 || (i < SOURCES && j < SOURCES) ? matrix[i * SOURCES + j] : (double2)(0.0, 0.0);
-}
-
-// Operands of a matrix: [quad][quad][item of a warp]
-#define FRAGMENTS (QUADS * QUADS * 32)
+// An operand of a matrix.
 #define FRAGMENT(fragments, i, j) FROM_MEMORY((fragments) + ((i) * QUADS + (j)) * 32)
 
 // -D, transposed, to be followed by a barrier.

@@ -322,7 +322,9 @@ impl Device {
 
     /// Whether kernels may use the matrix units for this, in NVIDIA's assembly.
     pub fn supports_matrix_units(&self, operation: MatrixOperation) -> bool {
-        self.info().compute_capability >= Some(operation.least_capability()) && self.supports_inline_ptx()
+        self.info().compute_capability >= Some(operation.least_capability())
+            && self.info().driver_major() >= Some(operation.least_driver())
+            && self.supports_inline_ptx()
     }
 
     /// Whether the compiler takes a limit on the registers of a work-item.

@@ -83,8 +83,13 @@ pub(super) const POCL: &str = "Portable Computing Language";
 impl DeviceInfo {
     /// Major version of PoCL; `None` for other implementations of OpenCL.
     pub fn pocl_version(&self) -> Option<u32> {
+        if self.platform == POCL { self.driver_major() } else { None }
+    }
+
+    /// Major version of the driver, if its version begins with one.
+    pub(super) fn driver_major(&self) -> Option<u32> {
         let (major, _) = self.driver_version.split_once('.')?;
-        if self.platform == POCL { major.parse().ok() } else { None }
+        major.parse().ok()
     }
 
     /// Whether the driver may abort when two queues run the same kernel on grids of different sizes. PoCL 5.0 does, as it takes the compiled code of

@@ -36,6 +36,7 @@ const WILSON_BLOCK: KernelFamily = KernelFamily::new(
         include_str!("../../cl/links.cl"),
         REDUCTION_SOURCE,
         NUMBER_SOURCE,
+        include_str!("../../cl/quads.cl"),
         include_str!("../../cl/fragments.cl"),
         include_str!("../../cl/block_ending.cl"),
         include_str!("../../cl/wilson.cl"),

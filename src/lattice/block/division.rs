@@ -23,6 +23,13 @@ pub(crate) const MATRIX_TILE: usize = 4;
 const NUMBERS_OF_WARP: usize = 16;
 const WARP: usize = 32;
 
+/// Work-items of a group there in half precision, and its sites: see `cl/block_mma_half.cl` and `bench/runs/2026-11-24-h200/block-cg-half.txt`.
+const HALF_LOCAL: usize = 96;
+const HALF_SITES: usize = 8;
+
+/// Most rounds of which it adds up what matrix units have multiplied in single precision.
+const MOST_ROUNDS_IN_SINGLE: usize = 64;
+
 /// Columns that matrix units are used for: four are multiplied at a time, and with more than twelve the registers are too few.
 const MATRIX_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
 
@@ -38,19 +45,29 @@ pub enum Method {
 impl Method {
     /// The faster one on a device.
     pub fn of<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> Self {
-        let supported = device.supports_matrix_units(MatrixOperation::SmallDouble);
-        if supported && suits_matrix_units::<T>(layout, columns) { Self::MatrixUnits } else { Self::Items }
+        let supported =
+            matrix_operation::<T>().is_some_and(|operation| device.supports_matrix_units(operation));
+        if supported && suits_matrix_units(layout, columns) { Self::MatrixUnits } else { Self::Items }
     }
 }
 
-/// Whether there are kernels for matrix units, and it is better to use them.
-fn suits_matrix_units<T: Storage>(layout: &Layout, columns: usize) -> bool {
-    T::STORAGE == StoragePrecision::Double && layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
+/// What matrix units do in the kernels for fields so stored, if there are any.
+pub(super) fn matrix_operation<T: Storage>() -> Option<MatrixOperation> {
+    match T::STORAGE {
+        StoragePrecision::Double => Some(MatrixOperation::SmallDouble),
+        StoragePrecision::Single => None,
+        StoragePrecision::Half => Some(MatrixOperation::Bfloat16),
+    }
+}
+
+/// Whether it is better to use them.
+fn suits_matrix_units(layout: &Layout, columns: usize) -> bool {
+    layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
 }
 
 /// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/block_ending.cl`.
 pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
-    suits_matrix_units::<T>(layout, columns) && columns.is_multiple_of(2)
+    T::STORAGE == StoragePrecision::Double && suits_matrix_units(layout, columns) && columns.is_multiple_of(2)
 }
 
 /// Whether matrix units do what these hops go on with; elsewhere they are imitated.
@@ -84,7 +101,7 @@ impl Division {
     ) -> Self {
         match method {
             Method::Items => Self::of_items::<T>(device, layout, parities, columns),
-            Method::MatrixUnits => Self::of_matrix_units(device, layout, parities),
+            Method::MatrixUnits => Self::of_matrix_units::<T>(device, layout, parities),
         }
     }
 
@@ -127,14 +144,21 @@ impl Division {
         Self { tile, local, slots: 1, copies, groups, all_exist: all_exist(local) }
     }
 
-    /// Each warp has some numbers of all fields, in the fragments that its instructions take.
-    fn of_matrix_units(device: &Device, layout: &Layout, parities: usize) -> Self {
-        let numbers = parities * layout.blocks() * Spinor::<f64>::COMPONENTS;
-        let in_group = MATRIX_LOCAL / WARP * NUMBERS_OF_WARP;
-        let most_groups = MATRIX_GROUPS_OF_UNIT * device.info().compute_units.max(1);
-        let groups = numbers.div_ceil(in_group).clamp(1, most_groups);
-        let all_exist = (numbers / parities).is_multiple_of(in_group);
-        Self { tile: MATRIX_TILE, local: MATRIX_LOCAL, slots: 1, copies: 1, groups, all_exist }
+    /// Each warp has some numbers of all fields, in the fragments that its instructions take; in half precision a group has whole sites.
+    fn of_matrix_units<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Self {
+        let half = T::STORAGE == StoragePrecision::Half;
+        let numbers = layout.blocks() * Spinor::<f64>::COMPONENTS;
+        let (local, in_parity, in_group, groups_of_unit) = if half {
+            (HALF_LOCAL, layout.blocks(), HALF_SITES, GROUPS_OF_UNIT)
+        } else {
+            (MATRIX_LOCAL, numbers, MATRIX_LOCAL / WARP * NUMBERS_OF_WARP, MATRIX_GROUPS_OF_UNIT)
+        };
+        let rounds = (parities * in_parity).div_ceil(in_group);
+        let least_groups = if half { rounds / MOST_ROUNDS_IN_SINGLE } else { 1 };
+        let most_groups = groups_of_unit * device.info().compute_units.max(1);
+        let groups = rounds.clamp(1, most_groups.max(least_groups));
+        let all_exist = in_parity.is_multiple_of(in_group);
+        Self { tile: MATRIX_TILE, local, slots: 1, copies: 1, groups, all_exist }
     }
 }
 

@@ -36,8 +36,19 @@ const MATRIX_UNITS: KernelFamily = KernelFamily::new(
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/quads.cl"),
         include_str!("../../../cl/fragments.cl"),
         include_str!("../../../cl/block_mma.cl"),
+    ],
+);
+
+const MATRIX_UNITS_IN_HALF: KernelFamily = KernelFamily::new(
+    "block_mma_half",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/quads.cl"),
+        include_str!("../../../cl/block_mma_half.cl"),
     ],
 );
 
@@ -45,7 +56,10 @@ const MATRIX_UNITS: KernelFamily = KernelFamily::new(
 /// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
 
-/// Columns whose numbers fit in these registers.
+/// The same in `cl/block_mma_half.cl`, where loads are fewer and there are to be more work-items.
+const REGISTERS_IN_HALF: u32 = 96;
+
+/// Columns whose numbers fit in the registers of `cl/block.cl`.
 const COLUMNS_OF_LIMIT: usize = 12;
 
 /// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
@@ -93,6 +107,19 @@ fn items_key<T: Storage>(
     if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key }
 }
 
+/// That of `cl/block_mma.cl` or `cl/block_mma_half.cl`.
+fn matrix_units_key<T: Storage>(
+    device: &Device,
+    layout: &Layout,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    let half = T::STORAGE == StoragePrecision::Half;
+    let family = if half { MATRIX_UNITS_IN_HALF } else { MATRIX_UNITS };
+    let key = key::<T>(family, device, layout, columns, division).define("ITEMS", division.local);
+    if half && device.supports_register_limit() { key.max_registers(REGISTERS_IN_HALF) } else { key }
+}
+
 /// The kernels for blocks on one slab, and the memory that they share.
 pub struct BlockKernels {
     parities: u32,
@@ -127,9 +154,7 @@ impl BlockKernels {
         let division = Division::new::<T>(method, device, layout, parities, columns);
         let key = match method {
             Method::Items => items_key::<T>(device, layout, parities, columns, &division),
-            Method::MatrixUnits => {
-                key::<T>(MATRIX_UNITS, device, layout, columns, &division).define("ITEMS", division.local)
-            }
+            Method::MatrixUnits => matrix_units_key::<T>(device, layout, columns, &division),
         };
         let Division { tile, local, groups, .. } = division;
         let program = device.program(&key)?;
