@@ -16,7 +16,7 @@ const GROUPS_OF_UNIT: usize = 24;
 const MATRIX_GROUPS_OF_UNIT: usize = 8;
 const MATRIX_LOCAL: usize = 256;
 
-/// Rows and columns of the tiles in which they make a Gram matrix: see `cl/fragments.cl`.
+/// Rows and columns of the tiles in which they make a Gram matrix: see `cl/quads.cl`.
 pub(crate) const MATRIX_TILE: usize = 4;
 
 /// Numbers of each field that one warp multiplies at a time, and work-items in a warp.
@@ -38,7 +38,7 @@ const MATRIX_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
 pub enum Method {
     /// `cl/block.cl`
     Items,
-    /// `cl/block_mma.cl`
+    /// `cl/block_mma.cl`, in half precision `cl/block_mma_half.cl`
     MatrixUnits,
 }
 
