@@ -1,13 +1,12 @@
 //! The kernels on matrix units; the others are tested with the fields they are for.
 
-use super::super::layout::Place;
-use super::super::transfer;
+use super::super::{Lattice, Sites, Spinors};
 use super::division::matrix_operation;
 use super::*;
-use crate::device::{Buffer, CacheMode, DeviceOptions, TuningMode, discover};
+use crate::device::{CacheMode, DeviceOptions, Team, TuningMode, discover};
 use crate::host::{Dims, Spinor, block_fields};
-use crate::scalar::{Half, Real};
-use num_complex::{Complex, Complex64};
+use crate::scalar::Half;
+use num_complex::Complex64;
 
 /// Numbers without a pattern.
 fn spinors(count: usize, seed: f64) -> Vec<Spinor<f64>> {
@@ -20,67 +19,14 @@ fn components(spinors: &[Spinor<f64>]) -> impl Iterator<Item = Complex64> {
     spinors.iter().flat_map(|z| z.0.into_iter().flatten())
 }
 
-/// The fields of a block, whose sites the host has in the order [column][parity][number in the layout].
-struct Fields<'a> {
-    layout: &'a Layout,
-    dims: Dims,
-    parities: usize,
-    columns: usize,
+/// The fields of a block, in double.
+fn in_double<T: Storage>(there: &Spinors<T>) -> Vec<Spinor<f64>> {
+    there.to_host().unwrap().iter().map(Spinor::cast).collect()
 }
 
-impl Fields<'_> {
-    fn count(&self) -> usize {
-        self.columns * self.parities * self.layout.blocks()
-    }
-
-    fn upload<T: Storage>(&self, device: &Device, host: &[Spinor<f64>]) -> Buffer<T::Stored> {
-        let of_field = self.parities * self.layout.half_field(Shape::SPINOR);
-        let mut there = Buffer::zeroed(device, self.columns * of_field).unwrap();
-        for (column, host) in host.chunks(self.count() / self.columns).enumerate() {
-            let parities: Vec<usize> = (0..self.parities).collect();
-            let values = |site: usize, numbers: &mut [Complex<T::Real>]| {
-                let Place { parity, block, .. } = self.layout.place(self.dims.coordinates(site));
-                let spinor = &host[parity * self.layout.blocks() + block];
-                for (number, z) in numbers.iter_mut().zip(components(&[*spinor])) {
-                    *number = Complex::new(T::Real::from_f64(z.re), T::Real::from_f64(z.im));
-                }
-            };
-            let start = column * of_field;
-            transfer::upload::<T>(
-                &mut there,
-                start,
-                self.dims,
-                self.layout,
-                Shape::SPINOR,
-                &parities,
-                values,
-            )
-            .unwrap();
-        }
-        there
-    }
-
-    fn read<T: Storage>(&self, there: &Buffer<T::Stored>) -> Vec<Spinor<f64>> {
-        let (layout, stored) = (self.layout, there.to_vec().unwrap());
-        let at = |k: usize| {
-            let parity = k / layout.blocks() % self.parities;
-            let place = Place { parity, block: k % layout.blocks(), lane: 0 };
-            let field = &stored
-                [k / (self.parities * layout.blocks()) * self.parities * layout.half_field(Shape::SPINOR)..];
-            let unit = if layout.has_units(Shape::SPINOR) {
-                let first = layout.unit_offset(Shape::SPINOR, place);
-                bytemuck::pod_read_unaligned(bytemuck::cast_slice(&field[first..first + 2]))
-            } else {
-                T::Real::from_f64(1.0)
-            };
-            Spinor::from_fn(|s, c| {
-                let [re, im] =
-                    layout.offsets(Shape::SPINOR, 3 * s + c, place).map(|k| T::load(field[k], unit).to_f64());
-                Complex64::new(re, im)
-            })
-        };
-        (0..self.count()).map(at).collect()
-    }
+/// What a kernel takes of them.
+fn argument<T: Storage>(there: &mut Spinors<T>) -> Argument<'_> {
+    Argument::from(&mut there.on_devices_mut()[0])
 }
 
 /// The largest absolute value; not a number if one of them is not.
@@ -116,18 +62,23 @@ fn tolerances<T: Storage>() -> (f64, f64) {
     }
 }
 
-fn check<T: Storage>(device: &Device, extents: [usize; 4], parities: usize, columns: usize) {
+/// `device` has one lane.
+fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns: usize) {
     let dims = Dims::new(extents).unwrap();
-    let what =
-        format!("{}, {:?}: {dims}, {parities} parities, {columns} columns", device.label(), T::STORAGE);
-    let layout = Layout::new(dims, 0, dims[3], 1, T::STORAGE);
+    let what = format!("{}, {:?}: {dims}, {sites:?}, {columns} columns", device.label(), T::STORAGE);
+    let lattice = Lattice::new(&Team::of([device.clone()]), dims).unwrap();
+    let layout = lattice.slabs()[0].layout(dims, T::STORAGE);
+    let parities = sites.parities().len();
     let kernels = BlockKernels::with::<T>(Method::MatrixUnits, device, &layout, parities, columns).unwrap();
-    let fields = Fields { layout: &layout, dims, parities, columns };
     let (of_fields, of_gram) = tolerances::<T>();
-    let mut there =
-        [0.7, 1.1, 1.9, 2.3].map(|seed| fields.upload::<T>(device, &spinors(fields.count(), seed)));
+    let fields = |seed| {
+        let fields: Vec<_> =
+            spinors(columns * sites.of(dims.volume()), seed).iter().map(Spinor::cast).collect();
+        Spinors::<T>::from_host(&lattice, sites, columns, &fields).unwrap()
+    };
+    let mut there = [0.7, 1.1, 1.9, 2.3].map(fields);
     // As they are stored.
-    let mut host = there.each_ref().map(|there| fields.read::<T>(there));
+    let mut host = there.each_ref().map(in_double);
     let matrix = |seed: f64, is_there: fn(usize, usize) -> bool| {
         let at = |i: usize, j: usize| {
             Complex64::new((seed * (3 * i + j) as f64).sin(), (seed + (i * j) as f64).cos())
@@ -137,20 +88,20 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], parities: usize, colu
     let [earlier, step] = [3.1, 1.3].map(|seed| matrix(seed, |_, _| true));
     let (turn, keep) = (matrix(0.7, |i, j| i <= j), matrix(2.1, |i, j| i >= j));
     // The host goes on with what is there.
-    let compare = |there: &[Buffer<T::Stored>; 4], host: &mut [Vec<Spinor<f64>>; 4], what: &str| {
+    let compare = |there: &[Spinors<T>; 4], host: &mut [Vec<Spinor<f64>>; 4], what: &str| {
         for ((there, host), name) in there.iter().zip(host).zip(["X", "Q", "P", "O"]) {
-            let found = fields.read::<T>(there);
+            let found = in_double(there);
             let error = distance(&found, host);
             assert!(error < of_fields, "{what}, {name}: {error:e}");
             *host = found;
         }
     };
 
-    kernels.gram(Argument::from(&there[0])).unwrap();
+    kernels.gram(argument(&mut there[0])).unwrap();
     assert_gram(&kernels.sums().read().unwrap(), &block_fields::gram(columns, &host[0]), of_gram, &what);
 
     let [_, q, p, _] = &mut there;
-    kernels.subtract(&step, Argument::from(&*p), Argument::from(&mut *q)).unwrap();
+    kernels.subtract(&step, argument(p), argument(q)).unwrap();
     let gram = kernels.sums().read().unwrap();
     let [_, q, p, _] = &mut host;
     assert_gram(&gram, &block_fields::subtract(columns, p, step.elements(), q), of_gram, &what);
@@ -165,7 +116,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], parities: usize, colu
         let matrices = Advance { earlier, step, turn: &turn, keep: &keep, overwrite };
         let [x, q, p, o] = &mut host;
         block_fields::advance(matrices, x, q, p, in_pairs.then_some(o));
-        let [x, q, p, o] = there.each_mut().map(Argument::from);
+        let [x, q, p, o] = there.each_mut().map(argument);
         kernels.advance(matrices, [x, q, p], in_pairs.then_some(o)).unwrap();
         compare(&there, &mut host, &format!("{what}: {matrices:?}"));
     }
@@ -174,13 +125,13 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], parities: usize, colu
 fn check_sizes<T: Storage>(device: &Device) {
     // A lattice that fills work-groups and some that do not, and numbers of fields that are multiples of four and not.
     if std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0") {
-        return check::<T>(device, [2, 2, 2, 6], 2, 5);
+        return check::<T>(device, [2, 2, 2, 6], Sites::All, 5);
     }
-    check::<T>(device, [4, 4, 4, 2], 1, 8);
-    check::<T>(device, [2, 6, 2, 10], 2, 5);
+    check::<T>(device, [4, 4, 4, 2], Sites::Parity(0), 8);
+    check::<T>(device, [2, 6, 2, 10], Sites::All, 5);
     if matrix_operation::<T>().is_some_and(|operation| device.supports_matrix_units(operation)) {
         for columns in 1..=12 {
-            check::<T>(device, [6, 2, 14, 10], 2, columns);
+            check::<T>(device, [6, 2, 14, 10], Sites::All, columns);
         }
     }
 }
@@ -190,7 +141,10 @@ fn check_sizes<T: Storage>(device: &Device) {
 fn matrix_units_do_what_the_twin_does() {
     let options =
         DeviceOptions { cache: CacheMode::Off, tuning: TuningMode::Shipped, ..DeviceOptions::default() };
-    for found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+    for mut found in discover().devices.into_iter().filter(|found| found.info.fp64) {
+        // One lane on processors, too.
+        found.info.native_vector_width_float = 1;
+        found.info.native_vector_width_double = 1;
         let device = Device::open(&found, &options).unwrap();
         check_sizes::<f64>(&device);
         if matches!(device.info().pocl_version(), Some(4 | 5)) {
