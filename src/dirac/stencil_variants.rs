@@ -272,7 +272,7 @@ const ONE_WAVE: usize = 1 << 17;
 const USUAL_CACHE_BYTES: usize = 32 << 20;
 
 /// Work-groups that each core of a CPU shall have at least, to even out what the cores do.
-const GROUPS_OF_CORE: usize = 8;
+const GROUPS_OF_CORE: usize = 4;
 
 /// Rounds of a group on a CPU, beyond which nothing is gained.
 const ROUNDS_OF_CORE: usize = 32;
