@@ -84,6 +84,12 @@ struct SlabKernels {
 /// Bytes that a GPU moves while the host reads a number from it and hands it work again: about 20 µs at 4 TB/s on an H200.
 const BYTES_DURING_A_READ: u64 = 80 << 20;
 
+/// The same for each core of a processor: with PoCL its threads go to sleep and are woken up again, which takes about 40 µs.
+const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
+
+/// Blocks for which it is worth to wake up a thread of a processor.
+const FEWEST_BLOCKS_OF_GROUP: usize = 16;
+
 impl<T: Storage, F> SpinorSpace<T, F> {
     /// The vectors of type `F` are this many fields on `sites`.
     pub(super) fn new(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
@@ -184,9 +190,10 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 impl SlabKernels {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
         let local = local_size(device);
+        let blocks = parities * layout.blocks();
         let groups = match device.info().kind {
-            DeviceKind::Cpu => 4 * device.info().compute_units.max(1),
-            _ => (parities * layout.blocks()).div_ceil(local),
+            DeviceKind::Cpu => blocks.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(4 * device.info().compute_units.max(1)),
+            _ => blocks.div_ceil(local),
         };
         let program = device.program(&space_key::<T>(device, layout))?;
         let kernel = |name: &str, numbers: &[[&'static str; 3]], fields: &[Parameter], sums: bool| {
@@ -320,8 +327,11 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
 
     fn bytes_during_a_read(&self) -> u64 {
         match &self.kernels.slabs[..] {
-            [one] if one.device.info().kind != DeviceKind::Cpu => BYTES_DURING_A_READ,
-            // On the host and on processors a read costs nothing; sums over several devices are read anyway.
+            [one] => match one.device.info().kind {
+                DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * one.device.info().compute_units as u64,
+                _ => BYTES_DURING_A_READ,
+            },
+            // On the host a read costs nothing; sums over several devices are read anyway.
             _ => 0,
         }
     }
