@@ -29,6 +29,17 @@ fn json(line: &str, directory: &Path) -> Value {
 }
 
 #[test]
+fn lists_name_what_is_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench stencil --device 0.0 --dims 4x4x4x4 --precision single,half --links 8,12 --launches 1 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap().iter();
+    let kinds: Vec<(&str, u64)> =
+        rows.map(|row| (word(row, "precision"), row["parameters"]["links"].as_u64().unwrap())).collect();
+    assert_eq!(kinds, [("single", 12), ("single", 8), ("half", 12), ("half", 8)]);
+}
+
+#[test]
 fn every_storage_is_checked_and_timed() {
     assert!(!common::devices().is_empty());
     let folder = tempfile::tempdir().unwrap();

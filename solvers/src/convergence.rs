@@ -49,6 +49,9 @@ const LONGEST_BLIND_REPLACED: u64 = 8;
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;
 
+/// Iterations that the rate is trusted for as a whole; of a longer way, for half of it: residuals that fell slowly may begin to fall fast.
+const SHORT_WAY: usize = 4;
+
 /// How often a replaced residual may fail to be smaller than the last one.
 const FUTILE_REPLACEMENTS: usize = 3;
 
@@ -527,7 +530,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 _ => LONGEST_BLIND,
             };
             let most = (cheap as u64).min(longest) as usize;
-            most.min(self.iterations_left(iterated)).min(self.iterations)
+            let left = self.iterations_left(iterated);
+            let trusted = if left > SHORT_WAY { left / 2 } else { left };
+            most.min(trusted).min(self.iterations)
         });
         self.next_look = self.iterations + step.max(1);
     }

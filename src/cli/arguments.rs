@@ -7,6 +7,7 @@ use crate::io::{self, Format, GaugeFile, ReadOptions, WriteOptions};
 use crate::scalar;
 use serde::Serializer;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Joins the extents of a lattice written as words: `--dims 8 8 8 16` becomes `--dims 8x8x8x16`.
@@ -53,6 +54,12 @@ pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
         .into_iter()
         .find(|reconstruction| text == reconstruction.to_string())
         .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
+}
+
+/// Whether an option that takes several words, or `all`, asks for this one.
+pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
+    let found = found.to_string();
+    asked.iter().any(|asked| *asked == "all" || *asked == found)
 }
 
 /// A path in a result: JSON has text only, and what is not UTF-8 stands there as a person sees it.

@@ -1,7 +1,7 @@
 //! `cr-solve tune`: finds the fastest variants of the kernels on a device, and keeps them.
 
 use super::Common;
-use super::arguments::path_text;
+use super::arguments::{is_wanted, path_text};
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
@@ -31,8 +31,8 @@ pub struct Arguments {
     #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
     dims: Vec<Dims>,
     /// Precisions: double, single, half or all; gemm has no half
-    #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
-    precision: String,
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    precision: Vec<String>,
     /// Gemm: m, n and k of the products, N for NxNxN; one product stands for all up to the next powers of two
     #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["1024"], value_parser = Extents::parse)]
     sizes: Vec<Extents>,
@@ -40,14 +40,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_values = ["nn"], value_parser = ["nn", "nt", "tn", "tt"])]
     forms: Vec<String>,
     /// Gemm: elements are real, complex or all
-    #[arg(long, default_value = "all", value_parser = ["all", "real", "complex"])]
-    elements: String,
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "real", "complex"])]
+    elements: Vec<String>,
     /// Gemm: single precision as three products of TF32 parts, too
     #[arg(long)]
     three_tf32: bool,
     /// Stencil: reals stored for each link: 18, 12, 8 or all
-    #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
-    links: String,
+    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
+    links: Vec<String>,
     /// Stencil: right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
@@ -181,12 +181,10 @@ fn tune_lattices(
         report.note(format_args!("{dims}: random links and spinors"));
         let configuration = random::hot(dims, 1);
         let lattice = Lattice::new(team, dims)?;
-        let links: Vec<Reconstruction> = Reconstruction::ALL
-            .into_iter()
-            .filter(|links| arguments.links == "all" || arguments.links == links.to_string())
-            .collect();
+        let links: Vec<Reconstruction> =
+            Reconstruction::ALL.into_iter().filter(|links| is_wanted(&arguments.links, links)).collect();
         for precision in StoragePrecision::ALL {
-            if arguments.precision != "all" && arguments.precision != precision.to_string() {
+            if !is_wanted(&arguments.precision, precision) {
                 continue;
             }
             for &links in &links {
@@ -232,9 +230,8 @@ fn tune_products(
         ("single", "complex", tune_gemm::<Complex<f32>>),
         ("double", "complex", tune_gemm::<Complex<f64>>),
     ];
-    let wanted = |asked: &str, found: &str| asked == "all" || asked == found;
     for (precision, kind, tune) in elements {
-        if !wanted(&arguments.precision, precision) || !wanted(&arguments.elements, kind) {
+        if !is_wanted(&arguments.precision, precision) || !is_wanted(&arguments.elements, kind) {
             continue;
         }
         let mut arithmetics = vec![Arithmetic::Ieee];

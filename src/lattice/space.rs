@@ -192,7 +192,9 @@ impl SlabKernels {
         let local = local_size(device);
         let blocks = parities * layout.blocks();
         let groups = match device.info().kind {
-            DeviceKind::Cpu => blocks.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(4 * device.info().compute_units.max(1)),
+            DeviceKind::Cpu => {
+                blocks.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(4 * device.info().compute_units.max(1))
+            }
             _ => blocks.div_ceil(local),
         };
         let program = device.program(&space_key::<T>(device, layout))?;

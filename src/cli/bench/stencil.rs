@@ -2,6 +2,7 @@
 
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
+use crate::cli::arguments::is_wanted;
 use crate::cli::failure::{Failure, Status};
 use crate::cli::statistics::Spread;
 use crate::device::{Device, DeviceError, Event, Team};
@@ -10,7 +11,7 @@ use crate::host::{
     Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
 };
 use crate::lattice::{GaugeField, Lattice, ParityField, SpinorField};
-use crate::scalar::{Half, Precision, Storage};
+use crate::scalar::{Half, Real, Storage, StoragePrecision};
 use crate::tuning::longer_batch;
 use clap::ValueEnum;
 use lattice_solvers::{LinearOperator, Work};
@@ -25,11 +26,11 @@ pub struct Arguments {
     #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
     dims: Vec<Dims>,
     /// Precisions: double, single, half or all
-    #[arg(long, default_value = "all", value_parser = ["all", "double", "single", "half"])]
-    precision: String,
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    precision: Vec<String>,
     /// Reals stored for each link: 18, 12, 8 or all
-    #[arg(long, default_value = "all", value_parser = ["all", "18", "12", "8"])]
-    links: String,
+    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
+    links: Vec<String>,
     /// Right-hand sides: fields that the operator is applied to at once; several numbers for several kernels
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
@@ -88,18 +89,15 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             let configuration = random::hot(dims, 1);
             let psi = random::spinor_field(dims, 2);
             let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
-            let wanted = |name: &str| arguments.precision == "all" || arguments.precision == name;
-            if wanted("double") {
-                session.arithmetic(number, Precision::Double)?;
-                case.measure::<f64>(1e-14, session)?;
-            }
-            if wanted("single") {
-                session.arithmetic(number, Precision::Single)?;
-                case.measure::<f32>(1e-6, session)?;
-            }
-            if wanted("half") {
-                session.arithmetic(number, Precision::Single)?;
-                case.measure::<Half>(1e-3, session)?;
+            for precision in StoragePrecision::ALL {
+                if !is_wanted(&arguments.precision, precision) {
+                    continue;
+                }
+                match precision {
+                    StoragePrecision::Double => case.measure::<f64>(1e-14, session)?,
+                    StoragePrecision::Single => case.measure::<f32>(1e-6, session)?,
+                    StoragePrecision::Half => case.measure::<Half>(1e-3, session)?,
+                }
             }
         }
     }
@@ -255,10 +253,11 @@ fn spinor_of_source(psi: &[Spinor<f64>], source: usize, site: usize) -> Spinor<f
 
 impl Case<'_> {
     fn measure<T: Storage>(&self, bound: f64, session: &mut Session<'_>) -> Result<(), Failure> {
+        session.arithmetic(self.number, T::Real::PRECISION)?;
         let dims = self.configuration.dims();
         let lattice = Lattice::new(&Team::from(self.device.clone()), dims)?;
         for reconstruction in Reconstruction::ALL {
-            if self.arguments.links != "all" && self.arguments.links != reconstruction.to_string() {
+            if !is_wanted(&self.arguments.links, reconstruction) {
                 continue;
             }
             let links =

@@ -9,6 +9,7 @@ mod transfers;
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
+use crate::cli::arguments::is_wanted;
 use crate::cli::failure::Failure;
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::host::PeriodicNumbers;
@@ -27,8 +28,8 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "PART,…", value_delimiter = ',')]
     only: Vec<Part>,
     /// Precisions of the streams: double, single or all
-    #[arg(long, default_value = "all", value_parser = ["all", "double", "single"])]
-    precision: String,
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single"])]
+    precision: Vec<String>,
     #[command(flatten)]
     pub how: How,
 }
@@ -56,7 +57,7 @@ impl Arguments {
     }
 
     fn wants_precision(&self, precision: Precision) -> bool {
-        self.precision == "all" || self.precision == precision.to_string()
+        is_wanted(&self.precision, precision)
     }
 
     /// Bytes of an array, ascending.
