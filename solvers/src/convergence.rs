@@ -49,7 +49,7 @@ const LONGEST_BLIND_REPLACED: u64 = 8;
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;
 
-/// Iterations that the rate is trusted for as a whole; of a longer way, for half of it: residuals that fell slowly may begin to fall fast.
+/// Iterations that the rate is trusted for; of a longer way, for half of it: residuals that fell slowly may begin to fall fast.
 const SHORT_WAY: usize = 4;
 
 /// How often a replaced residual may fail to be smaller than the last one.
@@ -525,14 +525,13 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             let bytes = self.work.bytes / self.iterations.max(1) as u64;
             let look = self.operator.space().bytes_during_a_read() + self.bytes_of_look;
             let cheap = look as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
-            let longest = match self.true_residual {
-                Some(TrueResidual::Replaced { .. }) => LONGEST_BLIND_REPLACED,
-                _ => LONGEST_BLIND,
-            };
-            let most = (cheap as u64).min(longest) as usize;
             let left = self.iterations_left(iterated);
-            let trusted = if left > SHORT_WAY { left / 2 } else { left };
-            most.min(trusted).min(self.iterations)
+            let (longest, trusted) = match self.true_residual {
+                Some(TrueResidual::Replaced { .. }) => (LONGEST_BLIND_REPLACED, left),
+                _ if left > SHORT_WAY => (LONGEST_BLIND, left / 2),
+                _ => (LONGEST_BLIND, left),
+            };
+            (cheap as u64).min(longest).min(trusted as u64).min(self.iterations as u64) as usize
         });
         self.next_look = self.iterations + step.max(1);
     }
