@@ -272,11 +272,12 @@ const ONE_WAVE: usize = 1 << 17;
 /// The last-level cache of a CPU that does not tell. Links and spinors stay in half of one: with more, a hop without prefetches takes half as long again.
 const USUAL_CACHE_BYTES: usize = 32 << 20;
 
-/// Work-groups that each core of a CPU shall have at least, to even out what the cores do. With eight of them a hop on 8³×16 takes 6 % longer on two cores.
+/// Work-groups that each core of a CPU shall have at least, to even out what the cores do, unless they become too small. With eight of them a hop on 8³×16
+/// takes 6 % longer on two cores.
 const GROUPS_OF_CORE: usize = 4;
 
-/// Rounds of a group on a CPU, for one source, whatever the number of cores: to wake a thread up takes a runtime longer than they do. On sixteen cores a hop on
-/// 8³×16 takes a quarter less time than with four.
+/// Rounds of a group on a CPU at least, for one source: fewer are done before a runtime has woken up a thread for them. On sixteen cores a hop on 8³×16 takes
+/// a quarter less time than with four.
 const FEWEST_ROUNDS_OF_CORE: usize = 16;
 
 /// Rounds of a group on a CPU, beyond which nothing is gained.

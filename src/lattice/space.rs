@@ -87,7 +87,7 @@ const BYTES_DURING_A_READ: u64 = 80 << 20;
 /// The same for each core of a processor: with PoCL its threads go to sleep and are woken up again, which takes about 40 µs.
 const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
 
-/// Blocks for which it is worth to wake up a thread of a processor.
+/// Blocks of a work-group on a processor at least: fewer are done before a thread has been woken up for them.
 const FEWEST_BLOCKS_OF_GROUP: usize = 16;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
