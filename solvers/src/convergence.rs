@@ -517,7 +517,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.r_norm2
     }
 
-    /// Decides when the next look is: after as many iterations as make looks cheap, or when the residual will probably have fallen enough.
+    /// Decides when the next look is: after as many iterations as make looks cheap, or sooner, on the way to where the residual will probably have fallen enough.
     ///
     /// It depends on counts and residuals only, never on the clock, so that a solve does the same every time.
     fn schedule(&mut self, iterated: f64) {
@@ -527,6 +527,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             let cheap = look as f64 / (SHARE_OF_LOOKS * bytes.max(1) as f64);
             let left = self.iterations_left(iterated);
             let (longest, trusted) = match self.true_residual {
+                // Replacements are near, and looks on the way to them cost more than they save.
                 Some(TrueResidual::Replaced { .. }) => (LONGEST_BLIND_REPLACED, left),
                 _ if left > SHORT_WAY => (LONGEST_BLIND, left / 2),
                 _ => (LONGEST_BLIND, left),

@@ -190,12 +190,13 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
 impl SlabKernels {
     fn new<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Result<Self, DeviceError> {
         let local = local_size(device);
-        let blocks = parities * layout.blocks();
+        let blocks_of_vector = parities * layout.blocks();
         let groups = match device.info().kind {
             DeviceKind::Cpu => {
-                blocks.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(4 * device.info().compute_units.max(1))
+                let most = 4 * device.info().compute_units.max(1);
+                blocks_of_vector.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(most)
             }
-            _ => blocks.div_ceil(local),
+            _ => blocks_of_vector.div_ceil(local),
         };
         let program = device.program(&space_key::<T>(device, layout))?;
         let kernel = |name: &str, numbers: &[[&'static str; 3]], fields: &[Parameter], sums: bool| {
