@@ -21,7 +21,7 @@ check() {
     shift 2
     echo "check: $test under Oclgrind: $what" >&2
     if [ "$test" = lattice_cl ]; then target=(--lib); else target=(--test "$test"); fi
-    binary=$(cargo test --quiet "${target[@]}" --no-run --message-format=json |
+    binary=$(cargo test --workspace --quiet "${target[@]}" --no-run --message-format=json |
         sed -n 's|.*"executable":"\([^"]*/'"$test"'-[^"]*\)".*|\1|p' | tail -n 1)
     # The library loads OpenCL itself, so the simulator's runtime is named to it instead of being preloaded.
     LATTICE_CL_TEST_SMALL=1 LATTICE_CL_NO_CACHE=1 OPENCL_DYLIB_PATH=$runtime \
@@ -34,7 +34,7 @@ check() {
 }
 
 everything='--data-races --uninitialized --check-api'
-for test in device kernels_level1 kernels_bandwidth matrix_operations gemm; do
+for test in device kernels_level1 kernels_bandwidth ladder matrix_operations gemm; do
     check "$test" "$everything"
 done
 # Oclgrind takes numbers that kernels of blocks have loaded, and links that groups share, for uninitialised as soon as they come to local memory; the

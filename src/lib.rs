@@ -31,7 +31,6 @@
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
 //! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
-//! | `plot` | residual histories and correlators as SVG files; with the feature `program` |
 //! | [`tuning`] | which variant of a kernel is fastest on a device: found by trying, kept in a file |
 //! | [`scalar`] | the number types |
 //!
@@ -45,19 +44,14 @@
 //! * Reductions accumulate in double, in a fixed order.
 
 pub mod blas;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod cli;
 pub mod device;
 pub mod dirac;
 pub mod host;
 pub mod io;
 pub mod lattice;
 pub mod observables;
-#[cfg(feature = "program")]
-pub mod plot;
 pub mod scalar;
-mod sync;
+pub mod sync;
 pub mod tuning;
 
 pub use host::{Dims, GaugeConfiguration};

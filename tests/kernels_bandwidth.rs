@@ -89,35 +89,3 @@ fn mapped_transfers_are_transfers() {
         Buffer::<f64>::zeroed(&device, 0).unwrap().read_mapped(&mut []).unwrap();
     }
 }
-
-#[cfg(feature = "program")]
-#[test]
-fn every_rung_of_the_ladder_is_the_operator_of_the_host() {
-    use lattice_cl::Dims;
-    use lattice_cl::cli::bench::ladder::{BuiltRung, Fields, RUNGS, components};
-    use lattice_cl::host::{Boundary, LinkField, Spinor, WilsonForm, random, wilson};
-
-    // More sites than one group has.
-    let dims = Dims::new([2, 4, 6, 4]).unwrap();
-    let links = LinkField::new(&random::hot(dims, 1), Boundary::antiperiodic_t());
-    let psi = random::spinor_field(dims, 2);
-    let kappa = 0.13;
-    let form = WilsonForm { shift: 1.0, coefficient: -kappa, dagger: false, gamma5: false };
-    let mut expected = vec![Spinor::default(); dims.volume()];
-    wilson(&links, form, &psi, &mut expected);
-    let expected = components(&expected);
-    for device in common::devices() {
-        let fields = Fields::new(&device, &links).unwrap();
-        let psi = Buffer::from_slice(&device, &components(&psi)).unwrap();
-        for rung in &RUNGS {
-            let built = BuiltRung::new(&device, rung, &fields).unwrap();
-            let mut out = Buffer::zeroed(&device, psi.len()).unwrap();
-            out.fill(f64::NAN.into()).unwrap();
-            built.apply(&fields, kappa, &psi, &mut out).unwrap();
-            for (i, (found, expected)) in out.to_vec().unwrap().iter().zip(&expected).enumerate() {
-                let difference = (found - expected).norm();
-                assert!(difference < 1e-14, "{} on {device:?}: component {i}", rung.number);
-            }
-        }
-    }
-}

@@ -165,6 +165,13 @@ impl Lattice {
         format!("on devices, γ_t diagonal: {}", slabs.collect::<Vec<_>>().join(", "))
     }
 
+    /// Extents of the sub-lattice that one lane of the first device walks through, in fields of a precision.
+    ///
+    /// `None` on the host, which has no lanes.
+    pub fn lane_extents(&self, precision: StoragePrecision) -> Option<[usize; NDIM]> {
+        Some(self.slabs().first()?.layout(self.dims(), precision).sub_extents())
+    }
+
     /// The parts of the lattice, one for each device that has one; none on the host.
     pub(crate) fn slabs(&self) -> &[Slab] {
         &self.inner.slabs

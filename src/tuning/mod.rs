@@ -11,7 +11,7 @@
 //!
 //! *Architecture invariant:* a variant changes how fast a kernel is, never what it computes beyond rounding.
 
-pub(crate) mod date;
+pub mod date;
 mod file;
 mod key;
 mod search;
@@ -21,8 +21,7 @@ mod timing;
 pub use file::{Entry, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};
-pub(crate) use timing::longer_batch;
-pub use timing::time_of_launch;
+pub use timing::{longer_batch, time_of_launch};
 
 use crate::device::{Device, SearchProgress, TuningMode};
 use search::Watch;

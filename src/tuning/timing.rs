@@ -12,7 +12,7 @@ const LEAST_BATCH: Duration = Duration::from_millis(2);
 const MOST_LAUNCHES: u32 = 1024;
 
 /// How many launches the next batch should have, if one of so many took too little time and the queue has room for more.
-pub(crate) fn longer_batch(launches: u32, taken: Duration) -> Option<u32> {
+pub fn longer_batch(launches: u32, taken: Duration) -> Option<u32> {
     (taken < LEAST_BATCH && launches < MOST_LAUNCHES).then_some(2 * launches)
 }
 

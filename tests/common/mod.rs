@@ -2,9 +2,6 @@
 #![allow(dead_code)]
 
 pub mod devices;
-#[cfg(all(unix, feature = "program"))]
-pub mod interrupted;
-pub mod schema;
 
 #[allow(unused_imports)]
 pub use devices::*;
@@ -13,16 +10,18 @@ use lattice_cl::host::{Links, Matrix3, NDIM};
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder of public files and values, or `None` with a loud line where it is missing.
 pub fn shared() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    if folder.join("data").is_dir() {
-        return Some(folder);
+    // Beside the checkout, whichever package of the workspace the test belongs to.
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found =
+        package.ancestors().skip(1).map(|folder| folder.join("shared")).find(|f| f.join("data").is_dir());
+    if found.is_none() {
+        skipped(&format!("there is no folder shared/data beside or above {}", package.display()));
     }
-    skipped(&format!("the public configurations are not in {}", folder.display()));
-    None
+    found
 }
 
 /// Says loudly that a test leaves something out.

@@ -1,0 +1,258 @@
+//! What several subcommands take on their command lines.
+
+use super::failure::Failure;
+use super::report::Report;
+use lattice_cl::host::{Dims, GaugeConfiguration, Reconstruction};
+use lattice_cl::io::{self, Format, GaugeFile, ReadOptions, WriteOptions};
+use lattice_cl::scalar;
+use serde::Serializer;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// Joins the extents of a lattice written as words: `--dims 8 8 8 16` becomes `--dims 8x8x8x16`.
+///
+/// Done before parsing, because an option that takes one to four words would swallow the file after it.
+pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = arguments.into_iter().collect();
+    let is_number = |word: &OsString| {
+        word.to_str().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let mut from = 0;
+    while let Some(option) = joined[from..].iter().position(|word| word == "--dims") {
+        let first = from + option + 1;
+        let count = joined[first..].iter().take(4).take_while(|word| is_number(word)).count();
+        let extents = joined[first..first + count].join(&OsString::from("x"));
+        if count > 1 {
+            joined.splice(first..first + count, [extents]);
+        }
+        from = first;
+    }
+    joined
+}
+
+/// Renames `--color 2`, the colour of a source, to `--colour 2`: with a word, `--color` is about the terminal.
+pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let next_is_number: Vec<bool> =
+        arguments.iter().skip(1).map(|word| word.to_str().is_some_and(is_number)).chain([false]).collect();
+    let renamed =
+        arguments.into_iter().zip(next_is_number).map(|(word, next_is_number)| match word.to_str() {
+            Some("--color") if next_is_number => "--colour".into(),
+            Some(text) => match text.strip_prefix("--color=") {
+                Some(value) if is_number(value) => format!("--colour={value}").into(),
+                _ => word,
+            },
+            None => word,
+        });
+    renamed.collect()
+}
+
+/// The value of `--links`.
+pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
+    Reconstruction::ALL
+        .into_iter()
+        .find(|reconstruction| text == reconstruction.to_string())
+        .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
+}
+
+/// Whether an option that takes several words, or `all`, asks for this one.
+pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
+    let found = found.to_string();
+    asked.iter().any(|asked| *asked == "all" || *asked == found)
+}
+
+/// A path in a result: JSON has text only, and what is not UTF-8 stands there as a person sees it.
+pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
+/// How many bits a real number has, as an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Precision {
+    /// 64 bits
+    Double,
+    /// 32 bits
+    Single,
+}
+
+impl From<Precision> for scalar::Precision {
+    fn from(precision: Precision) -> Self {
+        match precision {
+            Precision::Double => scalar::Precision::Double,
+            Precision::Single => scalar::Precision::Single,
+        }
+    }
+}
+
+/// How a gauge configuration is read.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Input {
+    /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16 or four words
+    #[arg(long, value_name = "EXTENTS")]
+    pub dims: Option<Dims>,
+    /// Take a file whose checksum, plaquette or link trace is not that of its links
+    #[arg(long)]
+    pub ignore_checksum: bool,
+    /// Take links that are far from SU(3)
+    #[arg(long)]
+    pub ignore_unitarity: bool,
+}
+
+impl Input {
+    /// Reads and verifies a file, with a progress bar.
+    pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
+        self.read_and_tell(path, report, &drop)
+    }
+
+    /// As [`Input::read`]; `extents` is told the extents before the links are read.
+    pub fn read_and_tell(
+        &self,
+        path: &Path,
+        report: &Report,
+        extents: &dyn Fn(Dims),
+    ) -> Result<GaugeFile, Failure> {
+        let bar = report.progress_of_bytes("reading");
+        let progress = |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        };
+        let options = ReadOptions {
+            dims: self.dims,
+            ignore_checksum: self.ignore_checksum,
+            ignore_unitarity: self.ignore_unitarity,
+            progress: Some(&progress),
+            extents: Some(extents),
+        };
+        let file = io::read_gauge_with(path, &options);
+        bar.finish_and_clear();
+        Ok(file?)
+    }
+}
+
+/// A gauge configuration to be written, with everything about it decided and checked before the work.
+#[derive(Debug)]
+pub struct Output {
+    /// The file.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// The precision asked for; where none was, that of the links, if the format has it.
+    pub precision: Option<scalar::Precision>,
+}
+
+impl Output {
+    /// Decides on the format, by the ending of the name if none is given.
+    ///
+    /// # Errors
+    /// When the format is not clear or does not have this precision, and when no file can be written at `path`.
+    pub fn prepare(
+        path: &Path,
+        format: Option<Format>,
+        precision: Option<Precision>,
+    ) -> Result<Self, Failure> {
+        let Some(format) = format.or_else(|| format_of_ending(path)) else {
+            let message = format!("the name {} does not tell the format to write", path.display());
+            return Err(Failure::usage(message)
+                .hint("give --format ildg, scidac, nersc or milc, or a name that ends in one of them"));
+        };
+        if format == Format::Milc && precision == Some(Precision::Double) {
+            return Err(Failure::usage("the milc format is in single precision only".to_owned())
+                .hint("leave out --precision double, or choose --format ildg or nersc"));
+        }
+        io::check_writable(path)?;
+        Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into) })
+    }
+
+    /// The precision that links of this precision will have in the file.
+    pub fn precision_of(&self, links: scalar::Precision) -> scalar::Precision {
+        match self.format {
+            Format::Milc => scalar::Precision::Single,
+            _ => self.precision.unwrap_or(links),
+        }
+    }
+
+    /// Writes the file, with a progress bar. The format may have no place for the logical file name or the description.
+    pub fn write(
+        &self,
+        configuration: &GaugeConfiguration,
+        lfn: Option<String>,
+        description: Option<String>,
+        report: &Report,
+    ) -> Result<(), Failure> {
+        let bar = report.progress_of_bytes("writing");
+        let progress = |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        };
+        let options = WriteOptions {
+            precision: self.precision,
+            lfn,
+            description,
+            progress: Some(&progress),
+            ..WriteOptions::new(self.format)
+        };
+        let written = io::write_gauge(&self.path, configuration, &options);
+        bar.finish_and_clear();
+        Ok(written?)
+    }
+}
+
+/// The format that a file of this name is in, where the ending is one that says so.
+fn format_of_ending(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "ildg" | "lime" => Some(Format::Ildg),
+        "scidac" => Some(Format::SciDac),
+        "nersc" => Some(Format::Nersc),
+        "milc" => Some(Format::Milc),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(line: &str) -> String {
+        let words = join_extents(line.split(' ').map(OsString::from));
+        words.join(&OsString::from(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn words_of_digits_are_joined_and_nothing_else_is() {
+        assert_eq!(joined("p generate --dims 8 8 8 16 --beta 6"), "p generate --dims 8x8x8x16 --beta 6");
+        assert_eq!(joined("p info --dims 4 4 4 4 8"), "p info --dims 4x4x4x4 8");
+        assert_eq!(joined("p tune --dims 8 8 8 8 --dims 4 4 4 4"), "p tune --dims 8x8x8x8 --dims 4x4x4x4");
+        // Too few are joined as well: the message is then about extents.
+        assert_eq!(joined("p --dims 8 8 8 -v"), "p --dims 8x8x8 -v");
+        for same in ["p info --dims 8x8x8x16 conf", "p --dims 8 conf", "p --dims", "p"] {
+            assert_eq!(joined(same), same);
+        }
+    }
+
+    #[test]
+    fn a_colour_with_a_number_is_that_of_the_source() {
+        let told = |line: &str| {
+            let words = tell_colours_apart(line.split(' ').map(OsString::from).collect());
+            words.join(&OsString::from(" ")).into_string().unwrap()
+        };
+        assert_eq!(told("p invert --color 2 conf"), "p invert --colour 2 conf");
+        assert_eq!(told("p invert --color=1"), "p invert --colour=1");
+        for same in ["p --color never info 2", "p --color=auto", "p --color", "p --colour 2"] {
+            assert_eq!(told(same), same);
+        }
+    }
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        let format = |name: &str| format_of_ending(Path::new(name));
+        assert_eq!(format("a/conf.ildg"), Some(Format::Ildg));
+        assert_eq!(format("conf.LIME"), Some(Format::Ildg));
+        assert_eq!(format("conf.10.nersc"), Some(Format::Nersc));
+        assert_eq!(format("conf.milc"), Some(Format::Milc));
+        assert_eq!(format("conf.scidac"), Some(Format::SciDac));
+        for unclear in ["conf", "conf.10", "ildg", "milc/conf.dat"] {
+            assert_eq!(format(unclear), None);
+        }
+    }
+}

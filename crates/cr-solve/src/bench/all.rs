@@ -1,0 +1,68 @@
+//! `cr-solve bench all`: the other benchmarks, one after the other.
+
+use super::Bench;
+use super::session::{How, Session};
+use crate::failure::Failure;
+use clap::{Command, FromArgMatches, Subcommand};
+
+/// The command line of `bench all`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// What is run, as one would type it.
+const LINES: [&str; 6] = [
+    "bandwidth",
+    "blas",
+    "gemm --sizes 256,512,1024,2048,4096",
+    "stencil --dims 16x16x16x32 --operator hop,full",
+    "solver",
+    "ladder",
+];
+
+/// The same on less: most of the time goes into compiling kernels, on processors for the first time.
+const QUICK: [&str; 6] = [
+    "bandwidth",
+    "blas --precision d,c",
+    "gemm --sizes 64,128,256",
+    "stencil --dims 8x8x8x8 --links 18",
+    "solver --dims 4x4x4x8 --precision double",
+    "ladder --dims 4x4x4x8",
+];
+
+/// Measures everything with the devices and the manner of the session.
+///
+/// # Errors
+/// Those of the benchmarks.
+pub fn measure(session: &mut Session<'_>) -> Result<(), Failure> {
+    for line in if session.how.quick { QUICK } else { LINES } {
+        if session.interrupted() {
+            break;
+        }
+        let mut words: Vec<&str> = line.split(' ').collect();
+        if session.how.quick {
+            words.push("--quick");
+        }
+        let parsed = Bench::augment_subcommands(Command::new("bench").no_binary_name(true))
+            .try_get_matches_from(words)
+            .and_then(|matches| Bench::from_arg_matches(&matches));
+        parsed.expect("these lines are right").measure(session)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_command() {
+        for line in LINES.into_iter().chain(QUICK) {
+            let command = Bench::augment_subcommands(Command::new("bench").no_binary_name(true));
+            let matches = command.try_get_matches_from(line.split(' ')).unwrap();
+            Bench::from_arg_matches(&matches).unwrap();
+        }
+    }
+}

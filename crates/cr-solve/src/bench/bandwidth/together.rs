@@ -1,0 +1,90 @@
+//! Streams on all devices at once: whether they get in each other's way.
+
+use super::streams::{check, windows};
+use super::{Part, Run, subject};
+use crate::bench::outcome::Samples;
+use crate::bench::text::size;
+use crate::failure::Failure;
+use lattice_cl::device::{Device, StreamArrays, StreamKernels};
+use lattice_cl::host::Stream;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+/// Largest array of each device, unless only larger ones are asked for.
+const LARGEST: u64 = 1 << 30;
+
+pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
+    let fitting = sizes.iter().rev().find(|&&bytes| bytes <= LARGEST);
+    let Some(&bytes) = fitting.or(sizes.first()) else { return Ok(()) };
+    run.session.report.note(format_args!("all devices: arrays of {}", size(bytes)));
+    let len = bytes as usize / size_of::<f64>();
+    let (in_cache, _) = windows(devices[0].info(), bytes);
+    let mut parties = Vec::new();
+    for device in devices {
+        // They may share their memory, as processors do.
+        let windows = windows(device.info(), bytes).1.div_ceil(devices.len());
+        let kernels = StreamKernels::<f64>::new(device, StreamKernels::<f64>::native_lanes(device.info()))?;
+        parties.push((device, kernels, StreamArrays::new(device, len, windows, &run.b, &run.c)?));
+    }
+    for stream in [Stream::Copy, Stream::Triad, Stream::Dot] {
+        for (device, kernels, arrays) in &mut parties {
+            check(run, device, kernels, stream, arrays)?;
+        }
+        if run.session.interrupted() {
+            break;
+        }
+        let calls = run.session.how.samples as usize;
+        let barrier = Barrier::new(parties.len());
+        // The first call warms up. Who fails still comes to every meeting, or the others would wait for ever.
+        let one = |kernels: &StreamKernels<f64>, arrays: &mut StreamArrays<f64>| -> Result<_, Failure> {
+            let mut samples = Samples::default();
+            let mut times = Vec::new();
+            let mut failed = None;
+            for call in 0..=calls {
+                barrier.wait();
+                if failed.is_some() {
+                    continue;
+                }
+                let begin = Instant::now();
+                match kernels.launch(stream, arrays, call).and_then(|launch| launch.wait()) {
+                    Ok((_, duration)) if call > 0 => {
+                        let end = Instant::now();
+                        times.push((begin, end));
+                        samples.wall.push((end - begin).as_secs_f64());
+                        samples.event.extend(duration.map(|duration| duration.as_secs_f64()));
+                    }
+                    Ok(_) => {}
+                    Err(error) => failed = Some(error),
+                }
+            }
+            failed.map_or(Ok((samples, times)), |error| Err(error.into()))
+        };
+        let found: Vec<Result<_, Failure>> = thread::scope(|scope| {
+            let threads: Vec<_> =
+                parties.iter_mut().map(|(_, kernels, arrays)| scope.spawn(|| one(kernels, arrays))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
+        });
+        let found: Vec<_> = found.into_iter().collect::<Result<_, _>>()?;
+        let array_bytes = (parties[0].2.len() * size_of::<f64>()) as u64;
+        let moved_bytes = stream.arrays() as u64 * array_bytes;
+        let subject = |variant: &str| {
+            subject(Part::Together, stream.name(), variant)
+                .with("precision", "double")
+                .with("array_bytes", array_bytes)
+                .with("in_cache", in_cache)
+        };
+        // From the first that begins to the last that is done.
+        let mut all = Samples::default();
+        for call in 0..calls {
+            let times = || found.iter().map(|(_, times)| times[call]);
+            let (begin, end) = (times().map(|t| t.0).min(), times().map(|t| t.1).max());
+            all.wall.extend(begin.zip(end).map(|(begin, end)| (end - begin).as_secs_f64()));
+        }
+        for (number, (samples, _)) in found.into_iter().enumerate() {
+            run.session.push(subject("beside the others").on(number).bytes(moved_bytes), samples);
+        }
+        run.session.push(subject("all").bytes(moved_bytes * devices.len() as u64), all);
+    }
+    Ok(())
+}

@@ -1,0 +1,385 @@
+//! The result of every benchmark: one form for all, for programs to read (`bench/schema.json`) and to be shown.
+
+use crate::statistics::Spread;
+use lattice_cl::device::{Device, DeviceInfo};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Changes whenever a program that reads results has to.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// What one run of `bench` measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: String,
+    /// The commit that the program was built from, `-dirty` if with changes; null if that is not known.
+    pub commit: Option<String>,
+    /// The arguments of the program.
+    pub command: Vec<String>,
+    /// The day in UTC, as in 2026-11-21.
+    pub date: String,
+    /// False if Ctrl-C came before the end.
+    pub complete: bool,
+    pub devices: Vec<MeasuredDevice>,
+    pub rows: Vec<Row>,
+}
+
+/// A device, or the host, and its measured ceilings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MeasuredDevice {
+    pub label: String,
+    /// `cpu`, `gpu`, `accelerator` or `other` of OpenCL, or `host`.
+    pub kind: String,
+    pub platform: String,
+    pub driver: String,
+    pub opencl_version: String,
+    pub compute_units: usize,
+    /// As the driver says; null where it does not.
+    pub clock_mhz: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    pub cache_bytes: Option<u64>,
+    pub triad_gb_s: f64,
+    /// The fastest that was seen of its memory: the triad above, or a stream that is in no cache.
+    pub memory_gb_s: f64,
+    /// Arithmetic in single precision; null if no benchmark needed it.
+    pub single: Option<ArithmeticCeiling>,
+    /// Arithmetic in double precision.
+    pub double: Option<ArithmeticCeiling>,
+}
+
+/// What the arithmetic units of a device do at most.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ArithmeticCeiling {
+    pub fma_gflops: f64,
+    /// Of the matrix units: in double, or in TF32.
+    pub matrix_gflops: Option<f64>,
+}
+
+/// One thing that was checked and then measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub benchmark: Benchmark,
+    pub kernel: String,
+    /// What was asked for: together with benchmark, kernel and device it says what the row is about.
+    pub parameters: Map<String, Value>,
+    /// Which of `devices`; null for several together.
+    pub device: Option<usize>,
+    /// Always true: what is wrong is not timed.
+    pub checked: bool,
+    /// Bytes that a call has to move at least; 0 where it is about time alone.
+    pub bytes: u64,
+    /// Floating-point operations of a call; 0 where it is about memory alone.
+    pub flops: u64,
+    pub event_seconds: Option<Spread>,
+    pub wall_seconds: Option<Spread>,
+    /// Whose median the rates below are from.
+    pub rated_by: Clock,
+    pub gb_s: Option<f64>,
+    pub gflops: Option<f64>,
+    pub ceiling: Option<Ceiling>,
+    pub share_of_ceiling: Option<f64>,
+    /// What else was found.
+    pub details: Map<String, Value>,
+    pub samples: Samples,
+}
+
+/// Seconds of each call.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Samples {
+    /// By the device's own clock; empty where the call is no command of a device.
+    pub event: Vec<f64>,
+    /// By the clock on the wall, from the call until it is done.
+    pub wall: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Benchmark {
+    Bandwidth,
+    Blas,
+    Gemm,
+    Stencil,
+    Solver,
+    Ladder,
+}
+
+impl fmt::Display for Benchmark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", format!("{self:?}").to_lowercase())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    Event,
+    Wall,
+}
+
+/// The most that a row could reach.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// Of the rate of bytes, or of that of floating-point operations.
+    pub of: Limit,
+    /// In 10⁹ bytes or operations per second.
+    pub value: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    Memory,
+    Arithmetic,
+}
+
+/// What a row is about, before it is measured.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    benchmark: Benchmark,
+    kernel: String,
+    device: Option<usize>,
+    parameters: Map<String, Value>,
+    bytes: u64,
+    flops: u64,
+    rated_by: Clock,
+    limit: Option<Limit>,
+    ceiling_gflops: f64,
+    details: Map<String, Value>,
+}
+
+impl Subject {
+    /// Of a kernel on all devices together, as far as [`Subject::on`] does not say otherwise; limited by memory.
+    pub fn new(benchmark: Benchmark, kernel: impl Into<String>) -> Self {
+        Self {
+            benchmark,
+            kernel: kernel.into(),
+            device: None,
+            parameters: Map::new(),
+            bytes: 0,
+            flops: 0,
+            rated_by: Clock::Event,
+            limit: Some(Limit::Memory),
+            ceiling_gflops: f64::NAN,
+            details: Map::new(),
+        }
+    }
+
+    /// On one device.
+    pub fn on(self, device: usize) -> Self {
+        Self { device: Some(device), ..self }
+    }
+
+    /// With something that was asked for.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub fn bytes(self, bytes: u64) -> Self {
+        Self { bytes, ..self }
+    }
+
+    pub fn flops(self, flops: u64) -> Self {
+        Self { flops, ..self }
+    }
+
+    /// Rated by the clock on the wall even where a device has its own.
+    pub fn by_the_wall(self) -> Self {
+        Self { rated_by: Clock::Wall, ..self }
+    }
+
+    /// Limited by arithmetic of so many 10⁹ operations per second.
+    pub fn limited_by_arithmetic(self, gflops: f64) -> Self {
+        Self { limit: Some(Limit::Arithmetic), ceiling_gflops: gflops, ..self }
+    }
+
+    /// Limited by arithmetic of so many 10⁹ operations per second, or by memory of so many 10⁹ bytes per second if that takes longer for
+    /// the bytes and operations given before.
+    pub fn limited_by_the_slower(self, gflops: f64, gb_s: f64) -> Self {
+        if self.bytes as f64 / gb_s > self.flops as f64 / gflops {
+            Self { limit: Some(Limit::Memory), ..self }
+        } else {
+            self.limited_by_arithmetic(gflops)
+        }
+    }
+
+    /// Limited by nothing that is measured.
+    pub fn unlimited(self) -> Self {
+        Self { limit: None, ..self }
+    }
+
+    /// With something that was found.
+    pub fn found(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl Row {
+    /// `None` without samples. The ceiling is that of the arithmetic; memory's is known when all is measured.
+    pub fn new(subject: Subject, samples: Samples) -> Option<Self> {
+        let wall_seconds = Spread::of(&samples.wall);
+        let event_seconds = Spread::of(&samples.event);
+        let rated_by = if event_seconds.is_none() { Clock::Wall } else { subject.rated_by };
+        let by = match rated_by {
+            Clock::Event => event_seconds?,
+            Clock::Wall => wall_seconds?,
+        };
+        let rate = |count: u64| (count > 0).then(|| count as f64 / by.median / 1e9);
+        let value = match subject.limit {
+            Some(Limit::Arithmetic) => subject.ceiling_gflops,
+            _ => f64::NAN,
+        };
+        let mut row = Self {
+            benchmark: subject.benchmark,
+            kernel: subject.kernel,
+            parameters: subject.parameters,
+            device: subject.device,
+            checked: true,
+            bytes: subject.bytes,
+            flops: subject.flops,
+            event_seconds,
+            wall_seconds,
+            rated_by,
+            gb_s: rate(subject.bytes),
+            gflops: rate(subject.flops),
+            ceiling: subject.limit.map(|of| Ceiling { of, value }),
+            share_of_ceiling: None,
+            details: subject.details,
+            samples,
+        };
+        row.share();
+        Some(row)
+    }
+
+    /// The times that the rates are from.
+    pub fn seconds(&self) -> Option<Spread> {
+        match self.rated_by {
+            Clock::Event => self.event_seconds,
+            Clock::Wall => self.wall_seconds,
+        }
+    }
+
+    pub fn parameter(&self, name: &str) -> Option<&Value> {
+        self.parameters.get(name)
+    }
+
+    /// A parameter that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.parameter(name)?.as_str()
+    }
+
+    fn is_stream_of_memory(&self) -> bool {
+        let is = |part| self.text("part") == Some(part);
+        (is("streams") || is("host")) && self.parameter("in_cache") == Some(&Value::Bool(false))
+    }
+
+    fn share(&mut self) {
+        let rate = self.ceiling.and_then(|ceiling| match ceiling.of {
+            Limit::Memory => self.gb_s,
+            Limit::Arithmetic => self.gflops,
+        });
+        let known = self.ceiling.filter(|ceiling| ceiling.value.is_finite());
+        self.share_of_ceiling = rate.zip(known).map(|(rate, ceiling)| rate / ceiling.value);
+    }
+}
+
+impl MeasuredDevice {
+    pub fn new(device: &Device, triad_gb_s: f64) -> Self {
+        let info: &DeviceInfo = device.info();
+        Self {
+            label: device.label().to_owned(),
+            kind: info.kind.to_string(),
+            platform: info.platform.clone(),
+            driver: info.driver_version.clone(),
+            opencl_version: info.opencl_version.clone(),
+            compute_units: info.compute_units,
+            clock_mhz: Some(info.clock_mhz).filter(|&mhz| mhz > 0),
+            memory_bytes: Some(info.memory_bytes),
+            cache_bytes: Some(info.cache_bytes),
+            triad_gb_s,
+            memory_gb_s: triad_gb_s,
+            single: None,
+            double: None,
+        }
+    }
+
+    /// This machine without OpenCL.
+    pub fn host(triad_gb_s: f64) -> Self {
+        Self {
+            label: "the host, without OpenCL".to_owned(),
+            kind: "host".to_owned(),
+            platform: std::env::consts::OS.to_owned(),
+            driver: std::env::consts::ARCH.to_owned(),
+            opencl_version: String::new(),
+            compute_units: rayon::current_num_threads(),
+            clock_mhz: None,
+            memory_bytes: None,
+            cache_bytes: None,
+            triad_gb_s,
+            memory_gb_s: triad_gb_s,
+            single: None,
+            double: None,
+        }
+    }
+}
+
+/// Gives all rows that memory limits the fastest that was seen of it.
+pub fn set_memory_ceilings(devices: &mut [MeasuredDevice], rows: &mut [Row]) {
+    for row in rows.iter().filter(|row| row.is_stream_of_memory()) {
+        if let (Some(number), Some(rate)) = (row.device, row.gb_s) {
+            devices[number].memory_gb_s = devices[number].memory_gb_s.max(rate);
+        }
+    }
+    // Together are the devices of OpenCL.
+    let all = devices.iter().filter(|device| device.kind != "host").map(|device| device.memory_gb_s).sum();
+    for row in rows {
+        if let Some(Ceiling { of: Limit::Memory, value }) = &mut row.ceiling {
+            *value = row.device.map_or(all, |number| devices[number].memory_gb_s);
+        }
+        row.share();
+        if row.share_of_ceiling.is_none() {
+            row.ceiling = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_by_the_device_and_else_by_the_wall() {
+        let subject = Subject::new(Benchmark::Bandwidth, "copy").on(0).bytes(2_000_000_000);
+        let both = Samples { event: vec![1.0, 1.0], wall: vec![2.0, 2.0] };
+        let row = Row::new(subject.clone(), both.clone()).unwrap();
+        assert_eq!((row.gb_s, row.rated_by), (Some(2.0), Clock::Event));
+        let row = Row::new(subject.clone().by_the_wall(), both).unwrap();
+        assert_eq!((row.gb_s, row.rated_by), (Some(1.0), Clock::Wall));
+        let wall = Samples { event: vec![], wall: vec![4.0] };
+        let row = Row::new(subject.clone(), wall).unwrap();
+        assert_eq!((row.gb_s, row.rated_by), (Some(0.5), Clock::Wall));
+        assert!(Row::new(subject, Samples::default()).is_none());
+    }
+
+    #[test]
+    fn the_fastest_stream_is_the_ceiling_of_memory_unless_it_is_in_a_cache() {
+        let stream = |in_cache: bool, seconds: f64| {
+            let subject = Subject::new(Benchmark::Bandwidth, "copy").on(0).bytes(1_000_000_000);
+            let subject = subject.with("part", "streams").with("in_cache", in_cache);
+            Row::new(subject, Samples { event: vec![seconds], wall: vec![seconds] }).unwrap()
+        };
+        let arithmetic = Subject::new(Benchmark::Gemm, "dgemm").on(0).flops(4_000_000_000);
+        let arithmetic = arithmetic.limited_by_arithmetic(8.0);
+        let product = Row::new(arithmetic, Samples { event: vec![1.0], wall: vec![] }).unwrap();
+        let mut devices = [MeasuredDevice::host(10.0)];
+        let mut rows = [stream(true, 0.001), stream(false, 0.05), stream(false, 0.1), product];
+        set_memory_ceilings(&mut devices, &mut rows);
+        assert_eq!(devices[0].memory_gb_s, 20.0);
+        assert_eq!(rows[2].share_of_ceiling, Some(0.5));
+        assert_eq!(rows[3].share_of_ceiling, Some(0.5));
+    }
+}

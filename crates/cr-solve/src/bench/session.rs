@@ -1,0 +1,253 @@
+//! One run of `bench`: its devices, how a row is measured, and where the rows gather.
+
+use super::outcome::{
+    ArithmeticCeiling, MeasuredDevice, Outcome, Row, SCHEMA_VERSION, Samples, Subject, set_memory_ceilings,
+};
+use crate::Common;
+use crate::failure::{Failure, Status};
+use crate::interrupt::Interrupt;
+use crate::report::Report;
+use lattice_cl::device::{Device, Profiling, Team, arithmetic_rate, triad_bandwidth};
+use lattice_cl::host;
+use lattice_cl::scalar::Precision;
+use lattice_cl::tuning::date::today;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Calls before the timed ones, at least, and time for them: the clocks of a device that was idle rise within milliseconds.
+const WARM_UP: usize = 2;
+const WARM_UP_TIME: Duration = Duration::from_millis(10);
+
+/// Samples below which time does not end a row.
+const FEWEST_SAMPLES: usize = 3;
+
+/// How every benchmark measures, and where its result goes.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Measuring and reporting")]
+pub struct How {
+    /// Timed calls of each row, at most
+    #[arg(long, visible_alias = "launches", value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: u32,
+    /// Seconds for each row, at most, as long as there are three samples; by default 1, with --quick 0.2
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+    /// Small problems, short measurements
+    #[arg(long)]
+    pub quick: bool,
+    /// Print the rows as comma-separated values
+    #[arg(long)]
+    pub csv: bool,
+    /// Write a page with tables and plots, too
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 => Ok(seconds),
+        _ => Err("a positive number of seconds is wanted".to_owned()),
+    }
+}
+
+/// One run of the command.
+pub struct Session<'a> {
+    pub how: How,
+    pub report: &'a Report,
+    common: &'a Common,
+    interrupt: Interrupt,
+    team: Team,
+    devices: Vec<MeasuredDevice>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Session<'a> {
+    /// Opens the devices and measures their memory.
+    ///
+    /// # Errors
+    /// When there is no such device, or it fails.
+    pub fn new(how: &How, common: &'a Common, report: &'a Report) -> Result<Self, Failure> {
+        if how.csv && common.json {
+            return Err(Failure::usage(
+                "--csv and --json are two forms of one result; give one of them".to_owned(),
+            ));
+        }
+        let interrupt = Interrupt::listen()?;
+        let team = common.team(Profiling::On, report)?;
+        let mut devices = Vec::new();
+        for device in team.devices() {
+            devices.push(MeasuredDevice::new(device, triad_bandwidth(device)? / 1e9));
+        }
+        Ok(Self { how: how.clone(), report, common, interrupt, team, devices, rows: Vec::new() })
+    }
+
+    /// The devices that `--device` names.
+    pub fn team(&self) -> Team {
+        self.team.clone()
+    }
+
+    /// These devices, for a benchmark that needs one at least.
+    ///
+    /// # Errors
+    /// If there are none, and the host alone is meant.
+    pub fn opencl_devices(&self, benchmark: &str) -> Result<Vec<Device>, Failure> {
+        if self.team.is_host() {
+            let message = format!("bench {benchmark} measures OpenCL devices; name them with --device");
+            return Err(Failure::usage(message));
+        }
+        Ok(self.team.devices().to_vec())
+    }
+
+    /// The same devices, opened another time so that they do not record when commands run: that costs some microseconds
+    /// a launch.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn quiet_team(&self) -> Result<Team, Failure> {
+        self.common.team(Profiling::Off, self.report)
+    }
+
+    /// The number of the host among the devices.
+    pub fn host(&mut self) -> usize {
+        if let Some(number) = self.devices.iter().position(|device| device.kind == "host") {
+            return number;
+        }
+        self.devices.push(MeasuredDevice::host(host::triad_bandwidth() / 1e9));
+        self.devices.len() - 1
+    }
+
+    /// What the memory of a device gives at least, in 10⁹ bytes per second.
+    pub fn memory(&self, number: usize) -> f64 {
+        self.devices[number].memory_gb_s
+    }
+
+    /// What the arithmetic of a device does at most, measured when it is first asked for.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn arithmetic(&mut self, number: usize, precision: Precision) -> Result<ArithmeticCeiling, Failure> {
+        let device = &self.team.devices()[number];
+        let (known, measure): (_, fn(&Device) -> _) = match precision {
+            Precision::Single => (&mut self.devices[number].single, arithmetic_rate::<f32>),
+            Precision::Double => (&mut self.devices[number].double, arithmetic_rate::<f64>),
+        };
+        if let Some(known) = known {
+            return Ok(*known);
+        }
+        let rate = measure(device)?;
+        let matrix_gflops = rate.mma.map(|rate| rate / 1e9);
+        Ok(*known.insert(ArithmeticCeiling { fma_gflops: rate.fma / 1e9, matrix_gflops }))
+    }
+
+    /// Whether Ctrl-C asks to come to an end.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.pressed()
+    }
+
+    /// Times `call`, which gets the number of the call and says how long it took on the device, if that is known. A row
+    /// that Ctrl-C cuts short is left out.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn time(
+        &mut self,
+        subject: Subject,
+        call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
+    ) -> Result<(), Failure> {
+        let samples = self.samples_of(call)?;
+        self.push(subject, samples);
+        Ok(())
+    }
+
+    /// As [`Session::samples`], of calls that say how long they took on the device, if that is known.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn samples_of(
+        &self,
+        mut call: impl FnMut(usize) -> Result<Option<Duration>, Failure>,
+    ) -> Result<Samples, Failure> {
+        self.samples(|number| {
+            let begin = Instant::now();
+            let on_device = call(number)?;
+            Ok((begin.elapsed(), on_device))
+        })
+    }
+
+    /// As [`Session::time`], of calls that look at the clock themselves: on the wall, and on the device.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn time_by(
+        &mut self,
+        subject: Subject,
+        call: impl FnMut(usize) -> Result<(Duration, Option<Duration>), Failure>,
+    ) -> Result<(), Failure> {
+        let samples = self.samples(call)?;
+        self.push(subject, samples);
+        Ok(())
+    }
+
+    /// Samples of `call` after some that warm up; none if Ctrl-C came.
+    ///
+    /// # Errors
+    /// Those of `call`.
+    pub fn samples(
+        &self,
+        mut call: impl FnMut(usize) -> Result<(Duration, Option<Duration>), Failure>,
+    ) -> Result<Samples, Failure> {
+        let mut samples = Samples::default();
+        let longest = self.how.seconds.unwrap_or(if self.how.quick { 0.2 } else { 1.0 });
+        let first = Instant::now();
+        let mut warm_up = 0;
+        while warm_up < WARM_UP || first.elapsed() < WARM_UP_TIME {
+            // Slow calls warm up in one.
+            if warm_up > 0 && first.elapsed().as_secs_f64() > longest {
+                break;
+            }
+            if self.interrupted() {
+                return Ok(Samples::default());
+            }
+            call(warm_up)?;
+            warm_up += 1;
+        }
+        let start = Instant::now();
+        while samples.wall.len() < self.how.samples as usize
+            && (samples.wall.len() < FEWEST_SAMPLES || start.elapsed().as_secs_f64() < longest)
+        {
+            if self.interrupted() {
+                return Ok(Samples::default());
+            }
+            let (wall, on_device) = call(warm_up + samples.wall.len())?;
+            samples.wall.push(wall.as_secs_f64());
+            samples.event.extend(on_device.map(|duration| duration.as_secs_f64()));
+        }
+        Ok(samples)
+    }
+
+    /// Adds a row that was measured elsewhere, unless it has no samples.
+    pub fn push(&mut self, subject: Subject, samples: Samples) {
+        self.rows.extend(Row::new(subject, samples));
+    }
+
+    /// What has been measured, and whether that is all.
+    pub fn into_outcome(mut self, complete: bool) -> Outcome {
+        set_memory_ceilings(&mut self.devices, &mut self.rows);
+        Outcome {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
+            command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            date: today(),
+            complete,
+            devices: self.devices,
+            rows: self.rows,
+        }
+    }
+}
+
+/// Something is not what it should be, and so is not timed.
+pub fn wrong(what: impl Display, expected: impl Display, found: impl Display) -> Failure {
+    let error = anyhow::anyhow!("{what} gives {found} where the host has {expected}: not timed");
+    Failure::new(Status::Failed, error)
+}

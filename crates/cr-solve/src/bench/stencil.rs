@@ -1,0 +1,455 @@
+//! `cr-solve bench stencil`: the Wilson operator and its hop from parity to parity in every storage, checked and then timed.
+
+use super::outcome::{Benchmark, Samples, Subject};
+use super::session::{How, Session};
+use crate::arguments::is_wanted;
+use crate::failure::{Failure, Status};
+use crate::statistics::Spread;
+use clap::ValueEnum;
+use lattice_cl::device::{Device, DeviceError, Event, Team};
+use lattice_cl::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
+use lattice_cl::host::{
+    Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
+};
+use lattice_cl::lattice::{GaugeField, Lattice, ParityField, SpinorField};
+use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
+use lattice_cl::tuning::longer_batch;
+use lattice_solvers::{LinearOperator, Work};
+use serde::Serialize;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// The command line of `bench stencil`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Extents in x, y, z, t; several times for several lattices
+    #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
+    dims: Vec<Dims>,
+    /// Precisions: double, single, half or all
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    precision: Vec<String>,
+    /// Reals stored for each link: 18, 12, 8 or all
+    #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
+    links: Vec<String>,
+    /// Right-hand sides: fields that the operator is applied to at once; several numbers for several kernels
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
+    rhs: Vec<u8>,
+    /// The hop to one parity, or the full operator
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
+    operator: Vec<Operator>,
+    /// Time all kernel variants instead of the one that solves use, and show the best: work-group sizes, register limits, sources in
+    /// a work-item, cache hints, order of sites
+    #[arg(long)]
+    search: bool,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Operator {
+    /// H from the odd sites to the even ones, 1320 flops a site
+    Hop,
+    /// M = 1 − κH on all sites, 1368 flops a site
+    Full,
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operator::Hop => "hop",
+            Operator::Full => "full",
+        })
+    }
+}
+
+/// One variant of a kernel, checked and timed.
+#[derive(Serialize)]
+struct Timed {
+    tuning: Tuning,
+    /// Relative deviation from the double twin, on the sites that were checked.
+    deviation: f64,
+    event_seconds: Spread,
+    #[serde(skip)]
+    samples: Samples,
+    #[serde(skip)]
+    work: Work,
+}
+
+/// Sites at which each kernel is compared with the twin.
+const CHECKED_SITES: usize = 500;
+
+/// Checks and times the kernels on each device.
+///
+/// # Errors
+/// When a device fails, or a kernel computes something wrong: that one is not timed.
+pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
+    for (number, device) in session.opencl_devices("stencil")?.iter().enumerate() {
+        for &dims in &arguments.dims {
+            session.report.note(format_args!("{}: {dims}, random links and spinors", device.label()));
+            let configuration = random::hot(dims, 1);
+            let psi = random::spinor_field(dims, 2);
+            let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
+            for precision in StoragePrecision::ALL {
+                if !is_wanted(&arguments.precision, precision) {
+                    continue;
+                }
+                match precision {
+                    StoragePrecision::Double => case.measure::<f64>(1e-14, session)?,
+                    StoragePrecision::Single => case.measure::<f32>(1e-6, session)?,
+                    StoragePrecision::Half => case.measure::<Half>(1e-3, session)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// κ of the full operator.
+const KAPPA: f64 = 0.13;
+
+impl Operator {
+    fn form(self) -> WilsonForm {
+        let (shift, coefficient) = match self {
+            Operator::Hop => (0.0, 1.0),
+            Operator::Full => (1.0, -KAPPA),
+        };
+        WilsonForm { shift, coefficient, dagger: false, gamma5: false }
+    }
+}
+
+/// One lattice with its data.
+struct Case<'a> {
+    number: usize,
+    device: &'a Device,
+    configuration: &'a GaugeConfiguration,
+    psi: &'a [Spinor<f64>],
+    arguments: &'a Arguments,
+}
+
+/// The fields of one row.
+enum Fields<T: Storage> {
+    Hop { psi: ParityField<T>, out: ParityField<T> },
+    Full { psi: SpinorField<T>, out: SpinorField<T> },
+}
+
+/// A kernel variant.
+enum Variant<T: Storage> {
+    Hop(HopEvenOdd<T>),
+    Full(Wilson<T>),
+}
+
+impl<T: Storage> Fields<T> {
+    fn new(
+        operator: Operator,
+        lattice: &Lattice,
+        psi: &[Spinor<f64>],
+        sources: usize,
+    ) -> Result<Self, Failure> {
+        let dims = lattice.dims();
+        let sites = |parity: Option<usize>| -> Vec<Spinor<T::Real>> {
+            let all = (0..sources).flat_map(|source| (0..dims.volume()).map(move |site| (source, site)));
+            all.filter(|&(_, site)| parity.is_none_or(|parity| dims.parity(site) == parity))
+                .map(|(source, site)| spinor_of_source(psi, source, site).cast())
+                .collect()
+        };
+        Ok(match operator {
+            Operator::Hop => Fields::Hop {
+                psi: lattice.parities_from_host(1, sources, &sites(Some(1)))?,
+                out: lattice.parities(0, sources)?,
+            },
+            Operator::Full => Fields::Full {
+                psi: lattice.spinors_from_host(sources, &sites(None))?,
+                out: lattice.spinors(sources)?,
+            },
+        })
+    }
+
+    /// Takes away what a variant has left, which the next one might leave out.
+    fn clear(&mut self) -> Result<(), Failure> {
+        match self {
+            Fields::Hop { out, .. } => *out = out.lattice().parities(out.parity(), out.sources())?,
+            Fields::Full { out, .. } => *out = out.lattice().spinors(out.sources())?,
+        }
+        Ok(())
+    }
+
+    fn result(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
+        match self {
+            Fields::Hop { out, .. } => out.to_host(),
+            Fields::Full { out, .. } => out.to_host(),
+        }
+    }
+}
+
+impl<T: Storage> Variant<T> {
+    fn new(
+        operator: Operator,
+        links: &GaugeField<T>,
+        sources: usize,
+        tuning: Option<Tuning>,
+    ) -> Result<Self, Failure> {
+        Ok(match operator {
+            Operator::Hop => {
+                let options = HopOptions { sources, tuning, ..Default::default() };
+                Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
+            }
+            Operator::Full => {
+                let options = WilsonOptions { sources, tuning };
+                Variant::Full(Wilson::with_options(links, Kappa(KAPPA), options)?)
+            }
+        })
+    }
+
+    fn apply(&self, fields: &mut Fields<T>) -> Result<(), DeviceError> {
+        match (self, fields) {
+            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply(psi, None, out),
+            (Variant::Full(wilson), Fields::Full { psi, out }) => wilson.apply(psi, out),
+            _ => unreachable!("the fields are made for the operator"),
+        }
+    }
+
+    fn apply_observed(&self, fields: &mut Fields<T>) -> Result<Option<Event>, DeviceError> {
+        let mut event = None;
+        let launched = |of_kernel| event = Some(of_kernel);
+        match (self, fields) {
+            (Variant::Hop(hop), Fields::Hop { psi, out }) => hop.apply_observed(psi, None, out, launched)?,
+            (Variant::Full(wilson), Fields::Full { psi, out }) => {
+                wilson.apply_observed(psi, out, launched)?;
+            }
+            _ => unreachable!("the fields are made for the operator"),
+        }
+        Ok(event)
+    }
+
+    /// What a row of launches takes, by the clock on the wall and by that of the device. A kernel follows the one before as in a solve, and only the first
+    /// and the last have an event, which would keep the driver busier than a small lattice keeps a GPU.
+    fn time_of_row(
+        &self,
+        fields: &mut Fields<T>,
+        launches: u32,
+    ) -> Result<(Duration, Option<Duration>), DeviceError> {
+        let begin = Instant::now();
+        let first = self.apply_observed(fields)?;
+        for _ in 2..launches {
+            self.apply(fields)?;
+        }
+        let last = if launches > 1 { self.apply_observed(fields)? } else { first.clone() };
+        let on_device = first.zip(last).map(|(first, last)| first.until(&last)).transpose()?.flatten();
+        Ok((begin.elapsed(), on_device))
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Variant::Hop(hop) => hop.work(),
+            Variant::Full(wilson) => LinearOperator::work(wilson),
+        }
+    }
+}
+
+/// Every source is the random field with its sites moved on.
+fn spinor_of_source(psi: &[Spinor<f64>], source: usize, site: usize) -> Spinor<f64> {
+    psi[(site + 37 * source) % psi.len()]
+}
+
+impl Case<'_> {
+    fn measure<T: Storage>(&self, bound: f64, session: &mut Session<'_>) -> Result<(), Failure> {
+        session.arithmetic(self.number, T::Real::PRECISION)?;
+        let dims = self.configuration.dims();
+        let lattice = Lattice::new(&Team::from(self.device.clone()), dims)?;
+        for reconstruction in Reconstruction::ALL {
+            if !is_wanted(&self.arguments.links, reconstruction) {
+                continue;
+            }
+            let links =
+                lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
+            for &operator in &self.arguments.operator {
+                for &sources in &self.arguments.rhs {
+                    let Some((best, tried)) = self.best(&links, operator, sources.into(), bound, session)?
+                    else {
+                        return Ok(());
+                    };
+                    let mut subject = Subject::new(Benchmark::Stencil, operator.to_string())
+                        .on(self.number)
+                        .with("dims", dims.to_string())
+                        .with("precision", T::STORAGE.to_string())
+                        .with("links", reconstruction.reals())
+                        .with("rhs", sources)
+                        .bytes(best.work.bytes)
+                        .flops(best.work.flops)
+                        .found("variant", describe(&best.tuning))
+                        .found("deviation", best.deviation)
+                        .found("tuning", json(&best.tuning));
+                    if self.arguments.search {
+                        subject = subject.found("tried", json(&tried));
+                    }
+                    session.push(subject, best.samples);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The variant that a solve uses, or with `--search` the best of all, and all; `None` after Ctrl-C.
+    fn best<T: Storage>(
+        &self,
+        links: &GaugeField<T>,
+        operator: Operator,
+        sources: usize,
+        bound: f64,
+        session: &Session<'_>,
+    ) -> Result<Option<(Timed, Vec<Timed>)>, Failure> {
+        // What a solve would use now.
+        let chosen = match Variant::new(operator, links, sources, None)? {
+            Variant::Hop(hop) => hop.tuning(),
+            Variant::Full(wilson) => wilson.tuning(),
+        };
+        let chosen = chosen.expect("the kernels of a device are of some variant");
+        let mut fields = Fields::new(operator, links.lattice(), self.psi, sources)?;
+        let mut time = |tuning| {
+            let variant = Variant::new(operator, links, sources, Some(tuning))?;
+            self.time(
+                &variant,
+                &mut fields,
+                (operator, links.reconstruction(), sources, tuning),
+                bound,
+                session,
+            )
+        };
+        let mut tried = Vec::new();
+        let Some(mut best) = time(chosen)? else { return Ok(None) };
+        if !self.arguments.search {
+            return Ok(Some((best, tried)));
+        }
+        let Some(extents) = links.lattice().lane_extents(T::STORAGE) else { return Ok(Some((best, tried))) };
+        // One after the other: what a step tries starts from the best of the step before.
+        for step in tuning_steps(self.device, extents, sources) {
+            for tuning in step(&best.tuning) {
+                match time(tuning) {
+                    Ok(None) => return Ok(None),
+                    Ok(Some(timed)) if timed.event_seconds.median < best.event_seconds.median => {
+                        tried.push(std::mem::replace(&mut best, timed));
+                    }
+                    Ok(Some(timed)) => tried.push(timed),
+                    // A group that is too large for so many registers.
+                    Err(failure) if failure.status == Status::Device => {
+                        session.report.note(format_args!("{tuning:?}: {}", failure.error));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+        }
+        Ok(Some((best, tried)))
+    }
+
+    /// Checks one variant, then times it; `None` after Ctrl-C.
+    fn time<T: Storage>(
+        &self,
+        variant: &Variant<T>,
+        fields: &mut Fields<T>,
+        (operator, reconstruction, sources, tuning): (Operator, Reconstruction, usize, Tuning),
+        bound: f64,
+        session: &Session<'_>,
+    ) -> Result<Option<Timed>, Failure> {
+        let dims = self.configuration.dims();
+        fields.clear()?;
+        variant.apply(fields)?;
+        let found = fields.result()?;
+        let deviation = found
+            .chunks(found.len() / sources)
+            .enumerate()
+            .map(|(source, found)| self.deviation(operator, source, found))
+            .fold(
+                0.0,
+                |largest: f64, deviation| {
+                    if deviation > largest || deviation.is_nan() { deviation } else { largest }
+                },
+            );
+        if deviation > bound || deviation.is_nan() {
+            let error = anyhow::anyhow!(
+                "{dims} {} with {reconstruction} reals a link and {sources} sources deviates by {deviation:.1e} from the \
+                 host (at most {bound:.0e} allowed): not timed",
+                T::STORAGE
+            );
+            return Err(Failure::new(Status::Failed, error));
+        }
+        let mut in_a_row = 1;
+        let samples = session.samples(|_| {
+            let launches = in_a_row;
+            let (wall, on_device) = variant.time_of_row(fields, launches)?;
+            in_a_row = longer_batch(launches, wall).unwrap_or(launches);
+            Ok((wall / launches, on_device.map(|duration| duration / launches)))
+        })?;
+        let spread = Spread::of(&samples.event);
+        let work = variant.work();
+        Ok(spread.map(|event_seconds| Timed { tuning, deviation, event_seconds, samples, work }))
+    }
+
+    /// How far the result for a source is from the twin, relative to its norm, on sites spread over the lattice.
+    fn deviation<R: lattice_cl::Real>(&self, operator: Operator, source: usize, found: &[Spinor<R>]) -> f64 {
+        let dims = self.configuration.dims();
+        let step = (found.len() / CHECKED_SITES).max(1) | 1;
+        let link = |site, mu| signed_link(self.configuration, Boundary::antiperiodic_t(), site, mu);
+        let psi = |site: usize| spinor_of_source(self.psi, source, site);
+        let (mut difference, mut norm) = (0.0, 0.0);
+        for index in (0..found.len()).step_by(step) {
+            let (site, own) = match operator {
+                Operator::Hop => (2 * index + dims.parity(2 * index), None),
+                Operator::Full => (index, Some(psi(index))),
+            };
+            let expected = operator.form().combine(own.as_ref(), &hop(dims, false, link, psi, site));
+            let found = found[index].cast::<f64>();
+            difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
+            norm += expected.norm2();
+        }
+        (difference / norm).sqrt()
+    }
+}
+
+/// A variant is a plain structure.
+fn json(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn describe(tuning: &Tuning) -> String {
+    let Tuning {
+        work_group,
+        sources_per_item,
+        share_links,
+        max_registers,
+        stream_links,
+        stream_output,
+        tile_z,
+        boxes,
+        rounds,
+        prefetch,
+    } = *tuning;
+    let mut variant = format!("group {work_group}");
+    if sources_per_item > 1 {
+        variant += &format!(", sources {sources_per_item}");
+    }
+    if share_links {
+        variant += ", links shared";
+    }
+    if let Some(count) = max_registers {
+        variant += &format!(", registers {count}");
+    }
+    if stream_links {
+        variant += ", links streamed";
+    }
+    if stream_output {
+        variant += ", output streamed";
+    }
+    if tile_z != 0 {
+        variant += &format!(", tile {tile_z}");
+    }
+    if boxes {
+        variant += ", boxes";
+    }
+    if rounds > 1 {
+        variant += &format!(", rounds {rounds}");
+    }
+    if prefetch != 0 {
+        variant += &format!(", prefetch {prefetch}");
+    }
+    variant
+}

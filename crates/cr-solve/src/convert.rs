@@ -1,0 +1,166 @@
+//! `cr-solve convert`: a gauge configuration in another format or precision.
+
+use super::arguments::{Input, Output, Precision, path_text};
+use super::failure::{Failure, Status};
+use super::report::{Report, Table};
+use lattice_cl::host::Dims;
+use lattice_cl::io::{Format, GaugeFile};
+use lattice_cl::scalar;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The command line of `convert`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The gauge configuration to read: ILDG, SciDAC, NERSC or MILC
+    input: PathBuf,
+    /// The file to write
+    output: PathBuf,
+    /// The format to write: ildg, scidac, nersc or milc; by default what the name of the file ends in
+    #[arg(long)]
+    format: Option<Format>,
+    /// The precision to write: double or single; by default that of the input
+    #[arg(long, value_enum, hide_possible_values = true)]
+    precision: Option<Precision>,
+    #[command(flatten)]
+    reading: Input,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    dims: [usize; 4],
+    input: FileSummary,
+    output: FileSummary,
+    lost: Vec<String>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct FileSummary {
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    format: Format,
+    precision: u32,
+}
+
+/// Reads one file and writes the other.
+///
+/// # Errors
+/// When the input cannot be read or does not agree with its checks, and when the output cannot be written or is
+/// the input.
+pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+    let began = Instant::now();
+    if is_same_file(&arguments.input, &arguments.output) {
+        let message = format!("{} is the input and the output", arguments.input.display());
+        return Err(Failure::usage(message).hint("give the output another name"));
+    }
+    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?;
+    let file = arguments.reading.read(&arguments.input, report)?;
+    let stored = file.configuration.precision();
+    let written = output.precision_of(stored);
+    let carried =
+        |name| fact(&file, name).filter(|_| is_carried_over(name, output.format)).map(str::to_owned);
+    output.write(&file.configuration, carried(LOGICAL_FILE_NAME), carried(DESCRIPTION), report)?;
+
+    let dims = file.configuration.dims();
+    let outcome = Outcome {
+        schema_version: 1,
+        dims: dims.extents(),
+        input: FileSummary { file: arguments.input.clone(), format: file.format, precision: stored.bits() },
+        output: FileSummary { file: output.path, format: output.format, precision: written.bits() },
+        lost: losses(&file, output.format, written),
+        seconds: began.elapsed().as_secs_f64(),
+    };
+    for lost in &outcome.lost {
+        report.warning(lost);
+    }
+    report.result(table(&outcome, dims), &outcome)?;
+    Ok(Status::Fine)
+}
+
+/// False if one of them does not exist, and then there is nothing to overwrite.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+const LOGICAL_FILE_NAME: &str = "lfn";
+const DESCRIPTION: &str = "description";
+
+/// Whether a file of this format has a place for an entry of another's header.
+fn is_carried_over(name: &str, format: Format) -> bool {
+    match name {
+        LOGICAL_FILE_NAME => format == Format::Ildg,
+        DESCRIPTION => matches!(format, Format::Ildg | Format::SciDac),
+        _ => false,
+    }
+}
+
+/// Entries of a header that tell where a configuration comes from, and not how its file is laid out.
+const PROVENANCE: [&str; 10] = [
+    LOGICAL_FILE_NAME,
+    DESCRIPTION,
+    "date",
+    "ENSEMBLE_ID",
+    "ENSEMBLE_LABEL",
+    "SEQUENCE_NUMBER",
+    "CREATOR",
+    "CREATOR_HARDWARE",
+    "CREATION_DATE",
+    "ARCHIVE_DATE",
+];
+
+/// Records of LIME files whose content is the configuration, is carried over, or is named where it is not.
+const KNOWN_RECORDS: [&str; 9] = [
+    "scidac-private-file-xml",
+    "scidac-file-xml",
+    "scidac-private-record-xml",
+    "scidac-record-xml",
+    "ildg-format",
+    "ildg-binary-data",
+    "scidac-binary-data",
+    "scidac-checksum",
+    "ildg-data-lfn",
+];
+
+fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
+    file.facts.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+}
+
+/// What the input has and the output has not.
+fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<String> {
+    let mut lost = Vec::new();
+    let stored = file.configuration.precision();
+    if written < stored {
+        lost.push(format!("the links are rounded from {stored} to {written} precision"));
+    }
+    if file.fields > 1 {
+        lost.push(format!("only the first of {} fields is written", file.fields));
+    }
+    let not_carried_over: Vec<_> = PROVENANCE
+        .into_iter()
+        .filter(|&name| !is_carried_over(name, format))
+        .filter_map(|name| fact(file, name).map(|value| format!("{name} = {value}")))
+        .collect();
+    if !not_carried_over.is_empty() {
+        lost.push(format!("not carried over from the header: {}", not_carried_over.join("; ")));
+    }
+    let records = fact(file, "records").unwrap_or_default().split(", ");
+    let unknown: Vec<_> = records.filter(|kind| !kind.is_empty() && !KNOWN_RECORDS.contains(kind)).collect();
+    if !unknown.is_empty() {
+        lost.push(format!("not carried over are the records {}", unknown.join(", ")));
+    }
+    lost
+}
+
+fn table(outcome: &Outcome, dims: Dims) -> Table {
+    let summary = |FileSummary { file, format, precision }: &FileSummary| {
+        format!("{} ({format}, {precision} bits)", file.display())
+    };
+    let mut table = Table::default();
+    table.line("extents", dims);
+    table.line("input", summary(&outcome.input));
+    table.line("output", summary(&outcome.output));
+    table
+}

@@ -1,0 +1,80 @@
+//! What the program's exit status means, and which error leads to which.
+
+use lattice_cl::host::GenerateError;
+use lattice_cl::io;
+use std::process::ExitCode;
+
+/// The exit statuses of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// All is well.
+    Fine = 0,
+    /// It ran but failed: no convergence, a mismatch of a checksum or a plaquette.
+    Failed = 1,
+    /// The command line asks for something that makes no sense.
+    Usage = 2,
+    /// A file cannot be read or written, or its content is invalid.
+    File = 3,
+    /// There is no such device, or it failed.
+    Device = 4,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(status as u8)
+    }
+}
+
+/// Why a subcommand ends without a result.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit status.
+    pub status: Status,
+    /// What happened, with its causes.
+    pub error: anyhow::Error,
+    /// What the user can do about it.
+    pub hints: Vec<String>,
+}
+
+impl Failure {
+    /// A failure without hints.
+    pub fn new(status: Status, error: impl Into<anyhow::Error>) -> Self {
+        Self { status, error: error.into(), hints: Vec::new() }
+    }
+
+    /// The command line asks for something that makes no sense.
+    pub fn usage(message: String) -> Self {
+        Self::new(Status::Usage, anyhow::Error::msg(message))
+    }
+
+    /// Adds what the user can do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let status = match error.is_mismatch() {
+            true => Status::Failed,
+            false => Status::File,
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<GenerateError> for Failure {
+    fn from(error: GenerateError) -> Self {
+        let status = match error {
+            GenerateError::NotSpecialUnitary { .. } => Status::File,
+            GenerateError::Beta(_)
+            | GenerateError::Epsilon(_)
+            | GenerateError::TooManySweeps { .. }
+            | GenerateError::OtherDims { .. }
+            | GenerateError::OutOfMemory { .. } => Status::Usage,
+        };
+        Self::new(status, error)
+    }
+}

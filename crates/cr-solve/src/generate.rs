@@ -1,0 +1,202 @@
+//! `cr-solve generate`: a quenched SU(3) configuration.
+
+use super::arguments::{Input, Output, Precision, path_text};
+use super::failure::{Failure, Status};
+use super::report::{Report, Table};
+use lattice_cl::host::{Dims, GenerateParams, Plaquette, Start, generate, plaquette};
+use lattice_cl::io::Format;
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Instant;
+
+/// The command line of `generate`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Extents in x, y, z, t: 8x8x8x16 or four words; those of the start if this is a file
+    #[arg(long, value_name = "EXTENTS", required_unless_present = "start")]
+    dims: Option<Dims>,
+    /// The inverse coupling 6/g² of the Wilson gauge action
+    #[arg(long, allow_negative_numbers = true)]
+    beta: f64,
+    /// Sweeps: in each a heat-bath update of every link, then the over-relaxation
+    #[arg(long, value_name = "N")]
+    sweeps: usize,
+    /// Over-relaxation updates of every link in each sweep
+    #[arg(long, value_name = "N", default_value_t = GenerateParams::default().overrelaxation)]
+    overrelaxation: usize,
+    /// What the random numbers are made from
+    #[arg(long, default_value_t = GenerateParams::default().seed)]
+    seed: u64,
+    /// Where to start: cold, hot, weak:EPS (unit + EPS·noise) or a file with a configuration
+    #[arg(long, value_name = "START", default_value = "cold")]
+    start: StartChoice,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+    /// The format to write: ildg, scidac, nersc or milc; by default what the name of the file ends in
+    #[arg(long)]
+    format: Option<Format>,
+    /// The precision to write: double or single; by default double where the format has it
+    #[arg(long, value_enum, hide_possible_values = true)]
+    precision: Option<Precision>,
+}
+
+/// Where to start, as the command line says it.
+#[derive(Clone, Debug, PartialEq)]
+enum StartChoice {
+    Cold,
+    Hot,
+    Weak(f64),
+    File(PathBuf),
+}
+
+impl FromStr for StartChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("weak:")) {
+            ("cold", _) => Ok(Self::Cold),
+            ("hot", _) => Ok(Self::Hot),
+            (_, Some(epsilon)) => match epsilon.parse() {
+                Ok(epsilon) => Ok(Self::Weak(epsilon)),
+                Err(_) => Err(format!("`{epsilon}` is not a number; write for example weak:0.1")),
+            },
+            ("weak", _) => Err("a weak start needs its strength; write for example weak:0.1".to_owned()),
+            (file, _) => Ok(Self::File(file.into())),
+        }
+    }
+}
+
+impl std::fmt::Display for StartChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cold => f.write_str("cold"),
+            Self::Hot => f.write_str("hot"),
+            Self::Weak(epsilon) => write!(f, "weak:{epsilon}"),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    dims: [usize; 4],
+    beta: f64,
+    sweeps: usize,
+    overrelaxation: usize,
+    seed: u64,
+    start: String,
+    plaquette: Plaquette,
+    plaquette_history: Vec<f64>,
+    #[serde(serialize_with = "path_text")]
+    output: PathBuf,
+    format: Format,
+    precision: u32,
+    seconds: f64,
+}
+
+/// Generates a configuration and writes it.
+///
+/// # Errors
+/// When an argument is out of its range, the start cannot be read or the output cannot be written; all of this
+/// is found out before the first sweep.
+pub fn run(arguments: Arguments, report: &Report) -> Result<Status, Failure> {
+    let began = Instant::now();
+    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?;
+    let (dims, start) = starting_point(&arguments, report)?;
+    let params = GenerateParams {
+        beta: arguments.beta,
+        sweeps: arguments.sweeps,
+        overrelaxation: arguments.overrelaxation,
+        seed: arguments.seed,
+    };
+
+    let bar = report.progress("sweep", params.sweeps as u64);
+    let mut history = Vec::new();
+    let mut observer = |sweep: usize, plaquette: f64| {
+        history.push(plaquette);
+        bar.set_position(sweep as u64);
+        bar.set_message(format!("plaquette {plaquette:.5}"));
+        tracing::info!(sweep, plaquette);
+        ControlFlow::Continue(())
+    };
+    let generated = generate(dims, start, &params, &mut observer);
+    bar.finish_and_clear();
+    let configuration = generated?;
+
+    let description = format!(
+        "quenched SU(3), Wilson gauge action, beta {}, {} sweeps with {} over-relaxation updates each from a {} \
+         start, seed {}",
+        params.beta, params.sweeps, params.overrelaxation, arguments.start, params.seed
+    );
+    output.write(&configuration, None, Some(description), report)?;
+
+    let outcome = Outcome {
+        schema_version: 1,
+        dims: dims.extents(),
+        beta: params.beta,
+        sweeps: params.sweeps,
+        overrelaxation: params.overrelaxation,
+        seed: params.seed,
+        start: arguments.start.to_string(),
+        plaquette: plaquette(&configuration),
+        plaquette_history: history,
+        format: output.format,
+        precision: output.precision_of(configuration.precision()).bits(),
+        output: output.path,
+        seconds: began.elapsed().as_secs_f64(),
+    };
+    report.result(table(&outcome, dims), &outcome)?;
+    Ok(Status::Fine)
+}
+
+fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start), Failure> {
+    let start = match &arguments.start {
+        StartChoice::Cold => Start::Cold,
+        StartChoice::Hot => Start::Hot,
+        StartChoice::Weak(epsilon) => Start::Weak(*epsilon),
+        StartChoice::File(path) => {
+            let read = Input::default().read(path, report).or_else(|failure| {
+                // Perhaps it does not tell its extents.
+                let input = Input { dims: arguments.dims, ..Input::default() };
+                if arguments.dims.is_some() {
+                    input.read(path, report).map_err(|_| failure)
+                } else {
+                    Err(failure)
+                }
+            });
+            let is_there = path.exists();
+            let file = read.map_err(|failure| match is_there {
+                true => failure,
+                false => failure.hint("a start is cold, hot, weak:EPS or the name of a file"),
+            })?;
+            let dims = arguments.dims.unwrap_or(file.configuration.dims());
+            return Ok((dims, Start::From(file.configuration)));
+        }
+    };
+    match arguments.dims {
+        Some(dims) => Ok((dims, start)),
+        None => {
+            Err(Failure::usage(format!("a {} start needs --dims, for example 8x8x8x16", arguments.start)))
+        }
+    }
+}
+
+fn table(outcome: &Outcome, dims: Dims) -> Table {
+    let Plaquette { average, spatial, temporal } = outcome.plaquette;
+    let mut table = Table::default();
+    table.line("extents", dims);
+    table.line("beta", outcome.beta);
+    table.line("sweeps", format_args!("{} (over-relaxation {})", outcome.sweeps, outcome.overrelaxation));
+    table.line("start", format_args!("{}, seed {}", outcome.start, outcome.seed));
+    table.line("plaquette", format_args!("{average:.8} (spatial {spatial:.8}, temporal {temporal:.8})"));
+    table.line(
+        "output",
+        format_args!("{} ({}, {} bits)", outcome.output.display(), outcome.format, outcome.precision),
+    );
+    table.line("seconds", format_args!("{:.2}", outcome.seconds));
+    table
+}

@@ -1,0 +1,191 @@
+//! The program `cr-solve`: one file for each subcommand, and the only code of the package that prints.
+//!
+//! Results go to standard output, as text or with `--json` as one object; everything else goes to standard
+//! error. [`failure`] says which exit status stands for what.
+
+pub mod arguments;
+pub mod bench;
+pub mod checkpoint;
+pub mod convert;
+pub mod devices;
+pub mod equation;
+pub mod extents;
+pub mod failure;
+pub mod generate;
+pub mod info;
+pub mod interrupt;
+pub mod invert;
+pub mod job;
+pub mod plot;
+pub mod report;
+pub mod run;
+pub mod spectrum;
+pub mod statistics;
+pub mod trace;
+pub mod tune;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use failure::{Failure, Status};
+use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
+use lattice_cl::tuning;
+use report::{ColourChoice, Report};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
+#[derive(Debug, Parser)]
+#[command(name = "cr-solve", version, max_term_width = 100, after_help = EXIT_STATUS)]
+struct Program {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 fine; 1 it ran but failed (no convergence, checksum or plaquette \
+mismatch); 2 wrong usage; 3 unreadable or invalid input, or unwritable output; 4 no device or device failure.";
+
+/// Options that every subcommand has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+pub struct Common {
+    /// Print the result as one JSON object
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print nothing but results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more; twice for even more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// When to use colour in messages: auto (the default, honours NO_COLOR), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub color: ColourChoice,
+    /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
+    #[arg(long, global = true, value_name = "DEVICE")]
+    pub device: Vec<String>,
+    /// Compile every kernel anew, and keep none for the next run; nor are tuned kernel variants used
+    #[arg(long, global = true)]
+    pub no_cache: bool,
+    /// Use the kernel variants that come with the program, not those that were found fastest on this device; without
+    /// this option a GPU searches for them on first use
+    #[arg(long, global = true)]
+    pub no_tune: bool,
+}
+
+impl Common {
+    /// How devices are opened.
+    pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
+        let cache = self.cache();
+        // What cannot be kept is not worth the time.
+        let tuning = match cache.tuning_file() {
+            Some(_) if !self.no_tune => TuningMode::SearchOnGpus,
+            _ => TuningMode::Shipped,
+        };
+        DeviceOptions { profiling, cache, tuning, ..DeviceOptions::default() }
+    }
+
+    /// Where compiled programs and tuned kernel variants are kept.
+    pub fn cache(&self) -> CacheMode {
+        if self.no_cache { CacheMode::Off } else { CacheMode::User }
+    }
+
+    /// Opens the devices of `--device`, which show a search for the fastest variant of a kernel as a bar.
+    pub fn team(&self, profiling: Profiling, report: &Report) -> Result<Team, Failure> {
+        self.team_with(self.device_options(profiling), report)
+    }
+
+    /// The devices of a solve, which searches in passing only: as [`Common::team`], with a recorder that is told what the devices do.
+    pub fn recorded_team(&self, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
+        let search_time = Some(tuning::TIME_ON_FIRST_USE);
+        let options = DeviceOptions { recorder, search_time, ..self.device_options(Profiling::Off) };
+        self.team_with(options, report)
+    }
+
+    fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
+        let selectors: Vec<Selector> = self
+            .device
+            .iter()
+            .map(|text| match text.parse() {
+                Ok(selector) => selector,
+                Err(impossible) => match impossible {},
+            })
+            .collect();
+        let options = DeviceOptions { observer: report.search_observer(), ..options };
+        Ok(Team::select_with(selectors, &options)?)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure what the devices do
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// List the OpenCL devices and the host, with their measured bandwidth
+    Devices,
+    /// Make a quenched SU(3) configuration by heat bath and over-relaxation
+    Generate(generate::Arguments),
+    /// Find the fastest variants of the kernels on a device, and keep them for later runs
+    Tune(tune::Arguments),
+    /// Show what a gauge configuration is, and verify it
+    Info(info::Arguments),
+    /// Write a gauge configuration in another format or precision
+    Convert(convert::Arguments),
+    /// Solve the Dirac equation M x = b for one point source
+    Invert(Box<invert::Arguments>),
+    /// Solve for all twelve spins and colours of a point source; gives the pion correlator
+    Spectrum(Box<spectrum::Arguments>),
+    /// Do what a job file says: invert or spectrum, with their options as TOML
+    Run(run::Arguments),
+}
+
+impl Command {
+    fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
+        match self {
+            Command::Bench(bench) => bench.run(common, report),
+            Command::Devices => devices::run(common, report),
+            Command::Generate(arguments) => generate::run(arguments, report),
+            Command::Tune(arguments) => tune::run(&arguments, common, report),
+            Command::Info(arguments) => info::run(&arguments, report),
+            Command::Convert(arguments) => convert::run(&arguments, report),
+            Command::Invert(arguments) => invert::run(&arguments, common, report),
+            Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
+            Command::Run(arguments) => run::run(&arguments, common, report),
+        }
+    }
+}
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    run(std::env::args_os()).into()
+}
+
+fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
+    let program =
+        match Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments))) {
+            Ok(program) => program,
+            Err(message) => {
+                // Help and version come this way too. If nobody reads them, that is no failure.
+                let _ = message.print().and_then(|()| std::io::stdout().flush());
+                return if message.use_stderr() { Status::Usage } else { Status::Fine };
+            }
+        };
+    let report = Report::new(&program.common);
+    program.command.run(&program.common, &report).unwrap_or_else(|failure| {
+        report.failure(&failure);
+        failure.status
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Program::command().debug_assert();
+    }
+}

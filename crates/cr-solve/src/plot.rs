@@ -1,0 +1,352 @@
+//! Plots of a solve, as SVG files.
+//!
+//! The text in them is left to the viewer's fonts, so that none is needed on the machine that computes.
+//! A file appears under its name only when it is complete.
+
+use lattice_cl::io::destination;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::prelude::*;
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Why there is no plot.
+#[derive(Debug, thiserror::Error)]
+pub enum PlotError {
+    /// Nothing is left to show: every value is missing, not finite, or not positive on a logarithmic axis.
+    #[error("there is nothing to plot for `{title}`: no value is finite and positive")]
+    NothingToShow {
+        /// The title of the plot.
+        title: String,
+    },
+    /// The drawing library failed.
+    #[error("`{title}` cannot be drawn")]
+    Drawing {
+        /// The title of the plot.
+        title: String,
+        /// What it said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The file cannot be written.
+    #[error("the plot {path} cannot be written", path = path.display())]
+    Write {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// One line of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points (x, y), from left to right.
+    pub points: Vec<(f64, f64)>,
+}
+
+const SIZE: (u32, u32) = (800, 560);
+const TEXT: (&str, u32) = ("sans-serif", 16);
+const HEADING: (&str, u32) = ("sans-serif", 20);
+/// Colours that stay apart for colour-blind eyes and in grey (M. Okabe and K. Ito, 2008).
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+];
+
+/// Draws relative residuals ‖r‖/‖b‖ against the iteration, on a logarithmic axis.
+///
+/// Points that a logarithmic axis cannot show (zero, negative, not finite) are left out.
+///
+/// # Errors
+/// When no point is left, or the file cannot be written.
+pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(), PlotError> {
+    let lines: Vec<_> = series.iter().map(|line| (line.name.as_str(), logarithms(&line.points))).collect();
+    let all: Vec<_> = lines.iter().flat_map(|(_, points)| points.iter().copied()).collect();
+    let (Some(iterations), Some(decades)) = (range(all.iter().map(|p| p.0)), range(all.iter().map(|p| p.1)))
+    else {
+        return Err(PlotError::NothingToShow { title: title.to_owned() });
+    };
+    draw(path, title, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .caption(title, HEADING)
+            .margin(16)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0f64.min(iterations.0)..iterations.1.max(1.0), Decades::covering(decades))?;
+        chart
+            .configure_mesh()
+            .x_desc("iteration")
+            .y_desc("relative residual ‖r‖ / ‖b‖")
+            .x_label_formatter(&|x| format!("{x:.0}"))
+            .y_max_light_lines(1)
+            .x_max_light_lines(1)
+            .label_style(TEXT)
+            .draw()?;
+        for (k, (name, points)) in lines.iter().enumerate() {
+            let colour = COLOURS[k % COLOURS.len()];
+            chart
+                .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
+                .label(*name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperRight)
+            .background_style(WHITE.mix(0.8))
+            .border_style(BLACK.mix(0.4))
+            .label_font(TEXT)
+            .draw()?;
+        Ok(())
+    })
+}
+
+/// Draws a correlator C(n) on a logarithmic axis, and below it the effective mass a·m(n) where this is known.
+///
+/// Both are indexed by the separation n in units of the lattice spacing a. Values that cannot be shown, and
+/// effective masses that are NaN, are left out.
+///
+/// # Errors
+/// When no value of the correlator is left, or the file cannot be written.
+pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f64]) -> Result<(), PlotError> {
+    let points = logarithms(&by_index(values));
+    let masses: Vec<_> = by_index(effective_mass).into_iter().filter(|p| p.1.is_finite()).collect();
+    let Some(decades) = range(points.iter().map(|p| p.1)) else {
+        return Err(PlotError::NothingToShow { title: title.to_owned() });
+    };
+    let separations = -0.5..values.len().max(effective_mass.len()) as f64 - 0.5;
+    draw(path, title, |area| {
+        let area = area.titled(title, HEADING)?;
+        let (upper, lower) = area.split_vertically((SIZE.1 - 40) * 3 / 5);
+
+        let mut chart = ChartBuilder::on(&upper)
+            .margin(12)
+            .x_label_area_size(24)
+            .y_label_area_size(80)
+            .build_cartesian_2d(separations.clone(), Decades::covering(decades))?;
+        chart
+            .configure_mesh()
+            .x_labels(values.len().clamp(2, 20))
+            .x_label_formatter(&|n| format!("{n:.0}"))
+            .y_desc("C(n)")
+            .y_max_light_lines(1)
+            .x_max_light_lines(1)
+            .label_style(TEXT)
+            .draw()?;
+        chart.draw_series(LineSeries::new(points.iter().copied(), COLOURS[0].stroke_width(1)))?;
+        chart.draw_series(points.iter().map(|&point| Circle::new(point, 4, COLOURS[0].filled())))?;
+
+        let (low, high) = range(masses.iter().map(|p| p.1)).unwrap_or((0.0, 1.0));
+        let room = 0.1 * (high - low).max(0.1 * high.abs()).max(1e-3);
+        let mut chart = ChartBuilder::on(&lower)
+            .margin(12)
+            .x_label_area_size(48)
+            .y_label_area_size(80)
+            .build_cartesian_2d(separations, low - room..high + room)?;
+        chart
+            .configure_mesh()
+            .x_labels(values.len().clamp(2, 20))
+            .x_label_formatter(&|n| format!("{n:.0}"))
+            .x_desc("separation n (lattice spacings)")
+            .y_desc("effective mass a·m(n)")
+            .y_labels(6)
+            .y_max_light_lines(1)
+            .x_max_light_lines(1)
+            .label_style(TEXT)
+            .draw()?;
+        chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
+        Ok(())
+    })
+}
+
+fn by_index(values: &[f64]) -> Vec<(f64, f64)> {
+    values.iter().enumerate().map(|(n, &value)| (n as f64, value)).collect()
+}
+
+/// The points with the decimal logarithm of y, where both are finite.
+fn logarithms(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    points.iter().map(|&(x, y)| (x, y.log10())).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+}
+
+/// The smallest and the largest value, if there are any.
+fn range(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    Some((values.clone().reduce(f64::min)?, values.reduce(f64::max)?))
+}
+
+/// A logarithmic axis over whole decades, at least one. Its values are decimal logarithms.
+#[derive(Clone, Debug, PartialEq)]
+struct Decades {
+    low: f64,
+    high: f64,
+}
+
+impl Decades {
+    fn covering((low, high): (f64, f64)) -> Self {
+        let low = low.floor();
+        Self { low, high: high.ceil().max(low + 1.0) }
+    }
+}
+
+impl Ranged for Decades {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, &decade: &f64, (start, end): (i32, i32)) -> i32 {
+        let share = (decade - self.low) / (self.high - self.low);
+        start + (share * f64::from(end - start)).round() as i32
+    }
+
+    /// Every decade, or every second, third, … one where they are many.
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let most = hint.max_num_points().clamp(2, 13) as f64;
+        let step = ((self.high - self.low) / (most - 1.0)).ceil().max(1.0);
+        let first = (self.low / step).ceil() * step;
+        let count = ((self.high - first) / step).floor() as usize;
+        (0..=count).map(|k| first + step * k as f64).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Decades {
+    fn format(&decade: &f64) -> String {
+        if decade == 0.0 { "1".to_owned() } else { format!("1e{decade:.0}") }
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Draws on white and writes the file under a temporary name, which it then takes off.
+fn draw(
+    path: &Path,
+    title: &str,
+    paint: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error + Send + Sync>>,
+) -> Result<(), PlotError> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let painted = (|| {
+            area.fill(&WHITE)?;
+            paint(&area)?;
+            Ok(area.present()?)
+        })();
+        painted.map_err(|source| PlotError::Drawing { title: title.to_owned(), source })?;
+    }
+    write_file(path, svg.as_bytes()).map_err(|source| PlotError::Write { path: path.to_owned(), source })
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let destination = destination(path);
+    let folder = destination.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    // Temporary files are private by default; a plot has the permissions of any new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(&destination)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn residuals(rate: f64, count: usize) -> Vec<(f64, f64)> {
+        (0..count).map(|k| (k as f64, (-rate * k as f64).exp() * (1.0 + 0.3 * (k as f64).sin()))).collect()
+    }
+
+    /// The texts of an SVG, which must parse.
+    fn texts(path: &Path) -> Vec<String> {
+        let svg = std::fs::read_to_string(path).unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let text = document.descendants().filter(|node| node.has_tag_name("text"));
+        text.map(|node| node.text().unwrap_or_default().trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_residual_history_has_axes_and_a_legend() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.svg");
+        let series = [
+            Series { name: "conjugate residual".into(), points: residuals(0.11, 260) },
+            Series { name: "conjugate gradient".into(), points: residuals(0.09, 310) },
+        ];
+        residual_history(&path, "β = 6.0 <8³×16> & κ = 0.150", &series).unwrap();
+        let texts = texts(&path);
+        for wanted in [
+            "iteration",
+            "relative residual ‖r‖ / ‖b‖",
+            "conjugate residual",
+            "conjugate gradient",
+            "β = 6.0 <8³×16> & κ = 0.150",
+            "1e-12",
+        ] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a temporary file is left");
+    }
+
+    #[test]
+    fn a_correlator_has_two_panels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pion.svg");
+        let (mass, extent) = (0.71f64, 16);
+        let cosh = |n: usize| (mass * (n as f64 - extent as f64 / 2.0)).cosh();
+        let values: Vec<f64> = (0..extent).map(|n| 3e-4 * cosh(n)).collect();
+        let mut masses: Vec<f64> =
+            (0..extent).map(|n| mass + 0.4 * (-(n.min(extent - n) as f64)).exp()).collect();
+        masses[8] = f64::NAN;
+        correlator(&path, "pion, 8³×16", &values, &masses).unwrap();
+        let texts = texts(&path);
+        for wanted in ["C(n)", "effective mass a·m(n)", "separation n (lattice spacings)", "pion, 8³×16"] {
+            assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
+        }
+        let circles = std::fs::read_to_string(&path).unwrap().matches("<circle").count();
+        assert_eq!(circles, 31);
+    }
+
+    #[test]
+    fn odd_data_is_drawn_or_refused_but_never_a_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plot.svg");
+        let history = |points: &[(f64, f64)]| {
+            residual_history(&path, "odd", &[Series { name: "r".into(), points: points.to_vec() }])
+        };
+        for points in
+            [&[(0.0, 1.0)][..], &[(0.0, 1.0), (1.0, 0.0), (2.0, f64::NAN)], &[(5.0, 1e-300), (6.0, 1e300)]]
+        {
+            history(points).unwrap();
+        }
+        assert!(matches!(history(&[]), Err(PlotError::NothingToShow { .. })));
+        assert!(matches!(history(&[(0.0, f64::NAN)]), Err(PlotError::NothingToShow { .. })));
+        assert!(matches!(correlator(&path, "odd", &[-1.0, 0.0], &[]), Err(PlotError::NothingToShow { .. })));
+        correlator(&path, "odd", &[1.0], &[]).unwrap();
+        correlator(&path, "odd", &[1.0, 1.0], &[0.0, 0.0]).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = correlator(Path::new("/no/such/folder/pion.svg"), "pion", &[1.0], &[]).unwrap_err();
+        assert!(matches!(error, PlotError::Write { .. }));
+        assert!(error.to_string().contains("/no/such/folder/pion.svg"));
+    }
+
+    #[test]
+    fn ticks_are_whole_decades() {
+        assert_eq!(Decades::covering((-10.3, 0.2)), Decades { low: -11.0, high: 1.0 });
+        assert_eq!(Decades::covering((0.0, 0.0)), Decades { low: 0.0, high: 1.0 });
+        let decades = Decades { low: -3.0, high: 1.0 };
+        assert_eq!(decades.key_points(20), [-3.0, -2.0, -1.0, 0.0, 1.0]);
+        assert_eq!([1.0, 0.0, -12.0].map(|decade| Decades::format(&decade)), ["1e1", "1", "1e-12"]);
+        assert!(Decades { low: -300.0, high: 300.0 }.key_points(1000).len() <= 13);
+    }
+}

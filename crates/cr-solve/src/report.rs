@@ -1,0 +1,256 @@
+//! Everything the program says: results on standard output, the rest on standard error.
+
+use super::Common;
+use super::failure::{Failure, Status};
+use comfy_table::{CellAlignment, presets};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lattice_cl::device::SearchObserver;
+use lattice_cl::sync::lock;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::Mutex;
+use tracing_subscriber::filter::LevelFilter;
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColourChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Where the program speaks, and how much.
+#[derive(Debug)]
+pub struct Report {
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    colour: bool,
+    /// Of all bars, so that one leaves the place of another alone.
+    bars: MultiProgress,
+    /// What stands in the result as JSON beside what the subcommand says.
+    additions: Mutex<BTreeMap<&'static str, Value>>,
+}
+
+/// A result, and what stands beside it in the same object.
+#[derive(Serialize)]
+struct Extended<'a, T: Serialize> {
+    #[serde(flatten)]
+    result: &'a T,
+    #[serde(flatten)]
+    additions: &'a BTreeMap<&'static str, Value>,
+}
+
+impl Report {
+    /// Set up as the options say; also sends the library's log to standard error.
+    pub fn new(common: &Common) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let colour = match common.color {
+            ColourChoice::Always => true,
+            ColourChoice::Never => false,
+            ColourChoice::Auto => {
+                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
+        let level = match (common.quiet, common.verbose) {
+            (true, _) => LevelFilter::ERROR,
+            (false, 0) => LevelFilter::WARN,
+            (false, 1) => LevelFilter::INFO,
+            (false, 2) => LevelFilter::DEBUG,
+            (false, _) => LevelFilter::TRACE,
+        };
+        // A log that is already set up, by a caller of the library, is left alone.
+        let _ = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_ansi(colour)
+            .with_writer(io::stderr)
+            .without_time()
+            .try_init();
+        let progress = terminal && !common.quiet;
+        let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self {
+            json: common.json,
+            quiet: common.quiet,
+            verbose: common.verbose > 0,
+            colour,
+            bars: MultiProgress::with_draw_target(target),
+            additions: Mutex::default(),
+        }
+    }
+
+    /// From now on results as JSON have this too. `name` must be none of their own keys.
+    pub fn add_to_result(&self, name: &'static str, value: Value) {
+        lock(&self.additions).insert(name, value);
+    }
+
+    /// The result: `text` for people, or `json` with `--json`, on standard output.
+    ///
+    /// That nobody reads it is no failure.
+    pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
+        let written = if self.json {
+            let additions = lock(&self.additions);
+            let result = Extended { result: json, additions: &additions };
+            serde_json::to_string(&result).map_err(io::Error::other).and_then(|json| print(&json))
+        } else {
+            print(&text)
+        };
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                let error =
+                    anyhow::Error::new(error).context("the result cannot be written to standard output");
+                Err(Failure::new(Status::File, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Something worth knowing beside the result.
+    pub fn note(&self, text: impl Display) {
+        if !self.quiet {
+            self.say(text);
+        }
+    }
+
+    /// Something the user should look at, though the work goes on.
+    pub fn warning(&self, text: impl Display) {
+        if !self.quiet {
+            self.say(format_args!("{}: {text}", self.label("warning", "33")));
+        }
+    }
+
+    /// What else failed, where something that matters more did.
+    pub fn also<const COUNT: usize>(&self, results: [Result<(), Failure>; COUNT]) {
+        results.into_iter().filter_map(Result::err).for_each(|failure| self.warning(failure.error));
+    }
+
+    /// Why there is no result.
+    pub fn failure(&self, failure: &Failure) {
+        let mut said = failure.error.to_string();
+        self.say(format_args!("{}: {said}", self.label("error", "31")));
+        for cause in failure.error.chain().skip(1) {
+            // Some errors already say their cause.
+            let cause = cause.to_string();
+            if !said.contains(&cause) {
+                self.say(format_args!("  {}: {cause}", self.label("cause", "31")));
+            }
+            said = cause;
+        }
+        for hint in &failure.hints {
+            self.say(format_args!("{}: {hint}", self.label("hint", "36")));
+        }
+    }
+
+    /// Whether `-v` asks for more.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// A bar of `length` steps on a terminal; elsewhere, and with `--quiet`, one that does not show.
+    pub fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
+        self.bar(what, Some(length), "{prefix} {pos}/{len} {wide_bar} {msg} {eta} left")
+    }
+
+    /// A sign of life for work of unknown length.
+    pub fn spinner(&self, what: &'static str) -> ProgressBar {
+        let bar = self.bar(what, None, "{prefix} {spinner} {elapsed}");
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        bar
+    }
+
+    /// A bar that counts bytes, of a length that is set later.
+    pub fn progress_of_bytes(&self, what: &'static str) -> ProgressBar {
+        self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")
+    }
+
+    /// Shows each search for a kernel's fastest variant as a bar of its own.
+    pub fn search_observer(&self) -> SearchObserver {
+        let bars = self.bars.clone();
+        let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
+        SearchObserver::new(move |progress| {
+            let mut current = lock(&current);
+            if progress.finished {
+                if let Some(bar) = current.take() {
+                    bar.finish_and_clear();
+                }
+                return;
+            }
+            let template = "{prefix} {pos}/{len} {wide_bar} {msg}";
+            let planned = progress.planned as u64;
+            let bar = current.get_or_insert_with(|| bars.add(bar("tuning", Some(planned), template)));
+            bar.set_length(planned);
+            bar.set_message(progress.kernel.to_owned());
+            bar.set_position(progress.done as u64);
+        })
+    }
+
+    fn bar(&self, what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
+        self.bars.add(bar(what, length, template))
+    }
+
+    fn label(&self, label: &str, colour: &str) -> String {
+        if self.colour { format!("\x1b[1;{colour}m{label}\x1b[0m") } else { label.to_owned() }
+    }
+
+    /// If standard error is closed, there is nobody to tell.
+    fn say(&self, text: impl Display) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}
+
+/// A bar that shows once it is among those of a report.
+fn bar(what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden()).with_prefix(what);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn print(text: &impl Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+/// Lines of a name and a value, the values below each other.
+#[derive(Debug, Default)]
+pub struct Table(Vec<(&'static str, String)>);
+
+impl Table {
+    /// Adds a line.
+    pub fn line(&mut self, name: &'static str, value: impl Display) {
+        self.0.push((name, value.to_string()));
+    }
+}
+
+impl Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let lines: Vec<_> = self.0.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// A table without lines, of which the header is the first row.
+pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    table
+}
+
+/// Puts the cells of some columns on the right, as it is usual for numbers.
+pub fn align_right(table: &mut comfy_table::Table, columns: &[usize]) {
+    for &column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}

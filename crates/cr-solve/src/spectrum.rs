@@ -1,0 +1,356 @@
+//! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
+
+use super::Common;
+use super::checkpoint::{Checkpointing, Found, Session};
+use super::equation::{
+    AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, coupling_text,
+    drawn, named_outputs, solver_text,
+};
+use super::failure::{Failure, Status};
+use super::interrupt::Interrupt;
+use super::report::{Report, Table};
+use super::trace::Trace;
+use crate::plot;
+use lattice_cl::host::{Dims, NDIM};
+use lattice_cl::io::PropagatorWriter;
+use lattice_cl::observables::{PionCorrelator, effective_mass};
+use lattice_cl::scalar::Precision;
+use lattice_solvers::Failure as SolverFailure;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The command line of `spectrum`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    equation: Equation,
+    #[command(flatten)]
+    method: Method,
+    /// Direction along which the correlator runs: x, y, z or t
+    #[arg(long, default_value = "t", value_parser = direction)]
+    along: usize,
+    /// Write the twelve solutions to this file (LIME)
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw the correlator and its effective mass into this file (SVG)
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    trace: Trace,
+    #[command(flatten)]
+    checkpointing: Checkpointing,
+}
+
+impl Arguments {
+    /// How the equation is solved.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The files that it writes, with the options that name them; `kept` are those beside a checkpoint.
+    pub fn outputs<'a>(&'a self, kept: &'a [PathBuf]) -> Vec<(&'static str, Option<&'a Path>)> {
+        let named =
+            named_outputs(self.output.as_deref(), self.plot.as_deref(), &self.trace, &self.checkpointing);
+        let (option, _) = self.checkpointing.file();
+        named.into_iter().chain(kept.iter().map(|path| (option, Some(path.as_path())))).collect()
+    }
+}
+
+fn direction(text: &str) -> Result<usize, String> {
+    (0..NDIM)
+        .find(|&mu| text == Dims::direction_name(mu).to_string())
+        .ok_or_else(|| format!("`{text}` is no direction; choose x, y, z or t"))
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    schema_version: u32,
+    solver: Solver,
+    system: String,
+    preconditioning: String,
+    kappa: f64,
+    mass: f64,
+    boundary: [i8; 4],
+    source: String,
+    along: char,
+    dims: [usize; 4],
+    devices: Vec<String>,
+    precision: String,
+    links: usize,
+    tolerance: f64,
+    converged: bool,
+    /// Empty if a solve failed.
+    correlators: Correlators,
+    effective_mass: Vec<Option<f64>>,
+    normalisation: &'static str,
+    solves: Vec<Solve>,
+    seconds: Seconds,
+}
+
+#[derive(Serialize)]
+struct Correlators {
+    pion: Vec<f64>,
+}
+
+#[derive(Clone, Serialize)]
+struct Solve {
+    spin: usize,
+    color: usize,
+    converged: bool,
+    iterations: usize,
+    /// Of sources that failed together the largest.
+    residual: Residual,
+    /// Empty unless the method was chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attempts: Vec<AttemptOutcome>,
+}
+
+#[derive(Serialize)]
+struct Seconds {
+    setup: f64,
+    solve: f64,
+}
+
+/// Solves twelve times, or for all twelve sources at once, reports, writes. What cannot be written is found out before the first solve.
+///
+/// # Errors
+/// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
+/// than twelve solutions means nothing, but those that were found are written.
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    let Arguments { equation, method, along, output, plot, trace, checkpointing } = arguments;
+    let kept = checkpointing.solutions(sources());
+    check_files(&equation.file, &arguments.outputs(&kept))?;
+    let resumed = checkpointing.read(&kept)?;
+    let interrupt = Interrupt::listen()?;
+    let recorder = trace.recorder();
+    let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
+    let dims = problem.dims();
+    let job = equation.identity("spectrum", method, &problem, &[]);
+    let mut session = checkpointing.session(resumed, job, dims, interrupt, report)?;
+    let about = format!(
+        "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
+        problem.coupling.kappa(),
+        equation.normalisation(),
+        equation.boundary,
+        equation.source
+    );
+    let mut writer = match output {
+        Some(path) => Some(PropagatorWriter::create(path, dims, Precision::Double, &about)?),
+        None => None,
+    };
+
+    let mut solving = method.begin(problem.wilson.lattice().team());
+    let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
+    let mut solves = Vec::new();
+    let mut written = Ok(());
+    let mut gave_up = None;
+    // One solution after the other, in the same memory.
+    let mut x = Vec::new();
+    let mut at_once = match method.solver {
+        Solver::BlockCg => {
+            Some(solve_at_once(&problem, equation, &mut solving, &mut session, report)?.into_iter())
+        }
+        _ => None,
+    };
+    let bar = report.progress("solve", 12);
+    for (spin, colour) in sources() {
+        bar.set_message(format!("spin {spin}, colour {colour}"));
+        let solve = |converged, iterations, residual, attempts| Solve {
+            spin,
+            color: colour,
+            converged,
+            iterations,
+            residual,
+            attempts,
+        };
+        let found = session.found(spin, colour)?;
+        if let Some(Found { iterations, residual, attempts, solution }) = found {
+            solving.learn(problem.wilson.lattice().team(), &attempts);
+            solves.push(solve(
+                true,
+                iterations,
+                residual,
+                attempts.iter().map(AttemptOutcome::from).collect(),
+            ));
+            x = solution;
+        } else {
+            let next = at_once.as_mut().and_then(Iterator::next);
+            let solved = match next {
+                Some(solved) => solved,
+                None => {
+                    let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
+                    session.begin(spin, colour);
+                    solving.solve(&problem.wilson, &source, &mut session)?
+                }
+            };
+            if solved.failure == Some(SolverFailure::Interrupted) {
+                bar.finish_and_clear();
+                trace.write(&recorder, report)?;
+                return Err(session.interrupted(&solved.info));
+            }
+            let attempts = solved.attempts.iter().map(AttemptOutcome::from).collect();
+            let solve =
+                solve(solved.failure.is_none(), solved.info.iterations, (&solved.info).into(), attempts);
+            if at_once.is_some() && !solve.converged {
+                // All of them failed together.
+                solves.extend(sources().map(|(spin, color)| Solve { spin, color, ..solve.clone() }));
+            } else {
+                solves.push(solve);
+            }
+            if let Some(failure) = &solved.failure {
+                let failure = method.failure(failure, &solved, &solving);
+                let what = match method.solver {
+                    Solver::BlockCg => "all sources at once".to_owned(),
+                    _ => format!("spin {spin}, colour {colour}"),
+                };
+                let error = failure.error.context(format!("the solve for {what} failed"));
+                gave_up = Some(Failure { error, ..failure });
+                break;
+            }
+            tracing::info!(spin, colour, iterations = solved.info.iterations, "solved");
+            match x.len() {
+                0 => x = solved.x.to_host()?,
+                _ => solved.x.copy_to_host(&mut x)?,
+            }
+            // What is solved at once is kept as a whole, until the job is done.
+            if at_once.is_none() {
+                session.finish(&x, &solved.info, &solved.attempts);
+            }
+        }
+        pion.add(&x);
+        if let Some(unfinished) = &mut writer
+            && let Err(error) = unfinished.write(spin, colour, &x)
+        {
+            report.warning(format_args!("{error}; the solves go on for the correlator"));
+            written = Err(error);
+            writer = None;
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let traced = trace.write(&recorder, report);
+    // The result is shown first: a full disk must not hide what was computed.
+    let found = solves.iter().filter(|solve| solve.converged).count();
+    let written = match writer {
+        Some(writer) if found > 0 => written.and_then(|()| writer.finish()),
+        _ => written,
+    };
+    if let (Some(path), Some(_), Ok(()), 1..) = (output, &gave_up, &written, found) {
+        report.warning(format_args!(
+            "{} holds the {found} solutions before the one that failed",
+            path.display()
+        ));
+    }
+
+    // A correlator of fewer than twelve solutions means nothing.
+    let correlator = if gave_up.is_none() { pion.values().to_vec() } else { Vec::new() };
+    let masses = effective_mass(&correlator);
+    let plotted = match plot {
+        Some(path) if gave_up.is_none() => {
+            let shown: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
+            let title = format!("{}, κ = {:?}", equation.file.display(), problem.coupling.kappa());
+            drawn(plot::correlator(path, &title, &correlator, &shown), report)
+        }
+        _ => Ok(()),
+    };
+    let params = solving.params();
+    let outcome = Outcome {
+        schema_version: 1,
+        solver: method.solver,
+        system: params.system().to_string(),
+        preconditioning: params.preconditioning().to_string(),
+        kappa: problem.coupling.kappa(),
+        mass: problem.coupling.mass(),
+        boundary: equation.boundary.signs(),
+        source: equation.source.to_string(),
+        along: Dims::direction_name(*along),
+        dims: dims.extents(),
+        devices: problem.devices(),
+        precision: params.precision().to_string(),
+        links: equation.links.reals(),
+        tolerance: method.tolerance(),
+        correlators: Correlators { pion: correlator },
+        converged: gave_up.is_none(),
+        effective_mass: masses,
+        normalisation: equation.normalisation(),
+        solves,
+        seconds: Seconds { setup: problem.setup_seconds, solve: session.seconds() },
+    };
+    report.result(text(&outcome), &outcome)?;
+    let written = written.map_err(Failure::from);
+    match gave_up {
+        Some(failure) => {
+            report.also([written, plotted, traced]);
+            Err(failure)
+        }
+        None => {
+            written?;
+            plotted?;
+            traced?;
+            session.done();
+            Ok(Status::Fine)
+        }
+    }
+}
+
+/// The spins and colours of the twelve sources.
+fn sources() -> impl Iterator<Item = (usize, usize)> {
+    (0..4).flat_map(|spin| (0..3).map(move |colour| (spin, colour)))
+}
+
+/// Solves for the twelve sources at once.
+fn solve_at_once(
+    problem: &Problem,
+    equation: &Equation,
+    solving: &mut Solving,
+    session: &mut Session<'_>,
+    report: &Report,
+) -> Result<Vec<Solved>, Failure> {
+    let lattice = problem.wilson.lattice();
+    let mut b = lattice.spinors(12)?;
+    for (k, (spin, colour)) in sources().enumerate() {
+        b.copy_source_from(k, &lattice.point_source(equation.source.0, spin, colour)?)?;
+    }
+    session.begin_all();
+    let spinner = report.spinner("solving for twelve sources at once");
+    let solved = solving.solve_at_once(&problem.wilson, &b, session);
+    spinner.finish_and_clear();
+    solved
+}
+
+fn text(outcome: &Outcome) -> String {
+    let mut table = Table::default();
+    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
+    table.line("devices", outcome.devices.join(", "));
+    table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
+    table.line("source", &outcome.source);
+    table.line(
+        "solver",
+        solver_text(outcome.solver, &outcome.system, &outcome.preconditioning, &outcome.precision),
+    );
+    let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
+    let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
+    let solves = match outcome.solver {
+        Solver::BlockCg => {
+            format!("{} at once with {} iterations", outcome.solves.len(), outcome.solves[0].iterations)
+        }
+        _ => format!("{} with {iterations} iterations together", outcome.solves.len()),
+    };
+    table.line("solves", solves);
+    table.line("residual", format_args!("true {worst:.3e} at most"));
+    table.line(
+        "seconds",
+        format_args!("{:.3} + {:.3} to set up", outcome.seconds.solve, outcome.seconds.setup),
+    );
+    if !outcome.converged {
+        table.line("converged", "NO, so there is no correlator");
+        return table.to_string();
+    }
+    let mut lines = vec![table.to_string(), String::new()];
+    lines.push(format!("{:>4}  {:>20}  {:>14}", outcome.along, "pion correlator", "effective mass"));
+    for (n, (value, mass)) in outcome.correlators.pion.iter().zip(&outcome.effective_mass).enumerate() {
+        let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
+        lines.push(format!("{n:>4}  {value:>20.12e}  {mass:>14}"));
+    }
+    lines.join("\n")
+}

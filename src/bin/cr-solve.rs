@@ -1,7 +1,0 @@
-//! The program `cr-solve`: lattice QCD on any OpenCL device and on none.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    lattice_cl::cli::main()
-}
