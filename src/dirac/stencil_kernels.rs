@@ -189,7 +189,10 @@ impl SlabKernels {
         let dims = lattice.dims();
         let sharded = lattice.slabs().len() > 1;
         let layout = slab.layout(dims, T::STORAGE);
-        let tuning = tuning.unwrap_or_else(|| stencil_tuning::chosen(slab, links, task));
+        let tuning = match tuning {
+            Some(tuning) => expect_runs(tuning, &slab.device, task)?,
+            None => stencil_tuning::chosen(slab, links, task),
+        };
         let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task);
         let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
         let mut parameters = vec![
@@ -279,6 +282,17 @@ impl SlabKernels {
             matrix,
             pack,
         })
+    }
+}
+
+/// A variant that a caller asks for, if the device can run it.
+fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, DeviceError> {
+    match tuning.complaint(device, task.sources) {
+        None => Ok(tuning),
+        Some(reason) => {
+            let local = [tuning.work_group, 1, 1];
+            Err(DeviceError::InvalidRange { kernel: "wilson".to_owned(), global: local, local, reason })
+        }
     }
 }
 

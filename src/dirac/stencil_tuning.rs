@@ -96,7 +96,8 @@ pub(super) fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> 
     if task.ending.is_of_block() {
         return shipped::<T>(slab, links, task);
     }
-    tuning::known(&slab.device, &key::<T>(slab, links, task), || shipped::<T>(slab, links, task))
+    let complaint = |tuning: &Tuning| complaint(slab, task, tuning);
+    tuning::known(&slab.device, &key::<T>(slab, links, task), complaint, || shipped::<T>(slab, links, task))
 }
 
 /// What a search found for one kernel.
@@ -173,6 +174,10 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         steps(&self.slab.device, layout.sub_extents(), self.task.sources)
     }
 
+    fn complaint(&self, tuning: &Tuning) -> Option<String> {
+        complaint(self.slab, self.task, tuning)
+    }
+
     fn data(&self) -> Result<Data<T>, LatticeError> {
         let links = self.links_of_the_device_alone()?;
         let (sites_in, sites_out) = self.task.region.sites();
@@ -219,6 +224,10 @@ fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
         .option("sources", task.sources)
         // What is summed up matters less than that it is.
         .option("product", task.ending != Ending::Store)
+}
+
+fn complaint(slab: &Slab, task: Task, tuning: &Tuning) -> Option<String> {
+    tuning.complaint(&slab.device, task.sources).map(str::to_owned)
 }
 
 fn shipped<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {

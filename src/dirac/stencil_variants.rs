@@ -5,6 +5,7 @@ use crate::device::{Device, DeviceKind};
 use crate::host::{NDIM, Reconstruction, Spinor};
 use crate::lattice::Layout;
 use crate::scalar::StoragePrecision;
+use std::ops::RangeInclusive;
 
 /// What may be varied in a kernel without changing what it computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -35,6 +36,37 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// Why a device cannot run this variant for so many sources, if it cannot.
+    pub(super) fn complaint(&self, device: &Device, sources: usize) -> Option<&'static str> {
+        let limited = device.supports_register_limit();
+        let most = device.info().max_work_group_size;
+        if self.work_group == 0 || self.sources_per_item == 0 || self.rounds == 0 {
+            return Some("work_group, sources_per_item and rounds are at least 1");
+        }
+        if self.work_group > most {
+            return Some("work_group is above the device's largest work-group");
+        }
+        if self.sources_per_item > MOST_SOURCES_OF_ITEM {
+            return Some("sources_per_item is at most 64");
+        }
+        // As `fitting` takes it, sources being at most some tens.
+        let per_item = (1..=self.sources_per_item).rev().find(|count| sources.is_multiple_of(*count));
+        let items = self.work_group * sources / per_item.unwrap_or(1);
+        if items > most {
+            return Some("the sources of work_group blocks are more than the device's largest work-group");
+        }
+        if self.prefetch > MOST_BLOCKS_AHEAD {
+            return Some("prefetch is at most 64 blocks");
+        }
+        match self.max_registers {
+            Some(count) if !REGISTERS_OF_ITEM.contains(&count) => Some("max_registers is from 16 to 255"),
+            Some(count) if limited && items * registers_taken(count) > REGISTERS_OF_UNIT => {
+                Some("a work-group needs more registers than a compute unit has")
+            }
+            _ => None,
+        }
+    }
+
     /// With no more sources in a work-item than divide the number of sources, and links shared only where they can be. Where matrix units end it, groups are as
     /// they take them.
     pub(super) fn fitting(
@@ -72,7 +104,7 @@ impl Tuning {
         }
         let items = self.work_group * sources / self.sources_per_item;
         let of_unit = match self.max_registers.filter(|_| device.supports_register_limit()) {
-            Some(registers) => REGISTERS_OF_UNIT / (items * (registers as usize).next_multiple_of(8)),
+            Some(registers) => REGISTERS_OF_UNIT / (items * registers_taken(registers)),
             None => 1,
         };
         device.info().compute_units * of_unit.max(1)
@@ -220,6 +252,20 @@ fn shared_bytes(precision: StoragePrecision, reconstruction: Reconstruction) -> 
 
 /// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.
 const REGISTERS_OF_UNIT: usize = 1 << 16;
+
+/// Limits on the registers of a work-item that NVIDIA's compilers take.
+const REGISTERS_OF_ITEM: RangeInclusive<u32> = 16..=255;
+
+/// Registers that a work-item with this limit takes: they are given out in eights.
+fn registers_taken(limit: u32) -> usize {
+    (limit as usize).next_multiple_of(8)
+}
+
+/// Sources of a work-item at most: more than any operator is applied to.
+const MOST_SOURCES_OF_ITEM: usize = 64;
+
+/// Prefetches reach at most this far: what is fetched earlier has left the caches again.
+const MOST_BLOCKS_AHEAD: usize = 64;
 
 /// Rounds of a hop on NVIDIA GPUs.
 fn rounds_of_hop(

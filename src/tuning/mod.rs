@@ -18,7 +18,7 @@ mod search;
 mod store;
 mod timing;
 
-pub use file::{Entry, TuningFile, TuningFileError};
+pub use file::{Entry, Identity, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};
 pub use timing::{longer_batch, time_of_launch};
@@ -29,7 +29,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::time::{Duration, Instant};
-use store::Store;
+use store::{Kept, Store};
 
 /// Time that the search for one kernel's fastest variant may take: compilation, launches and all.
 pub const BUDGET: Duration = Duration::from_secs(10);
@@ -73,6 +73,11 @@ pub trait Tunable {
     /// The variants to try; see [`Step`].
     fn steps(&self) -> Vec<Step<'_, Self::Variant>>;
 
+    /// Why the device cannot run a variant, if it cannot: people may edit the file that variants are kept in.
+    fn complaint(&self, _variant: &Self::Variant) -> Option<String> {
+        None
+    }
+
     /// Prepares what the launches need.
     ///
     /// # Errors
@@ -88,6 +93,8 @@ pub trait Tunable {
 
 /// The variant to use: never fails, and takes time only where the device's [`TuningMode`] allows a search, and no more than its
 /// [`search_time`](crate::device::DeviceOptions::search_time) in all.
+///
+/// A kept variant that cannot be used is passed over for the shipped one, with a warning that names file and entry. The entry stays.
 pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     let device = tunable.device();
     let mode = device.options().tuning;
@@ -95,8 +102,10 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
         return tunable.shipped();
     }
     let (store, key) = (Store::of(device), tunable.key());
-    if let Some(variant) = store.find(&key) {
-        return variant;
+    match store.find(&key, |variant| tunable.complaint(variant)) {
+        Kept::Variant(variant) => return variant,
+        Kept::Unusable => return passed_over(&store, &key, tunable.shipped()),
+        Kept::Nothing => {}
     }
     if !mode.searches(device.info().kind) {
         return tunable.shipped();
@@ -133,13 +142,29 @@ fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&Found<V
     }
 }
 
+/// The shipped variant in the place of an entry that cannot be used, from now on: one warning is enough.
+fn passed_over<V: Variant>(store: &Store, key: &Key, shipped: V) -> V {
+    store.remember(key, &shipped);
+    shipped
+}
+
 /// The variant that [`choose`] gives for this key without a search: the one that is kept, or the shipped one.
-pub fn known<V: Variant>(device: &Device, key: &Key, shipped: impl FnOnce() -> V) -> V {
-    let kept = match device.options().tuning {
-        TuningMode::Shipped => None,
-        _ => Store::of(device).find(key),
-    };
-    kept.unwrap_or_else(shipped)
+/// `complaint` is that of the family, see [`Tunable::complaint`].
+pub fn known<V: Variant>(
+    device: &Device,
+    key: &Key,
+    complaint: impl Fn(&V) -> Option<String>,
+    shipped: impl FnOnce() -> V,
+) -> V {
+    if device.options().tuning == TuningMode::Shipped {
+        return shipped();
+    }
+    let store = Store::of(device);
+    match store.find(key, complaint) {
+        Kept::Variant(variant) => variant,
+        Kept::Unusable => passed_over(&store, key, shipped()),
+        Kept::Nothing => shipped(),
+    }
 }
 
 /// The budget of a search when all may take `together` and others took `spent`: half of what is left, so that the kernels that are used first have most of

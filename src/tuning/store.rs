@@ -12,6 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+/// What is kept for a key.
+#[derive(Debug, PartialEq)]
+pub(super) enum Kept<V> {
+    Variant(V),
+    /// There is an entry, but not one that can be used. It has been warned of.
+    Unusable,
+    Nothing,
+}
+
 /// One for each open device. What the file does not take stays here as long as the device.
 pub(super) struct Store {
     device: String,
@@ -47,27 +56,44 @@ impl Store {
         }
     }
 
-    /// The variant that was found earlier, in this process or in another.
-    pub fn find<V: Variant>(&self, key: &Key) -> Option<V> {
+    /// The variant that was found earlier, in this process or in another, unless the family has a `complaint` about it.
+    pub fn find<V: Variant>(&self, key: &Key, complaint: impl Fn(&V) -> Option<String>) -> Kept<V> {
         if let Some(variant) = self.memory().get(key) {
-            return understood(variant);
+            return understood(variant).map_or(Kept::Nothing, Kept::Variant);
         }
-        let variant = match self.file.as_ref()?.variant(&self.identity(key)) {
-            Ok(variant) => variant?,
+        let Some(file) = &self.file else { return Kept::Nothing };
+        let value = match file.variant(&self.identity(key)) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Kept::Nothing,
             Err(error) => {
                 self.warn(&error);
-                return None;
+                return Kept::Nothing;
             }
         };
-        let understood = understood(&variant);
-        match understood {
-            Some(_) => {
-                tracing::debug!("{key}: {} from the tuning file", super::text_of(&variant));
-                self.memory().insert(key.clone(), variant);
+        let variant: Option<V> = understood(&value);
+        let reason = match &variant {
+            None => {
+                Some("it has other fields, or fields of other types, than variants of this kernel".to_owned())
             }
-            None => tracing::info!("{key}: the variant in the tuning file has other fields; it is not used"),
+            Some(variant) => complaint(variant),
+        };
+        match (variant, reason) {
+            (Some(variant), None) => {
+                tracing::debug!("{key}: {} from the tuning file", super::text_of(&value));
+                self.memory().insert(key.clone(), value);
+                Kept::Variant(variant)
+            }
+            (_, reason) => {
+                tracing::warn!(
+                    "{}: the entry of {} for {key} cannot be used: {}; the shipped variant is used until the entry is \
+                     corrected, removed or replaced by `cr-solve tune`",
+                    file.path().display(),
+                    self.device,
+                    reason.unwrap_or_default()
+                );
+                Kept::Unusable
+            }
         }
-        understood
     }
 
     /// Keeps what a search found, in the place of what is known: in memory in any case, and in the file if there is one.
@@ -189,6 +215,14 @@ mod tests {
         Found { variant, time, shipped_time: 2 * time, tried: 3 }
     }
 
+    /// What a store has for a key, as long as nobody complains.
+    fn find<V: Variant>(store: &Store, key: &Key) -> Option<V> {
+        match store.find(key, |_| None) {
+            Kept::Variant(variant) => Some(variant),
+            Kept::Unusable | Kept::Nothing => None,
+        }
+    }
+
     fn store(file: &TuningFile) -> Store {
         Store::new("a device", "1.2", Some(file.clone()))
     }
@@ -198,11 +232,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = Group { work_group: 64, registers: None };
-        assert_eq!(store(&file).find::<Group>(&key()), None);
+        assert_eq!(find::<Group>(&store(&file), &key()), None);
         store(&file).keep(&key(), &found(group.clone())).unwrap();
-        assert_eq!(store(&file).find(&key()), Some(group.clone()));
-        assert_eq!(store(&file).find::<Group>(&key().option("more", 1)), None);
-        assert_eq!(Store::new("a device", "1.3", Some(file.clone())).find::<Group>(&key()), None);
+        assert_eq!(find(&store(&file), &key()), Some(group.clone()));
+        assert_eq!(find::<Group>(&store(&file), &key().option("more", 1)), None);
+        assert_eq!(find::<Group>(&Store::new("a device", "1.3", Some(file.clone())), &key()), None);
         let entry = &file.entries().unwrap()[0];
         let times = (entry.microseconds, entry.shipped_microseconds, entry.variants_tried);
         assert_eq!(times, (Some(10.0), Some(20.0), 3));
@@ -217,12 +251,26 @@ mod tests {
             store(&file).keep(&key, &found(group.clone())).unwrap();
         }
         // A field is gone: the variant that is left might be a slow one.
-        assert_eq!(store(&file).find::<Later>(&key()), None);
+        assert_eq!(find::<Later>(&store(&file), &key()), None);
         store(&file).keep(&key(), &found(Later { work_group: 128 })).unwrap();
         // A field has come, which must not be guessed.
-        assert_eq!(store(&file).find::<Group>(&key()), None);
-        assert_eq!(store(&file).find(&key()), Some(Later { work_group: 128 }));
-        assert_eq!(store(&file).find(&key().option("more", 1)), Some(group));
+        assert_eq!(find::<Group>(&store(&file), &key()), None);
+        assert_eq!(find(&store(&file), &key()), Some(Later { work_group: 128 }));
+        assert_eq!(find(&store(&file), &key().option("more", 1)), Some(group));
+    }
+
+    #[test]
+    fn an_entry_that_somebody_complains_about_is_passed_over_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TuningFile::new(folder.path().join("tuning.json"));
+        let group = Group { work_group: 0, registers: None };
+        store(&file).keep(&key(), &found(group)).unwrap();
+        let before = fs::read(file.path()).unwrap();
+        let zero = |group: &Group| (group.work_group == 0).then(|| "work_group is at least 1".to_owned());
+        assert_eq!(store(&file).find(&key(), zero), Kept::Unusable);
+        assert_eq!(store(&file).find::<Later>(&key(), |_| None), Kept::Unusable);
+        assert_eq!(store(&file).find(&key().option("more", 1), zero), Kept::Nothing);
+        assert_eq!(fs::read(file.path()).unwrap(), before);
     }
 
     #[test]
@@ -231,16 +279,16 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         let group = |work_group| Group { work_group, registers: None };
         let (searching, other) = (store(&file), store(&file));
-        assert_eq!(searching.find::<Group>(&key()), None);
+        assert_eq!(find::<Group>(&searching, &key()), None);
         other.keep(&key(), &found(group(64))).unwrap();
         let mine = found(group(32));
         assert_eq!(searching.keep_unless_known(&key(), &mine.variant, Some(&mine)).unwrap(), group(64));
-        assert_eq!(searching.find(&key()), Some(group(64)));
-        assert_eq!(store(&file).find(&key()), Some(group(64)));
+        assert_eq!(find(&searching, &key()), Some(group(64)));
+        assert_eq!(find(&store(&file), &key()), Some(group(64)));
         // One of another form is of no use to anybody here.
         let later = Later { work_group: 128 };
         assert_eq!(searching.keep_unless_known(&key(), &later, None).unwrap(), later);
-        assert_eq!(store(&file).find(&key()), Some(later));
+        assert_eq!(find(&store(&file), &key()), Some(later));
     }
 
     #[test]
@@ -249,9 +297,9 @@ mod tests {
         let file = TuningFile::new(folder.path().join("tuning.json"));
         fs::write(file.path(), "not a tuning file").unwrap();
         let (store, group) = (store(&file), Group { work_group: 64, registers: Some(96) });
-        assert_eq!(store.find::<Group>(&key()), None);
+        assert_eq!(find::<Group>(&store, &key()), None);
         assert!(store.keep(&key(), &found(group.clone())).is_err());
-        assert_eq!(store.find(&key()), Some(group));
+        assert_eq!(find(&store, &key()), Some(group));
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "not a tuning file");
     }
 
@@ -259,6 +307,6 @@ mod tests {
     fn without_a_file_results_are_kept_in_memory() {
         let store = Store::new("a device", "1.2", None);
         store.keep(&key(), &found(Later { work_group: 32 })).unwrap();
-        assert_eq!(store.find(&key()), Some(Later { work_group: 32 }));
+        assert_eq!(find(&store, &key()), Some(Later { work_group: 32 }));
     }
 }

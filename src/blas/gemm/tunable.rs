@@ -178,15 +178,7 @@ impl<'a, T: Element> Product<'a, T> {
         if let Some(known) = Chosen::<T>::with(self.device, |variants| variants.get(&self.class).copied()) {
             return known;
         }
-        let variant = tuning::choose(self);
-        // People may edit the file.
-        let less_accurate =
-            variant.arithmetic::<T>() != Arithmetic::Ieee && self.class.arithmetic == Arithmetic::Ieee;
-        if less_accurate || variant.complaint::<T>().is_some() {
-            tracing::warn!("{}: {variant} cannot be used for {}", self.device.label(), self.key());
-            return self.remember(&self.shipped());
-        }
-        self.remember(&variant)
+        self.remember(&tuning::choose(self))
     }
 
     /// Whether a variant is what is shipped for some product of the class: within one it differs between products with many tiles and those with few, and
@@ -252,6 +244,16 @@ impl<T: Element> Tunable for Product<'_, T> {
             all
         };
         vec![Box::new(tiles), Box::new(GemmTuning::bands)]
+    }
+
+    fn complaint(&self, variant: &GemmTuning) -> Option<String> {
+        let less_accurate =
+            variant.arithmetic::<T>() != Arithmetic::Ieee && self.class.arithmetic == Arithmetic::Ieee;
+        if less_accurate {
+            return Some("it is less accurate than single precision".to_owned());
+        }
+        let complaint = variant.complaint::<T>().or_else(|| variant.too_large::<T>(self.device));
+        complaint.or_else(|| variant.miscompiled(self.device))
     }
 
     fn data(&self) -> BlasResult<Matrices<T>> {

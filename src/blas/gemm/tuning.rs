@@ -99,6 +99,15 @@ pub struct Mma {
     pub max_registers: Option<u32>,
 }
 
+/// No tile, block or band is larger.
+const MOST: usize = 1 << 12;
+
+/// A work-item never keeps more sums of C: there are neither registers nor stack for them.
+const MOST_SUMS: usize = 1 << 10;
+
+/// Local memory of a work-group of NVIDIA's at most, which is more than the driver says.
+const LOCAL_BYTES_OF_NVIDIA: usize = 227 << 10;
+
 /// Whether so many work-items bring equal shares of the lines of a piece, `width` elements at a time: all of them whole
 /// lines each time.
 fn shared(work_items: usize, lines: usize, length: usize, width: usize) -> bool {
@@ -133,6 +142,12 @@ impl Registers {
 
     fn complaint<T: Element>(&self) -> Option<String> {
         let ([tm, tn, tk], [im, jn]) = (self.tile, self.item);
+        if [tm, tn, tk, im, jn, self.band, self.slices, self.pad].into_iter().any(|size| size > MOST) {
+            return Some(format!("a size is above {MOST}"));
+        }
+        if im * jn * T::REALS > MOST_SUMS {
+            return Some(format!("a work-item sums more than {MOST_SUMS} numbers"));
+        }
         let width = |n: usize| n.is_power_of_two() && n * T::REALS <= 4;
         if [tm, tn, tk, im, jn, self.band, self.slices].contains(&0) {
             return Some("a size is 0".to_owned());
@@ -169,6 +184,12 @@ impl Panels {
         if [pm, pn, bm, bn, bk].contains(&0) {
             return Some("a size is 0".to_owned());
         }
+        if [pm, pn, bm, bn, bk].into_iter().any(|size| size > MOST) {
+            return Some(format!("a size is above {MOST}"));
+        }
+        if pm * pn > MOST_SUMS {
+            return Some(format!("a panel sums more than {MOST_SUMS} numbers"));
+        }
         if ![2, 4, 8, 16].contains(&self.lanes) || pm % self.lanes != 0 {
             return Some("a panel must consist of whole vectors of 2, 4, 8 or 16".to_owned());
         }
@@ -196,13 +217,22 @@ impl Mma {
         32 * (self.tile[0] / self.warp[0]) * (self.tile[1] / self.warp[1])
     }
 
+    /// Bytes of local memory: the pieces of both factors.
+    fn local_bytes<T: Element>(&self) -> usize {
+        let [rows, columns, terms] = self.tile;
+        self.stages * terms * (rows + columns) * size_of::<T>()
+    }
+
     fn complaint<T: Element>(&self) -> Option<String> {
         let ([tm, tn, tk], [wm, wn]) = (self.tile, self.warp);
+        if [tm, tn, tk, wm, wn, self.stages, self.band].into_iter().any(|size| size > MOST) {
+            return Some(format!("a size is above {MOST}"));
+        }
         let instructions: &[usize] = if size_of::<T::Real>() == 8 { &[4, 8, 16] } else { &[4, 8] };
         if !instructions.contains(&self.instruction) {
             return Some(format!("the instruction has {instructions:?} terms"));
         }
-        if [wm, wn, self.band].contains(&0) || self.stages < 2 {
+        if [tm, tn, tk, wm, wn, self.band].contains(&0) || self.stages < 2 {
             return Some("a size is 0, or there are fewer than two stages".to_owned());
         }
         if wm % 16 != 0
@@ -359,6 +389,30 @@ impl GemmTuning {
             GemmTuning::Panels(panels) => panels.complaint(),
             GemmTuning::Mma(mma) => mma.complaint::<T>(),
         }
+    }
+
+    /// Why this device cannot run a variant that is otherwise right, if it cannot.
+    pub(super) fn too_large<T: Element>(&self, device: &Device) -> Option<String> {
+        let most_items = device.info().max_work_group_size;
+        if self.work_items() > most_items {
+            return Some(format!("a work-group has {} work-items, at most {most_items}", self.work_items()));
+        }
+        let (local_bytes, max_registers) = match self {
+            GemmTuning::Registers(variant) => (variant.local_bytes::<T>(), variant.max_registers),
+            GemmTuning::Mma(variant) => (variant.local_bytes::<T>(), variant.max_registers),
+            GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => (0, None),
+        };
+        let most_bytes = match device.supports_inline_ptx() {
+            true => LOCAL_BYTES_OF_NVIDIA,
+            false => device.info().local_memory_bytes as usize,
+        };
+        if local_bytes > most_bytes {
+            return Some(format!(
+                "a work-group takes {local_bytes} bytes of local memory, at most {most_bytes}"
+            ));
+        }
+        let refused = max_registers.filter(|count| !(16..=255).contains(count));
+        refused.map(|count| format!("max_registers is from 16 to 255, not {count}"))
     }
 
     /// Why this device would compute it wrongly, if it is known to: with PoCL 5.0 (LLVM 16) one of a work-item's sums is lost where slices are
