@@ -297,13 +297,18 @@ fn programs_may_be_built_before_they_are_asked_for() {
         let keys = [0, 1].map(|number| key().define("NUMBER", number));
         let mut wanted = vec![(device.clone(), KernelKey::new(broken, Precision::Double))];
         wanted.extend(keys.iter().map(|key| (device.clone(), key.clone())));
+        let before = device.compilation();
         build_programs(&wanted);
         let built = device.program_count();
         assert_eq!(built, keys.len());
+        let told = device.compilation() - before;
+        assert_eq!(told.compiled + told.loaded, built, "{told:?}");
+        assert!(!told.time.is_zero());
         for key in &keys {
             device.program(key).unwrap().kernel("add", &add_parameters()).unwrap();
         }
         assert_eq!(device.program_count(), built, "they were there");
+        assert_eq!(device.compilation() - before, told, "nothing more was built");
         let broken = device.program(&wanted[0].1);
         assert!(matches!(broken, Err(DeviceError::Build(_))), "whoever asks is told");
     }

@@ -194,7 +194,7 @@ fn shifted_normal_equations_are_solved_at_once() {
         let space = normal.space();
         let source = half(&random::spinor_field(dims(), 9), 0);
         let b = wilson.lattice().parity_from_host(0, &source).unwrap();
-        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftParams::default()).unwrap();
+        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftParams::default(), None).unwrap();
         for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
             let mut image = space.zero_vector().unwrap();
             normal.apply(x, &mut image).unwrap();

@@ -5,13 +5,14 @@ mod common;
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::dirac::{
-    BicgstabLParams, BicgstabParams, CgParams, Checkpoints, CrParams, GcrParams, Inner, InvertError,
-    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Wilson,
-    build_programs_of_solve, cg, cr, cr_from, solve_with_checkpoints,
+    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, BlockCgParams, CgParams, Checkpoints,
+    CrParams, GcrParams, Inner, InvertError, IterationPrecision, Kappa, MrParams, MultiShiftCgParams,
+    Preconditioning, SolveParams, System, Watch, Wilson, block_cg_with_checkpoints, build_programs_of_solve,
+    cg, cr, cr_from, multi_shift_cg, multi_shift_cg_watched, solve_with_checkpoints,
 };
 use lattice_cl::host::{Boundary, Reconstruction, Spinor, random};
 use lattice_cl::lattice::{Lattice, StoredField};
-use lattice_solvers::{Failure, SolverInfo, SolverState, Wish};
+use lattice_solvers::{Failure, Look, SolverInfo, SolverState, Watching, Wish};
 
 const SYSTEMS: [System; 3] = [System::Normal, System::Hermitian, System::Direct];
 
@@ -114,8 +115,8 @@ impl Checkpoints for StopAt {
     }
 }
 
-#[test]
-fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
+/// Every method, and every precision and preconditioning with one of them.
+fn every_method() -> [SolveParams; 10] {
     use IterationPrecision::{Double, Mixed, Single};
     use Preconditioning::{EvenOdd, None};
     let cr = |system, tol, precision, preconditioning| {
@@ -126,7 +127,7 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
     };
     let cg =
         CgParams { tol: 1e-8, precision: Mixed(Inner::Half), preconditioning: EvenOdd, ..Default::default() };
-    let every = [
+    [
         cr(System::Normal, 1e-6, Double, None),
         cr(System::Hermitian, 1e-6, Double, EvenOdd),
         cr(System::Direct, 1e-4, Single, EvenOdd),
@@ -137,7 +138,12 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
         SolveParams::Gcr(GcrParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
         SolveParams::Cgne(CgParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
         SolveParams::Mr(MrParams { tol: 1e-4, preconditioning: EvenOdd, ..Default::default() }),
-    ];
+    ]
+}
+
+#[test]
+fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
+    let every = every_method();
     // More than two devices do nothing that two do not.
     for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
         let wilson = wilson(&team);
@@ -171,4 +177,88 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
             assert!(rest_x.to_host().unwrap() == x.to_host().unwrap(), "{what}: other bits");
         }
     }
+}
+
+/// Residuals of the history, in their order, and the last one of all.
+fn expect_looks(what: &str, looks: &[Look], info: &SolverInfo) {
+    let (first, last) = (looks.first().unwrap(), looks.last().unwrap());
+    assert_eq!((first.iterations, last.iterations), (0, info.iterations), "{what}");
+    assert_eq!(last.residual, info.residual, "{what}");
+    assert!(looks.windows(2).all(|pair| pair[0].iterations < pair[1].iterations), "{what}: {looks:?}");
+    for look in looks {
+        assert_eq!(look.residual.iterated, info.history[look.iterations], "{what}: {look:?}");
+    }
+}
+
+#[test]
+fn whoever_watches_is_told_of_residuals_and_changes_no_bit() {
+    let told = |info| SolverInfo { time: Default::default(), ..info };
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 1) {
+        let wilson = wilson(&team);
+        let lattice = wilson.lattice();
+        let source = lattice.point_source([1, 0, 5, 3], 3, 1).unwrap();
+        for params in every_method() {
+            let what = format!("{name}, {params:?}");
+            let (x, info) =
+                solve_with_checkpoints(&wilson, &source, &params, &mut StopAt::default()).unwrap();
+            let mut looks = Vec::new();
+            let mut watching = Watching(|look: &Look| looks.push(*look));
+            let (watched, watched_info) =
+                solve_with_checkpoints(&wilson, &source, &params, &mut watching).unwrap();
+            expect_looks(&what, &looks, &info);
+            assert_eq!(told(watched_info), told(info), "{what}");
+            assert!(watched.to_host().unwrap() == x.to_host().unwrap(), "{what}: other bits");
+        }
+
+        let (_, info) =
+            multi_shift_cg(&wilson, &source, &[0.1, 1.0], &MultiShiftCgParams::default()).unwrap();
+        let mut looks = Vec::new();
+        let mut watch = |look: &Look| looks.push(*look);
+        let params = MultiShiftCgParams::default();
+        multi_shift_cg_watched(&wilson, &source, &[0.1, 1.0], &params, &mut watch).unwrap();
+        expect_looks(&format!("{name}, several shifts"), &looks, &info);
+
+        if team.is_host() {
+            let mut looks = Vec::new();
+            let mut watching = Watching(|look: &Look| looks.push(*look));
+            let params = BlockCgParams::default();
+            let block = block_cg_with_checkpoints(&wilson, &source, &params, &mut watching).unwrap();
+            assert_eq!(looks.len(), block.info.iterations + 1);
+            expect_looks("block CG", &looks, &block.info);
+        }
+    }
+}
+
+/// Takes note of all looks.
+#[derive(Default)]
+struct Noting(Vec<Look>);
+
+impl Watch for Noting {
+    fn looked(&mut self, look: &Look) {
+        self.0.push(*look);
+    }
+
+    fn falls_back(&mut self, _: &Attempt, _: &SolveParams, _: f64) {}
+}
+
+#[test]
+fn whoever_watches_an_automatic_choice_is_told_of_all_methods() {
+    let dims = Dims::new([4, 2, 6, 4]).unwrap();
+    let links = Lattice::new(&Team::host(), dims)
+        .unwrap()
+        .gauge::<f64>(&random::weak(dims, 0.2, 6), Boundary::antiperiodic_t())
+        .unwrap();
+    // Here BiCGStab gives up.
+    let wilson = Wilson::new(&links, Kappa(0.2)).unwrap();
+    let source = wilson.lattice().spinor_from_host(&random::spinor_field(dims, 7)).unwrap();
+    let mut noting = Noting::default();
+    let found = Auto::new(AutoParams::default()).solve(&wilson, &source, &mut noting).unwrap();
+    let looks = noting.0;
+    assert!(found.attempts.len() > 1);
+    assert!(looks.windows(2).all(|pair| pair[0].iterations <= pair[1].iterations));
+    assert_eq!(looks.last().map(|look| look.iterations), Some(found.info.iterations));
+    // The second method begins where the first one ended: its residual is that of the best iterate, relative to the whole source.
+    let before = found.attempts[0].iterations;
+    let begun = looks.iter().rev().find(|look| look.iterations == before).unwrap().residual.iterated;
+    assert!(begun < 1.0, "{begun}");
 }

@@ -3,7 +3,7 @@
 use crate::best::Best;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::state::{
-    Callbacks, ForeignState, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
+    Callbacks, ForeignState, Look, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
     named_values,
 };
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
@@ -402,13 +402,28 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if self.b_norm == 0.0 { 1.0 } else { self.b_norm }
     }
 
-    /// Says, after [`read`](Self::read), whether `x` solves the system, or why to give up.
+    /// Says, after [`read`](Self::read), whether `x` solves the system, or why to give up. Tells whoever watches.
     pub fn judge(
         &mut self,
         x: &mut VectorOf<A>,
         r: &mut VectorOf<A>,
     ) -> Result<Step<ScalarOf<A>>, ErrorOf<A>> {
         let iterated = self.r_norm2.sqrt() / self.scale();
+        let step = self.decide(iterated, x, r)?;
+        if let Some(keeper) = &mut self.keeper {
+            let residual = Residual { iterated, true_residual: self.last_true };
+            keeper.looked(&Look { iterations: self.iterations, residual });
+        }
+        Ok(step)
+    }
+
+    /// What [`judge`](Self::judge) says of this iterated residual.
+    fn decide(
+        &mut self,
+        iterated: f64,
+        x: &mut VectorOf<A>,
+        r: &mut VectorOf<A>,
+    ) -> Result<Step<ScalarOf<A>>, ErrorOf<A>> {
         if !iterated.is_finite() {
             return Ok(Step::Done(Verdict::GaveUp(Failure::NotFinite { quantity: "‖r‖" })));
         }

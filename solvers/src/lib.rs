@@ -57,7 +57,7 @@ pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
-pub use state::{Callbacks, ForeignState, Name, SolverState, StateKeeper, Wish};
+pub use state::{Callbacks, ForeignState, Look, Name, SolverState, StateKeeper, Watching, Wish};
 
 /// The vectors that an operator acts on.
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;

@@ -3,6 +3,7 @@
 use crate::conjugate_gradient::Curvature;
 use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::state::{Callbacks, Look, StateKeeper, Watching};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// Parameters of [`multi_shift_cg`].
@@ -57,6 +58,8 @@ type Outcome<A> =
 /// from its definition when the recurrence says that xᵢ is found, and decides. There is no initial guess: its residuals would not be multiples
 /// of each other.
 ///
+/// `watch` is told whenever the residual of the smallest shift is looked at.
+///
 /// # Errors
 /// [`SolverError::NotConverged`] with the last iterates when (p, (A + σ) p) is not positive, when a scalar is not finite, when a true residual does not
 /// follow its recurrence, when the residual of the smallest shift stagnates or the iteration limit is reached;
@@ -66,14 +69,18 @@ pub fn multi_shift_cg<A: LinearOperator>(
     shifts: &[f64],
     b: &VectorOf<A>,
     params: &MultiShiftParams,
+    watch: Option<&mut dyn FnMut(&Look)>,
 ) -> Outcome<A> {
     let MultiShiftParams { stopping, breakdown } = *params;
     check(shifts)?;
     let mut systems = systems(a.space(), shifts, stopping.tolerance)?;
     let operator = Plus::new(a, systems[0].shift);
     let space = operator.space();
-    let mut progress =
-        Progress::start(&operator, b, stopping, None).map_err(|error| error.map_best(|_, _| Vec::new()))?;
+    let mut watching = watch.map(Watching);
+    let keeper = watching.as_mut().map(|watching| watching as &mut dyn StateKeeper<_, _>);
+    let callbacks = Callbacks { true_residual: None, keeper };
+    let mut progress = Progress::start(&operator, b, stopping, callbacks)
+        .map_err(|error| error.map_best(|_, _| Vec::new()))?;
     let follow = Work::pass(space, 16, 5);
 
     let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin(None)?;

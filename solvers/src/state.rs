@@ -1,6 +1,7 @@
 //! The state of a solve between two iterations: to be kept, and to go on from.
 
 use crate::convergence::TrueResidual;
+use crate::outcome::Residual;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
 use num_complex::Complex64;
 use std::borrow::Cow;
@@ -57,23 +58,59 @@ pub enum Wish {
     Stop,
 }
 
-/// Keeps the states of a solve.
+/// How far a solve has come, when its residual has been looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Iterations done.
+    pub iterations: usize,
+    /// The relative residual by the recurrence, and the true one that was computed last (NaN before there is one).
+    pub residual: Residual,
+}
+
+/// Watches a solve and keeps its states. By default it does neither.
 pub trait StateKeeper<V, E> {
-    /// The state that the solve goes on from. Asked once, before everything else.
-    fn kept(&mut self) -> Result<Option<SolverState<V>>, E>;
+    /// The state that the solve goes on from. Asked once, before everything else. Default: none.
+    fn kept(&mut self) -> Result<Option<SolverState<V>>, E> {
+        Ok(None)
+    }
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick.
-    fn wish(&mut self) -> Wish;
+    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    ///
+    /// The first look is before the first iteration. The last one is that which ends the solve.
+    fn looked(&mut self, _look: &Look) {}
 
-    /// Keeps a state; called if it was wished.
-    fn keep(&mut self, state: &SolverState<&V>) -> Result<(), E>;
+    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    fn wish(&mut self) -> Wish {
+        Wish::GoOn
+    }
+
+    /// Keeps a state; called if it was wished. Default: drops it.
+    fn keep(&mut self, _state: &SolverState<&V>) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A function that is told of every look at the residual, as a [`StateKeeper`] that keeps nothing.
+///
+/// ```
+/// use lattice_solvers::{Look, Watching};
+/// let mut watching = Watching(|look: &Look| eprintln!("{} {:.1e}", look.iterations, look.residual.iterated));
+/// // Callbacks { true_residual: None, keeper: Some(&mut watching) }
+/// # lattice_solvers::StateKeeper::<(), ()>::wish(&mut watching);
+/// ```
+pub struct Watching<F>(pub F);
+
+impl<V, E, F: FnMut(&Look)> StateKeeper<V, E> for Watching<F> {
+    fn looked(&mut self, look: &Look) {
+        (self.0)(look);
+    }
 }
 
 /// What a solve asks and tells others while it goes on. Made of a [`TrueResidual`] alone, or of `None`, by `into`.
 pub struct Callbacks<'a, A: LinearOperator> {
     /// Computes the residual that counts; `None` stands for ‖b − A x‖ / ‖b‖.
     pub true_residual: Option<TrueResidual<'a, A>>,
-    /// Keeps the states of the solve, if anybody does.
+    /// Watches the solve and keeps its states, if anybody does.
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 

@@ -19,7 +19,7 @@ fn it_solves_every_shifted_system() {
     let a = Dense::positive(N, 111);
     let b = Random(112).vector(N);
     for shifts in [&SHIFTS[..], &SHIFTS[2..5], &SHIFTS[..1]] {
-        let (all, info) = multi_shift_cg(&a, shifts, &b, &params(1e-10)).unwrap();
+        let (all, info) = multi_shift_cg(&a, shifts, &b, &params(1e-10), None).unwrap();
         assert_eq!(all.iter().map(|one| one.shift).collect::<Vec<_>>(), shifts);
         for Shifted { shift, x, residual, iterations } in &all {
             let shifted = a.shifted(*shift);
@@ -45,7 +45,7 @@ fn it_solves_every_shifted_system() {
 fn shifts_that_converged_drop_out() {
     let a = Dense::positive(N, 113);
     let b = Random(114).vector(N);
-    let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params(1e-10)).unwrap();
+    let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params(1e-10), None).unwrap();
     for one in &all {
         let shifted = a.shifted(one.shift);
         let (_, alone) = conjugate_gradient(&shifted, &b, None, &CgParams::default(), None).unwrap();
@@ -63,7 +63,7 @@ fn the_recurrence_is_that_of_each_residual() {
     for limit in 1..6 {
         let stopping = Stopping { max_iterations: limit, ..Default::default() };
         let params = MultiShiftParams { stopping, ..Default::default() };
-        let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS[..5], &b, &params));
+        let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS[..5], &b, &params, None));
         assert_eq!(why, Failure::IterationLimit { limit });
         assert_eq!((info.iterations, info.history.len()), (limit, limit + 1));
         for Shifted { shift, x, residual, .. } in all {
@@ -78,7 +78,7 @@ fn the_recurrence_is_that_of_each_residual() {
 fn a_zero_source_has_zero_solutions() {
     let a = Dense::positive(N, 117);
     let zero = vec![Complex64::default(); N];
-    let (all, info) = multi_shift_cg(&a, &SHIFTS, &zero, &params(1e-10)).unwrap();
+    let (all, info) = multi_shift_cg(&a, &SHIFTS, &zero, &params(1e-10), None).unwrap();
     assert!(all.iter().all(|one| one.x == zero && one.residual.true_residual == 0.0));
     assert_eq!(info.iterations, 0);
 }
@@ -89,7 +89,7 @@ fn looking_rarely_gives_the_same_solutions() {
     let b = Random(119).vector(N);
     let stopping = Stopping { look_every: Some(4), ..Default::default() };
     let params = MultiShiftParams { stopping, ..Default::default() };
-    let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params).unwrap();
+    let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params, None).unwrap();
     for one in all {
         assert!(distance(&one.x, &a.shifted(one.shift).solve(&b)) < 1e-8);
     }
@@ -101,22 +101,22 @@ fn it_gives_up_with_a_reason() {
     // Indefinite, and with the smallest shift still so.
     let a = Dense::from_fn(2, |i, j| if i == j { Complex64::from(1.0 - 2.0 * i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
-    let (why, all, _) = failure(multi_shift_cg(&a, &[3.0, 0.0], &b, &params(1e-10)));
+    let (why, all, _) = failure(multi_shift_cg(&a, &[3.0, 0.0], &b, &params(1e-10), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why}");
     assert_eq!(all.len(), 2);
     // A shift makes it definite.
-    let (all, _) = multi_shift_cg(&a, &[3.0, 2.0], &b, &params(1e-10)).unwrap();
+    let (all, _) = multi_shift_cg(&a, &[3.0, 2.0], &b, &params(1e-10), None).unwrap();
     assert!(distance(&all[1].x, &a.shifted(2.0).solve(&b)) < 1e-9);
 
     let a = Dense::positive(N, 120);
     let b = Random(121).vector(N);
-    let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS, &b, &params(1e-19)));
+    let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS, &b, &params(1e-19), None));
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-2 && all.iter().all(|one| one.residual.true_residual < 1e-2));
 
     let mut poisoned = Dense::positive(N, 122);
     poisoned.rows[3][4].re = f64::NAN;
-    let (why, all, _) = failure(multi_shift_cg(&poisoned, &SHIFTS, &b, &params(1e-10)));
+    let (why, all, _) = failure(multi_shift_cg(&poisoned, &SHIFTS, &b, &params(1e-10), None));
     assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
     assert!(all.iter().flat_map(|one| &one.x).all(|x| x.is_finite()));
 }
@@ -126,11 +126,11 @@ fn parameters_are_checked() {
     let a = Dense::positive(3, 123);
     let b = Random(124).vector(3);
     for shifts in [&[0.1, -0.1][..], &[f64::NAN], &[f64::INFINITY, 0.0]] {
-        let result = multi_shift_cg(&a, shifts, &b, &params(1e-10));
+        let result = multi_shift_cg(&a, shifts, &b, &params(1e-10), None);
         assert!(matches!(result, Err(SolverError::Parameter { name: "shift", .. })));
     }
-    let result = multi_shift_cg(&a, &[], &b, &params(1e-10));
+    let result = multi_shift_cg(&a, &[], &b, &params(1e-10), None);
     assert!(matches!(result, Err(SolverError::Parameter { name: "number of shifts", .. })));
-    let result = multi_shift_cg(&a, &SHIFTS, &b, &params(-1.0));
+    let result = multi_shift_cg(&a, &SHIFTS, &b, &params(-1.0), None);
     assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
 }

@@ -126,3 +126,22 @@ fn a_state_of_another_method_is_refused() {
     let error = conjugate_gradient(&a, &b, None, &CgParams::default(), with(&mut keeper)).unwrap_err();
     assert!(error.to_string().contains("`(r, r)`"), "{error}");
 }
+
+#[test]
+fn a_solve_is_watched_at_every_look() {
+    let (a, b) = (Dense::positive(N, 8), Random(9).vector(N));
+    for (look_every, most) in [(Some(1), usize::MAX), (Some(4), usize::MAX), (Some(4), 6)] {
+        let stopping = Stopping { look_every, max_iterations: most, ..Default::default() };
+        let params = CgParams { stopping, ..Default::default() };
+        let mut looks = Vec::new();
+        let mut watching = Watching(|look: &Look| looks.push(*look));
+        let callbacks = Callbacks { true_residual: None, keeper: Some(&mut watching) };
+        let (_, info, _) = told(conjugate_gradient(&a, &b, None, &params, callbacks));
+        let places: Vec<_> = looks.iter().map(|look| look.iterations).collect();
+        let step = look_every.unwrap();
+        let mut expected: Vec<_> = (0..info.iterations).step_by(step).collect();
+        expected.push(info.iterations);
+        assert_eq!(places, expected);
+        assert!(looks.iter().all(|look| look.residual.iterated == info.history[look.iterations]));
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::binary_cache::BinaryCache;
 use super::cache_mode::CacheMode;
+use super::compilation::Compilation;
 use super::counters::CounterPool;
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
@@ -155,6 +156,7 @@ struct Inner {
     options: DeviceOptions,
     cache: BinaryCache,
     programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+    compilation: Mutex<Compilation>,
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     inline_ptx: OnceLock<bool>,
     workspaces: WorkspacePool,
@@ -214,6 +216,7 @@ impl Device {
             options: options.clone(),
             cache,
             programs: Mutex::default(),
+            compilation: Mutex::default(),
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),
             workspaces: WorkspacePool::default(),
@@ -348,6 +351,15 @@ impl Device {
     /// How many programs have been built.
     pub fn program_count(&self) -> usize {
         lock(&self.0.programs).len()
+    }
+
+    /// What it took to build the programs so far. Two readings tell what was built between them.
+    pub fn compilation(&self) -> Compilation {
+        *lock(&self.0.compilation)
+    }
+
+    pub(super) fn note_compilation(&self, more: Compilation) {
+        *lock(&self.0.compilation) += more;
     }
 
     /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:

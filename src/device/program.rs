@@ -1,6 +1,7 @@
 //! Compiled programs.
 
 use super::argument::Parameter;
+use super::compilation::Compilation;
 use super::error::{BuildFailure, DeviceError, Result};
 use super::handle::{Core, Device};
 use super::kernel::Kernel;
@@ -22,6 +23,15 @@ pub struct Program {
 impl Program {
     /// Takes the binary from the cache, or else builds the source and caches the binary.
     pub(super) fn build(device: &Device, key: &KernelKey) -> Result<Self> {
+        let begun = Instant::now();
+        let (program, loaded) = Self::load_or_compile(device, key)?;
+        let (loaded, compiled) = (usize::from(loaded), usize::from(!loaded));
+        device.note_compilation(Compilation { compiled, loaded, time: begun.elapsed() });
+        Ok(program)
+    }
+
+    /// The program, and whether it was in the cache.
+    fn load_or_compile(device: &Device, key: &KernelKey) -> Result<(Self, bool)> {
         let core = device.core();
         let source = key.family().flattened();
         let mut options = key.options()?;
@@ -39,7 +49,7 @@ impl Program {
             match from_binary(core, &binary, &options) {
                 Ok(raw) => {
                     tracing::debug!("program {key}: binary from the cache");
-                    return Ok(program(raw));
+                    return Ok((program(raw), true));
                 }
                 // Drivers may refuse their own binaries, after an update for instance. Only time is lost.
                 Err(error) => {
@@ -52,13 +62,13 @@ impl Program {
         tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
         if !device.binary_cache().is_on() {
             // Asking for the binary makes some drivers compile every kernel, needed or not.
-            return Ok(program);
+            return Ok((program, false));
         }
         match program.raw.get_binaries() {
             Ok(binaries) => binaries.iter().for_each(|b| device.binary_cache().store(&identity, b)),
             Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
         }
-        Ok(program)
+        Ok((program, false))
     }
 
     /// The key it was built from.

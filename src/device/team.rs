@@ -1,5 +1,6 @@
 //! The devices that work together.
 
+use super::compilation::Compilation;
 use super::discovery::{Absence, Discovery, FoundDevice, discover};
 use super::error::{DeviceError, Result};
 use super::handle::{Device, DeviceOptions};
@@ -127,6 +128,13 @@ impl Team {
     /// Why [`Selector::Auto`] ended on the host; `None` if the host was asked for or there are devices.
     pub fn absence(&self) -> Option<&Absence> {
         self.absence.as_ref()
+    }
+
+    /// What it took to build the programs of all devices so far, see [`Device::compilation`].
+    pub fn compilation(&self) -> Compilation {
+        let mut all = Compilation::default();
+        self.devices.iter().for_each(|device| all += device.compilation());
+        all
     }
 
     /// Waits until every device is done with everything.

@@ -8,7 +8,7 @@ use super::solve::{BicgstabParams, CgParams, CrParams, InvertError, SolveParams,
 use super::wilson::Wilson;
 use crate::device::{DeviceError, Team};
 use crate::lattice::{SpinorField, StoredField};
-use lattice_solvers::{Failure, ForeignState, SolverInfo, SolverState, Wish};
+use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish};
 
 /// Iterations over which BiCGStab has to bring the residual down if another method can still take over; 1000 where none can.
 const PATIENCE: usize = 200;
@@ -39,6 +39,11 @@ pub trait Watch {
     fn kept(&mut self) -> Option<KeptChoice> {
         None
     }
+
+    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    ///
+    /// Iterations are those of all methods together. A method that goes on from an iterate begins with a look at it.
+    fn looked(&mut self, _look: &Look) {}
 
     /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
     fn wish(&mut self) -> Wish {
@@ -239,6 +244,11 @@ struct Attempting<'a> {
 impl Checkpoints for Attempting<'_> {
     fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
         self.state.take()
+    }
+
+    fn looked(&mut self, look: &Look) {
+        let iterations = self.earlier.iterations() + look.iterations;
+        self.watch.looked(&Look { iterations, ..*look });
     }
 
     fn wish(&mut self) -> Wish {

@@ -229,8 +229,12 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             Ok(relative)
         };
         let beside = Beside { solution: &solution, replacements: &replacements };
-        let mut keeper =
-            checkpoints.map(|checkpoints| Keeper { space: low, checkpoints, beside: Some(beside) });
+        let mut keeper = checkpoints.map(|checkpoints| Keeper {
+            space: low,
+            checkpoints,
+            begun_at: 1.0,
+            beside: Some(beside),
+        });
         let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
         let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, keeper };
         let params = lattice_solvers::BlockCgParams { stopping, ..Default::default() };

@@ -2,31 +2,52 @@
 
 use crate::device::DeviceError;
 use crate::lattice::StoredField;
-use lattice_solvers::{SolverState, StateKeeper, VectorSpace, Wish};
+use lattice_solvers::{Look, Residual, SolverState, StateKeeper, VectorSpace, Watching, Wish};
 use std::cell::{Cell, RefCell};
 
-/// Keeps the states of a solve of M x = b: a [`StateKeeper`] to which every field is the bytes of its storage.
+/// Watches a solve of M x = b and keeps its states: a [`StateKeeper`] to which every field is the bytes of its storage. By default it does neither.
+///
+/// `Watching(|look: &Look| …)` is one that only watches (see [`Watching`]).
 ///
 /// A solve can go on from a state only where its fields are stored in the same way: see
 /// [`Lattice::storage_description`](crate::lattice::Lattice::storage_description).
 pub trait Checkpoints {
-    /// The state that the solve goes on from. Asked once.
-    fn kept(&mut self) -> Option<SolverState<Vec<u8>>>;
+    /// The state that the solve goes on from. Asked once. Default: none.
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        None
+    }
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick.
-    fn wish(&mut self) -> Wish;
+    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    ///
+    /// The iterated residual is that of the system that is iterated, M†M x = M†b for example.
+    fn looked(&mut self, _look: &Look) {}
 
-    /// Keeps a state; called if it was wished.
+    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    fn wish(&mut self) -> Wish {
+        Wish::GoOn
+    }
+
+    /// Keeps a state; called if it was wished. Default: drops it.
     ///
     /// # Errors
     /// When a field cannot be read.
-    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError>;
+    fn keep(&mut self, _state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&Look)> Checkpoints for Watching<F> {
+    fn looked(&mut self, look: &Look) {
+        (self.0)(look);
+    }
 }
 
 /// Between a method, whose vectors are fields, and [`Checkpoints`].
 pub(super) struct Keeper<'a, S: VectorSpace> {
     pub space: &'a S,
     pub checkpoints: &'a mut dyn Checkpoints,
+    /// The relative residual of the source that the method has: below 1 if that is the residual of a guess.
+    pub begun_at: f64,
     pub beside: Option<Beside<'a>>,
 }
 
@@ -62,6 +83,12 @@ where
             fields.push((name, field));
         }
         Ok(Some(SolverState { method, vectors: fields, scalars, numbers, counts, history }))
+    }
+
+    fn looked(&mut self, look: &Look) {
+        let Residual { iterated, true_residual } = look.residual;
+        let residual = Residual { iterated: iterated * self.begun_at, true_residual };
+        self.checkpoints.looked(&Look { residual, ..*look });
     }
 
     fn wish(&mut self) -> Wish {

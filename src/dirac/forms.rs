@@ -43,6 +43,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
                 let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
                     space: self.operator.space(),
                     checkpoints,
+                    begun_at: 1.0,
                     beside: None,
                 });
                 let true_residual = TrueResidual::Computed(self.true_residual);
@@ -79,8 +80,12 @@ impl<A: DiracOperator> Form<'_, A> {
             A::raise(x, &mut raised)?;
             (self.true_residual)(&raised)
         };
-        let mut keeper =
-            self.checkpoints.map(|checkpoints| Keeper { space: low.space(), checkpoints, beside: None });
+        let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
+            space: low.space(),
+            checkpoints,
+            begun_at: 1.0,
+            beside: None,
+        });
         let callbacks = callbacks(TrueResidual::Computed(&mut true_residual), &mut keeper);
         let outcome = iterate(&low, &source, guess, plan, callbacks)?;
         Ok(match outcome {
@@ -150,6 +155,7 @@ impl<A: DiracOperator> Form<'_, A> {
         let mut keeper = checkpoints.map(|checkpoints| Keeper {
             space: low.space(),
             checkpoints,
+            begun_at,
             beside: Some(Beside { solution: &solution, replacements: &replacements }),
         });
         let outcome = iterate(&low, &source, None, plan, callbacks(residual, &mut keeper))?;

@@ -25,9 +25,9 @@ pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use block::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use checkpoints::Checkpoints;
 pub use even_odd::{HopEvenOdd, HopOptions};
-pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg};
+pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg, multi_shift_cg_watched};
 pub use plan::{Inner, IterationPrecision, Preconditioning};
-pub use programs::build_programs_of_solve;
+pub use programs::{build_programs_of_solve, programs_of_solve};
 pub use schur_complement::SchurComplement;
 pub use solve::{
     BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, InvertError, MrParams, SolveParams,

@@ -3,7 +3,7 @@
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::SpinorField;
-use lattice_solvers::{self as solvers, MultiShiftParams, Shifted, SolverError, SolverInfo, Stopping};
+use lattice_solvers::{self as solvers, Look, MultiShiftParams, Shifted, SolverError, SolverInfo, Stopping};
 
 /// Parameters of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,8 +58,32 @@ pub fn multi_shift_cg(
     shifts: &[f64],
     params: &MultiShiftCgParams,
 ) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+    solve(wilson, b, shifts, params, None)
+}
+
+/// As [`multi_shift_cg`]; `watch` is told whenever the residual of the smallest shift has been looked at.
+///
+/// # Errors
+/// As [`multi_shift_cg`].
+pub fn multi_shift_cg_watched(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: &mut dyn FnMut(&Look),
+) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+    solve(wilson, b, shifts, params, Some(watch))
+}
+
+fn solve(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: Option<&mut dyn FnMut(&Look)>,
+) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
     let MultiShiftCgParams { tol, max_iterations } = *params;
     let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
     let params = MultiShiftParams { stopping, ..Default::default() };
-    solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params)
+    solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params, watch)
 }

@@ -13,14 +13,26 @@ use crate::host::{Boundary, Reconstruction, WilsonForm};
 use crate::lattice::{Lattice, LinkFormat, Shape, Slab, conversion_key, host_order_key, space_key};
 use crate::scalar::{Half, Storage};
 
-/// Builds the programs that solving M x = b with these parameters takes, on links with this boundary condition that are stored in this way; those that are
-/// there already are passed over. It may be called before there are any links.
+/// Builds [`programs_of_solve`]; those that are there already are passed over. It may be called before there are any links.
 pub fn build_programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
     reconstruction: Reconstruction,
     params: &SolveParams,
 ) {
+    build_programs(&programs_of_solve(lattice, boundary, reconstruction, params));
+}
+
+/// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and are stored in this way.
+/// None on the host.
+///
+/// [`Device::program`] builds one, [`build_programs`] all.
+pub fn programs_of_solve(
+    lattice: &Lattice,
+    boundary: Boundary,
+    reconstruction: Reconstruction,
+    params: &SolveParams,
+) -> Vec<(Device, KernelKey)> {
     let links = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
     let Plan { method, precision, preconditioning, .. } = Plan::from(*params);
     let mut wanted = Wanted { links, preconditioning, programs: Vec::new() };
@@ -32,7 +44,7 @@ pub fn build_programs_of_solve(
         IterationPrecision::Mixed(Inner::Single) => wanted.lower::<f32>(method, true),
         IterationPrecision::Mixed(Inner::Half) => wanted.lower::<Half>(method, true),
     }
-    build_programs(&wanted.programs);
+    wanted.programs
 }
 
 /// An operator, and what becomes of its result.

@@ -7,7 +7,7 @@ use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
 use crate::convergence::Stopping;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::square_matrix::{Cholesky, SquareMatrix};
-use crate::state::StateKeeper;
+use crate::state::{Look, StateKeeper};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub struct BlockCallbacks<'a, A: LinearOperator> {
     /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and when all ought to be small enough
     /// and those that count are not. Default 0: then only, and the first time those that count are just looked at.
     pub replaced_at: f64,
-    /// Keeps the states of the solve, if anybody does.
+    /// Watches the solve and keeps its states, if anybody does. It is told of the largest residuals.
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 
@@ -243,6 +243,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             if let Some(failure) = self.gives_up()? {
                 return Ok(Err(failure));
             }
+            self.tell();
             let bound = self.params.breakdown.max(self.dependent());
             // While devices are busy with the last iteration.
             let t_inverse = self.t.triangular_inverse();
@@ -504,6 +505,15 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
+    /// Tells whoever watches of the largest residual, which is known after each iteration.
+    fn tell(&mut self) {
+        let iterated = self.history.last().copied().unwrap_or(f64::NAN);
+        let residual = Residual { iterated, true_residual: largest(&self.true_residuals) };
+        if let Some(keeper) = &mut self.callbacks.keeper {
+            keeper.looked(&Look { iterations: self.iterations, residual });
+        }
+    }
+
     /// Why there is no next iteration, if so.
     fn gives_up(&mut self) -> Result<Option<Failure>, ErrorOf<A>> {
         let Stopping { max_iterations: limit, stagnation_window: window, .. } = self.params.stopping;
@@ -543,6 +553,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             iterated: self.history.last().copied().unwrap_or(f64::NAN),
             true_residual: largest(&self.true_residuals),
         };
+        self.tell();
         let of_source = |(iterated, &true_residual)| Residual { iterated, true_residual };
         let residuals = self.residuals_of_x.into_iter().zip(&self.true_residuals).map(of_source).collect();
         let block = Block { x: self.x, residuals };
