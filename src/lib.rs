@@ -56,3 +56,8 @@ pub mod tuning;
 
 pub use host::{Dims, GaugeConfiguration};
 pub use scalar::{Element, Half, Precision, Real, Storage, StoragePrecision};
+
+/// The examples of the README, which run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -112,7 +112,7 @@ impl Tuning {
 
     /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
     ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200`). A hop needs all
+    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200/rounds`). A hop needs all
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
     /// cache until the next one is done. The full operator uses each link twice and several fields make
     /// the neighbours' spinors what is loaded most: both want smaller tiles. Groups for several fields have a power of two

@@ -180,6 +180,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
 }
 
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;

@@ -1,0 +1,97 @@
+//! The documents against the program: every command line in them is one that it takes, and every link leads somewhere.
+
+use super::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Markdown pages for users, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let root = repository();
+    let mut paths: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "crates/cr-solve/README.md"]
+            .map(|name| root.join(name))
+            .into();
+    paths.extend(fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()));
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Lines in fences that begin with the program's name, without their comments.
+fn command_lines(text: &str) -> Vec<&str> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = !inside;
+        } else if inside && line.starts_with("cr-solve ") {
+            found.push(line.split(" #").next().unwrap().trim_end());
+        }
+    }
+    found
+}
+
+/// What stands in the round brackets of Markdown links.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+#[test]
+fn every_command_line_of_the_documents_is_understood() {
+    let mut count = 0;
+    for (path, text) in pages() {
+        for line in command_lines(&text) {
+            count += 1;
+            let arguments = line.split_whitespace().map(OsString::from);
+            let parsed =
+                Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments)));
+            if let Err(error) = parsed {
+                assert!(!error.use_stderr(), "{}: {line}: {error}", path.display());
+            }
+        }
+    }
+    assert!(count >= 20, "only {count} command lines were found");
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    for (path, text) in pages() {
+        for link in links(&text).filter(|link| !link.contains("://")) {
+            let file = path.parent().unwrap().join(link.split('#').next().unwrap());
+            assert!(file.exists(), "{}: nothing is at {link}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let docs = repository().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    for (path, _) in pages().iter().filter(|(path, _)| path.starts_with(&docs)) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            "{name} is not in SUMMARY.md"
+        );
+    }
+}
+
+#[test]
+fn raw_runs_that_the_performance_page_cites_are_kept() {
+    let page = fs::read_to_string(repository().join("docs/performance.md")).unwrap();
+    let runs = repository().join("bench/runs");
+    let begins_with_a_date =
+        |text: &&str| text.len() > 10 && text.starts_with("20") && text.as_bytes()[4] == b'-';
+    let cited: Vec<&str> = page.split('`').skip(1).step_by(2).filter(begins_with_a_date).collect();
+    assert!(cited.len() > 20, "{cited:?}");
+    for name in cited {
+        // `folder/{one,other}` names several.
+        let (folder, names) = name.split_once('{').unwrap_or((name, ""));
+        for name in names.trim_end_matches('}').split(',') {
+            assert!(runs.join(format!("{folder}{name}")).exists(), "{folder}{name} is not under bench/runs");
+        }
+    }
+}
