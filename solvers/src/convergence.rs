@@ -1,6 +1,7 @@
 //! When to stop: what every method shares.
 
 use crate::best::Best;
+use crate::clock::Clock;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::state::{
     Callbacks, ForeignState, Look, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
@@ -8,7 +9,7 @@ use crate::state::{
 };
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// When a solver stops. Shared by all methods.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,7 +138,7 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     pub iterations: usize,
     applications: usize,
     pub work: Work,
-    start: Instant,
+    clock: Clock,
     /// Of the solve whose state this one goes on from.
     earlier: Duration,
     scratch: VectorOf<A>,
@@ -173,7 +174,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         stopping: Stopping,
         callbacks: impl Into<Callbacks<'f, A>>,
     ) -> Result<Self, ErrorIn<A>> {
-        let start = Instant::now();
+        let clock = Clock::start(operator.space());
         let Callbacks { true_residual, keeper } = callbacks.into();
         if stopping.tolerance.is_nan() || stopping.tolerance <= 0.0 {
             return Err(SolverError::Parameter {
@@ -206,10 +207,15 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             iterations: 0,
             applications: 0,
             work: Work::default(),
-            start,
+            clock,
             earlier: Duration::ZERO,
             scratch: space.zero_vector()?,
         })
+    }
+
+    /// Time that the solve took so far.
+    fn time(&self) -> Duration {
+        self.earlier + self.clock.elapsed(self.operator.space())
     }
 
     /// What the solve goes on from, if there is such a state; in place of [`begin`](Self::begin).
@@ -284,6 +290,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if wish != Wish::GoOn {
             self.read([])?;
         }
+        let nanoseconds = self.time().as_nanos() as u64;
         if let (Some(keeper), Wish::Keep | Wish::KeepAndStop) = (&mut self.keeper, wish) {
             let values = self.operator.space().read(scalars)?;
             let counts = [
@@ -293,7 +300,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 ("futile replacements", self.futile as u64),
                 ("flops", self.work.flops),
                 ("bytes", self.work.bytes),
-                (NANOSECONDS, (self.earlier + self.start.elapsed()).as_nanos() as u64),
+                (NANOSECONDS, nanoseconds),
             ];
             let own = [
                 ("target", self.target),
@@ -620,6 +627,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             Verdict::GaveUp(failure) if small_enough && failure != Failure::Interrupted => Verdict::Converged,
             other => other,
         };
+        let time = self.time();
         let info = SolverInfo {
             iterations: self.iterations,
             residual: Residual {
@@ -628,7 +636,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
             },
             history: self.history,
             applications: self.applications,
-            time: self.earlier + self.start.elapsed(),
+            time,
             work: self.work,
         };
         match verdict {

@@ -27,6 +27,7 @@ mod block_conjugate_gradient;
 mod block_space;
 mod breakdown;
 mod cgne;
+mod clock;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;

@@ -1,6 +1,7 @@
 //! The first of the two traits: a complex vector space with an inner product.
 
 use num_complex::Complex64;
+use std::time::Duration;
 
 /// A complex vector space with the inner product (x, y) = Σ conj(xᵢ) yᵢ.
 ///
@@ -29,6 +30,12 @@ pub trait VectorSpace {
     /// Bytes of vectors that could be moved while [`read`](Self::read) waits: what a read costs. Default 0.
     fn bytes_during_a_read(&self) -> u64 {
         0
+    }
+
+    /// Time so far that was no part of solving, for example because kernels were compiled first. Methods leave it out of
+    /// the time that they tell. Default zero.
+    fn time_aside(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// A new vector, equal to zero.

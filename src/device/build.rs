@@ -8,6 +8,10 @@ use super::kernel_key::KernelKey;
 ///
 /// What does not build is not told here: whoever asks for it is.
 pub fn build_programs(wanted: &[(Device, KernelKey)]) {
+    if let Some((first, _)) = wanted.first() {
+        let missing = wanted.iter().filter(|(device, key)| !device.has_program(key)).count();
+        first.core().compiling.expect(missing);
+    }
     for (device, key) in wanted {
         if let Err(error) = device.program(key) {
             tracing::debug!("program {key}: {error}");

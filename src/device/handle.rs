@@ -3,6 +3,7 @@
 use super::binary_cache::BinaryCache;
 use super::cache_mode::CacheMode;
 use super::compilation::Compilation;
+use super::compiling::CompileClock;
 use super::counters::CounterPool;
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
@@ -57,6 +58,8 @@ pub struct DeviceOptions {
     pub observer: SearchObserver,
     /// Who writes down what the device does; nobody by default. One that does turns profiling on.
     pub recorder: Recorder,
+    /// Who counts the time that compilers take; all devices of a team count together.
+    pub compiling: CompileClock,
 }
 
 /// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
@@ -71,6 +74,7 @@ pub(super) struct Core {
     pub copy: CommandQueue,
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
+    pub compiling: CompileClock,
     /// Where programs of devices that are open at the same time have to differ, see [`DeviceInfo::confuses_kernels`].
     pub place: Option<Place>,
 }
@@ -209,6 +213,7 @@ impl Device {
             copy,
             profiling,
             recorder,
+            compiling: options.compiling.clone(),
             place: found.info.confuses_kernels().then(Place::take),
         };
         Ok(Self(Arc::new(Inner {
@@ -268,6 +273,11 @@ impl Device {
     /// `0.1 name (platform)`, as messages show it.
     pub fn label(&self) -> &str {
         &self.0.core.label
+    }
+
+    /// Time that compilers have taken so far, on all devices that were opened with the same [`CompileClock`]: those of a team, for example.
+    pub fn compile_time(&self) -> Duration {
+        self.0.core.compiling.time()
     }
 
     /// Whether commands are timed.
@@ -344,8 +354,14 @@ impl Device {
             return Ok(Arc::clone(program));
         }
         // Built outside the lock: another thread may do the same work, never wait for it.
-        let program = Arc::new(Program::build(self, key)?);
+        let build = || Program::build(self, key);
+        let program = Arc::new(self.core().compiling.compile(&key.to_string(), build)?);
         Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
+    }
+
+    /// Whether the program of a key is there already.
+    pub(super) fn has_program(&self, key: &KernelKey) -> bool {
+        lock(&self.0.programs).contains_key(key)
     }
 
     /// How many programs have been built.

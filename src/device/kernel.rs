@@ -17,6 +17,7 @@ use opencl3::kernel::{
 };
 use opencl3::program::Program as RawProgram;
 use opencl3::types::{cl_event, cl_mem, cl_uint};
+use std::collections::HashSet;
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
@@ -66,14 +67,37 @@ pub struct Kernel {
     parameters: Vec<Parameter>,
     max_group: usize,
     /// The arguments are state of the OpenCL object, so one launch at a time may set them.
-    raw: Mutex<RawKernel>,
+    raw: Mutex<Launchable>,
+    /// Of all kernels of the program.
+    launched: Arc<FirstLaunches>,
     core: Arc<Core>,
+}
+
+/// The OpenCL object, and the work-groups for which it is compiled.
+struct Launchable {
+    raw: RawKernel,
+    compiled: Vec<Groups>,
+}
+
+/// What a driver may compile a kernel for: the size of work-groups, and whether there are so few work-items that 16 bits count them.
+type Groups = ([usize; 3], bool);
+
+/// For which work-groups the kernels of a program were launched before.
+#[derive(Default)]
+pub(super) struct FirstLaunches(Mutex<HashSet<(String, Groups)>>);
+
+impl FirstLaunches {
+    /// True the first time.
+    fn is_first(&self, kernel: &str, groups: Groups) -> bool {
+        lock(&self.0).insert((kernel.to_owned(), groups))
+    }
 }
 
 impl Kernel {
     pub(super) fn new(
         core: &Arc<Core>,
         program: &RawProgram,
+        launched: &Arc<FirstLaunches>,
         name: &str,
         parameters: &[Parameter],
     ) -> Result<Self> {
@@ -91,7 +115,8 @@ impl Kernel {
             name: name.to_owned(),
             parameters: parameters.to_vec(),
             max_group,
-            raw: Mutex::new(raw),
+            raw: Mutex::new(Launchable { raw, compiled: Vec::new() }),
+            launched: Arc::clone(launched),
             core: Arc::clone(core),
         })
     }
@@ -121,11 +146,11 @@ impl Kernel {
     /// As [`Kernel::launch`].
     pub fn launch_after(&self, range: Range, arguments: &[Argument<'_>], wait: &[&Event]) -> Result<Event> {
         let wait = wait_list(&self.core, wait)?;
-        let raw = self.prepare(&range, arguments)?;
+        let mut raw = self.prepare(&range, arguments)?;
         let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
         let launched = self.core.enqueue(ENQUEUE, noted, || {
             let mut event = ptr::null_mut();
-            self.enqueue(&raw, &range, &wait, &mut event).map(|()| event)
+            self.enqueue(&mut raw, &range, &wait, &mut event).map(|()| event)
         });
         launched.map_err(|error| match error {
             DeviceError::OpenCl { code, .. } => self.not_launched(&range, code),
@@ -141,9 +166,9 @@ impl Kernel {
         if self.core.recorder.is_some() {
             return self.launch(range, arguments).map(drop);
         }
-        let raw = self.prepare(&range, arguments)?;
+        let mut raw = self.prepare(&range, arguments)?;
         // Without a place for it no event is made.
-        self.enqueue(&raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
+        self.enqueue(&mut raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
     }
 
     fn not_launched(&self, range: &Range, code: i32) -> DeviceError {
@@ -156,13 +181,44 @@ impl Kernel {
         }
     }
 
+    /// Launches; the first launch with work-groups of a size, at which drivers compile, is waited for with the clock of compilers on.
+    fn enqueue(
+        &self,
+        launchable: &mut Launchable,
+        range: &Range,
+        wait: &[cl_event],
+        event: *mut cl_event,
+    ) -> std::result::Result<(), i32> {
+        let Launchable { raw, compiled } = launchable;
+        let groups = (range.local, range.global.iter().all(|&items| items <= usize::from(u16::MAX)));
+        if compiled.contains(&groups) {
+            return self.enqueue_now(raw, range, wait, event);
+        }
+        compiled.push(groups);
+        if !self.launched.is_first(&self.name, groups) {
+            return self.enqueue_now(raw, range, wait, event);
+        }
+        // What was enqueued before is no part of it. Failures of that are told to those who wait for it.
+        let settle = || {
+            let _ = self.core.flush();
+            let _ = self.core.copy.finish();
+            let _ = self.core.compute.finish();
+        };
+        settle();
+        self.core.compiling.compile(&self.name, || {
+            let launched = self.enqueue_now(raw, range, wait, event);
+            settle();
+            launched
+        })
+    }
+
     /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
     /// the place for an event; the wrappers of opencl3 know no launch without one.
     ///
     /// What this relies on: kernels stay inside their arguments, as whoever made their [`KernelFamily`](super::KernelFamily) has promised. Every argument has
     /// been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel are of one context. The launch retains the
     /// kernel and its buffers until it is done.
-    fn enqueue(
+    fn enqueue_now(
         &self,
         raw: &RawKernel,
         range: &Range,
@@ -188,10 +244,11 @@ impl Kernel {
     }
 
     /// The kernel with its arguments set, to be enqueued while it is locked.
-    fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, RawKernel>> {
+    fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, Launchable>> {
         self.check_range(range)?;
         self.check_arguments(arguments)?;
-        let raw = lock(&self.raw);
+        let launchable = lock(&self.raw);
+        let raw = &launchable.raw;
         let mut position = 0;
         for (parameter, argument) in self.parameters.iter().zip(arguments) {
             let result = match &argument.value {
@@ -200,23 +257,23 @@ impl Kernel {
                     // SAFETY: a buffer argument is a cl_mem: the declaration was checked to be a pointer to global
                     // memory here, and the buffer to be of this context. The launch retains it.
                     let mut set =
-                        unsafe { set(&raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
+                        unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
                     if set.is_ok() && parameter.with_offset {
                         let offset = *offset as u64;
                         // SAFETY: the argument after a view was checked to be a `ulong`.
-                        set = unsafe { self::set(&raw, position + 1, 8, (&raw const offset).cast()) };
+                        set = unsafe { self::set(raw, position + 1, 8, (&raw const offset).cast()) };
                     }
                     set
                 }
                 // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL copies the bytes.
-                Value::Bytes(bytes) => unsafe { set(&raw, position, argument.size, bytes.as_ptr().cast()) },
+                Value::Bytes(bytes) => unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) },
                 // SAFETY: local memory is a size and a null pointer; it was checked to be declared `__local`.
-                Value::Local { bytes } => unsafe { set(&raw, position, *bytes, ptr::null()) },
+                Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
             };
             result.map_err(self.core.failed_with("clSetKernelArg"))?;
             position += parameter.positions();
         }
-        Ok(raw)
+        Ok(launchable)
     }
 
     fn check_range(&self, range: &Range) -> Result<()> {

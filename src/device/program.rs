@@ -4,7 +4,7 @@ use super::argument::Parameter;
 use super::compilation::Compilation;
 use super::error::{BuildFailure, DeviceError, Result};
 use super::handle::{Core, Device};
-use super::kernel::Kernel;
+use super::kernel::{FirstLaunches, Kernel};
 use super::kernel_key::KernelKey;
 use super::place::Place;
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
@@ -18,6 +18,7 @@ pub struct Program {
     raw: RawProgram,
     key: KernelKey,
     core: Arc<Core>,
+    launched: Arc<FirstLaunches>,
 }
 
 impl Program {
@@ -43,7 +44,7 @@ impl Program {
             options.push_str(&format!(" -D PLACE_OF_DEVICE={number}"));
         }
         let identity = identity(core, key, &options, &source);
-        let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core) };
+        let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core), launched: Arc::default() };
 
         if let Some(binary) = device.binary_cache().load(&identity) {
             match from_binary(core, &binary, &options) {
@@ -89,7 +90,7 @@ impl Program {
                 available: self.raw.kernel_names().split(';').map(str::to_owned).collect(),
             });
         }
-        Kernel::new(&self.core, &self.raw, name, parameters)
+        Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)
     }
 }
 

@@ -7,6 +7,7 @@ use super::handle::{Device, DeviceOptions};
 use super::info::DeviceKind;
 use super::selector::Selector;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An ordered list of open devices; clones are the same team.
 ///
@@ -135,6 +136,11 @@ impl Team {
         let mut all = Compilation::default();
         self.devices.iter().for_each(|device| all += device.compilation());
         all
+    }
+
+    /// Time that compilers have taken so far on the devices, which count together if they were opened as a team; zero for the host.
+    pub fn compile_time(&self) -> Duration {
+        self.devices.first().map_or(Duration::ZERO, Device::compile_time)
     }
 
     /// Waits until every device is done with everything.

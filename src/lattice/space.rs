@@ -14,6 +14,7 @@ use num_complex::Complex64;
 use num_traits::Float;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 const SPINOR: KernelFamily = KernelFamily::new(
     "spinor",
@@ -337,6 +338,10 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
             // On the host a read costs nothing; sums over several devices are read anyway.
             _ => 0,
         }
+    }
+
+    fn time_aside(&self) -> Duration {
+        self.lattice.team().compile_time()
     }
 
     fn zero_vector(&self) -> Result<F, DeviceError> {

@@ -4,13 +4,14 @@ mod state;
 
 use crate::best::Best;
 use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
+use crate::clock::Clock;
 use crate::convergence::Stopping;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 use crate::square_matrix::{Cholesky, SquareMatrix};
 use crate::state::{Look, StateKeeper};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Parameters of [`block_conjugate_gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,7 +167,7 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     iterations: usize,
     applications: usize,
     work: Work,
-    start: Instant,
+    clock: Clock,
     /// Time that the solve took before it was kept.
     earlier: Duration,
 }
@@ -181,7 +182,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         params: &'a BlockCgParams,
         callbacks: BlockCallbacks<'f, A>,
     ) -> Result<Self, ErrorOf<A>> {
-        let (start, space) = (Instant::now(), a.space());
+        let space = a.space();
+        let clock = Clock::start(space);
         let columns = space.columns();
         let mut q = space.scratch_vector()?;
         space.copy(b, &mut q)?;
@@ -212,9 +214,14 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             iterations: 0,
             applications: 0,
             work: Work::default(),
-            start,
+            clock,
             earlier: Duration::ZERO,
         })
+    }
+
+    /// Time that the solve took so far.
+    fn time(&self) -> Duration {
+        self.earlier + self.clock.elapsed(self.a.space())
     }
 
     /// Makes Q and P of B; a verdict if that is all there is to do.
@@ -554,6 +561,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             true_residual: largest(&self.true_residuals),
         };
         self.tell();
+        let time = self.time();
         let of_source = |(iterated, &true_residual)| Residual { iterated, true_residual };
         let residuals = self.residuals_of_x.into_iter().zip(&self.true_residuals).map(of_source).collect();
         let block = Block { x: self.x, residuals };
@@ -562,7 +570,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             residual,
             history: self.history,
             applications: self.applications,
-            time: self.earlier + self.start.elapsed(),
+            time,
             work: self.work,
         };
         match verdict {

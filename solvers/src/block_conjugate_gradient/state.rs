@@ -60,6 +60,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
 
     /// Hands the state to whoever keeps it, if that is wished now; says whether the solve is to stop. To be called between iterations, when nothing is pending.
     pub(super) fn keep(&mut self) -> Result<bool, ErrorOf<A>> {
+        let nanoseconds = self.time().as_nanos() as u64;
         let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };
         let wish = keeper.wish();
         if let Wish::Keep | Wish::KeepAndStop = wish {
@@ -84,7 +85,7 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
                 ("applications", self.applications as u64),
                 ("flops", self.work.flops),
                 ("bytes", self.work.bytes),
-                (NANOSECONDS, (self.earlier + self.start.elapsed()).as_nanos() as u64),
+                (NANOSECONDS, nanoseconds),
             ];
             let replaced_after = self.replaced_after.map(|count| (REPLACED_AFTER, count as u64));
             keeper.keep(&SolverState {

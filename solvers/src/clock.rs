@@ -1,0 +1,21 @@
+//! The time of a solve.
+
+use crate::space::VectorSpace;
+use std::time::{Duration, Instant};
+
+/// Runs from when it is made, and stands still while the space does something else than solving.
+pub(crate) struct Clock {
+    start: Instant,
+    aside: Duration,
+}
+
+impl Clock {
+    pub fn start(space: &impl VectorSpace) -> Self {
+        Self { start: Instant::now(), aside: space.time_aside() }
+    }
+
+    /// Time since it was made, in the same space.
+    pub fn elapsed(&self, space: &impl VectorSpace) -> Duration {
+        self.start.elapsed().saturating_sub(space.time_aside().saturating_sub(self.aside))
+    }
+}
