@@ -23,7 +23,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
 #[derive(Debug, clap::Args)]
@@ -60,16 +60,16 @@ struct QuarkMass {
 #[derive(Debug, clap::Args)]
 pub struct Method {
     /// The method; auto begins with bicgstab, goes on with cg where that gives up or costs more, and says so
-    #[arg(long, value_enum, default_value = "cr")]
+    #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
     /// have nothing else: cgne, bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
     #[arg(long)]
     system: Option<System>,
-    /// Which form of the equation is iterated: none (as it is) or even-odd (its Schur complement on the even sites) [default: none, with
-    /// --solver auto or block-cg even-odd]
-    #[arg(long)]
-    preconditioning: Option<Preconditioning>,
+    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites, in about half as many iterations) or none
+    /// (as it is)
+    #[arg(long, default_value_t = Preconditioning::EvenOdd)]
+    preconditioning: Preconditioning,
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
     #[arg(long, allow_negative_numbers = true)]
     tol: Option<f64>,
@@ -77,7 +77,8 @@ pub struct Method {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
     max_iterations: usize,
     /// Precision of the iteration: double, single, mixed-single or mixed-half (the solution in double, corrections to it in single or half precision), or
-    /// mixed: mixed-half where all devices are GPUs, mixed-single elsewhere [default: double, with --solver auto mixed, and double at the end]
+    /// mixed: mixed-half where all devices are GPUs, mixed-single elsewhere [default: mixed with --solver auto, which ends in double if it must;
+    /// double with a method by name]
     #[arg(long)]
     precision: Option<WantedPrecision>,
 }
@@ -238,7 +239,7 @@ impl Equation {
             ("source", self.source.to_string()),
             ("solver", method.solver.to_string()),
             ("system", method.system().to_string()),
-            ("preconditioning", method.preconditioning().to_string()),
+            ("preconditioning", method.preconditioning.to_string()),
             ("precision", method.precision(problem.wilson.lattice().team()).to_string()),
             ("tolerance", format!("{:e}", method.tolerance())),
             ("storage of fields", problem.wilson.lattice().storage_description()),
@@ -277,10 +278,20 @@ impl Equation {
         let start = Instant::now();
         let coupling = self.coupling()?;
         method.check()?;
+        if coupling.kappa() > LARGEST_CRITICAL_KAPPA {
+            report.note(format_args!(
+                "note: {}: above 1/4 (mass below -2) kappa is beyond its critical value on every gauge field, even at infinite coupling, and no quark \
+                 mass is positive there; solved all the same",
+                coupling_text(coupling.kappa(), coupling.mass())
+            ));
+        }
         let team = select_team(common, recorder.clone(), report)?;
         let (configuration, links) = thread::scope(|scope| {
             let team = &team;
-            let compile = |dims| drop(scope.spawn(move || self.compile(method, team, dims)));
+            let compile = |dims| {
+                report.compiles_for(dims);
+                scope.spawn(move || self.compile(method, team, dims));
+            };
             self.links_on(team, report, &compile)
         })?;
         let kept = checkpointing.file().1.is_some();
@@ -290,7 +301,8 @@ impl Equation {
         team.finish()?;
         // Only solving is of interest.
         recorder.take()?;
-        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: start.elapsed().as_secs_f64() })
+        let setup = start.elapsed().saturating_sub(team.compile_time());
+        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: setup.as_secs_f64() })
     }
 
     /// Reads the configuration and puts it on the devices; `extents` is told the extents before the links are read.
@@ -328,6 +340,9 @@ impl Equation {
     }
 }
 
+/// The critical κ at β = 0 (N. Kawamoto, Nucl. Phys. B190 (1981) 617); it falls to 1/8 as β grows.
+const LARGEST_CRITICAL_KAPPA: f64 = 0.25;
+
 /// An operator that stands ready on its devices.
 pub struct Problem {
     /// The operator.
@@ -336,7 +351,7 @@ pub struct Problem {
     pub coupling: Coupling,
     /// What tells the configuration from others; empty unless the state of the job is kept.
     pub fingerprint: String,
-    /// Time that all of it took.
+    /// Time that all of it took, but for compilers.
     pub setup_seconds: f64,
 }
 
@@ -344,6 +359,11 @@ impl Problem {
     /// The extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.wilson.lattice().dims()
+    }
+
+    /// Time that compilers of kernels have taken so far.
+    pub fn compile_time(&self) -> Duration {
+        self.wilson.lattice().team().compile_time()
     }
 
     /// The devices' names; `host` if there are none.
@@ -459,15 +479,6 @@ impl Method {
         }
     }
 
-    /// Which form of the equation is iterated.
-    fn preconditioning(&self) -> Preconditioning {
-        match (self.preconditioning, self.solver) {
-            (Some(given), _) => given,
-            (None, Solver::Auto | Solver::BlockCg) => Preconditioning::EvenOdd,
-            (None, _) => Preconditioning::None,
-        }
-    }
-
     /// Which system is iterated; an automatic choice is not told by it.
     fn system(&self) -> System {
         self.system.or(self.solver.only_system()).unwrap_or_default()
@@ -486,7 +497,6 @@ impl Method {
         let chosen = self.solver == Solver::Auto;
         match option {
             "system" => (!chosen).then(|| self.system().to_string()),
-            "preconditioning" => Some(self.preconditioning().to_string()),
             "precision" => match self.precision {
                 Some(wanted) => Some(wanted.to_string()),
                 None => (!chosen).then(|| IterationPrecision::Double.to_string()),
@@ -543,7 +553,7 @@ impl Method {
     /// The solver for the sources of a job on this team.
     pub fn begin(&self, team: &Team) -> Solving {
         let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision(team));
-        let preconditioning = self.preconditioning();
+        let preconditioning = self.preconditioning;
         let params = match self.solver {
             Solver::Auto => {
                 let given = self.precision.map(|_| precision);

@@ -18,6 +18,10 @@ pub enum Status {
     File = 3,
     /// There is no such device, or it failed.
     Device = 4,
+    /// Ctrl-C ended it.
+    Interrupted = 130,
+    /// SIGTERM ended it.
+    Terminated = 143,
 }
 
 impl From<Status> for ExitCode {

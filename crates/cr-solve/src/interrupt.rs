@@ -4,11 +4,15 @@ use super::failure::{Failure, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Whether the program is to come to an end, by Ctrl-C or SIGTERM. Asked again, it ends at once.
 #[derive(Clone, Debug)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt {
+    pressed: Arc<AtomicBool>,
+    /// The signal that came.
+    signal: Arc<AtomicUsize>,
+}
 
 impl Interrupt {
     /// Listens from now on, for the rest of the process.
@@ -17,22 +21,33 @@ impl Interrupt {
     /// When the system refuses.
     pub fn listen() -> Result<Self, Failure> {
         let pressed = Arc::new(AtomicBool::new(false));
+        let came = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM] {
             // What a process that a signal ended says by custom.
             let status = 128 + signal;
             // In this order: the first signal finds the flag down, and sets it.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&pressed))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&came), signal as usize))
                 .and_then(|_| flag::register(signal, Arc::clone(&pressed)))
                 .map_err(|error| {
                     let error = anyhow::Error::new(error).context("interruptions cannot be listened for");
                     Failure::new(Status::Failed, error)
                 })?;
         }
-        Ok(Self(pressed))
+        Ok(Self { pressed, signal: came })
     }
 
     /// Whether to come to an end.
     pub fn pressed(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.pressed.load(Ordering::Relaxed)
+    }
+
+    /// With what status a program ends that came to an end for this: that of a process which the signal ended.
+    pub fn status(&self) -> Status {
+        if self.signal.load(Ordering::Relaxed) == SIGTERM as usize {
+            Status::Terminated
+        } else {
+            Status::Interrupted
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::equation::{
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
-use super::report::{Report, Table};
+use super::report::{Report, Table, scientific};
 use super::trace::Trace;
 use crate::plot::{self, PlotError, Series};
 use lattice_cl::host::Spinor;
@@ -90,8 +90,10 @@ struct Outcome {
 
 #[derive(Serialize)]
 struct Seconds {
-    /// Reading, opening the devices, compiling the kernels of the solve meanwhile, the operator in double.
+    /// Reading, opening the devices, the operator in double; without compiling.
     setup: f64,
+    /// Compiling kernels, or loading those that an earlier run has compiled; in none of the others.
+    compile: f64,
     /// From there to the first iteration, and from the last one to the solution: the operators that are iterated are made, and with them variants of
     /// kernels searched for.
     prepare: f64,
@@ -117,13 +119,13 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 
     let more = [("spin", spin.to_string()), ("colour", colour.to_string())];
     let job = equation.identity("invert", method, &problem, &more);
-    let mut session = checkpointing.session(resumed, job, problem.dims(), interrupt, report)?;
+    let mut session = checkpointing.session(resumed, job, problem.wilson.lattice(), interrupt, report)?;
     session.begin(spin, colour);
     let spinner = report.spinner("solving");
     let mut solving = method.begin(problem.wilson.lattice().team());
-    let (begun, earlier) = (Instant::now(), session.kept_time());
+    let (begun, earlier, compiled) = (Instant::now(), session.kept_time(), problem.compile_time());
     let solved = solving.solve(&problem.wilson, &source, &mut session);
-    let taken = begun.elapsed();
+    let taken = begun.elapsed().saturating_sub(problem.compile_time() - compiled);
     spinner.finish_and_clear();
     let solved = solved?;
     let traced = trace.write(&recorder, report);
@@ -159,7 +161,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         iterations: info.iterations,
         residual: info.into(),
         solution_norm2: x.iter().map(Spinor::norm2).sum(),
-        seconds: Seconds { setup: problem.setup_seconds, prepare, solve: seconds },
+        seconds: Seconds {
+            setup: problem.setup_seconds,
+            compile: problem.compile_time().as_secs_f64(),
+            prepare,
+            solve: seconds,
+        },
         gflops: info.work.flops as f64 / seconds / 1e9,
         bandwidth_gb_s: info.work.bytes as f64 / seconds / 1e9,
         history: info.history.clone(),
@@ -236,17 +243,17 @@ fn table(outcome: &Outcome) -> Table {
     table.line(
         "residual",
         format_args!(
-            "true {:.3e} (iterated {:.3e})",
-            outcome.residual.true_residual(),
-            outcome.residual.iterated()
+            "true {} (iterated {})",
+            scientific(outcome.residual.true_residual(), 3),
+            scientific(outcome.residual.iterated(), 3)
         ),
     );
     table.line("|solution|²", format_args!("{:.12}", outcome.solution_norm2));
     table.line(
         "seconds",
         format_args!(
-            "{:.3} + {:.3} to set up + {:.3} to prepare the operators",
-            outcome.seconds.solve, outcome.seconds.setup, outcome.seconds.prepare
+            "solve {:.3} s, set-up {:.3} s, operators {:.3} s, compile {:.3} s",
+            outcome.seconds.solve, outcome.seconds.setup, outcome.seconds.prepare, outcome.seconds.compile
         ),
     );
     table.line("speed", format_args!("{:.2} GFLOP/s, {:.2} GB/s", outcome.gflops, outcome.bandwidth_gb_s));

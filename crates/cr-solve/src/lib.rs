@@ -17,6 +17,7 @@ pub mod interrupt;
 pub mod invert;
 pub mod job;
 pub mod plot;
+mod progress;
 pub mod report;
 pub mod run;
 pub mod spectrum;
@@ -44,7 +45,8 @@ struct Program {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 fine; 1 it ran but failed (no convergence, checksum or plaquette \
-mismatch); 2 wrong usage; 3 unreadable or invalid input, or unwritable output; 4 no device or device failure.";
+mismatch); 2 wrong usage; 3 unreadable or invalid input, or unwritable output; 4 no device or device failure; \
+130 ended by Ctrl-C, 143 by SIGTERM.";
 
 /// Options that every subcommand has.
 #[derive(Debug, Args)]
@@ -63,6 +65,9 @@ pub struct Common {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub color: ColourChoice,
+    /// No colour in messages: the same as --color never
+    #[arg(long, global = true, hide_short_help = true)]
+    pub no_color: bool,
     /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
@@ -76,6 +81,26 @@ pub struct Common {
 }
 
 impl Common {
+    /// When to use colour.
+    pub fn colour_choice(&self) -> ColourChoice {
+        if self.no_color { ColourChoice::Never } else { self.color }
+    }
+
+    /// Refuses devices where none is used.
+    ///
+    /// # Errors
+    /// When `--device` names one.
+    fn expect_no_device(&self, command: &str) -> Result<(), Failure> {
+        match self.device.iter().find(|device| !matches!(device.as_str(), "auto" | "host")) {
+            None => Ok(()),
+            Some(device) => {
+                let message =
+                    format!("{command} runs on the host only, so --device {device} cannot be obeyed");
+                Err(Failure::usage(message).hint("leave out --device"))
+            }
+        }
+    }
+
     /// How devices are opened.
     pub fn device_options(&self, profiling: Profiling) -> DeviceOptions {
         let cache = self.cache();
@@ -113,7 +138,11 @@ impl Common {
                 Err(impossible) => match impossible {},
             })
             .collect();
-        let options = DeviceOptions { observer: report.search_observer(), ..options };
+        let options = DeviceOptions {
+            observer: report.search_observer(),
+            compiling: report.compile_clock(),
+            ..options
+        };
         Ok(Team::select_with(selectors, &options)?)
     }
 }
@@ -142,7 +171,20 @@ enum Command {
 }
 
 impl Command {
+    /// Its name, if it computes on the host whatever devices there are.
+    fn on_host_only(&self) -> Option<&'static str> {
+        match self {
+            Command::Generate(_) => Some("generate"),
+            Command::Info(_) => Some("info"),
+            Command::Convert(_) => Some("convert"),
+            _ => None,
+        }
+    }
+
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
+        if let Some(name) = self.on_host_only() {
+            common.expect_no_device(name)?;
+        }
         match self {
             Command::Bench(bench) => bench.run(common, report),
             Command::Devices => devices::run(common, report),

@@ -2,9 +2,11 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
+use super::progress::Compiling;
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lattice_cl::device::SearchObserver;
+use lattice_cl::device::{CompileClock, SearchObserver};
+use lattice_cl::host::Dims;
 use lattice_cl::sync::lock;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,6 +37,7 @@ pub struct Report {
     colour: bool,
     /// Of all bars, so that one leaves the place of another alone.
     bars: MultiProgress,
+    compiling: Compiling,
     /// What stands in the result as JSON beside what the subcommand says.
     additions: Mutex<BTreeMap<&'static str, Value>>,
 }
@@ -51,13 +54,12 @@ struct Extended<'a, T: Serialize> {
 impl Report {
     /// Set up as the options say; also sends the library's log to standard error.
     pub fn new(common: &Common) -> Self {
-        let terminal = io::stderr().is_terminal();
-        let colour = match common.color {
+        // What moves or has colour is for terminals that can do more than print.
+        let terminal = io::stderr().is_terminal() && !is_dumb();
+        let colour = match common.colour_choice() {
             ColourChoice::Always => true,
             ColourChoice::Never => false,
-            ColourChoice::Auto => {
-                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            }
+            ColourChoice::Auto => terminal && !colour_is_unwanted(),
         };
         let level = match (common.quiet, common.verbose) {
             (true, _) => LevelFilter::ERROR,
@@ -66,21 +68,24 @@ impl Report {
             (false, 2) => LevelFilter::DEBUG,
             (false, _) => LevelFilter::TRACE,
         };
+        let progress = terminal && !common.quiet;
+        let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bars = MultiProgress::with_draw_target(target);
+        let log = bars.clone();
         // A log that is already set up, by a caller of the library, is left alone.
         let _ = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_ansi(colour)
-            .with_writer(io::stderr)
+            .with_writer(move || BesideBars(log.clone()))
             .without_time()
             .try_init();
-        let progress = terminal && !common.quiet;
-        let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self {
             json: common.json,
             quiet: common.quiet,
             verbose: common.verbose > 0,
             colour,
-            bars: MultiProgress::with_draw_target(target),
+            compiling: Compiling::new(bars.clone(), progress),
+            bars,
             additions: Mutex::default(),
         }
     }
@@ -169,6 +174,16 @@ impl Report {
         self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")
     }
 
+    /// For devices: shows a bar while their compilers work.
+    pub fn compile_clock(&self) -> CompileClock {
+        self.compiling.clock()
+    }
+
+    /// Says which lattice kernels are compiled for.
+    pub fn compiles_for(&self, dims: Dims) {
+        self.compiling.on_lattice(dims);
+    }
+
     /// Shows each search for a kernel's fastest variant as a bar of its own.
     pub fn search_observer(&self) -> SearchObserver {
         let bars = self.bars.clone();
@@ -200,7 +215,31 @@ impl Report {
 
     /// If standard error is closed, there is nobody to tell.
     fn say(&self, text: impl Display) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = BesideBars(self.bars.clone()).write_all(format!("{text}\n").as_bytes());
+    }
+}
+
+/// Whether the terminal says of itself that it can only print.
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
+}
+
+/// Whether `NO_COLOR` is set (no-color.org).
+pub fn colour_is_unwanted() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Standard error, with all bars out of the way of every line.
+struct BesideBars(MultiProgress);
+
+impl Write for BesideBars {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| io::stderr().lock().write_all(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -238,6 +277,21 @@ impl Display for Table {
     }
 }
 
+/// A number as C and Fortran write it: `1.58e+01`.
+pub fn scientific(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let (sign, exponent) = match exponent.strip_prefix('-') {
+                Some(exponent) => ('-', exponent),
+                None => ('+', exponent),
+            };
+            format!("{mantissa}e{sign}{exponent:0>2}")
+        }
+        None => text,
+    }
+}
+
 /// A table without lines, of which the header is the first row.
 pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
@@ -251,6 +305,26 @@ pub fn align_right(table: &mut comfy_table::Table, columns: &[usize]) {
     for &column in columns {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponents_have_a_sign_and_two_digits() {
+        for (number, text) in [
+            (15.78479680426, "1.578e+01"),
+            (0.0, "0.000e+00"),
+            (-2.5e-7, "-2.500e-07"),
+            (1e300, "1.000e+300"),
+            (1e-310, "1.000e-310"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(scientific(number, 3), text);
         }
     }
 }

@@ -113,7 +113,7 @@ fn resolved(task: Task, matches: &ArgMatches, method: &Method) -> Value {
     for key in KEYS.iter().filter(|key| key.is_of(task)) {
         let value = match key.name {
             // Their defaults depend on other keys.
-            "system" | "preconditioning" | "precision" => method.resolved(key.name).map(Value::from),
+            "system" | "precision" => method.resolved(key.name).map(Value::from),
             "tol" => Some(method.tolerance().into()),
             _ => value(key, matches),
         };

@@ -8,16 +8,17 @@ use super::equation::{
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
-use super::report::{Report, Table};
+use super::report::{Report, Table, scientific};
 use super::trace::Trace;
 use crate::plot;
 use lattice_cl::host::{Dims, NDIM};
 use lattice_cl::io::PropagatorWriter;
 use lattice_cl::observables::{PionCorrelator, effective_mass};
 use lattice_cl::scalar::Precision;
-use lattice_solvers::Failure as SolverFailure;
+use lattice_solvers::{Failure as SolverFailure, SolverInfo, Work};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The command line of `spectrum`.
 #[derive(Debug, clap::Args)]
@@ -85,6 +86,9 @@ struct Outcome {
     normalisation: &'static str,
     solves: Vec<Solve>,
     seconds: Seconds,
+    /// Of the solves of this run; null if it had none to do.
+    gflops: Option<f64>,
+    bandwidth_gb_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -107,8 +111,31 @@ struct Solve {
 
 #[derive(Serialize)]
 struct Seconds {
+    /// Reading, opening the devices, the operator in double; without compiling.
     setup: f64,
+    /// Compiling kernels, or loading those that an earlier run has compiled; in none of the others.
+    compile: f64,
+    /// All solves, those of earlier runs too, and what is done with the solutions.
     solve: f64,
+}
+
+/// What the methods of this run have done, and how long they took.
+#[derive(Default)]
+struct Effort {
+    work: Work,
+    time: Duration,
+}
+
+impl Effort {
+    fn add(&mut self, info: &SolverInfo) {
+        self.work += info.work;
+        self.time += info.time;
+    }
+
+    /// So many per second, in 10⁹; `None` if this run has solved nothing.
+    fn rate(&self, count: u64) -> Option<f64> {
+        (!self.time.is_zero()).then(|| count as f64 / self.time.as_secs_f64() / 1e9)
+    }
 }
 
 /// Solves twelve times, or for all twelve sources at once, reports, writes. What cannot be written is found out before the first solve.
@@ -126,7 +153,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
     let dims = problem.dims();
     let job = equation.identity("spectrum", method, &problem, &[]);
-    let mut session = checkpointing.session(resumed, job, dims, interrupt, report)?;
+    let mut session = checkpointing.session(resumed, job, problem.wilson.lattice(), interrupt, report)?;
     let about = format!(
         "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
         problem.coupling.kappa(),
@@ -142,6 +169,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut solving = method.begin(problem.wilson.lattice().team());
     let mut pion = PionCorrelator::new(dims, *along, equation.source.0[*along]);
     let mut solves = Vec::new();
+    let mut effort = Effort::default();
     let mut written = Ok(());
     let mut gave_up = None;
     // One solution after the other, in the same memory.
@@ -187,6 +215,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 bar.finish_and_clear();
                 trace.write(&recorder, report)?;
                 return Err(session.interrupted(&solved.info));
+            }
+            // What is solved at once is counted at once.
+            if at_once.is_none() || solves.is_empty() {
+                effort.add(&solved.info);
             }
             let attempts = solved.attempts.iter().map(AttemptOutcome::from).collect();
             let solve =
@@ -274,7 +306,13 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         effective_mass: masses,
         normalisation: equation.normalisation(),
         solves,
-        seconds: Seconds { setup: problem.setup_seconds, solve: session.seconds() },
+        seconds: Seconds {
+            setup: problem.setup_seconds,
+            compile: problem.compile_time().as_secs_f64(),
+            solve: session.seconds(),
+        },
+        gflops: effort.rate(effort.work.flops),
+        bandwidth_gb_s: effort.rate(effort.work.bytes),
     };
     report.result(text(&outcome), &outcome)?;
     let written = written.map_err(Failure::from);
@@ -318,6 +356,9 @@ fn solve_at_once(
     solved
 }
 
+/// What stands under the table of effective masses.
+const EFFECTIVE_MASS: &str = "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; \"-\" at the source and where this is not real";
+
 fn text(outcome: &Outcome) -> String {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
@@ -337,11 +378,17 @@ fn text(outcome: &Outcome) -> String {
         _ => format!("{} with {iterations} iterations together", outcome.solves.len()),
     };
     table.line("solves", solves);
-    table.line("residual", format_args!("true {worst:.3e} at most"));
+    table.line("residual", format_args!("true {} at most", scientific(worst, 3)));
     table.line(
         "seconds",
-        format_args!("{:.3} + {:.3} to set up", outcome.seconds.solve, outcome.seconds.setup),
+        format_args!(
+            "solves {:.3} s, set-up {:.3} s, compile {:.3} s",
+            outcome.seconds.solve, outcome.seconds.setup, outcome.seconds.compile
+        ),
     );
+    if let (Some(gflops), Some(rate)) = (outcome.gflops, outcome.bandwidth_gb_s) {
+        table.line("speed", format_args!("{gflops:.2} GFLOP/s, {rate:.2} GB/s"));
+    }
     if !outcome.converged {
         table.line("converged", "NO, so there is no correlator");
         return table.to_string();
@@ -350,7 +397,9 @@ fn text(outcome: &Outcome) -> String {
     lines.push(format!("{:>4}  {:>20}  {:>14}", outcome.along, "pion correlator", "effective mass"));
     for (n, (value, mass)) in outcome.correlators.pion.iter().zip(&outcome.effective_mass).enumerate() {
         let mass = mass.map_or_else(|| "-".to_owned(), |mass| format!("{mass:.6}"));
-        lines.push(format!("{n:>4}  {value:>20.12e}  {mass:>14}"));
+        lines.push(format!("{n:>4}  {:>20}  {mass:>14}", scientific(*value, 12)));
     }
+    lines.push(String::new());
+    lines.push(EFFECTIVE_MASS.to_owned());
     lines.join("\n")
 }

@@ -156,7 +156,7 @@ const ORIGIN: Source = ([0; 4], 0, 0);
 #[test]
 fn invert_prints_one_object_with_the_promised_keys() {
     let folder = folder();
-    let run = run(&folder, "invert FIELD --kappa 0.11 --device host --json --output x.lime")
+    let run = run(&folder, "invert FIELD --kappa 0.11 --solver cr --device host --json --output x.lime")
         .expect(0)
         .says(&["running on host"]);
     assert_eq!(run.stdout.trim_end().lines().count(), 1);
@@ -167,7 +167,7 @@ fn invert_prints_one_object_with_the_promised_keys() {
         assert!(keys(&result).contains(&key), "{key} is not in {:?}", keys(&result));
     }
     assert_eq!(keys(&result["residual"]), ["iterated", "true"]);
-    assert_eq!(keys(&result["seconds"]), ["setup", "prepare", "solve"]);
+    assert_eq!(keys(&result["seconds"]), ["setup", "compile", "prepare", "solve"]);
 
     assert_eq!(result["schema_version"], 1);
     assert_eq!(result["solver"], "cr");
@@ -525,7 +525,7 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --solver gcr --system normal", &["gcr", "normal", "leave out --system"]),
         ("--kappa 0.1 --system other", &["normal, hermitian or direct"]),
         ("--kappa 0.1 --precision half", &["double, single", "mixed for"]),
-        ("--kappa 0.1 --solver auto --system normal", &["--solver auto", "normal", "leave out --system"]),
+        ("--kappa 0.1 --system normal", &["--solver auto", "normal", "leave out --system"]),
     ];
     for command in ["invert", "spectrum"] {
         for (options, words) in cases {
@@ -616,7 +616,8 @@ fn a_full_disk_leaves_no_file_and_hides_no_result() {
 #[test]
 fn an_output_that_cannot_be_written_does_not_hide_why_a_solve_failed() {
     let folder = folder();
-    let line = "invert FIELD --kappa 0.11 --device host --json --max-iterations 3 --output x.lime";
+    let line =
+        "invert FIELD --kappa 0.11 --solver cr --device host --json --max-iterations 3 --output x.lime";
     let words = ["warning: x.lime: cannot write the file", "no convergence after 3 iterations"];
     let run = run_on_a_full_disk(&folder, line).expect(1).says(&words);
     assert!(!run.stderr.contains("holds"), "{}", run.stderr);
@@ -737,7 +738,7 @@ fn links_that_are_not_finite_never_give_a_result() {
 #[test]
 fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
     let folder = folder();
-    let line = "invert FIELD --kappa 0.11 --device host --max-iterations 3 --output best.lime --json";
+    let line = "invert FIELD --kappa 0.11 --solver cr --preconditioning none --device host --max-iterations 3 --output best.lime --json";
     let run = run(&folder, line).expect(1).says(&[
         "no convergence after 3 iterations",
         "best.lime holds the best iterate",
@@ -752,7 +753,8 @@ fn a_solve_that_gives_up_fails_and_still_tells_and_writes_what_it_reached() {
     assert!(here > 1e-3 && here < 1.0, "{here:e}");
     assert!(relative(number(&result["residual"]["true"]), here) < 1e-9);
 
-    let line = "spectrum FIELD --kappa 0.11 --device host --max-iterations 3 --output none.lime --json";
+    let line =
+        "spectrum FIELD --kappa 0.11 --solver cr --device host --max-iterations 3 --output none.lime --json";
     let run =
         self::run(&folder, line).expect(1).says(&["spin 0, colour 0", "no convergence after 3 iterations"]);
     let result = run.json();
@@ -789,13 +791,15 @@ fn a_spectrum_that_fails_midway_keeps_the_solutions_before() {
 fn a_tolerance_beyond_the_precision_fails_with_a_good_iterate() {
     let folder = folder();
     for (options, reached) in [
-        ("--tol 1e-300", 1e-14),
-        ("--tol 1e-300 --system hermitian", 1e-14),
-        ("--tol 1e-300 --system direct", 1e-14),
+        ("--tol 1e-300 --solver cr", 1e-14),
+        ("--tol 1e-300 --solver cr --system hermitian", 1e-14),
+        ("--tol 1e-300 --solver cr --system direct", 1e-14),
         ("--tol 1e-300 --solver cg", 1e-14),
-        ("--tol 1e-12 --precision single", 1e-5),
+        ("--tol 1e-12 --solver cr --precision single", 1e-5),
     ] {
-        let line = format!("invert FIELD --kappa 0.11 --device host --json --output x.lime {options}");
+        let line = format!(
+            "invert FIELD --kappa 0.11 {options} --device host --json --output x.lime --preconditioning none"
+        );
         let result = run(&folder, &line).expect(1).says(&["precision limit", "loosen --tol"]).json();
         assert_eq!(result["converged"], false);
         let here = residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN);
@@ -808,7 +812,7 @@ fn an_enormous_kappa_fails_with_finite_output() {
     let folder = folder();
     for precision in ["double", "single"] {
         let line = format!(
-            "invert FIELD --kappa 1e300 --device host --precision {precision} --json --output x.lime --plot x.svg"
+            "invert FIELD --kappa 1e300 --solver cr --device host --precision {precision} --json --output x.lime --plot x.svg"
         );
         let result = run(&folder, &line).expect(1).says(&["no convergence", "hint: "]).json();
         assert_eq!(result["converged"], false);
@@ -825,9 +829,12 @@ fn a_singular_operator_is_no_success() {
     let path = folder.path().join("free.ildg");
     io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
     // Constant fields are zero modes of the free operator at kappa = 1/8.
-    for method in ["--system normal", "--system hermitian", "--system direct", "--solver cg"] {
-        let line =
-            format!("invert free.ildg --kappa 0.125 --boundary periodic --device host {method} --json");
+    let methods =
+        ["--solver cr", "--solver cr --system hermitian", "--solver cr --system direct", "--solver cg"];
+    for method in methods {
+        let line = format!(
+            "invert free.ildg --kappa 0.125 --boundary periodic --device host {method} --preconditioning none --json"
+        );
         let result = run(&folder, &line).expect(1).says(&["no convergence", "hint: "]).json();
         assert_eq!(result["converged"], false, "{method}");
         assert!(number(&result["residual"]["true"]) > 1e-3, "{method}");
@@ -838,7 +845,7 @@ fn a_singular_operator_is_no_success() {
 fn an_automatic_choice_says_what_it_tried() {
     let folder = folder();
     // Beyond the critical kappa.
-    let line = "spectrum FIELD --kappa 0.2 --device host --solver auto --json";
+    let line = "spectrum FIELD --kappa 0.2 --device host --json";
     let run = run(&folder, line).expect(0).says(&[
         "warning: bicgstab even-odd in mixed-single: ",
         "going on with cg even-odd in mixed-single from",
@@ -866,7 +873,7 @@ fn an_automatic_choice_says_what_it_tried() {
     let path = folder.path().join("free.ildg");
     io::write_gauge(&path, &free, &WriteOptions::new(Format::Ildg)).unwrap();
     // Constant fields are zero modes of the free operator at kappa = 1/8.
-    let line = "invert free.ildg --kappa 0.125 --boundary periodic --device host --solver auto --output best.lime --json";
+    let line = "invert free.ildg --kappa 0.125 --boundary periodic --device host --output best.lime --json";
     let run = self::run(&folder, line).expect(1).says(&[
         "error: no convergence",
         "bicgstab even-odd in mixed-single: ",
@@ -1062,7 +1069,8 @@ fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
 fn a_trace_shows_what_ran_on_the_devices() {
     let folder = folder();
     for (team, members) in [(TEAMS[1], 1), (TEAMS[2], 2)] {
-        let line = format!("invert FIELD --kappa 0.11 --solver cg --trace trace.json {team}");
+        let line =
+            format!("invert FIELD --kappa 0.11 --solver cg --preconditioning none --trace trace.json {team}");
         let iterations = json(&folder, &line)["iterations"].as_u64().unwrap() as usize;
         let text = std::fs::read_to_string(folder.path().join("trace.json")).unwrap();
         let trace: Value = serde_json::from_str(&text).unwrap();
@@ -1144,7 +1152,7 @@ fn without_times(mut result: Value) -> Value {
 #[test]
 fn a_job_that_is_killed_ten_times_comes_to_the_same_result() {
     let folder = folder();
-    let line = "spectrum FIELD --kappa 0.11 --solver cg --device host --every 0s --output p.lime";
+    let line = "spectrum FIELD --kappa 0.11 --solver cg --preconditioning none --device host --every 0s --output p.lime";
     let whole = without_times(json(&folder, line));
     let propagator = std::fs::read(folder.path().join("p.lime")).unwrap();
     std::fs::remove_file(folder.path().join("p.lime")).unwrap();
@@ -1170,7 +1178,7 @@ fn a_job_that_is_killed_ten_times_comes_to_the_same_result() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         if k % 2 == 1 {
-            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert_eq!(output.status.code(), Some(if k % 4 == 1 { 143 } else { 130 }), "{said}");
             assert!(
                 said.contains("interrupted after") && said.contains(&format!("--resume {file}")),
                 "{said}"
@@ -1265,7 +1273,7 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
     let folder = folder();
     let larger = random::weak(Dims::new([8, 8, 8, 8]).unwrap(), 0.1, 3);
     io::write_gauge(folder.path().join("larger.ildg"), &larger, &WriteOptions::new(Format::Ildg)).unwrap();
-    let line = "invert larger.ildg --kappa 0.12 --tol 1e-12 --spin 1 --device host";
+    let line = "invert larger.ildg --kappa 0.12 --solver cr --preconditioning none --tol 1e-12 --spin 1 --device host";
     for signal in ["-INT", "-TERM"] {
         let mut child = started(&folder, &format!("{line} --output x.lime"));
         // Said once it listens; reading and solving take far longer than the signal.
@@ -1273,7 +1281,8 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
         assert!(said.any(|line| line.unwrap().contains("running on")));
         send(signal, &child);
         let rest: Vec<String> = said.map(Result::unwrap).collect();
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
+        let status = if signal == "-INT" { 130 } else { 143 };
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{rest:?}");
         assert!(rest.iter().any(|line| line.contains("interrupted after")), "{rest:?}");
         assert!(rest.iter().any(|line| line.contains("--checkpoint FILE")), "{rest:?}");
         assert_eq!(names(&folder), ["larger.ildg"]);
@@ -1283,7 +1292,7 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
     let mut child = started(&folder, &format!("{line} --checkpoint c --every 1ms"));
     await_writes(&folder.path().join("c"), 2, &mut child);
     send("-TERM", &child);
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(143));
     assert_eq!(names(&folder), ["c", "larger.ildg"]);
     assert_refused(&folder, &format!("{line} --checkpoint c"), 2, &["--checkpoint c is there", "--resume c"]);
 
@@ -1297,7 +1306,10 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
         (format!("{line} --links 12"), "its links is 18, here it is 12"),
         (format!("{line} --boundary periodic"), "its boundary is"),
         (format!("{line} --source point:0,0,0,1"), "its source is point:0,0,0,0"),
-        (format!("{line} --solver bicgstab"), "its solver is cr, here it is bicgstab; its system is normal"),
+        (
+            line.replace("--solver cr", "--solver bicgstab"),
+            "its solver is cr, here it is bicgstab; its system is normal",
+        ),
         (format!("{line} --precision single"), "its precision is double, here it is single"),
         (line.replace("--spin 1", "").replace("invert", "spectrum"), "its command is invert"),
         (line.replace("host", "0.0"), "its storage of fields is on the host"),
@@ -1323,4 +1335,102 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
 
     assert_eq!(without_times(json(&folder, &format!("{line} --resume c"))), whole);
     assert_eq!(names(&folder), ["damaged", "larger.ildg", "other", "short"]);
+}
+
+#[test]
+fn the_default_is_the_automatic_choice_on_the_command_line_and_in_jobs() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[outputs]\noutput = \"x.lime\"\n",
+    );
+    let results = [
+        json(&folder, "invert FIELD --kappa 0.11 --device host"),
+        json(&folder, "spectrum FIELD --kappa 0.11 --device host"),
+        json(&folder, "run job.toml --device host"),
+    ];
+    for result in &results {
+        assert_eq!(
+            [&result["solver"], &result["preconditioning"], &result["precision"]],
+            ["auto", "even-odd", "mixed-single"]
+        );
+    }
+    assert_eq!(results[2]["job"]["resolved"]["solver"]["solver"], "auto");
+    // Whatever it iterates, the solution is one in double.
+    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN) <= 1e-10);
+    for command in ["invert", "spectrum"] {
+        let help = run(&folder, &format!("{command} --help")).expect(0).stdout;
+        assert!(help.contains("[default: auto]"), "{help}");
+    }
+}
+
+/// Runs twice on a device whose driver has compiled nothing yet: the first result, and the second.
+fn cold_and_warm(line: &str) -> [Value; 2] {
+    let (folder, cache) = (folder(), folder());
+    [(); 2].map(|()| {
+        let mut command = program(&folder, line);
+        command.env("POCL_CACHE_DIR", cache.path()).env("XDG_CACHE_HOME", cache.path());
+        finished(command, line).expect(0).json()
+    })
+}
+
+#[test]
+fn time_of_compilers_is_told_apart() {
+    // Few kernels.
+    let line = "invert FIELD --kappa 0.11 --solver cg --preconditioning none --device 0.0 --json";
+    let [cold, warm] = cold_and_warm(line);
+    for (result, which) in [(&cold, "cold"), (&warm, "warm")] {
+        let seconds = |key: &str| number(&result["seconds"][key]);
+        assert!(seconds("compile") > 0.0 && seconds("setup") >= 0.0, "{which}: {result}");
+        assert!(number(&result["gflops"]) > 0.0 && number(&result["bandwidth_gb_s"]) > 0.0, "{which}");
+    }
+    assert_eq!(without_times(cold), without_times(warm));
+    let host = json(&folder(), "spectrum FIELD --kappa 0.11 --device host");
+    assert_eq!(host["seconds"]["compile"], 0.0, "nothing is compiled on the host");
+    assert!(number(&host["gflops"]) > 0.0 && number(&host["bandwidth_gb_s"]) > 0.0, "{host}");
+}
+
+#[test]
+fn a_kappa_beyond_every_critical_one_is_noted() {
+    let folder = folder();
+    for (coupling, noted) in [("--kappa 0.2501", true), ("--mass -2.1", true), ("--kappa 0.2499", false)] {
+        let line = format!("invert FIELD {coupling} --tol 1e-3 --device host --solver cg");
+        let said = run(&folder, &line).expect(0).stderr;
+        assert_eq!(said.contains("above 1/4"), noted, "{coupling}: {said}");
+    }
+}
+
+#[test]
+fn numbers_have_exponents_that_other_programs_read() {
+    let folder = folder();
+    let text = run(&folder, "spectrum FIELD --kappa 0.11 --device host").expect(0).stdout;
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.len() == 3 && words[0].parse::<usize>().is_ok())
+        .collect();
+    assert_eq!(rows.len(), EXTENTS[3], "{text}");
+    for row in &rows {
+        let (_, exponent) = row[1].split_once('e').unwrap();
+        assert!(exponent.len() == 3 && exponent.starts_with(['+', '-']), "{row:?}");
+    }
+    assert_eq!(rows[0][2], "-");
+    for words in ["effective mass m(n) = arcosh", "solves ", " s, set-up ", " s, compile "] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn commands_of_the_host_refuse_devices() {
+    let folder = folder();
+    for command in [
+        "generate --dims 2x2x2x2 --beta 6 --sweeps 0 --output new.ildg",
+        "info FIELD",
+        "convert FIELD new.ildg",
+    ] {
+        let name = command.split(' ').next().unwrap();
+        assert_refused(&folder, &format!("{command} --device 0.0"), 2, &[name, "on the host only", "0.0"]);
+        assert!(names(&folder).is_empty());
+    }
+    run(&folder, "info FIELD --device host").expect(0);
 }

@@ -65,6 +65,7 @@ impl Bench {
         let mut session = Session::new(how, common, report)?;
         let measured = self.measure(&mut session);
         let interrupted = session.interrupted();
+        let ended_by_signal = session.status_when_interrupted();
         let outcome = session.into_outcome(measured.is_ok() && !interrupted);
         if interrupted {
             // A failure may come from it: the compiler of a kernel removes its files, and so does not end well.
@@ -77,7 +78,7 @@ impl Bench {
             return Err(failure);
         }
         publish(&outcome, how.csv, how.report.as_deref(), report)?;
-        Ok(if interrupted { Status::Failed } else { Status::Fine })
+        Ok(if interrupted { ended_by_signal } else { Status::Fine })
     }
 
     fn measure(&self, session: &mut Session<'_>) -> Result<(), Failure> {

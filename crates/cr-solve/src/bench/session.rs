@@ -144,6 +144,11 @@ impl<'a> Session<'a> {
         self.interrupt.pressed()
     }
 
+    /// With what status the program then ends.
+    pub fn status_when_interrupted(&self) -> Status {
+        self.interrupt.status()
+    }
+
     /// Times `call`, which gets the number of the call and says how long it took on the device, if that is known. A row
     /// that Ctrl-C cuts short is left out.
     ///

@@ -6,11 +6,11 @@ use crate::equation::Residual;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::report::Report;
-use lattice_cl::device::DeviceError;
+use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
 use lattice_cl::host::{Dims, Spinor};
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
-use lattice_cl::lattice::StoredField;
+use lattice_cl::lattice::{Lattice, StoredField};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{SolverInfo, SolverState, Wish};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,10 @@ pub struct Session<'a> {
     every: Duration,
     job: Identity,
     dims: Dims,
+    team: Team,
     begun: Instant,
+    /// Time that compilers had taken by then.
+    compiled: Duration,
     earlier_seconds: f64,
     last: Instant,
     finished: Vec<Finished>,
@@ -67,7 +70,7 @@ impl Checkpointing {
         &self,
         resumed: Option<Resumed>,
         job: Identity,
-        dims: Dims,
+        lattice: &Lattice,
         interrupt: Interrupt,
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
@@ -82,7 +85,9 @@ impl Checkpointing {
             file,
             every: self.every.unwrap_or(EVERY),
             job,
-            dims,
+            dims: lattice.dims(),
+            compiled: lattice.team().compile_time(),
+            team: lattice.team().clone(),
             begun: now,
             earlier_seconds: 0.0,
             last: now,
@@ -294,13 +299,15 @@ impl Session<'_> {
         Ok(written.and_then(|()| writer.finish()))
     }
 
-    /// Seconds spent on the solves of the job, with those of earlier runs.
+    /// Seconds spent on the solves of the job, with those of earlier runs, but for compilers.
     pub fn seconds(&self) -> f64 {
-        self.earlier_seconds + self.begun.elapsed().as_secs_f64()
+        let compiling = self.team.compile_time().saturating_sub(self.compiled);
+        self.earlier_seconds + self.begun.elapsed().saturating_sub(compiling).as_secs_f64()
     }
 
     /// The failure of a job that was interrupted.
     pub fn interrupted(self, info: &SolverInfo) -> Failure {
+        let status = self.interrupt.status();
         let (iterations, residual) = (info.iterations, info.residual.true_residual);
         let what = match self.source {
             _ if self.all_sources => "all sources".to_owned(),
@@ -311,9 +318,9 @@ impl Session<'_> {
         );
         match (self.error, self.file) {
             (Some(error), _) => Failure::from(error).hint(message),
-            (None, Some(file)) => Failure::new(Status::Failed, anyhow::Error::msg(message))
+            (None, Some(file)) => Failure::new(status, anyhow::Error::msg(message))
                 .hint(format!("go on with --resume {}", file.display())),
-            (None, None) => Failure::new(Status::Failed, anyhow::Error::msg(message))
+            (None, None) => Failure::new(status, anyhow::Error::msg(message))
                 .hint("with --checkpoint FILE a job that was interrupted can go on later"),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
-/// What `cr-solve` prints with `--json` when SIGINT comes as soon as it announces something with `announced` in it. It has to end with status 1.
+/// What `cr-solve` prints with `--json` when SIGINT comes as soon as it announces something with `announced` in it. It has to end with status 130.
 pub fn interrupted(line: &str, announced: &str) -> Value {
     let mut child = Command::new(cargo_bin!("cr-solve"))
         .args(line.split(' '))
@@ -19,6 +19,6 @@ pub fn interrupted(line: &str, announced: &str) -> Value {
     assert!(killed.success());
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     serde_json::from_str(&text).unwrap()
 }
