@@ -7,7 +7,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use super::trace::Trace;
 use crate::plot::PlotError;
-use lattice_cl::device::{DeviceError, Recorder, Team};
+use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
 use lattice_cl::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
     CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
@@ -809,7 +809,8 @@ impl From<DeviceError> for Failure {
             _ => Status::Device,
         };
         let hint = match error {
-            DeviceError::Absent(_) => Some("without OpenCL everything runs on the host: --device host"),
+            DeviceError::Absent(Absence::HostChosen) => None,
+            DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
             DeviceError::UnknownDevice { .. } => {
                 Some("`cr-solve devices` shows them; --device host needs none")
             }
