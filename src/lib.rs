@@ -48,11 +48,11 @@ pub mod device;
 pub mod dirac;
 pub mod host;
 pub mod io;
-mod kept_file;
 pub mod lattice;
 pub mod observables;
 pub mod scalar;
 pub mod sync;
+mod temporary;
 pub mod tuning;
 
 pub use host::{Dims, GaugeConfiguration};
