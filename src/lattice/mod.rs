@@ -27,7 +27,7 @@ pub(crate) use slab::Slab;
 pub use space::{ParitySpace, SpinorSpace};
 pub(crate) use space::{field_key, matrix, space_key, sum_of_slabs};
 pub use spinor_field::SpinorField;
-pub use spinors::StoredField;
+pub use spinors::{RESTORING_A_FIELD, StoredField};
 pub(crate) use spinors::{Sites, Spinors};
 pub(crate) use transfer::conversion_key;
 
@@ -74,7 +74,7 @@ pub enum LatticeError {
     /// A link that half precision has no number for.
     #[error(
         "a link has an element of size {found:.6}, and half precision has numbers up to 1 only; store the links in single or \
-         double, or re-unitarise the configuration"
+         double, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
     )]
     LinkTooLarge {
         /// Size of the largest real or imaginary part.
@@ -83,7 +83,7 @@ pub enum LatticeError {
     /// Links that are not in SU(3) accurately enough to be stored in fewer than 18 reals.
     #[error(
         "links deviate from SU(3) by {deviation:.1e}, too much to be stored in {reals} reals (limit {limit:.1e}); \
-         store all 18, or re-unitarise the configuration"
+         store all 18, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
     )]
     NotSpecialUnitary {
         /// Reals of each link that were asked for.

@@ -12,6 +12,9 @@ use num_traits::One;
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// What [`DeviceError::LengthMismatch`] says was tried with bytes that are not those of a kept field.
+pub const RESTORING_A_FIELD: &str = "restore a field";
+
 /// The sites that a field lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sites {
@@ -239,7 +242,7 @@ impl<T: Storage> Spinors<T> {
     /// # Errors
     /// When there are not as many bytes as the storage has, or a device fails.
     pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
-        check_length("restore a field", self.storage_bytes(), bytes.len())?;
+        check_length(RESTORING_A_FIELD, self.storage_bytes(), bytes.len())?;
         match &mut self.storage {
             SpinorStorage::Host(own) => {
                 for (spinor, bytes) in own.iter_mut().zip(bytes.chunks(size_of::<Spinor<T::Real>>())) {

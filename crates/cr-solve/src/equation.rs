@@ -7,7 +7,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use super::trace::Trace;
 use crate::plot::PlotError;
-use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
+use lattice_cl::device::{DeviceError, Recorder, Team};
 use lattice_cl::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
     CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
@@ -16,7 +16,7 @@ use lattice_cl::dirac::{
 };
 use lattice_cl::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
 use lattice_cl::io;
-use lattice_cl::lattice::{GaugeField, Lattice, LatticeError, SpinorField};
+use lattice_cl::lattice::{GaugeField, Lattice, LatticeError, RESTORING_A_FIELD, SpinorField};
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
 use std::fmt;
@@ -806,11 +806,15 @@ impl From<DeviceError> for Failure {
             DeviceError::UnknownDevice { .. }
             | DeviceError::AmbiguousDevice { .. }
             | DeviceError::NotCombinable { .. } => Status::Usage,
+            // The blocks of a checkpoint come from a file.
+            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => Status::File,
             _ => Status::Device,
         };
         let hint = match error {
-            DeviceError::Absent(Absence::HostChosen) => None,
-            DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
+            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => {
+                Some("the blocks of the checkpoint are not those of this job; start anew without --resume")
+            }
+            DeviceError::Absent(_) => Some("without OpenCL everything runs on the host: --device host"),
             DeviceError::UnknownDevice { .. } => {
                 Some("`cr-solve devices` shows them; --device host needs none")
             }

@@ -1,0 +1,235 @@
+//! The projection to SU(3), of a matrix and of all links of a configuration.
+
+use super::configuration::{GaugeConfiguration, Links};
+use super::dims::{Dims, NDIM};
+use super::matrix3::Matrix3;
+use num_complex::Complex64;
+use rayon::prelude::*;
+
+/// Newton steps to the unitary factor; each doubles the number of right digits.
+const MOST_STEPS: usize = 60;
+
+/// Sweeps over the SU(2) subgroups at most.
+const MOST_SWEEPS: usize = 200;
+
+/// A configuration cannot be projected to SU(3).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ProjectionError {
+    /// A link has no nearest element.
+    #[error(
+        "the link at (x, y, z, t) = {site:?} in direction {direction} is singular or not finite; no element of SU(3) is nearest to it"
+    )]
+    Singular {
+        /// The coordinates x, y, z, t of the link.
+        site: [usize; NDIM],
+        /// The name of the link's direction.
+        direction: char,
+    },
+    /// There is not enough memory.
+    #[error("the links take {bytes} bytes in double precision, which this machine does not have")]
+    OutOfMemory {
+        /// The bytes wanted.
+        bytes: usize,
+    },
+}
+
+impl GaugeConfiguration {
+    /// The configuration with each link replaced by the nearest one in SU(3), in double precision, and the largest |entry|
+    /// of a change.
+    ///
+    /// # Errors
+    /// When a link is singular or not finite, and without memory for the links.
+    pub fn reunitarised(&self) -> Result<(Self, f64), ProjectionError> {
+        let count = NDIM * self.dims().volume();
+        let mut links = Vec::new();
+        links
+            .try_reserve_exact(count)
+            .map_err(|_| ProjectionError::OutOfMemory { bytes: count * size_of::<Matrix3<f64>>() })?;
+        let link = |index: usize| self.link(index / NDIM, index % NDIM);
+        (0..count)
+            .into_par_iter()
+            .map(|index| link(index).nearest_special_unitary().unwrap_or_default())
+            .collect_into_vec(&mut links);
+        // A missing element was replaced by zero, which none is.
+        if let Some(index) = links.par_iter().position_first(|link| *link == Matrix3::zero()) {
+            let site = self.dims().coordinates(index / NDIM);
+            let direction = Dims::direction_name(index % NDIM);
+            return Err(ProjectionError::Singular { site, direction });
+        }
+        let change = |index: usize| links[index].max_difference(&link(index));
+        let largest = (0..count).into_par_iter().map(change).reduce(|| 0.0, f64::max);
+        Ok((Self::new(self.dims(), Links::Double(links)), largest))
+    }
+}
+
+impl Matrix3<f64> {
+    /// The V in SU(3) that is nearest to this matrix A: the one with the largest Re tr(V A†), so with the least ‖V − A‖.
+    ///
+    /// The start is the unitary factor W of A = W P (Newton's iteration, N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160
+    /// (1986)) without the phase of its determinant. Sweeps over the SU(2) subgroups (N. Cabibbo and E. Marinari, Phys.
+    /// Lett. B 119, 387 (1982)) then go to the maximum. `None` for matrices that are singular or not finite.
+    pub fn nearest_special_unitary(&self) -> Option<Self> {
+        let unitary = self.unitary_factor()?;
+        let phase = Complex64::from_polar(1.0, -unitary.determinant().arg() / 3.0);
+        let mut nearest = Self::from_fn(|i, j| unitary.0[i][j] * phase);
+        for _ in 0..MOST_SWEEPS {
+            let mut next = nearest;
+            for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+                next = next.turned_in_subgroup(&(next * self.adjoint()), i, j);
+            }
+            let change = next.max_difference(&nearest);
+            nearest = next;
+            if change < 1e-15 {
+                break;
+            }
+        }
+        // What rounding has left of the constraint.
+        Some(nearest.reunitarised())
+    }
+
+    /// W of A = W P, with P hermitian and positive.
+    fn unitary_factor(&self) -> Option<Self> {
+        let mut w = *self;
+        for _ in 0..MOST_STEPS {
+            let inverse = w.inverse()?.adjoint();
+            // The factor brings singular values far from 1 closer, without which convergence is slow at first.
+            let norm = |m: &Self| m.0.iter().flatten().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+            let factor = (norm(&inverse) / norm(&w)).sqrt();
+            let next = (w.scale(factor) + inverse.scale(1.0 / factor)).scale(0.5);
+            let change = next.max_difference(&w);
+            if !change.is_finite() {
+                return None;
+            }
+            w = next;
+            if change < 1e-15 {
+                return Some(w);
+            }
+        }
+        (w.unitarity_deviation() < 1e-12).then_some(w)
+    }
+
+    /// By cofactors; `None` for matrices that are singular or not finite.
+    fn inverse(&self) -> Option<Self> {
+        let determinant = self.determinant();
+        if !(determinant.is_finite() && determinant.norm() > 0.0) {
+            return None;
+        }
+        let m = &self.0;
+        let cofactor = |i: usize, j: usize| {
+            let (a, b, c, d) = ((i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3);
+            m[a][c] * m[b][d] - m[a][d] * m[b][c]
+        };
+        Some(Self::from_fn(|i, j| cofactor(j, i) / determinant))
+    }
+
+    /// R V with R in the SU(2) subgroup of rows i and j that makes Re tr(R X) largest, for X = V A†.
+    fn turned_in_subgroup(&self, x: &Self, i: usize, j: usize) -> Self {
+        // The part of X in the subgroup is a multiple of an element of SU(2); R is its inverse.
+        let a = x.0[i][i] + x.0[j][j].conj();
+        let b = x.0[i][j] - x.0[j][i].conj();
+        let norm = (a.norm_sqr() + b.norm_sqr()).sqrt();
+        if !(norm > 0.0 && norm.is_finite()) {
+            return *self;
+        }
+        let (a, b) = (a.conj() / norm, -b / norm);
+        let mut turned = *self;
+        for k in 0..3 {
+            turned.0[i][k] = a * self.0[i][k] + b * self.0[j][k];
+            turned.0[j][k] = -b.conj() * self.0[i][k] + a.conj() * self.0[j][k];
+        }
+        turned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_complex::Complex;
+
+    fn matrix(seed: usize) -> Matrix3<f64> {
+        Matrix3::from_fn(|i, j| {
+            let k = (9 * seed + 3 * i + j) as f64;
+            Complex::new((1.3 * k).sin(), (0.7 * k * k + 0.2).cos())
+        })
+    }
+
+    fn element(seed: usize) -> Matrix3<f64> {
+        matrix(seed).reunitarised()
+    }
+
+    #[test]
+    fn an_element_of_su3_is_its_own_projection() {
+        for seed in 0..20 {
+            let u = element(seed);
+            assert!(u.nearest_special_unitary().unwrap().max_difference(&u) < 1e-14);
+            let scaled = u.scale(1.7);
+            assert!(scaled.nearest_special_unitary().unwrap().max_difference(&u) < 1e-14);
+        }
+    }
+
+    /// No step within the group leads closer, whatever its direction and length.
+    #[test]
+    fn no_element_nearby_is_nearer() {
+        let distance = |v: &Matrix3<f64>, a: &Matrix3<f64>| {
+            (*v - *a).0.iter().flatten().map(|z| z.norm_sqr()).sum::<f64>()
+        };
+        for seed in 0..20 {
+            let a = element(seed) + matrix(seed + 50).scale(0.3);
+            let v = a.nearest_special_unitary().unwrap();
+            assert!(v.unitarity_deviation() < 1e-14 && (v.determinant() - 1.0).norm() < 1e-14);
+            for direction in 0..30 {
+                for length in [1e-1, 1e-3, 1e-5] {
+                    let step = (Matrix3::identity() + matrix(direction + 100).scale(length)).reunitarised();
+                    assert!(
+                        distance(&(step * v), &a) > distance(&v, &a) - 1e-15,
+                        "{seed} {direction} {length}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn projecting_commutes_with_gauge_transformations() {
+        for seed in 0..10 {
+            let a = element(seed) + matrix(seed + 50).scale(0.2);
+            let (g, h) = (element(seed + 20), element(seed + 30));
+            let projected = (g * a * h).nearest_special_unitary().unwrap();
+            let wanted = g * a.nearest_special_unitary().unwrap() * h;
+            assert!(projected.max_difference(&wanted) < 1e-12, "{}", projected.max_difference(&wanted));
+        }
+    }
+
+    #[test]
+    fn links_in_single_precision_come_back_to_su3() {
+        let dims = Dims::new([2, 4, 2, 6]).unwrap();
+        let exact = |index: usize| element(index);
+        let rounded = (0..NDIM * dims.volume()).map(|index| exact(index).cast::<f32>()).collect();
+        let config = GaugeConfiguration::new(dims, Links::Single(rounded));
+        let (projected, change) = config.reunitarised().unwrap();
+        assert!(change > 1e-9 && change < 1e-6, "{change:e}");
+        for index in 0..NDIM * dims.volume() {
+            let link = projected.link(index / NDIM, index % NDIM);
+            assert!(link.unitarity_deviation() < 1e-14 && (link.determinant() - 1.0).norm() < 1e-14);
+            assert!(link.max_difference(&exact(index)) < 1e-6);
+        }
+        let (again, change) = projected.reunitarised().unwrap();
+        assert!(change < 1e-14 && again.dims() == dims);
+
+        let mut singular = config.clone();
+        singular.set_link(7, 2, Matrix3::zero());
+        let error = singular.reunitarised().unwrap_err();
+        assert_eq!(error, ProjectionError::Singular { site: [1, 3, 0, 0], direction: 'z' });
+    }
+
+    #[test]
+    fn matrices_without_a_nearest_element_have_none() {
+        let mut bad = element(3);
+        bad.0[1][1].im = f64::NAN;
+        assert_eq!(bad.nearest_special_unitary(), None);
+        assert_eq!(Matrix3::<f64>::zero().nearest_special_unitary(), None);
+        let mut singular = element(3);
+        singular.0[2] = singular.0[1];
+        assert!(singular.nearest_special_unitary().is_none_or(|v| v.unitarity_deviation() < 1e-12));
+    }
+}
