@@ -5,7 +5,7 @@
 //! little-endian), in hexadecimal. Blocks are in the byte order of the machine that wrote them.
 
 use super::error::{Error, ErrorKind};
-use super::input::Input;
+use super::input::{Input, quoted};
 use super::lime::{self, Position, Record};
 use super::output::Output;
 use std::path::Path;
@@ -90,7 +90,7 @@ impl CheckpointWriter {
 /// When the file cannot be read, is no checkpoint, is truncated, or has a sum that is not that of its payloads.
 pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint, Error> {
     let mut input = Input::open(path.as_ref())?;
-    let records = lime::records(&mut input)?;
+    let records = lime::records(&mut input)?.records;
     let none = |wanted| {
         let records = records.iter().map(|record| record.kind.clone()).collect();
         Error::new(path.as_ref(), ErrorKind::NoSuchRecord { wanted, records })
@@ -116,6 +116,7 @@ pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint, Error> {
     let blocks = blocks.iter().map(|block| payload(block, "a block")).collect::<Result<_, Error>>()?;
     let (computed, stored) = (sum.text(), lime::text(&mut input, last)?);
     if computed != stored {
+        let stored = quoted(&stored);
         return Err(input.error(ErrorKind::DamagedCheckpoint { stored, computed }));
     }
     Ok(Checkpoint { about, blocks })

@@ -3,15 +3,19 @@
 //! All three combine one number for each site (or word) by an operation that commutes, so that sites can be summed
 //! in any order, in parallel.
 
+use super::input::printable;
 use super::numbers::ByteOrder;
 use serde::Serialize;
+
+/// Characters shown of sums that cannot be read.
+const LONGEST_QUOTE: usize = 60;
 
 /// The checksum of a file and that of its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checksum {
     /// `scidac`, `nersc` or `milc`.
     pub kind: &'static str,
-    /// The sums that the file carries, in hexadecimal.
+    /// The sums that the file carries, in hexadecimal; what stands there if they cannot be read.
     pub stored: String,
     /// The sums of its data.
     pub computed: String,
@@ -20,6 +24,12 @@ pub struct Checksum {
 }
 
 impl Checksum {
+    /// Of sums that are there and cannot be read; `stored` says what stands in their place.
+    pub(super) fn unreadable(method: Method, stored: &str, computed: Sums) -> Self {
+        let stored: String = printable(stored).chars().take(LONGEST_QUOTE).collect();
+        Self { kind: method.name(), stored, computed: method.text(computed), ok: false }
+    }
+
     pub(super) fn new(method: Method, stored: Sums, computed: Sums) -> Self {
         let ok = stored == computed;
         Self { kind: method.name(), stored: method.text(stored), computed: method.text(computed), ok }
@@ -85,6 +95,15 @@ impl Method {
             Method::SciDac | Method::Milc(_) => format!("{a:08x} {b:08x}"),
         }
     }
+}
+
+/// The 32 bits that some hexadecimal digits stand for, which may begin with `0x`.
+pub(super) fn hexadecimal(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    // The library's function takes a sign as well.
+    let only_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    only_digits.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }
 
 fn rotated(word: u32, rank: u64) -> Sums {

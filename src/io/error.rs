@@ -1,6 +1,7 @@
 //! What can go wrong with a file.
 
 use super::format::Format;
+use super::signs::LinkSign;
 use crate::host::{Dims, DimsError};
 use crate::scalar::Precision;
 use std::io;
@@ -63,13 +64,34 @@ pub enum ErrorKind {
     Empty,
     /// None of the known formats.
     #[error(
-        "is no gauge configuration that can be read: it begins with {found}, where LIME (ILDG, SciDAC) begins with \
-         the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER` and MILC with the number 20103; name a file of one of these"
+        "not a gauge configuration of a known format: the file begins with {found}. LIME files (ILDG, SciDAC) begin \
+         with the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER`, MILC with the number 20103, openQCD and DDalphaAMG \
+         with the extents of a file of that size. Name a file in one of these formats"
     )]
     UnknownFormat {
         /// The first bytes, as text where they are text.
         found: String,
     },
+    /// A format that is known and not read.
+    #[error("is {what}, which is not read; {remedy}")]
+    OtherFormat {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// More records than a file of this kind has.
+    #[error("has more than {most} LIME records; it is damaged, or not a file of fields")]
+    TooManyRecords {
+        /// The largest number that is read.
+        most: usize,
+    },
+    /// The path `-`, where a file is written.
+    #[error(
+        "`-` stands for standard output, and a file is written under a temporary name first; name a file, or write \
+         `./-` for one that is called so"
+    )]
+    StandardOutput,
     /// The file ends too early.
     #[error(
         "truncated: {wanted} bytes should follow at byte {byte} ({what}), the file has {found} left; copy it again \
@@ -115,10 +137,9 @@ pub enum ErrorKind {
         problem: String,
     },
     /// The file does not say how large its lattice is.
-    #[error(
-        "does not say its extents: {reason}; give them as x, y, z, t, for example `--dims 8x8x8x16` \
-         (`ReadOptions::dims` in the library)"
-    )]
+    ///
+    /// [`ReadOptions::dims`](super::ReadOptions::dims) gives them.
+    #[error("does not say its extents: {reason}; give them as x, y, z, t, for example `--dims 8x8x8x16`")]
     MissingExtents {
         /// Why they are not known.
         reason: String,
@@ -190,7 +211,7 @@ pub enum ErrorKind {
         remedy: &'static str,
     },
     /// There is not enough memory.
-    #[error("needs {bytes} bytes of memory, which the system does not give")]
+    #[error("needs {bytes} bytes of memory, which this machine does not have")]
     OutOfMemory {
         /// The bytes wanted.
         bytes: u64,
@@ -273,6 +294,19 @@ pub enum ErrorKind {
         deviation: f64,
         /// The largest deviation accepted.
         limit: f64,
+    },
+    /// A boundary condition has left its sign in the links.
+    ///
+    /// [`ReadOptions::signs_in_links`](super::ReadOptions::signs_in_links) takes such a file.
+    #[error(
+        "{} have determinant -1: a boundary sign is in the links, as MILC and QUDA write them for antiperiodic fermions; \
+         `--signs-in-links remove` takes it out (the solver's --boundary then counts alone), `--signs-in-links keep` \
+         leaves it in (solve with --boundary periodic then)",
+        super::signs::listed(signs)
+    )]
+    SignsInLinks {
+        /// The directions and slices.
+        signs: Vec<LinkSign>,
     },
     /// A format cannot hold what was asked for.
     #[error("the {format} format has no {what}; {remedy}")]

@@ -16,10 +16,14 @@ pub enum Format {
     Nersc,
     /// MILC version 5: a binary header and links in single precision.
     Milc,
+    /// openQCD ("universal"): the links around odd points, little-endian. It is read, not written.
+    OpenQcd,
+    /// DDalphaAMG: all links with t slowest, little-endian. It is read, not written.
+    DdAlphaAmg,
 }
 
 impl Format {
-    /// Every format.
+    /// Every format that is written.
     pub const ALL: [Format; 4] = [Format::Ildg, Format::SciDac, Format::Nersc, Format::Milc];
 
     /// The name in lower case, as the program takes and prints it.
@@ -29,6 +33,8 @@ impl Format {
             Format::SciDac => "scidac",
             Format::Nersc => "nersc",
             Format::Milc => "milc",
+            Format::OpenQcd => "openqcd",
+            Format::DdAlphaAmg => "ddalphaamg",
         }
     }
 }
@@ -41,7 +47,7 @@ impl fmt::Display for Format {
 
 /// The name is not that of a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a format; the formats are ildg, scidac, nersc and milc")]
+#[error("`{0}` is not a format to write; these are ildg, scidac, nersc and milc")]
 pub struct UnknownFormatName(pub String);
 
 impl FromStr for Format {

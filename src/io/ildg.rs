@@ -16,48 +16,81 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::{Input, printable};
-use super::lime::{self, Position, Record};
+use super::input::{Input, printable, quoted};
+use super::lime::{self, Position, Record, Records};
 use super::links::LinkLayout;
 use super::metadata::{self, Content, Problem, ScidacRecord};
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, ReadOptions, extents};
+use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
 use super::write::WriteOptions;
-use crate::host::{Dims, GaugeConfiguration};
+use crate::host::{Dims, GaugeConfiguration, plaquette};
 use crate::scalar::Precision;
 
-const ILDG_DATA: &str = "ildg-binary-data";
+/// The type of records with the links of an ILDG file.
+pub(super) const ILDG_DATA: &str = "ildg-binary-data";
 /// The type of records with SciDAC data.
 pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
 
-/// Reads the first gauge field of a LIME file. Its checksum is compared, not judged.
-pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
-    let file = LimeFile::scan(input)?;
+/// Reads the first gauge field of a LIME file. Its checksum is compared, not judged; beside it comes why it cannot be
+/// read, if it is there.
+pub(super) fn read(
+    input: &mut Input,
+    file: &LimeFile,
+    options: &ReadOptions,
+) -> Result<(GaugeFile, Option<ErrorKind>), Error> {
+    let mut warnings = Vec::from_iter(file.warning(input));
     let (format, data) = file.find_gauge_field(input)?;
-    let (dims, declared) = file.dims_and_precision(input, format, data, options.dims)?;
+    let (dims, declared) = file.dims_and_precision(input, format, data, options.dims, &mut warnings)?;
     let record = &file.records[data];
     let precision = precision_of(input, record, Content::Gauge, dims, declared)?;
 
-    let stored = match file.stored_sums(input, data) {
-        Err(_) if options.ignore_checksum => None,
-        stored => stored?,
-    };
+    let stored = file.stored_sums(input, data)?;
     options.tell_extents(dims);
     let layout = LinkLayout::full(precision, ByteOrder::Big);
-    let payload = layout.payload(dims, stored.map(|_| Method::SciDac), options.progress);
+    let method = stored.as_ref().map(|_| Method::SciDac);
+    let payload = layout.payload(dims, method, options.progress);
     let (links, computed) = layout.read(input, &payload, record.byte)?;
+    let configuration = GaugeConfiguration::new(dims, links);
     let mut facts = vec![("records".into(), file.kinds().join(", "))];
     facts.extend(file.facts(input, data)?);
-    Ok(GaugeFile {
-        configuration: GaugeConfiguration::new(dims, links),
+    let (checksum, unreadable) = match stored {
+        None => (None, None),
+        Some(stored) => stored.compared(computed),
+    };
+    let gauge_file = GaugeFile {
+        header_checks: Vec::from_iter(file.plaquette_check(input, data, &configuration)),
+        configuration,
         format,
-        checksum: stored.map(|stored| Checksum::new(Method::SciDac, stored, computed)),
-        header_checks: Vec::new(),
+        checksum,
         fields: file.records.iter().filter(|other| other.kind == record.kind).count(),
         facts,
-    })
+        signs: Vec::new(),
+        warnings,
+    };
+    Ok((gauge_file, unreadable))
 }
+
+/// The sums that a file carries for some data, or why they cannot be read.
+pub(super) enum StoredSums {
+    Sums(Sums),
+    Unreadable { text: String, problem: ErrorKind },
+}
+
+impl StoredSums {
+    /// Beside those of the data.
+    pub(super) fn compared(self, computed: Sums) -> (Option<Checksum>, Option<ErrorKind>) {
+        match self {
+            Self::Sums(stored) => (Some(Checksum::new(Method::SciDac, stored, computed)), None),
+            Self::Unreadable { text, problem } => {
+                (Some(Checksum::unreadable(Method::SciDac, &text, computed)), Some(problem))
+            }
+        }
+    }
+}
+
+/// How far a plaquette that tmLQCD notes may be from that of the links.
+const NOTED_PLAQUETTE_TOLERANCE: f64 = 1e-6;
 
 /// The precision of the data of a record: by their length, which must be that of the lattice.
 pub(super) fn precision_of(
@@ -87,11 +120,23 @@ pub(super) fn precision_of(
 /// The records of a LIME file, and what they say about each other.
 pub(super) struct LimeFile {
     pub(super) records: Vec<Record>,
+    rest: Option<u64>,
 }
 
 impl LimeFile {
     pub(super) fn scan(input: &mut Input) -> Result<Self, Error> {
-        Ok(Self { records: lime::records(input)? })
+        let Records { records, rest } = lime::records(input)?;
+        Ok(Self { records, rest })
+    }
+
+    /// What is odd about the file as a whole.
+    pub(super) fn warning(&self, input: &Input) -> Option<String> {
+        self.rest.map(|byte| {
+            format!(
+                "the {} bytes at byte {byte}, behind the last record, mean nothing",
+                input.length() - byte
+            )
+        })
     }
 
     pub(super) fn kinds(&self) -> Vec<String> {
@@ -125,18 +170,45 @@ impl LimeFile {
         Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
     }
 
-    /// The sums that the file carries for the data.
-    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<Sums>, Error> {
-        let after = self.records[data + 1..].iter();
-        let Some(record) =
-            after.take_while(|record| !Self::is_data(record)).find(|record| record.kind == "scidac-checksum")
-        else {
+    /// The sums that the file carries for the data: in the record behind them; for the first data of a file, which
+    /// nothing else can mean, also in one before them.
+    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<StoredSums>, Error> {
+        let after = self.records[data + 1..].iter().take_while(|record| !Self::is_data(record));
+        let is_first = !self.records[..data].iter().any(Self::is_data);
+        let before = self.records[..data].iter().rev().filter(|_| is_first);
+        let Some(record) = after.chain(before).find(|record| record.kind == "scidac-checksum") else {
             return Ok(None);
         };
-        let text = lime::text(input, record)?;
-        metadata::parse_scidac_checksum(&text)
-            .map(Some)
-            .map_err(|problem| lime::bad_record(input, record, problem))
+        let unreadable = |text: &str, problem: Error| StoredSums::Unreadable {
+            text: text.to_owned(),
+            problem: problem.kind,
+        };
+        Ok(Some(match lime::text(input, record) {
+            Err(problem) => unreadable("unreadable", problem),
+            Ok(text) => match metadata::parse_scidac_checksum(&text) {
+                Ok(sums) => StoredSums::Sums(sums),
+                Err(problem) => unreadable(&text, lime::bad_record(input, record, problem)),
+            },
+        }))
+    }
+
+    /// The plaquette that tmLQCD notes beside that of the links.
+    fn plaquette_check(
+        &self,
+        input: &mut Input,
+        data: usize,
+        configuration: &GaugeConfiguration,
+    ) -> Option<HeaderCheck> {
+        let mut notes = self.records.iter().filter(|record| record.kind == "xlf-info");
+        // Of several fields only the note right before one is about it.
+        let alone = self.records.iter().filter(|record| Self::is_data(record)).count() == 1;
+        let record = self.describing("xlf-info", data).or_else(|| notes.next().filter(|_| alone))?;
+        let text = lime::text(input, record).ok()?;
+        let stored: f64 = metadata::noted_plaquette(&text)?.parse().ok()?;
+        let computed = plaquette(configuration).average;
+        let tolerance = NOTED_PLAQUETTE_TOLERANCE;
+        let ok = (computed - stored).abs() <= tolerance;
+        Some(HeaderCheck { quantity: "plaquette", stored, computed, tolerance, ok })
     }
 
     /// The extents in `scidac-private-file-xml`.
@@ -165,8 +237,9 @@ impl LimeFile {
         }
         Err(input.error(match other {
             Some(datatype) => ErrorKind::Unsupported {
-                what: format!("SciDAC data of the type {}", printable(&datatype)),
-                remedy: "a gauge field has four QDP_F3_ColorMatrix or QDP_D3_ColorMatrix to a site",
+                what: format!("SciDAC data of the type {}", quoted(&datatype)),
+                remedy: "a gauge field has four QDP_F3_ColorMatrix or QDP_D3_ColorMatrix to a site; so have the types \
+                         QUDA_FNc3_GaugeField, QUDA_DNc3_GaugeField and Lattice",
             },
             None => ErrorKind::NoSuchRecord {
                 wanted: "gauge field (a record ildg-binary-data or scidac-binary-data)",
@@ -177,28 +250,49 @@ impl LimeFile {
 
     /// The extents, and the precision where the file declares it.
     ///
-    /// They stand in `ildg-format`; in a SciDAC file, or an ILDG file without that record, in those of SciDAC.
+    /// They stand in `ildg-format`; in a SciDAC file, or an ILDG file without that record, in those of SciDAC. Extents that
+    /// the caller gives are compared with whatever of this can be understood.
     fn dims_and_precision(
         &self,
         input: &mut Input,
         format: Format,
         data: usize,
         given: Option<Dims>,
+        warnings: &mut Vec<String>,
     ) -> Result<(Dims, Option<Precision>), Error> {
         let record = self.describing("ildg-format", data).or_else(|| {
             // Some files have it at their end.
             self.records.iter().find(|record| record.kind == "ildg-format")
         });
-        let Some(record) = record.filter(|_| format == Format::Ildg) else {
-            let declared = self.scidac_record(input, data)?.and_then(|record| record.precision);
-            let stored = self.scidac_dims(input);
-            return Ok((extents(input, stored, given)?, declared));
+        let (stored, declared) = match record.filter(|_| format == Format::Ildg) {
+            None => {
+                let declared = self.scidac_record(input, data)?.and_then(|record| record.precision);
+                (self.scidac_dims(input), declared)
+            }
+            Some(record) => {
+                let text = lime::text(input, record);
+                let told = text.as_deref().map_err(|_| None).and_then(|text| {
+                    metadata::parse_ildg_format(text).map_err(|_| metadata::salvaged_extents(text))
+                });
+                match (told, given) {
+                    (Ok((dims, precision)), _) => (Ok(dims), Some(precision)),
+                    // With extents from elsewhere the rest of the file may still contradict them.
+                    (Err(Some(salvaged)), Some(_)) => (Ok(salvaged), None),
+                    (Err(None), Some(_)) => (self.scidac_dims(input), None),
+                    (Err(_), None) => {
+                        let problem = metadata::parse_ildg_format(&text?).map(drop);
+                        let problem = problem.err().unwrap_or_else(|| Problem::Text(String::new()));
+                        return Err(bad_extents(input, record, problem));
+                    }
+                }
+            }
         };
-        let stored = lime::text(input, record).and_then(|text| {
-            metadata::parse_ildg_format(&text).map_err(|problem| bad_extents(input, record, problem))
-        });
-        let declared = stored.as_ref().ok().map(|&(_, precision)| precision);
-        Ok((extents(input, stored.map(|(dims, _)| dims), given)?, declared))
+        if let (Err(_), Some(given)) = (&stored, given) {
+            warnings.push(format!(
+                "the file does not say its extents; of {given} only the number of sites was checked, not their order"
+            ));
+        }
+        Ok((extents(input, stored, given)?, declared))
     }
 
     /// What else the file says, for those who want to know where it comes from.
@@ -215,6 +309,12 @@ impl LimeFile {
                 facts.push(("description".into(), printable(&description)));
             }
         }
+        if let Some(record) = self.records.iter().find(|record| record.kind == "xlf-info")
+            && let Ok(text) = lime::text(input, record)
+        {
+            let words: Vec<_> = text.split_whitespace().collect();
+            facts.push(("xlf-info".into(), printable(&words.join(" "))));
+        }
         if let Some(record) = self.records.iter().find(|record| record.kind == "ildg-data-lfn")
             && let Ok(text) = lime::text(input, record)
         {
@@ -230,7 +330,7 @@ fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
         Problem::Extents(source) => ErrorKind::BadExtents { place: Place::Byte(record.byte), source },
         Problem::Text(problem) => {
             let Record { kind, byte, .. } = record;
-            let reason = format!("the record {kind} at byte {byte} is malformed: {}", printable(&problem));
+            let reason = format!("the record {kind} at byte {byte} is malformed: {}", quoted(&problem));
             ErrorKind::MissingExtents { reason }
         }
     })
@@ -267,10 +367,13 @@ pub(super) fn write(
     lime::write_header(output, kind, Position::Middle, payload.bytes())?;
     let sums = layout.write(output, &payload, config)?;
     lime::write_padding(output, payload.bytes())?;
-    let last = if options.lfn.is_some() { Position::Middle } else { Position::Last };
+    let last = if is_ildg { Position::Middle } else { Position::Last };
     lime::write_text(output, "scidac-checksum", last, &metadata::scidac_checksum(sums))?;
-    if let Some(lfn) = &options.lfn {
-        lime::write_text(output, "ildg-data-lfn", Position::Last, lfn)?;
+    if is_ildg {
+        // ILDG asks for the record, and Grid reads no file without.
+        let name = || output.file_name();
+        let lfn = options.lfn.clone().unwrap_or_else(name);
+        lime::write_text(output, "ildg-data-lfn", Position::Last, &lfn)?;
     }
     Ok(())
 }

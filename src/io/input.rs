@@ -12,15 +12,21 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// Opens a file. What comes through a pipe is read into a temporary file first, so that it can be read in any order.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
         let metadata = std::fs::metadata(path).map_err(system("open the file"))?;
-        expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
-        if metadata.len() == 0 {
+        let mut file = if is_pipe(&metadata) {
+            spooled(path).map_err(system("read the pipe into a temporary file (TMPDIR says where)"))?
+        } else {
+            expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
+            File::open(path).map_err(system("open the file"))?
+        };
+        let length = file.seek(SeekFrom::End(0)).map_err(system("read the file"))?;
+        if length == 0 {
             return Err(Error::new(path, ErrorKind::Empty));
         }
-        let file = File::open(path).map_err(system("open the file"))?;
-        Ok(Self { file, path: path.to_owned(), length: metadata.len() })
+        Ok(Self { file, path: path.to_owned(), length })
     }
 
     /// The size of the file in bytes.
@@ -39,6 +45,16 @@ impl Input {
             return Err(self.error(ErrorKind::Truncated { what: what.to_owned(), byte, wanted, found }));
         }
         Ok(())
+    }
+
+    /// A warning if the file goes on behind the links, which end at `byte`.
+    pub(super) fn rest_after(&self, byte: u64) -> Option<String> {
+        let rest = self.length.saturating_sub(byte);
+        (rest > 0).then(|| {
+            format!(
+                "the last {rest} bytes, behind the links, mean nothing; check the extents if they are many"
+            )
+        })
     }
 
     /// Moves to `byte`.
@@ -60,10 +76,15 @@ impl Input {
         Ok(bytes)
     }
 
-    /// The bytes from `byte` on, `count` of them; for metadata, whose size the caller has bounded.
+    /// The bytes from `byte` on, `count` of them.
     pub(super) fn bytes(&mut self, what: &str, byte: u64, count: usize) -> Result<Vec<u8>, Error> {
         self.expect(what, byte, count as u64)?;
-        let mut bytes = vec![0; count];
+        let mut bytes = Vec::new();
+        // A file with holes may be larger than any memory.
+        bytes
+            .try_reserve_exact(count)
+            .map_err(|_| self.error(ErrorKind::OutOfMemory { bytes: count as u64 }))?;
+        bytes.resize(count, 0);
         self.seek(byte)?;
         self.fill(&mut bytes)?;
         Ok(bytes)
@@ -74,6 +95,26 @@ impl Input {
     }
 }
 
+fn is_pipe(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        metadata.file_type().is_fifo()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
+}
+
+/// What comes through a pipe, in a file without a name.
+fn spooled(path: &Path) -> std::io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    std::io::copy(&mut File::open(path)?, &mut file)?;
+    Ok(file)
+}
+
 /// Refuses directories, devices and pipes.
 pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> {
     if metadata.is_file() {
@@ -81,6 +122,16 @@ pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> 
     }
     let found = if metadata.is_dir() { "a directory" } else { "a device or a pipe" };
     Err(ErrorKind::NotAFile { found })
+}
+
+/// Text from a file as a message quotes it: printable, and its beginning if it is long.
+pub(super) fn quoted(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut quoted: String = printable(text).chars().take(LONGEST).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        quoted.push_str(" ...");
+    }
+    quoted
 }
 
 /// Text from a file with its control characters replaced, so that it can be shown on a terminal.

@@ -5,7 +5,7 @@
 //! first and the last record of a message; readers here go by the types of the records alone.
 
 use super::error::{Error, ErrorKind};
-use super::input::{Input, printable};
+use super::input::{Input, printable, quoted};
 use super::output::Output;
 
 /// The first four bytes of every record.
@@ -16,6 +16,12 @@ const VERSION: u16 = 1;
 
 /// The largest record of metadata that is read.
 const LARGEST_METADATA: u64 = 1 << 20;
+
+/// Records of a file; one with all solutions for a thousand sources has sixty thousand.
+const MOST_RECORDS: usize = 1 << 17;
+
+/// Bytes behind the last record that are looked at: what tapes and copies in blocks leave.
+const LONGEST_REST: u64 = 1 << 20;
 
 /// One record of a file.
 #[derive(Clone, Debug)]
@@ -28,15 +34,29 @@ pub(super) struct Record {
     pub(super) length: u64,
 }
 
-/// All records of a file.
-pub(super) fn records(input: &mut Input) -> Result<Vec<Record>, Error> {
+/// The records of a file.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) records: Vec<Record>,
+    /// Where bytes begin, behind the last record, that are no record.
+    pub(super) rest: Option<u64>,
+}
+
+/// All records of a file. Behind them may be bytes that cannot be a record, for example the end of a line.
+pub(super) fn records(input: &mut Input) -> Result<Records, Error> {
     let mut records = Vec::new();
     let mut start = 0;
     while start < input.length() {
+        if !records.is_empty() && is_rest(input, start)? {
+            return Ok(Records { records, rest: Some(start) });
+        }
         let header: [u8; HEADER as usize] = input.array("the header of a LIME record", start)?;
         let magic = u32::from_be_bytes(std::array::from_fn(|k| header[k]));
         if magic != MAGIC {
             return Err(input.error(ErrorKind::NotALimeRecord { byte: start, found: magic }));
+        }
+        if records.len() == MOST_RECORDS {
+            return Err(input.error(ErrorKind::TooManyRecords { most: MOST_RECORDS }));
         }
         let length = u64::from_be_bytes(std::array::from_fn(|k| header[8 + k]));
         let name = header[16..].split(|&byte| byte == 0).next().unwrap_or_default();
@@ -47,7 +67,20 @@ pub(super) fn records(input: &mut Input) -> Result<Vec<Record>, Error> {
         start = (byte + length).next_multiple_of(8);
         records.push(Record { kind, byte, length });
     }
-    Ok(records)
+    Ok(Records { records, rest: None })
+}
+
+/// Whether what follows from `start` on is the rest of a file: too short for a record and not the beginning of one, or
+/// nothing but zeros.
+fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
+    let left = input.length() - start;
+    if left > LONGEST_REST {
+        return Ok(false);
+    }
+    let bytes = input.bytes("the end of the file", start, left as usize)?;
+    let magic = MAGIC.to_be_bytes();
+    let begins = bytes.iter().zip(magic).all(|(byte, magic)| *byte == magic);
+    Ok(!begins && (left < HEADER || bytes.iter().all(|&byte| byte == 0)))
 }
 
 /// The text of a record of metadata, without the zeros and blanks around it.
@@ -66,7 +99,7 @@ pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> 
 
 /// The error that a record cannot be used. The problem may quote the file.
 pub(super) fn bad_record(input: &Input, record: &Record, problem: String) -> Error {
-    let problem = printable(&problem);
+    let problem = quoted(&problem);
     input.error(ErrorKind::BadRecord { record: record.kind.clone(), byte: record.byte, problem })
 }
 
@@ -139,7 +172,7 @@ mod tests {
         written(&path, &payloads);
         let mut input = Input::open(&path).unwrap();
         assert_eq!(input.length() % 8, 0);
-        let records = records(&mut input).unwrap();
+        let records = records(&mut input).unwrap().records;
         assert_eq!(records.len(), payloads.len());
         for (k, (record, payload)) in records.iter().zip(payloads).enumerate() {
             assert_eq!(record.kind, format!("record-{k}"));
@@ -158,6 +191,29 @@ mod tests {
             std::fs::write(&path, &whole[..length]).unwrap();
             let found = Input::open(&path).and_then(|mut input| records(&mut input));
             assert_eq!(found.is_ok(), length >= 147, "{length}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_last_record_is_no_truncation_unless_it_begins_a_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.lime");
+        written(&path, &["ab", "cd"]);
+        let whole = std::fs::read(&path).unwrap();
+        let found = |rest: &[u8]| {
+            std::fs::write(&path, [&whole, rest].concat()).unwrap();
+            Input::open(&path).and_then(|mut input| records(&mut input))
+        };
+        for rest in [&b"\n"[..], b"\r\n", &[0; 512], &[0; 7], b"x".repeat(143).as_slice()] {
+            let Records { records, rest: place } = found(rest).unwrap();
+            assert_eq!((records.len(), place), (2, Some(whole.len() as u64)), "{rest:?}");
+        }
+        let header = &whole[..144];
+        for rest in [&header[..1], &header[..4], &header[..143]] {
+            assert!(matches!(found(rest).unwrap_err().kind, ErrorKind::Truncated { .. }), "{rest:?}");
+        }
+        for rest in [b"x".repeat(144), [&[0; 200][..], b"x"].concat()] {
+            assert!(matches!(found(&rest).unwrap_err().kind, ErrorKind::NotALimeRecord { .. }));
         }
     }
 

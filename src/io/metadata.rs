@@ -2,7 +2,7 @@
 //!
 //! Problems are returned as text; the caller knows the file and the record.
 
-use super::checksum::Sums;
+use super::checksum::{Sums, hexadecimal};
 use crate::host::{Dims, DimsError, NDIM};
 use crate::scalar::Precision;
 use roxmltree::Document;
@@ -31,12 +31,43 @@ impl From<String> for Problem {
     }
 }
 
+/// Bytes of a record that is parsed as XML; those that codes write have less than two thousand.
+const LONGEST_XML: usize = 64 << 10;
+
+/// Elements of such a record. A job's whole input, as Chroma keeps it, has some hundreds.
+const MOST_TAGS: usize = 8 << 10;
+
+/// Attributes and namespaces of such a record. The parser compares each with all others.
+const MOST_ATTRIBUTES: usize = 64;
+
+/// Parses a record whose size and counts bound the work of the parser.
+fn parse_xml(text: &str) -> Result<Document<'_>, String> {
+    if text.len() > LONGEST_XML {
+        return Err(format!("it has {} bytes, and XML records at most {LONGEST_XML}", text.len()));
+    }
+    let tags = text.bytes().filter(|&byte| byte == b'<').count();
+    if tags > MOST_TAGS {
+        return Err(format!("it has {tags} tags, and records at most {MOST_TAGS}"));
+    }
+    let attributes = attributes(text);
+    if attributes > MOST_ATTRIBUTES {
+        return Err(format!("it has {attributes} attributes, and records at most {MOST_ATTRIBUTES}"));
+    }
+    Document::parse(text).map_err(|error| format!("it is not valid XML: {error}"))
+}
+
+/// At least the number of attributes: of signs = before a quotation mark, wherever they stand.
+fn attributes(text: &str) -> usize {
+    let quoted = |rest: &str| rest.trim_start().starts_with(['"', '\'']);
+    text.match_indices('=').filter(|(at, _)| quoted(&text[at + 1..])).count()
+}
+
 /// A parsed record: the text of its elements by their names.
 struct Elements<'a>(Document<'a>);
 
 impl<'a> Elements<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
-        Document::parse(text).map(Self).map_err(|error| format!("it is not valid XML: {error}"))
+        parse_xml(text).map(Self)
     }
 
     fn root(&self) -> &str {
@@ -92,6 +123,24 @@ pub(super) fn ildg_format(dims: Dims, precision: Precision) -> String {
     )
 }
 
+/// What a record `ildg-format` that is no valid XML still says of the extents, if it names all four.
+pub(super) fn salvaged_extents(text: &str) -> Option<Dims> {
+    let mut extents = [0; NDIM];
+    for (extent, name) in extents.iter_mut().zip(["<lx>", "<ly>", "<lz>", "<lt>"]) {
+        let (_, after) = text.split_once(name)?;
+        *extent = after.split('<').next()?.trim().parse().ok()?;
+    }
+    Dims::new(extents).ok()
+}
+
+/// The plaquette in tmLQCD's record `xlf-info` (`plaquette = 0.5876…`), as it is printed there.
+pub(super) fn noted_plaquette(text: &str) -> Option<&str> {
+    let (_, after) = text.split_once("plaquette")?;
+    let number = after.trim_start().strip_prefix('=')?.split_whitespace().next()?;
+    let number = number.trim_end_matches([',', ';']);
+    number.parse::<f64>().is_ok().then_some(number)
+}
+
 /// The extents in the record `scidac-private-file-xml`.
 pub(super) fn parse_scidac_file(text: &str) -> Result<Dims, Problem> {
     let elements = Elements::parse(text)?;
@@ -124,6 +173,8 @@ pub(super) enum Content {
     Gauge,
     /// A Dirac spinor with colour.
     Spinor,
+    /// Twelve of them: a matrix in spin and colour.
+    Propagator,
 }
 
 impl Content {
@@ -132,14 +183,25 @@ impl Content {
         match self {
             Content::Gauge => "ColorMatrix",
             Content::Spinor => "DiracFermion",
+            Content::Propagator => "DiracPropagator",
         }
+    }
+
+    /// Whether a data type has this name: of QDP, or another that is known to have the same layout.
+    fn is_named(self, datatype: &str) -> bool {
+        let other = match self {
+            // Old QDP++, and QUDA in double and single precision.
+            Content::Gauge => &["Lattice", "QUDA_DNc3_GaugeField", "QUDA_FNc3_GaugeField"][..],
+            Content::Spinor | Content::Propagator => &[],
+        };
+        datatype.ends_with(self.name()) || other.contains(&datatype)
     }
 
     /// Values of the data type at a site.
     fn count(self) -> usize {
         match self {
             Content::Gauge => NDIM,
-            Content::Spinor => 1,
+            Content::Spinor | Content::Propagator => 1,
         }
     }
 
@@ -148,6 +210,7 @@ impl Content {
         match self {
             Content::Gauge => 18,
             Content::Spinor => 24,
+            Content::Propagator => 288,
         }
     }
 
@@ -160,14 +223,14 @@ impl Content {
     pub(super) fn description(self) -> &'static str {
         match self {
             Content::Gauge => "the links",
-            Content::Spinor => "the spinors",
+            Content::Spinor | Content::Propagator => "the spinors",
         }
     }
 
     fn spins(self) -> usize {
         match self {
             Content::Gauge => 1,
-            Content::Spinor => 4,
+            Content::Spinor | Content::Propagator => 4,
         }
     }
 }
@@ -191,10 +254,15 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
     // Files of the first version call the record type `globaldata`; 0 is a field in both.
     let is_field =
         ["recordtype", "globaldata"].iter().all(|name| elements.get(name).is_none_or(|t| t == "0"));
-    let content = [Content::Gauge, Content::Spinor]
-        .into_iter()
-        .find(|content| is_field && datatype.ends_with(content.name()) && count == content.count());
     let size = elements.number("typesize").ok();
+    let content = [Content::Gauge, Content::Spinor, Content::Propagator].into_iter().find(|content| {
+        // Names of other codes say too little without the size.
+        let sized = datatype.ends_with(content.name())
+            || [Precision::Single, Precision::Double]
+                .iter()
+                .any(|precision| size == Some(content.reals() * precision.bytes()));
+        is_field && content.is_named(&datatype) && count == content.count() && sized
+    });
     let by_size = |content: Content| {
         [Precision::Single, Precision::Double]
             .into_iter()
@@ -231,7 +299,7 @@ pub(super) fn parse_scidac_checksum(text: &str) -> Result<Sums, String> {
     let elements = Elements::parse(text)?;
     let sum = |name| {
         let text = elements.require(name)?;
-        u32::from_str_radix(text, 16).map_err(|_| format!("<{name}> is `{text}`, not a hexadecimal number"))
+        hexadecimal(text).ok_or_else(|| format!("<{name}> is `{text}`, not a hexadecimal number of 32 bits"))
     };
     Ok([sum("suma")?, sum("sumb")?])
 }
@@ -301,12 +369,44 @@ pub(super) fn note(element: &str, text: &str) -> String {
 /// What a record of free text says: the text of a document that is nothing but a note, the document itself otherwise.
 pub(super) fn noted(text: &str) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match Document::parse(text) {
+    match parse_xml(text) {
         Ok(document) if !document.root_element().children().any(|node| node.is_element()) => {
             words(document.root_element().text().unwrap_or_default())
         }
         _ => words(text),
     }
+}
+
+/// What the `scidac-file-xml` of a propagator says in words: its element `info`, or all text that it has.
+pub(super) fn described(text: &str) -> String {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match Elements::parse(text) {
+        Ok(elements) => match elements.get("info") {
+            Some(info) => words(info),
+            None => {
+                let all =
+                    elements.0.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+                words(&all.collect::<Vec<_>>().join(" "))
+            }
+        },
+        Err(_) => words(text),
+    }
+}
+
+/// Parameters of a propagator that stand in elements of their own, as Chroma writes them.
+pub(super) fn parameters(text: &str) -> Vec<(String, String)> {
+    const NAMES: [&str; 5] = ["kappa", "mass", "boundary", "t_srce", "t_source"];
+    let Ok(elements) = Elements::parse(text) else { return Vec::new() };
+    let mut found: Vec<(String, String)> = Vec::new();
+    for node in elements.0.descendants().filter(|node| node.is_element()) {
+        let name = node.tag_name().name().to_ascii_lowercase();
+        let value = node.text().unwrap_or_default().trim();
+        let is_new = NAMES.contains(&name.as_str()) && !found.iter().any(|(other, _)| *other == name);
+        if is_new && !value.is_empty() {
+            found.push((name, value.to_owned()));
+        }
+    }
+    found
 }
 
 /// Text as the content of an element; characters that XML does not know are left out.
@@ -337,7 +437,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         for precision in [Precision::Single, Precision::Double] {
             assert_eq!(parse_ildg_format(&ildg_format(dims(), precision)), Ok((dims(), precision)));
-            for content in [Content::Gauge, Content::Spinor] {
+            for content in [Content::Gauge, Content::Spinor, Content::Propagator] {
                 let record = parse_scidac_record(&scidac_record(content, precision)).unwrap();
                 assert_eq!((record.content, record.precision), (Some(content), Some(precision)));
             }
@@ -377,8 +477,86 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_is_no_danger() {
-        let deep = "<a>".repeat(200_000);
-        assert!(parse_ildg_format(&deep).is_err());
+    fn sums_may_have_a_prefix() {
+        let record = scidac_checksum([0x1c23_1a18, 0x003c_553b]);
+        for (from, to) in [("<suma>", "<suma>0x"), ("<suma>", "<suma>0X00"), ("<sumb>", "<sumb> ")] {
+            assert_eq!(parse_scidac_checksum(&record.replace(from, to)), Ok([0x1c23_1a18, 0x003c_553b]));
+        }
+        for wrong in ["<suma>0x0x", "<suma>+", "<suma>-", "<suma>g", "<suma>1"] {
+            assert!(parse_scidac_checksum(&record.replace("<suma>", wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn types_of_other_codes_need_their_size() {
+        let record = scidac_record(Content::Gauge, Precision::Double);
+        for name in ["Lattice", "QUDA_DNc3_GaugeField", "QUDA_FNc3_GaugeField"] {
+            let named = record.replace("QDP_D3_ColorMatrix", name);
+            let read = parse_scidac_record(&named).unwrap();
+            assert_eq!((read.content, read.precision), (Some(Content::Gauge), Some(Precision::Double)));
+            for (from, to) in [
+                ("<typesize>144<", "<typesize>192<"),
+                ("<typesize>144</typesize>", ""),
+                ("<datacount>4<", "<datacount>1<"),
+            ] {
+                let other = named.replace(from, to);
+                assert_ne!(other, named);
+                assert_eq!(parse_scidac_record(&other).unwrap().content, None, "{other}");
+            }
+        }
+        let other = record.replace("QDP_D3_ColorMatrix", "QUDA_DNc4_GaugeField");
+        assert_eq!(parse_scidac_record(&other).unwrap().content, None);
+    }
+
+    #[test]
+    fn extents_are_salvaged_from_broken_xml() {
+        let good = ildg_format(dims(), Precision::Double);
+        assert_eq!(salvaged_extents(&good.replace("</ildgFormat>", "")), Some(dims()));
+        for (from, to) in [("<lt>", "<tl>"), ("<lx>2", "<lx>3"), ("<ly>4", "<ly>four")] {
+            assert_eq!(salvaged_extents(&good.replace(from, to)), None);
+        }
+    }
+
+    #[test]
+    fn the_plaquette_in_a_note_is_found() {
+        for (text, wanted) in [
+            ("\n plaquette = 0.587654321012\n trajectory nr = 12\n beta = 3.9", Some("0.587654321012")),
+            ("plaquette = 5.876543e-01", Some("5.876543e-01")),
+            ("plaquette=0.5, beta = 6", Some("0.5")),
+            ("plaquette = none", None),
+            ("plaquettes were measured", None),
+            ("", None),
+        ] {
+            assert_eq!(noted_plaquette(text), wanted);
+        }
+    }
+
+    /// Each is far below a megabyte, and would keep the parser busy for seconds to hours.
+    #[test]
+    fn records_that_are_much_work_are_refused_before_they_are_parsed() {
+        let nested: String = (0..9000).map(|n| format!("<a xmlns:p{n}='u'>")).collect();
+        let attributes: String = (0..60_000).map(|n| format!(" a{n} = \"\"")).collect();
+        let hidden = "<a x='>' ".to_owned() + &"b= 'c' ".repeat(100) + "/>";
+        for record in [
+            "<a>".repeat(200_000),
+            "<a>".repeat(9000),
+            nested,
+            format!("<a{attributes}/>"),
+            hidden,
+            format!("<a>{}</a>", " ".repeat(100_000)),
+        ] {
+            let problem = parse_xml(&record).unwrap_err();
+            assert!(problem.contains("at most"), "{problem}");
+            assert!(parse_ildg_format(&record).is_err() && parse_scidac_record(&record).is_err());
+            assert!(parse_scidac_checksum(&record).is_err() && parse_propagator_info(&record).is_err());
+            assert!(parse_scidac_file(&record).is_err());
+            // Free text needs no parser.
+            assert!(!noted(&record).is_empty());
+        }
+        // What stays below the limits is little work, whether or not it is XML.
+        assert!(parse_xml(&"<a>".repeat(8000)).is_err());
+        assert!(parse_xml(&("<a>".repeat(4000) + &"</a>".repeat(4000))).is_ok());
+        let flat = format!("<a>{}</a>", "<b>1</b>".repeat(4000));
+        assert!(parse_xml(&flat).is_ok());
     }
 }

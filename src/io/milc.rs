@@ -61,6 +61,8 @@ pub(super) fn read(input: &mut Input, order: ByteOrder, options: &ReadOptions) -
             ("byte order".into(), order.to_string()),
             ("date".into(), printable(stamp.trim_matches(|c: char| c == '\0' || c.is_whitespace()))),
         ],
+        signs: Vec::new(),
+        warnings: Vec::from_iter(input.rest_after(HEADER as u64 + payload.bytes())),
     })
 }
 

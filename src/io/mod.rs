@@ -1,7 +1,7 @@
 //! Gauge configurations and propagators in files: parse, verify, write.
 //!
-//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC and MILC files and tells them apart by their content;
-//! [`write_gauge`] writes any of them; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
+//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC, MILC, openQCD and DDalphaAMG files and tells them apart by their
+//! content; [`write_gauge`] writes the first four; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
 //! Dirac equation. Nothing here knows of devices: what comes in and goes out is plain host data.
 //!
 //! Fields are streamed and decoded in parallel, a few MiB at a time, so that reading takes no more memory than the
@@ -24,6 +24,8 @@ mod output;
 mod payload;
 mod propagators;
 mod read;
+mod signs;
+mod universal;
 mod validate;
 mod write;
 
@@ -36,8 +38,13 @@ pub use numbers::ByteOrder;
 pub use output::{check_writable, destination, is_same_file, write_file};
 pub use payload::Progress;
 pub use propagators::{
-    Propagator, PropagatorRecord, PropagatorWriter, read_propagator, read_propagator_with,
+    Propagator, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary, read_propagator,
+    read_propagator_with,
 };
-pub use read::{GaugeFile, HeaderCheck, ReadOptions, read_gauge, read_gauge_with};
+pub use read::{
+    Contents, GaugeFile, HeaderCheck, Inspection, ReadOptions, inspect, inspect_gauge, read_gauge,
+    read_gauge_with,
+};
+pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;
 pub use write::{WriteOptions, write_gauge};

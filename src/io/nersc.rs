@@ -7,14 +7,15 @@
 //! `BOUNDARY_1` … `BOUNDARY_4` describe the fermions of the simulation; the stored links have no boundary condition in
 //! them. A file that has one in its links nevertheless fails the check of the determinant.
 
-use super::checksum::{Checksum, Method, Sums};
+use super::checksum::{Checksum, Method, Sums, hexadecimal};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::{Input, printable};
+use super::input::{Input, printable, quoted};
 use super::links::{LinkLayout, Rows};
 use super::numbers::ByteOrder;
 use super::output::Output;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use super::validate;
 use super::write::WriteOptions;
 use crate::host::{Dims, DimsError, GaugeConfiguration, NDIM, link_trace, plaquette};
 use crate::scalar::Precision;
@@ -27,44 +28,80 @@ const LAST_LINE: &str = "END_HEADER";
 /// Headers are a few hundred bytes long; no more than this is searched for the end of one.
 const LONGEST_HEADER: u64 = 64 << 10;
 
-/// Reads a NERSC file. Its checksum, plaquette and link trace are compared, not judged.
-pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
+/// Reads a NERSC file. Its checksum, plaquette and link trace are compared, not judged; beside it comes why the checksum
+/// cannot be read, if it is there.
+pub(super) fn read(
+    input: &mut Input,
+    options: &ReadOptions,
+) -> Result<(GaugeFile, Option<ErrorKind>), Error> {
     let header = Header::read(input)?;
     let rows = header.rows(input)?;
-    let (precision, orders) = header.floating_point(input)?;
+    let (precision, declared) = header.floating_point(input)?;
     let dims = extents(input, header.dims(input), options.dims)?;
-    let stored = match header.checksum(input) {
-        Err(_) if options.ignore_checksum => None,
-        stored => stored?,
-    };
+    let stored = header.checksum();
+    let mut warnings = Vec::new();
 
     options.tell_extents(dims);
-    let read = |input: &mut Input, order| -> Result<_, Error> {
-        let method = Method::Nersc(order);
-        let layout = LinkLayout { precision, order, rows };
-        let payload = layout.payload(dims, stored.map(|_| method), options.progress);
-        let (links, computed) = layout.read(input, &payload, header.bytes)?;
-        Ok((links, stored.map(|stored| Checksum::new(method, stored, computed))))
+    let layout = |order| LinkLayout { precision, order, rows };
+    let payload = |order| {
+        let method = stored.as_ref().map(|_| Method::Nersc(order));
+        layout(order).payload(dims, method, options.progress)
     };
-    let agrees = |checksum: &Option<Checksum>| checksum.as_ref().is_none_or(|checksum| checksum.ok);
-    let mut order = orders[0];
-    let (mut links, mut checksum) = read(input, order)?;
-    if orders.len() > 1 && !agrees(&checksum) {
+    let read = |input: &mut Input, order| -> Result<_, Error> {
+        let (links, computed) = layout(order).read(input, &payload(order), header.bytes)?;
+        let checksum = stored.as_ref().map(|stored| match *stored {
+            Ok(stored) => Checksum::new(Method::Nersc(order), stored, computed),
+            Err(entry) => Checksum::unreadable(Method::Nersc(order), &entry.value, computed),
+        });
+        Ok((GaugeConfiguration::new(dims, links), checksum))
+    };
+    // Without a sum to go by, bytes in the wrong order are far from SU(3).
+    let agrees =
+        |(configuration, checksum): &(GaugeConfiguration, Option<Checksum>)| match (checksum, &stored) {
+            (Some(checksum), Some(Ok(_))) => checksum.ok,
+            _ => {
+                validate::check_finite(configuration).is_ok()
+                    && validate::check_special_unitary(configuration).is_ok()
+            }
+        };
+    let mut order = declared.unwrap_or(ByteOrder::Big);
+    let mut found = read(input, order)?;
+    if !agrees(&found) {
         // The other order; and the first again if that is no better. One copy of the links at a time.
-        drop(links);
-        order = orders[1];
-        (links, checksum) = read(input, order)?;
-        if !agrees(&checksum) {
-            drop(links);
-            order = orders[0];
-            (links, checksum) = read(input, order)?;
+        drop(found);
+        found = read(input, order.other())?;
+        if agrees(&found) {
+            order = order.other();
+        } else {
+            drop(found);
+            found = read(input, order)?;
         }
     }
-    let configuration = GaugeConfiguration::new(dims, links);
+    if let Some(declared) = declared.filter(|declared| *declared != order) {
+        warnings.push(format!(
+            "the header says {declared}-endian, but only as {order}-endian the links are right"
+        ));
+    }
+    warnings.extend(input.rest_after(header.bytes + payload(order).bytes()));
+    let (configuration, checksum) = found;
     let header_checks = header.checks(input, &configuration, options)?;
     let mut facts = header.facts();
     facts.push(("byte order".into(), order.to_string()));
-    Ok(GaugeFile { configuration, format: Format::Nersc, checksum, header_checks, fields: 1, facts })
+    let unreadable = match stored {
+        Some(Err(entry)) => Some(entry.problem("the value is not a hexadecimal number of 32 bits")),
+        _ => None,
+    };
+    let file = GaugeFile {
+        configuration,
+        format: Format::Nersc,
+        checksum,
+        header_checks,
+        fields: 1,
+        facts,
+        signs: Vec::new(),
+        warnings,
+    };
+    Ok((file, unreadable))
 }
 
 /// One line `KEYWORD = value` of a header.
@@ -76,9 +113,12 @@ struct Entry {
 }
 
 impl Entry {
+    fn problem(&self, problem: impl Into<String>) -> ErrorKind {
+        ErrorKind::BadLine { line: self.line, text: quoted(&self.text), problem: problem.into() }
+    }
+
     fn error(&self, input: &Input, problem: impl Into<String>) -> Error {
-        let text = printable(&self.text);
-        input.error(ErrorKind::BadLine { line: self.line, text, problem: problem.into() })
+        input.error(self.problem(problem))
     }
 }
 
@@ -128,18 +168,19 @@ impl Header {
         }
     }
 
-    /// The precision, and the byte order. Where the name does not tell the order, as in `IEEE32`, writers differ:
-    /// big-endian is the custom, little-endian occurs, and the checksum decides.
-    fn floating_point(&self, input: &Input) -> Result<(Precision, Vec<ByteOrder>), Error> {
+    /// The precision, and the byte order if the name tells it, which `IEEE32` and `IEEE64` do not.
+    ///
+    /// Big-endian is the custom then. Little-endian occurs, and so do names that are wrong: the data decide.
+    fn floating_point(&self, input: &Input) -> Result<(Precision, Option<ByteOrder>), Error> {
         use {ByteOrder::*, Precision::*};
         let entry = self.require(input, "FLOATING_POINT")?;
         Ok(match entry.value.to_ascii_uppercase().as_str() {
-            "IEEE32BIG" => (Single, vec![Big]),
-            "IEEE32LITTLE" => (Single, vec![Little]),
-            "IEEE32" => (Single, vec![Big, Little]),
-            "IEEE64BIG" => (Double, vec![Big]),
-            "IEEE64LITTLE" => (Double, vec![Little]),
-            "IEEE64" => (Double, vec![Big, Little]),
+            "IEEE32BIG" => (Single, Some(Big)),
+            "IEEE32LITTLE" => (Single, Some(Little)),
+            "IEEE32" => (Single, None),
+            "IEEE64BIG" => (Double, Some(Big)),
+            "IEEE64LITTLE" => (Double, Some(Little)),
+            "IEEE64" => (Double, None),
             _ => {
                 let known = "the formats known are IEEE32 and IEEE64, each also with BIG or LITTLE";
                 return Err(entry.error(input, known));
@@ -171,14 +212,10 @@ impl Header {
         })
     }
 
-    fn checksum(&self, input: &Input) -> Result<Option<Sums>, Error> {
-        let Some(entry) = self.find("CHECKSUM") else {
-            return Ok(None);
-        };
-        let digits = entry.value.trim_start_matches("0x");
-        u32::from_str_radix(digits, 16)
-            .map(|sum| Some([sum, 0]))
-            .map_err(|_| entry.error(input, "the value is not a hexadecimal number of 32 bits"))
+    /// The sum, or the entry that should hold it.
+    fn checksum(&self) -> Option<Result<Sums, &Entry>> {
+        let entry = self.find("CHECKSUM")?;
+        Some(hexadecimal(&entry.value).map(|sum| [sum, 0]).ok_or(entry))
     }
 
     /// Plaquette and link trace in the header beside those of the links.
@@ -199,7 +236,8 @@ impl Header {
             };
             let computed =
                 if keyword == "PLAQUETTE" { plaquette(config).average } else { link_trace(config) };
-            let tolerance = last_digit(&entry.value) + rounding(config.precision());
+            // Few digits are no licence: `1e5` has a last digit of a hundred thousand.
+            let tolerance = last_digit(&entry.value).min(COARSEST) + rounding(config.precision());
             let ok = (stored - computed).abs() <= tolerance;
             checks.push(HeaderCheck { quantity, stored, computed, tolerance, ok });
         }
@@ -210,6 +248,9 @@ impl Header {
         self.entries.iter().map(|entry| (printable(&entry.keyword), printable(&entry.value))).collect()
     }
 }
+
+/// The largest unit of a last digit that counts as rounding.
+const COARSEST: f64 = 1e-3;
 
 /// The value of one unit in the last printed digit of a number: 0.01 for `0.59`, 0.001 for `5.9e-2`.
 fn last_digit(number: &str) -> f64 {

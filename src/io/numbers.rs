@@ -14,6 +14,14 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
+    /// The order that this one is not.
+    pub(super) fn other(self) -> Self {
+        match self {
+            ByteOrder::Big => ByteOrder::Little,
+            ByteOrder::Little => ByteOrder::Big,
+        }
+    }
+
     /// The unsigned number in the first four bytes.
     pub(super) fn u32(self, bytes: &[u8]) -> u32 {
         let bytes = take(bytes);

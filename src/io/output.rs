@@ -2,6 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
+use crate::temporary;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -76,6 +77,9 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
+        if path == Path::new("-") {
+            return Err(Error::new(path, ErrorKind::StandardOutput));
+        }
         // A rename would put a regular file in the place of a device, such as /dev/null.
         if let Ok(metadata) = std::fs::metadata(path) {
             expect_regular_file(&metadata).map_err(|kind| Error::new(path, kind))?;
@@ -90,21 +94,10 @@ impl Output {
         }
         let destination = destination(path);
         let folder = folder_of(&destination);
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(name);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".part");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // What any new file gets, less the umask; the default is for secrets, 0600.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
         let not_writable =
             |source| Error::new(path, ErrorKind::NotWritable { folder: folder.to_owned(), source });
         std::fs::metadata(folder).map_err(not_writable)?;
-        let file = builder
-            .tempfile_in(folder)
+        let file = temporary::create(folder, name)
             // The kind alone: the rest names the temporary file, which means nothing to the user.
             .map_err(|error| not_writable(error.kind().into()))?;
         Ok(Self { file, path: path.to_owned(), destination })
@@ -112,6 +105,11 @@ impl Output {
 
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(&self.path, kind)
+    }
+
+    /// The name that the file will have, without its folder.
+    pub(super) fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Appends, or overwrites from where [`Output::seek`] left the file.

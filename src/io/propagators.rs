@@ -8,15 +8,15 @@
 
 use super::checksum::{Checksum, Method};
 use super::error::{Error, ErrorKind};
-use super::ildg::{LimeFile, SCIDAC_DATA, precision_of};
-use super::input::Input;
+use super::ildg::{ILDG_DATA, LimeFile, SCIDAC_DATA, precision_of};
+use super::input::{Input, printable};
 use super::lime::{self, Position};
-use super::metadata::{self, Content, PropagatorInfo};
+use super::metadata::{self, Content, PropagatorInfo, ScidacRecord};
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::Payload;
 use super::read::{ReadOptions, extents};
-use crate::host::{Dims, Spinor};
+use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::Precision;
 use rayon::prelude::*;
 use std::path::Path;
@@ -107,8 +107,56 @@ pub struct PropagatorRecord {
     pub colour: usize,
     /// The precision it is stored in.
     pub precision: Precision,
+    /// The checksum of its record, if that has one.
+    pub checksum: Option<Checksum>,
     /// One spinor for each site, in lexicographic order.
     pub field: Vec<Spinor<f64>>,
+}
+
+/// What a propagator file is, without its fields.
+#[derive(Debug)]
+pub struct PropagatorSummary {
+    /// The extents of the lattice.
+    pub dims: Dims,
+    /// The solutions that could be read, in the order of the file.
+    pub solutions: Vec<SolutionSummary>,
+    /// What the file says of itself, by name: its description, and κ, mass and the like where they have elements.
+    pub facts: Vec<(String, String)>,
+    /// What a user should know, though the file could be read.
+    pub warnings: Vec<String>,
+    /// Why reading ended before the end.
+    pub problem: Option<Error>,
+}
+
+/// One solution, without its field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolutionSummary {
+    /// The spin of its source, 0 to 3.
+    pub spin: usize,
+    /// The colour of its source, 0 to 2.
+    pub colour: usize,
+    /// The precision it is stored in.
+    pub precision: Precision,
+    /// The checksum of its record, if that has one.
+    pub checksum: Option<Checksum>,
+    /// Σ |x|² over the sites of each time slice.
+    pub norm2_by_t: Vec<f64>,
+}
+
+impl SolutionSummary {
+    fn of(record: &PropagatorRecord, dims: Dims) -> Self {
+        let slice = dims.volume() / dims[NDIM - 1];
+        let norm2 = |spinors: &[Spinor<f64>]| {
+            spinors.iter().flat_map(|spinor| spinor.0.iter().flatten()).map(|z| z.norm_sqr()).sum::<f64>()
+        };
+        Self {
+            spin: record.spin,
+            colour: record.colour,
+            precision: record.precision,
+            checksum: record.checksum.clone(),
+            norm2_by_t: record.field.par_chunks(slice).map(norm2).collect(),
+        }
+    }
 }
 
 /// Reads and verifies all solutions in a propagator file; records that hold sources are passed over, but for spin and colour where those of their
@@ -122,27 +170,105 @@ pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
 
 /// Reads all solutions in a propagator file. Of the options, those that concern links mean nothing here.
 ///
+/// A record holds one solution (`DiracFermion`), or all twelve (`DiracPropagator`; source spin and colour inside of sink
+/// spin and colour).
+///
 /// # Errors
 /// When the file is damaged, is no propagator of Dirac spinors, has a checksum that is not that of its data, or numbers that are not finite.
 pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Propagator, Error> {
     let mut input = Input::open(path.as_ref())?;
     let file = LimeFile::scan(&mut input)?;
-    let stored = file.scidac_dims(&mut input);
-    let dims = extents(&input, stored, options.dims)?;
     let mut records = Vec::new();
-    let mut last_source = None;
-    for data in file.scidac_data() {
-        if let Some(record) = read_record(&mut input, &file, data, dims, options, &mut last_source)? {
-            records.push(record);
-        }
-    }
-    if records.is_empty() {
-        let wanted = "solution of the Dirac equation (scidac-binary-data of Dirac spinors)";
-        return Err(input.error(ErrorKind::NoSuchRecord { wanted, records: file.kinds() }));
-    }
+    let dims = for_each_solution(&mut input, &file, options, &mut |_, record| records.push(record))?;
     Ok(Propagator { dims, records })
 }
 
+/// Whether a LIME file has spinors and no links.
+pub(super) fn is_propagator(input: &mut Input, file: &LimeFile) -> Result<bool, Error> {
+    let mut found = false;
+    if file.records.iter().any(|record| record.kind == ILDG_DATA) {
+        return Ok(false);
+    }
+    for data in file.scidac_data() {
+        match file.scidac_record(input, data)?.and_then(|record| record.content) {
+            Some(Content::Spinor | Content::Propagator) => found = true,
+            Some(Content::Gauge) => return Ok(false),
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Reads and verifies all solutions, of which no more than a record's are in memory at a time.
+pub(super) fn summarise(
+    input: &mut Input,
+    file: &LimeFile,
+    options: &ReadOptions,
+) -> Result<PropagatorSummary, Error> {
+    let dims = file.propagator_dims(input, options)?;
+    let mut solutions = Vec::new();
+    let mut add = |dims, record: PropagatorRecord| solutions.push(SolutionSummary::of(&record, dims));
+    let problem = for_each_solution(input, file, options, &mut add).err();
+    let facts = file.propagator_facts(input);
+    let warnings = Vec::from_iter(file.warning(input));
+    Ok(PropagatorSummary { dims, solutions, facts, warnings, problem })
+}
+
+impl LimeFile {
+    fn propagator_dims(&self, input: &mut Input, options: &ReadOptions) -> Result<Dims, Error> {
+        let stored = self.scidac_dims(input);
+        extents(input, stored, options.dims)
+    }
+
+    fn propagator_facts(&self, input: &mut Input) -> Vec<(String, String)> {
+        let mut facts = Vec::new();
+        let mut texts = |kind: &str| {
+            let record = self.records.iter().find(|record| record.kind == kind)?;
+            lime::text(input, record).ok()
+        };
+        let (file, first) = (texts("scidac-file-xml"), texts("scidac-record-xml"));
+        if let Some(date) = texts("scidac-private-record-xml")
+            .and_then(|text| metadata::parse_scidac_record(&text).ok()?.date)
+        {
+            facts.push(("date".to_owned(), printable(&date)));
+        }
+        let description = file.as_deref().map(metadata::described).unwrap_or_default();
+        if !description.is_empty() {
+            facts.push(("description".to_owned(), printable(&description)));
+        }
+        for text in [file, first].iter().flatten() {
+            facts.extend(
+                metadata::parameters(text).into_iter().map(|(name, value)| (name, printable(&value))),
+            );
+        }
+        facts
+    }
+}
+
+/// Hands on every solution in turn, and returns the extents.
+fn for_each_solution(
+    input: &mut Input,
+    file: &LimeFile,
+    options: &ReadOptions,
+    take: &mut dyn FnMut(Dims, PropagatorRecord),
+) -> Result<Dims, Error> {
+    let dims = file.propagator_dims(input, options)?;
+    let mut last_source = None;
+    let mut none = true;
+    for data in file.scidac_data() {
+        for record in read_record(input, file, data, dims, options, &mut last_source)? {
+            none = false;
+            take(dims, record);
+        }
+    }
+    if none {
+        let wanted = "solution of the Dirac equation (scidac-binary-data of Dirac spinors)";
+        return Err(input.error(ErrorKind::NoSuchRecord { wanted, records: file.kinds() }));
+    }
+    Ok(dims)
+}
+
+/// The solutions of one record: none if it holds something else, twelve if it holds a whole propagator.
 fn read_record(
     input: &mut Input,
     file: &LimeFile,
@@ -150,10 +276,98 @@ fn read_record(
     dims: Dims,
     options: &ReadOptions,
     last_source: &mut Option<(usize, usize)>,
-) -> Result<Option<PropagatorRecord>, Error> {
+) -> Result<Vec<PropagatorRecord>, Error> {
     let Some(description) = file.scidac_record(input, data)? else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
+    let content = match description.content {
+        Some(Content::Propagator) => Content::Propagator,
+        _ => Content::Spinor,
+    };
+    let sources = if content == Content::Propagator {
+        (0..COLUMNS).map(|column| (column / 3, column % 3)).collect()
+    } else {
+        Vec::from_iter(source_of(input, file, data, &description, last_source)?)
+    };
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
+
+    let record = &file.records[data];
+    let precision = precision_of(input, record, content, dims, description.precision)?;
+    let stored = file.stored_sums(input, data)?;
+    let payload = Payload {
+        sites: dims.volume(),
+        site_bytes: content.site_bytes(precision),
+        method: stored.as_ref().map(|_| Method::SciDac),
+        progress: options.progress,
+    };
+    let what = "the spinors";
+    let columns = sources.len();
+    let (values, computed) = match precision {
+        Precision::Single => payload.read(input, what, record.byte, columns, decode::<f32>),
+        Precision::Double => payload.read(input, what, record.byte, columns, decode::<f64>),
+    }?;
+    let (checksum, unreadable) = match stored {
+        None => (None, None),
+        Some(stored) => stored.compared(computed),
+    };
+    if let Some(Checksum { kind, stored, computed, ok: false }) = &checksum
+        && !options.ignore_checksum
+    {
+        let (stored, computed) = (stored.clone(), computed.clone());
+        let mismatch = ErrorKind::ChecksumMismatch { kind, stored, computed };
+        return Err(input.error(unreadable.unwrap_or(mismatch)));
+    }
+    let finite = |spinor: &Spinor<f64>| spinor.0.iter().flatten().all(|z| z.is_finite());
+    if let Some(index) = values.par_iter().position_first(|spinor| !finite(spinor)) {
+        let (spin, colour) = sources[index % columns];
+        let coordinates = dims.coordinates(index / columns);
+        return Err(input.error(ErrorKind::SpinorNotFinite { spin, colour, coordinates }));
+    }
+    let field = |column: usize| match columns {
+        1 => Ok(Vec::new()),
+        _ => column_of(&values, column, columns)
+            .ok_or_else(|| input.error(ErrorKind::OutOfMemory { bytes: payload.bytes() })),
+    };
+    let fields = (0..columns).map(field).collect::<Result<Vec<_>, _>>()?;
+    let mut records: Vec<_> = sources
+        .into_iter()
+        .zip(fields)
+        .map(|((spin, colour), field)| PropagatorRecord {
+            spin,
+            colour,
+            precision,
+            checksum: checksum.clone(),
+            field,
+        })
+        .collect();
+    if let [record] = records.as_mut_slice() {
+        // As it was read, without a copy.
+        record.field = values;
+    }
+    Ok(records)
+}
+
+/// Columns of a propagator: spins and colours of the source.
+const COLUMNS: usize = 12;
+
+/// One of several columns that alternate; `None` without memory for it.
+fn column_of(values: &[Spinor<f64>], column: usize, columns: usize) -> Option<Vec<Spinor<f64>>> {
+    let mut field = Vec::new();
+    field.try_reserve_exact(values.len() / columns).ok()?;
+    field.extend(values.iter().skip(column).step_by(columns));
+    Some(field)
+}
+
+/// Spin and colour of the source that a record of one spinor a site is the solution for; `None` if it is something else.
+fn source_of(
+    input: &mut Input,
+    file: &LimeFile,
+    data: usize,
+    description: &ScidacRecord,
+    last_source: &mut Option<(usize, usize)>,
+) -> Result<Option<(usize, usize)>, Error> {
     let Some(info) = file.describing("scidac-record-xml", data) else {
         return Ok(None);
     };
@@ -166,55 +380,29 @@ fn read_record(
         }
         return Ok(None);
     }
-    let (spin, colour) = match told? {
-        PropagatorInfo::Solution(spin, colour) => (spin, colour),
-        PropagatorInfo::SolutionOfLastSource => last_source.ok_or_else(|| {
+    match told? {
+        PropagatorInfo::Solution(spin, colour) => Ok(Some((spin, colour))),
+        PropagatorInfo::SolutionOfLastSource => last_source.map(Some).ok_or_else(|| {
             bad(input, "it has no elements <spin> and <color>, nor has a source before it".to_owned())
-        })?,
+        }),
         PropagatorInfo::Source(spin, colour) => {
             *last_source = Some((spin, colour));
-            return Ok(None);
+            Ok(None)
         }
-        PropagatorInfo::Other => return Ok(None),
-    };
-
-    let record = &file.records[data];
-    let precision = precision_of(input, record, Content::Spinor, dims, description.precision)?;
-    let stored = match file.stored_sums(input, data) {
-        Err(_) if options.ignore_checksum => None,
-        stored => stored?,
-    };
-    let payload = Payload {
-        sites: dims.volume(),
-        site_bytes: Content::Spinor.site_bytes(precision),
-        method: stored.map(|_| Method::SciDac),
-        progress: options.progress,
-    };
-    let what = "the spinors";
-    let (field, computed) = match precision {
-        Precision::Single => payload.read(input, what, record.byte, 1, decode::<f32>),
-        Precision::Double => payload.read(input, what, record.byte, 1, decode::<f64>),
-    }?;
-    if let Some(stored) = stored
-        && !options.ignore_checksum
-    {
-        let Checksum { kind, stored, computed, ok } = Checksum::new(Method::SciDac, stored, computed);
-        if !ok {
-            return Err(input.error(ErrorKind::ChecksumMismatch { kind, stored, computed }));
-        }
+        PropagatorInfo::Other => Ok(None),
     }
-    let finite = |spinor: &Spinor<f64>| spinor.0.iter().flatten().all(|z| z.is_finite());
-    if let Some(site) = field.par_iter().position_first(|spinor| !finite(spinor)) {
-        let coordinates = dims.coordinates(site);
-        return Err(input.error(ErrorKind::SpinorNotFinite { spin, colour, coordinates }));
-    }
-    Ok(Some(PropagatorRecord { spin, colour, precision, field }))
 }
 
-fn decode<T: Stored>(bytes: &[u8], spinor: &mut [Spinor<f64>]) {
-    for spinor in spinor {
+/// The spinors of a site: one, or as many as there are sources, whose spin and colour stand inside of those of the sink.
+fn decode<T: Stored>(bytes: &[u8], spinors: &mut [Spinor<f64>]) {
+    let columns = spinors.len();
+    for (column, spinor) in spinors.iter_mut().enumerate() {
         *spinor = Spinor::from_fn(|spin, colour| {
-            let value = T::get_complex(ByteOrder::Big, bytes, 3 * spin + colour);
+            let index = match columns {
+                1 => 3 * spin + colour,
+                _ => 9 * (4 * spin + column / 3) + 3 * colour + column % 3,
+            };
+            let value = T::get_complex(ByteOrder::Big, bytes, index);
             num_complex::Complex::new(value.re.to_f64(), value.im.to_f64())
         });
     }

@@ -3,9 +3,12 @@
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
 use super::format::Format;
+use super::ildg::{self, LimeFile};
 use super::input::Input;
 use super::payload::Progress;
-use super::{ildg, lime, milc, nersc, validate};
+use super::propagators::{self, PropagatorSummary};
+use super::signs::{self, LinkSign, SignsInLinks};
+use super::{lime, milc, nersc, universal, validate};
 use crate::host::{Dims, GaugeConfiguration};
 use serde::Serialize;
 use std::path::Path;
@@ -17,8 +20,11 @@ pub struct ReadOptions<'a> {
     pub dims: Option<Dims>,
     /// Take a file whose checksum, plaquette or link trace is not that of its links.
     pub ignore_checksum: bool,
-    /// Take links that are far from SU(3). Infinities and NaN are refused all the same.
+    /// Take links that are far from SU(3). Infinities and NaN are refused all the same, and so is a boundary sign, which
+    /// [`ReadOptions::signs_in_links`] is for.
     pub ignore_unitarity: bool,
+    /// What to do if a boundary condition has left its sign in the links.
+    pub signs_in_links: SignsInLinks,
     /// Told how far reading has come, in bytes.
     pub progress: Progress<'a>,
     /// Told the extents as soon as they are known, before any link is read: time to prepare something. The file may still turn out to be invalid.
@@ -48,6 +54,20 @@ pub struct GaugeFile {
     pub fields: usize,
     /// Other facts that the header tells, by name.
     pub facts: Vec<(String, String)>,
+    /// Boundary signs in the links of the file. The configuration has them only if they were to be kept, or the file is
+    /// refused for them.
+    pub signs: Vec<LinkSign>,
+    /// What a user should know, though the file could be read: sentences without a full stop.
+    pub warnings: Vec<String>,
+}
+
+/// A file that was read, and why it is refused nevertheless.
+#[derive(Debug)]
+pub struct Inspection {
+    /// The file, as far as it goes.
+    pub file: GaugeFile,
+    /// The first check that it fails.
+    pub problem: Option<Error>,
 }
 
 /// An observable in the header of a file and that of its links.
@@ -65,7 +85,8 @@ pub struct HeaderCheck {
     pub ok: bool,
 }
 
-/// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC or MILC, told apart by their content.
+/// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC, MILC, openQCD or DDalphaAMG, told apart by their
+/// content.
 ///
 /// # Errors
 /// As [`read_gauge_with`].
@@ -82,14 +103,61 @@ pub fn read_gauge(path: impl AsRef<Path>) -> Result<GaugeConfiguration, Error> {
 /// What is wrong first, in this order: the structure of the file, its checksum, links that are not finite, the plaquette
 /// and link trace in its header, links that are further than [`UNITARITY_LIMIT`](super::UNITARITY_LIMIT) from SU(3).
 pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<GaugeFile, Error> {
+    let Inspection { file, problem } = inspect_gauge(path, options)?;
+    problem.map_or(Ok(file), Err)
+}
+
+/// Reads a gauge configuration and verifies it, and returns it even where a check fails.
+///
+/// # Errors
+/// When there are no links to return: the structure of the file is wrong, or a link is not finite. What else makes
+/// [`read_gauge_with`] fail is [`Inspection::problem`].
+pub fn inspect_gauge(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Inspection, Error> {
     let mut input = Input::open(path.as_ref())?;
-    let file = match recognise(&mut input)? {
-        Family::Lime => ildg::read(&mut input, options)?,
-        Family::Nersc => nersc::read(&mut input, options)?,
-        Family::Milc(order) => milc::read(&mut input, order, options)?,
+    let family = recognise(&mut input)?;
+    inspect_configuration(&mut input, family, options)
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub enum Contents {
+    /// A gauge configuration.
+    Configuration(Box<Inspection>),
+    /// Solutions of the Dirac equation.
+    Propagator(Box<PropagatorSummary>),
+}
+
+/// Reads and verifies a file, whether it holds links or solutions.
+///
+/// # Errors
+/// As [`inspect_gauge`]. What else is wrong stands beside the contents.
+pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Contents, Error> {
+    let mut input = Input::open(path.as_ref())?;
+    let family = recognise(&mut input)?;
+    if let Family::Lime(file) = &family
+        && propagators::is_propagator(&mut input, file)?
+    {
+        return propagators::summarise(&mut input, file, options).map(Box::new).map(Contents::Propagator);
+    }
+    let inspection = inspect_configuration(&mut input, family, options)?;
+    Ok(Contents::Configuration(Box::new(inspection)))
+}
+
+fn inspect_configuration(
+    input: &mut Input,
+    family: Family,
+    options: &ReadOptions,
+) -> Result<Inspection, Error> {
+    let (mut file, unreadable_checksum) = match family {
+        Family::Lime(file) => ildg::read(input, &file, options)?,
+        Family::Nersc => nersc::read(input, options)?,
+        Family::Milc(order) => (milc::read(input, order, options)?, None),
+        Family::Universal => (universal::read(input, options)?, None),
     };
-    verify(&file, options).map_err(|kind| input.error(kind))?;
-    Ok(file)
+    let problem = verify(&mut file, unreadable_checksum, options)
+        .map_err(|kind| input.error(kind))?
+        .map(|kind| input.error(kind));
+    Ok(Inspection { file, problem })
 }
 
 /// The extents that the file tells; where it tells none, or none that are sound, those that the caller gives.
@@ -107,41 +175,119 @@ pub(super) fn extents(
     }
 }
 
-fn verify(file: &GaugeFile, options: &ReadOptions) -> Result<(), ErrorKind> {
-    if let Some(Checksum { kind, stored, computed, ok: false }) = &file.checksum
-        && !options.ignore_checksum
-    {
-        let (stored, computed) = (stored.clone(), computed.clone());
-        return Err(ErrorKind::ChecksumMismatch { kind, stored, computed });
-    }
+/// The first check that a file fails, and as an error the one that leaves nothing to show.
+fn verify(
+    file: &mut GaugeFile,
+    unreadable_checksum: Option<ErrorKind>,
+    options: &ReadOptions,
+) -> Result<Option<ErrorKind>, ErrorKind> {
+    let checksum = checksum_problem(file, unreadable_checksum).filter(|_| !options.ignore_checksum);
     // Before the plaquette: a NaN spoils that too, and its place says more.
-    validate::check_finite(&file.configuration)?;
-    if let Some(check) = file.header_checks.iter().find(|check| !check.ok)
-        && !options.ignore_checksum
-    {
-        let &HeaderCheck { quantity, stored, computed, tolerance, .. } = check;
-        return Err(ErrorKind::HeaderMismatch { quantity, stored, computed, tolerance });
+    if let Err(not_finite) = validate::check_finite(&file.configuration) {
+        return Err(checksum.unwrap_or(not_finite));
     }
-    if options.ignore_unitarity { Ok(()) } else { validate::check_special_unitary(&file.configuration) }
+    let header = header_problem(file).filter(|_| !options.ignore_checksum);
+    let unitarity = unitarity_problem(file, options);
+    Ok(checksum.or(header).or(unitarity))
+}
+
+fn checksum_problem(file: &GaugeFile, unreadable: Option<ErrorKind>) -> Option<ErrorKind> {
+    unreadable.or_else(|| match &file.checksum {
+        Some(Checksum { kind, stored, computed, ok: false }) => {
+            let (stored, computed) = (stored.clone(), computed.clone());
+            Some(ErrorKind::ChecksumMismatch { kind, stored, computed })
+        }
+        _ => None,
+    })
+}
+
+/// An observable in the header that is not that of the links.
+///
+/// In LIME files it is a note of the program that wrote them. Wrong ones have been seen beside good data, so a checksum
+/// that agrees outweighs it.
+fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
+    let &HeaderCheck { quantity, stored, computed, tolerance, .. } =
+        file.header_checks.iter().find(|check| !check.ok)?;
+    let is_note = matches!(file.format, Format::Ildg | Format::SciDac);
+    if is_note && file.checksum.as_ref().is_some_and(|checksum| checksum.ok) {
+        file.warnings.push(format!(
+            "the file notes the {quantity} {stored}, its links give {computed}; the checksum of the links is right"
+        ));
+        return None;
+    }
+    Some(ErrorKind::HeaderMismatch { quantity, stored, computed, tolerance })
+}
+
+/// Links that are not in SU(3). Boundary signs are found, and removed if the options say so.
+fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<ErrorKind> {
+    let problem = validate::check_special_unitary(&file.configuration).err()?;
+    file.signs = validate::boundary_signs(&file.configuration);
+    if file.signs.is_empty() {
+        return Some(problem).filter(|_| !options.ignore_unitarity);
+    }
+    let listed = signs::listed(&file.signs);
+    validate::change_signs(&mut file.configuration, &file.signs);
+    let rest = validate::check_special_unitary(&file.configuration).err();
+    match options.signs_in_links {
+        SignsInLinks::Remove => file.warnings.push(format!("a boundary sign was taken out of {listed}")),
+        SignsInLinks::Keep | SignsInLinks::Refuse => {
+            validate::change_signs(&mut file.configuration, &file.signs);
+        }
+    }
+    match options.signs_in_links {
+        SignsInLinks::Refuse => return Some(ErrorKind::SignsInLinks { signs: file.signs.clone() }),
+        SignsInLinks::Keep => file.warnings.push(format!(
+            "a boundary sign stays in {listed}; a periodic solver then has antiperiodic fermions, and an antiperiodic \
+             one periodic fermions"
+        )),
+        SignsInLinks::Remove => {}
+    }
+    rest.filter(|_| !options.ignore_unitarity)
 }
 
 enum Family {
-    Lime,
+    Lime(LimeFile),
     Nersc,
     Milc(super::ByteOrder),
+    /// openQCD or DDalphaAMG.
+    Universal,
 }
+
+/// Formats that are known but not read, by the bytes they begin with, and what to do.
+const KNOWN_OTHERS: [(&[u8], &str, &str); 6] = [
+    (
+        b"\x89HDF\r\n\x1a\n",
+        "an HDF5 file",
+        "write the field as ILDG, SciDAC, NERSC or MILC with the program that made it",
+    ),
+    (
+        b"\x93NUMPY",
+        "an array of NumPy (NPY)",
+        "write the field as ILDG, SciDAC, NERSC or MILC with the program that made it",
+    ),
+    (b"\x1f\x8b", "a file compressed with gzip", "unpack it first, with gunzip"),
+    (b"BZh", "a file compressed with bzip2", "unpack it first, with bunzip2"),
+    (b"\xfd7zXZ\0", "a file compressed with xz", "unpack it first, with unxz"),
+    (b"\x28\xb5\x2f\xfd", "a file compressed with zstd", "unpack it first, with unzstd"),
+];
 
 fn recognise(input: &mut Input) -> Result<Family, Error> {
     let count = input.length().min(16) as usize;
     let start = input.bytes("the beginning of the file", 0, count)?;
     if start.starts_with(&lime::MAGIC.to_be_bytes()) {
-        return Ok(Family::Lime);
+        return LimeFile::scan(input).map(Family::Lime);
     }
     if start.starts_with(nersc::FIRST_LINE) {
         return Ok(Family::Nersc);
     }
     if let Some(order) = start.first_chunk().copied().and_then(milc::byte_order) {
         return Ok(Family::Milc(order));
+    }
+    if universal::is_one(input)? {
+        return Ok(Family::Universal);
+    }
+    if let Some((_, what, remedy)) = KNOWN_OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
+        return Err(input.error(ErrorKind::OtherFormat { what, remedy }));
     }
     Err(input.error(ErrorKind::UnknownFormat { found: shown(&start) }))
 }

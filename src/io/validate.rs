@@ -1,6 +1,7 @@
 //! Whether links are what a gauge field is made of.
 
 use super::error::ErrorKind;
+use super::signs::LinkSign;
 use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
 use crate::scalar::Real;
 use rayon::prelude::*;
@@ -45,6 +46,85 @@ pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), E
     Err(ErrorKind::NotSpecialUnitary { coordinates, direction, deviation, limit: UNITARITY_LIMIT })
 }
 
+/// Signs that a boundary condition has left in the links.
+///
+/// A −1 on the links of one direction that leave one slice makes their determinants −1; all others have determinant 1.
+/// Empty if the determinants are those of SU(3), or −1 in any other pattern.
+pub(super) fn boundary_signs(config: &GaugeConfiguration) -> Vec<LinkSign> {
+    let dims = config.dims();
+    // For each direction and slice: how many of its links have determinant −1; `None` if one is neither 1 nor −1.
+    let counts = (0..dims.volume())
+        .into_par_iter()
+        .with_min_len(1024)
+        .try_fold(
+            || Slices::new(dims),
+            |mut slices, site| {
+                let coordinates = dims.coordinates(site);
+                for mu in 0..NDIM {
+                    let link = config.link(site, mu);
+                    let near = |sign: f64| (link.determinant() - sign).norm() < SIGN_LIMIT;
+                    if link.unitarity_deviation() >= SIGN_LIMIT || !(near(1.0) || near(-1.0)) {
+                        return None;
+                    }
+                    slices.0[mu][coordinates[mu]] += usize::from(near(-1.0));
+                }
+                Some(slices)
+            },
+        )
+        .try_reduce(|| Slices::new(dims), |a, b| Some(a.plus(&b)));
+    let Some(Slices(counts)) = counts else { return Vec::new() };
+    let mut signs = Vec::new();
+    for mu in 0..NDIM {
+        let mut signed = (0..dims[mu]).filter(|&slice| counts[mu][slice] > 0);
+        match (signed.next(), signed.next()) {
+            (None, _) => {}
+            (Some(slice), None) if counts[mu][slice] == dims.volume() / dims[mu] => {
+                signs.push(LinkSign { direction: Dims::direction_name(mu), slice });
+            }
+            _ => return Vec::new(),
+        }
+    }
+    signs
+}
+
+/// How far from ±1 a determinant, and how far from unitary a link, may be to show a sign.
+const SIGN_LIMIT: f64 = 0.1;
+
+struct Slices([Vec<usize>; NDIM]);
+
+impl Slices {
+    fn new(dims: Dims) -> Self {
+        Self(std::array::from_fn(|mu| vec![0; dims[mu]]))
+    }
+
+    fn plus(mut self, other: &Self) -> Self {
+        for (own, other) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
+            *own += other;
+        }
+        self
+    }
+}
+
+/// Multiplies the links that have these signs by −1.
+pub(super) fn change_signs(config: &mut GaugeConfiguration, signs: &[LinkSign]) {
+    fn change<T: Real>(dims: Dims, links: &mut [Matrix3<T>], signs: &[LinkSign]) {
+        links.par_chunks_exact_mut(NDIM).enumerate().for_each(|(site, links)| {
+            let coordinates = dims.coordinates(site);
+            for (mu, link) in links.iter_mut().enumerate() {
+                let here = LinkSign { direction: Dims::direction_name(mu), slice: coordinates[mu] };
+                if signs.contains(&here) {
+                    *link = link.scale(-T::one());
+                }
+            }
+        });
+    }
+    let dims = config.dims();
+    match config.links_mut() {
+        Links::Single(links) => change(dims, links, signs),
+        Links::Double(links) => change(dims, links, signs),
+    }
+}
+
 /// The larger of max |U U† − 1| and |det U − 1|; infinite where they overflow.
 fn deviation(link: &Matrix3<f64>) -> f64 {
     let (unitarity, determinant) = (link.unitarity_deviation(), (link.determinant() - 1.0).norm());
@@ -77,6 +157,43 @@ mod tests {
             );
         }
         assert!(check_finite(&with(30, 1e300)).is_ok());
+    }
+
+    #[test]
+    fn boundary_signs_are_found_and_taken_out() {
+        let sign = |direction, slice| LinkSign { direction, slice };
+        for signs in [vec![sign('t', 5)], vec![sign('t', 0)], vec![sign('x', 1), sign('t', 5)]] {
+            let unit = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
+            let mut config = unit.clone();
+            change_signs(&mut config, &signs);
+            assert_eq!(boundary_signs(&config), signs);
+            assert!(check_special_unitary(&config).is_err());
+            change_signs(&mut config, &signs);
+            assert_eq!(config, unit);
+        }
+        // Half a slice, two slices, staggered phases, and links that are no unitary matrices.
+        let patterns: [fn([usize; 4], usize) -> f64; 4] = [
+            |[x, _, _, t], mu| if mu == 3 && t == 5 && x == 0 { -1.0 } else { 1.0 },
+            |[_, _, _, t], mu| if mu == 3 && t > 3 { -1.0 } else { 1.0 },
+            |[x, y, z, _], mu| {
+                if (x * usize::from(mu > 0) + y * usize::from(mu > 1) + z * usize::from(mu > 2)) % 2 == 1 {
+                    -1.0
+                } else {
+                    1.0
+                }
+            },
+            |[_, _, _, t], mu| if mu == 3 && t == 5 { -1.2 } else { 1.0 },
+        ];
+        for pattern in patterns {
+            let mut config = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
+            for index in 0..NDIM * config.dims().volume() {
+                let (site, mu) = (index / NDIM, index % NDIM);
+                let factor = pattern(config.dims().coordinates(site), mu);
+                config.set_link(site, mu, config.link(site, mu).scale(factor));
+            }
+            assert_eq!(boundary_signs(&config), []);
+        }
+        assert_eq!(boundary_signs(&with(5, f64::NAN)), []);
     }
 
     #[test]

@@ -22,13 +22,16 @@ pub struct WriteOptions<'a> {
     pub byte_order: Option<ByteOrder>,
     /// The rows of each link in a NERSC file. Other formats have three.
     pub rows: Rows,
-    /// The logical file name of an ILDG file.
+    /// The logical file name of an ILDG file; the name of the file, without its folder, if not given.
     pub lfn: Option<String>,
     /// Free text for the header; MILC takes the first 63 bytes.
     pub description: Option<String>,
     /// Told how far writing has come, in bytes.
     pub progress: Progress<'a>,
 }
+
+/// What a format that is only read lacks, and what to do.
+const NO_WRITER: (&str, &str) = ("writer", "choose ildg, scidac, nersc or milc");
 
 impl WriteOptions<'_> {
     /// The defaults of a format.
@@ -39,7 +42,9 @@ impl WriteOptions<'_> {
     /// What the format cannot hold.
     fn check(&self) -> Result<(), ErrorKind> {
         let lime = matches!(self.format, Format::Ildg | Format::SciDac);
-        let (what, remedy) = if self.format == Format::Milc && self.precision == Some(Precision::Double) {
+        let (what, remedy) = if matches!(self.format, Format::OpenQcd | Format::DdAlphaAmg) {
+            NO_WRITER
+        } else if self.format == Format::Milc && self.precision == Some(Precision::Double) {
             ("double precision", "leave the precision out, or choose another format")
         } else if lime && self.byte_order == Some(ByteOrder::Little) {
             ("little-endian form", "leave the byte order out, or choose nersc or milc")
@@ -79,6 +84,10 @@ pub fn write_gauge(
         Format::Ildg | Format::SciDac => ildg::write(&mut output, config, options)?,
         Format::Nersc => nersc::write(&mut output, config, options)?,
         Format::Milc => milc::write(&mut output, config, options)?,
+        Format::OpenQcd | Format::DdAlphaAmg => {
+            let (what, remedy) = NO_WRITER;
+            return Err(refused(ErrorKind::NotInFormat { format: options.format, what, remedy }));
+        }
     }
     output.finish()
 }

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::host::{Dims, GaugeConfiguration, Reconstruction};
-use lattice_cl::io::{self, Format, GaugeFile, ReadOptions, WriteOptions};
+use lattice_cl::io::{self, Contents, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
 use lattice_cl::scalar;
 use serde::Serializer;
 use std::ffi::OsString;
@@ -97,10 +97,13 @@ pub struct Input {
     /// Take links that are far from SU(3)
     #[arg(long)]
     pub ignore_unitarity: bool,
+    /// What to do with a boundary sign in the links of a file: refuse, remove it, or keep it
+    #[arg(long, value_name = "CHOICE", default_value_t, hide_default_value = true)]
+    pub signs_in_links: SignsInLinks,
 }
 
 impl Input {
-    /// Reads and verifies a file, with a progress bar.
+    /// Reads and verifies a gauge configuration, with a progress bar. `-` is standard input.
     pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
         self.read_and_tell(path, report, &drop)
     }
@@ -112,6 +115,32 @@ impl Input {
         report: &Report,
         extents: &dyn Fn(Dims),
     ) -> Result<GaugeFile, Failure> {
+        let file = self.showing_progress(path, report, extents, io::read_gauge_with)?;
+        warn(path, &file.warnings, report);
+        Ok(file)
+    }
+
+    /// Reads and verifies a configuration or a propagator, and returns what it is even where it fails a check.
+    pub fn inspect(&self, path: &Path, report: &Report) -> Result<Contents, Failure> {
+        let contents = self.showing_progress(path, report, &drop, io::inspect)?;
+        warn(
+            path,
+            match &contents {
+                Contents::Configuration(inspection) => &inspection.file.warnings,
+                Contents::Propagator(summary) => &summary.warnings,
+            },
+            report,
+        );
+        Ok(contents)
+    }
+
+    fn showing_progress<T>(
+        &self,
+        path: &Path,
+        report: &Report,
+        extents: &dyn Fn(Dims),
+        read: impl FnOnce(PathBuf, &ReadOptions) -> Result<T, io::Error>,
+    ) -> Result<T, Failure> {
         let bar = report.progress_of_bytes("reading");
         let progress = |done, total| {
             bar.set_length(total);
@@ -121,14 +150,45 @@ impl Input {
             dims: self.dims,
             ignore_checksum: self.ignore_checksum,
             ignore_unitarity: self.ignore_unitarity,
+            signs_in_links: self.signs_in_links,
             progress: Some(&progress),
             extents: Some(extents),
         };
-        let file = io::read_gauge_with(path, &options);
+        let path = if path == Path::new("-") { Path::new(STANDARD_INPUT) } else { path };
+        let read = read(path.to_owned(), &options);
         bar.finish_and_clear();
-        Ok(file?)
+        Ok(read?)
     }
 }
+
+/// Its name as a file.
+const STANDARD_INPUT: &str = "/dev/stdin";
+
+fn warn(path: &Path, warnings: &[String], report: &Report) {
+    for warning in warnings {
+        report.warning(format_args!("{}: {warning}", path.display()));
+    }
+}
+
+/// Entries of a header that tell where a configuration comes from, and not how its file is laid out.
+pub const PROVENANCE: [&str; 11] = [
+    LOGICAL_FILE_NAME,
+    DESCRIPTION,
+    "date",
+    "xlf-info",
+    "ENSEMBLE_ID",
+    "ENSEMBLE_LABEL",
+    "SEQUENCE_NUMBER",
+    "CREATOR",
+    "CREATOR_HARDWARE",
+    "CREATION_DATE",
+    "ARCHIVE_DATE",
+];
+
+/// The entry with the logical file name of an ILDG file.
+pub const LOGICAL_FILE_NAME: &str = "lfn";
+/// The entry with a description in free text.
+pub const DESCRIPTION: &str = "description";
 
 /// A gauge configuration to be written, with everything about it decided and checked before the work.
 #[derive(Debug)]
@@ -139,6 +199,8 @@ pub struct Output {
     pub format: Format,
     /// The precision asked for; where none was, that of the links, if the format has it.
     pub precision: Option<scalar::Precision>,
+    /// The logical file name of an ILDG file, if one was given.
+    lfn: Option<String>,
 }
 
 impl Output {
@@ -161,7 +223,19 @@ impl Output {
                 .hint("leave out --precision double, or choose --format ildg or nersc"));
         }
         io::check_writable(path)?;
-        Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into) })
+        Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into), lfn: None })
+    }
+
+    /// With the logical file name of `--lfn`.
+    ///
+    /// # Errors
+    /// When the format has no place for one.
+    pub fn with_lfn(self, lfn: Option<String>) -> Result<Self, Failure> {
+        if lfn.is_some() && self.format != Format::Ildg {
+            return Err(Failure::usage(format!("the {} format has no logical file name", self.format))
+                .hint("leave out --lfn, or choose --format ildg"));
+        }
+        Ok(Self { lfn, ..self })
     }
 
     /// The precision that links of this precision will have in the file.
@@ -187,7 +261,7 @@ impl Output {
         };
         let options = WriteOptions {
             precision: self.precision,
-            lfn,
+            lfn: self.lfn.clone().or(lfn),
             description,
             progress: Some(&progress),
             ..WriteOptions::new(self.format)

@@ -1,6 +1,6 @@
 //! `cr-solve convert`: a gauge configuration in another format or precision.
 
-use super::arguments::{Input, Output, Precision, path_text};
+use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, PROVENANCE, Precision, path_text};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table};
 use lattice_cl::host::Dims;
@@ -13,7 +13,7 @@ use std::time::Instant;
 /// The command line of `convert`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The gauge configuration to read: ILDG, SciDAC, NERSC or MILC
+    /// The gauge configuration to read; - is standard input
     input: PathBuf,
     /// The file to write
     output: PathBuf,
@@ -23,6 +23,12 @@ pub struct Arguments {
     /// The precision to write: double or single; by default that of the input
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
+    /// Replace every link by the nearest one in SU(3); the result is in double precision where the format has it
+    #[arg(long)]
+    reunitarise: bool,
+    /// The logical file name of an ILDG file; by default that of the input, or the name of the output
+    #[arg(long, value_name = "NAME")]
+    lfn: Option<String>,
     #[command(flatten)]
     reading: Input,
 }
@@ -33,6 +39,8 @@ struct Outcome {
     dims: [usize; 4],
     input: FileSummary,
     output: FileSummary,
+    /// The largest |entry| by which re-unitarising has changed a link.
+    reunitarised: Option<f64>,
     lost: Vec<String>,
     seconds: f64,
 }
@@ -56,21 +64,28 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         let message = format!("{} is the input and the output", arguments.input.display());
         return Err(Failure::usage(message).hint("give the output another name"));
     }
-    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?;
-    let file = arguments.reading.read(&arguments.input, report)?;
-    let stored = file.configuration.precision();
-    let written = output.precision_of(stored);
+    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?
+        .with_lfn(arguments.lfn.clone())?;
+    let mut file = arguments.reading.read(&arguments.input, report)?;
+    let read = file.configuration.precision();
+    let reunitarised = match arguments.reunitarise {
+        true => Some(reunitarise(&mut file, &arguments.input)?),
+        false => None,
+    };
+    let written = output.precision_of(file.configuration.precision());
     let carried =
         |name| fact(&file, name).filter(|_| is_carried_over(name, output.format)).map(str::to_owned);
-    output.write(&file.configuration, carried(LOGICAL_FILE_NAME), carried(DESCRIPTION), report)?;
+    let lfn = carried(LOGICAL_FILE_NAME).filter(|lfn| !is_own_name(lfn, &arguments.input));
+    output.write(&file.configuration, lfn, carried(DESCRIPTION), report)?;
 
     let dims = file.configuration.dims();
     let outcome = Outcome {
         schema_version: 1,
         dims: dims.extents(),
-        input: FileSummary { file: arguments.input.clone(), format: file.format, precision: stored.bits() },
+        input: FileSummary { file: arguments.input.clone(), format: file.format, precision: read.bits() },
+        lost: losses(&file, &arguments.input, output.format, written),
         output: FileSummary { file: output.path, format: output.format, precision: written.bits() },
-        lost: losses(&file, output.format, written),
+        reunitarised,
         seconds: began.elapsed().as_secs_f64(),
     };
     for lost in &outcome.lost {
@@ -85,8 +100,21 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-const LOGICAL_FILE_NAME: &str = "lfn";
-const DESCRIPTION: &str = "description";
+/// Projects the links of a file to SU(3), and returns the largest change of an entry.
+fn reunitarise(file: &mut GaugeFile, path: &Path) -> Result<f64, Failure> {
+    let reunitarised = file.configuration.reunitarised();
+    let (configuration, change) = reunitarised.map_err(|error| {
+        let message = format!("{}: {error}", path.display());
+        Failure::new(Status::File, anyhow::Error::msg(message))
+    })?;
+    file.configuration = configuration;
+    Ok(change)
+}
+
+/// Whether a logical file name is nothing but the name of the file, which another file does not take over.
+fn is_own_name(lfn: &str, path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == lfn)
+}
 
 /// Whether a file of this format has a place for an entry of another's header.
 fn is_carried_over(name: &str, format: Format) -> bool {
@@ -97,22 +125,8 @@ fn is_carried_over(name: &str, format: Format) -> bool {
     }
 }
 
-/// Entries of a header that tell where a configuration comes from, and not how its file is laid out.
-const PROVENANCE: [&str; 10] = [
-    LOGICAL_FILE_NAME,
-    DESCRIPTION,
-    "date",
-    "ENSEMBLE_ID",
-    "ENSEMBLE_LABEL",
-    "SEQUENCE_NUMBER",
-    "CREATOR",
-    "CREATOR_HARDWARE",
-    "CREATION_DATE",
-    "ARCHIVE_DATE",
-];
-
 /// Records of LIME files whose content is the configuration, is carried over, or is named where it is not.
-const KNOWN_RECORDS: [&str; 9] = [
+const KNOWN_RECORDS: [&str; 10] = [
     "scidac-private-file-xml",
     "scidac-file-xml",
     "scidac-private-record-xml",
@@ -122,6 +136,7 @@ const KNOWN_RECORDS: [&str; 9] = [
     "scidac-binary-data",
     "scidac-checksum",
     "ildg-data-lfn",
+    "xlf-info",
 ];
 
 fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
@@ -129,7 +144,7 @@ fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
 }
 
 /// What the input has and the output has not.
-fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<String> {
+fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precision) -> Vec<String> {
     let mut lost = Vec::new();
     let stored = file.configuration.precision();
     if written < stored {
@@ -141,7 +156,9 @@ fn losses(file: &GaugeFile, format: Format, written: scalar::Precision) -> Vec<S
     let not_carried_over: Vec<_> = PROVENANCE
         .into_iter()
         .filter(|&name| !is_carried_over(name, format))
-        .filter_map(|name| fact(file, name).map(|value| format!("{name} = {value}")))
+        .filter_map(|name| fact(file, name).map(|value| (name, value)))
+        .filter(|&(name, value)| name != LOGICAL_FILE_NAME || !is_own_name(value, path))
+        .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     if !not_carried_over.is_empty() {
         lost.push(format!("not carried over from the header: {}", not_carried_over.join("; ")));
@@ -162,5 +179,8 @@ fn table(outcome: &Outcome, dims: Dims) -> Table {
     table.line("extents", dims);
     table.line("input", summary(&outcome.input));
     table.line("output", summary(&outcome.output));
+    if let Some(change) = outcome.reunitarised {
+        table.line("re-unitarised", format_args!("largest change of an entry {change:.2e}"));
+    }
     table
 }

@@ -41,6 +41,9 @@ pub struct Arguments {
     /// The precision to write: double or single; by default double where the format has it
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
+    /// The logical file name of an ILDG file; by default the name of the output
+    #[arg(long, value_name = "NAME")]
+    lfn: Option<String>,
 }
 
 /// Where to start, as the command line says it.
@@ -105,7 +108,8 @@ struct Outcome {
 /// is found out before the first sweep.
 pub fn run(arguments: Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
-    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?;
+    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?
+        .with_lfn(arguments.lfn.clone())?;
     let (dims, start) = starting_point(&arguments, report)?;
     let params = GenerateParams {
         beta: arguments.beta,

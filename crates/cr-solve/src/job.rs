@@ -95,6 +95,7 @@ pub const KEYS: &[Key] = &[
     Key::new("configuration", "dims", Kind::Text),
     Key::new("configuration", "ignore-checksum", Kind::Flag),
     Key::new("configuration", "ignore-unitarity", Kind::Flag),
+    Key::new("configuration", "signs-in-links", Kind::Text),
     Key::new("configuration", "links", Kind::Count),
     Key::new("action", "kappa", Kind::Number),
     Key::new("action", "mass", Kind::Number),

@@ -33,7 +33,6 @@ use report::{ColourChoice, Report};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Once;
 
 /// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
 #[derive(Debug, Parser)]
@@ -69,8 +68,7 @@ pub struct Common {
     /// No colour in messages: the same as --color never
     #[arg(long, global = true, hide_short_help = true)]
     pub no_color: bool,
-    /// Where to compute: auto, host, all, PLATFORM.DEVICE or part of a name; several, with commas or as several
-    /// options, make a team
+    /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
     /// Compile every kernel anew, and keep none for the next run; nor are tuned kernel variants used
@@ -132,17 +130,20 @@ impl Common {
     }
 
     fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
-        let selectors = self.device.iter().flat_map(|text| Selector::list(text));
+        let selectors: Vec<Selector> = self
+            .device
+            .iter()
+            .map(|text| match text.parse() {
+                Ok(selector) => selector,
+                Err(impossible) => match impossible {},
+            })
+            .collect();
         let options = DeviceOptions {
             observer: report.search_observer(),
             compiling: report.compile_clock(),
             ..options
         };
-        let team = Team::select_with(selectors, &options)?;
-        // A benchmark opens its devices more than once.
-        static SAID: Once = Once::new();
-        SAID.call_once(|| team.remarks().iter().for_each(|remark| report.note(remark)));
-        Ok(team)
+        Ok(Team::select_with(selectors, &options)?)
     }
 }
 
@@ -157,7 +158,7 @@ enum Command {
     Generate(generate::Arguments),
     /// Find the fastest variants of the kernels on a device, and keep them for later runs
     Tune(tune::Arguments),
-    /// Show what a gauge configuration is, and verify it
+    /// Show what gauge configurations and propagators are, and verify them
     Info(info::Arguments),
     /// Write a gauge configuration in another format or precision
     Convert(convert::Arguments),
@@ -209,8 +210,12 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
             Ok(program) => program,
             Err(message) => {
                 // Help and version come this way too. If nobody reads them, that is no failure.
-                let _ = message.print().and_then(|()| std::io::stdout().flush());
-                return if message.use_stderr() { Status::Usage } else { Status::Fine };
+                let written = message.print().and_then(|()| std::io::stdout().flush());
+                return match written {
+                    _ if message.use_stderr() => Status::Usage,
+                    Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Status::File,
+                    _ => Status::Fine,
+                };
             }
         };
     let report = Report::new(&program.common);

@@ -1,0 +1,135 @@
+//! What `info` says of a gauge configuration.
+
+use super::{digits, extents};
+use crate::arguments::{PROVENANCE, path_text};
+use crate::report::Table;
+use lattice_cl::host::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
+use lattice_cl::io::{Checksum, Format, GaugeFile, HeaderCheck, LinkSign, UNITARITY_LIMIT};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize)]
+pub struct Outcome {
+    schema_version: u32,
+    kind: &'static str,
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    format: Format,
+    dims: [usize; 4],
+    precision: u32,
+    plaquette: Plaquette,
+    link_trace: f64,
+    polyakov: [f64; 2],
+    #[serde(flatten)]
+    unitarity: Unitarity,
+    signs_in_links: Vec<LinkSign>,
+    checksum: Option<Checksum>,
+    header_checks: Vec<HeaderCheck>,
+    fields: usize,
+    header: Vec<(String, String)>,
+    warnings: Vec<String>,
+}
+
+impl Outcome {
+    pub fn of(path: &Path, file: GaugeFile) -> Self {
+        let configuration = file.configuration;
+        let polyakov = polyakov_loop(&configuration);
+        Self {
+            schema_version: 1,
+            kind: "configuration",
+            file: path.to_owned(),
+            format: file.format,
+            dims: configuration.dims().extents(),
+            precision: configuration.precision().bits(),
+            plaquette: plaquette(&configuration),
+            link_trace: link_trace(&configuration),
+            polyakov: [polyakov.re, polyakov.im],
+            unitarity: unitarity(&configuration),
+            signs_in_links: file.signs,
+            checksum: file.checksum,
+            header_checks: file.header_checks,
+            fields: file.fields,
+            header: file.facts,
+            warnings: file.warnings,
+        }
+    }
+
+    /// What speaks against the file, in words.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if self.checksum.as_ref().is_some_and(|checksum| !checksum.ok) {
+            doubts.push("the checksum does not match".to_owned());
+        }
+        let mismatches = self.header_checks.iter().filter(|check| !check.ok);
+        doubts.extend(mismatches.map(|check| format!("the {} does not match", check.quantity)));
+        let Unitarity { unitarity_deviation, determinant_deviation } = self.unitarity;
+        // So put that NaN is a doubt as well.
+        if ![unitarity_deviation, determinant_deviation].iter().all(|deviation| *deviation <= UNITARITY_LIMIT)
+        {
+            doubts.push("links are far from SU(3)".to_owned());
+        }
+        doubts
+    }
+
+    /// The file in one line.
+    pub fn line(&self) -> String {
+        let checksum = match &self.checksum {
+            None => "no checksum",
+            Some(Checksum { ok: true, .. }) => "checksum verified",
+            Some(Checksum { ok: false, .. }) => "checksum MISMATCH",
+        };
+        format!(
+            "{}  {} {}, {} bits, plaquette {}, {checksum}",
+            self.file.display(),
+            self.format,
+            extents(self.dims),
+            self.precision,
+            digits(self.plaquette.average)
+        )
+    }
+
+    pub fn table(&self, verbose: bool) -> Table {
+        let Plaquette { average, spatial, temporal } = self.plaquette;
+        let [re, im] = self.polyakov;
+        let Unitarity { unitarity_deviation, determinant_deviation } = self.unitarity;
+        let mut table = Table::default();
+        table.line("file", self.file.display());
+        table.line("format", self.format);
+        table.line("extents", extents(self.dims));
+        table.line("precision", format_args!("{} bits", self.precision));
+        let [average, spatial, temporal, re] = [average, spatial, temporal, re].map(digits);
+        let sign = if im.is_sign_negative() { "" } else { "+" };
+        table.line("plaquette", format_args!("{average} (spatial {spatial}, temporal {temporal})"));
+        table.line("link trace", digits(self.link_trace));
+        table.line("Polyakov loop", format_args!("{re} {sign}{} i", digits(im)));
+        table.line("unitarity", format_args!("largest |U U† − 1| = {unitarity_deviation:.2e}"));
+        table.line("determinant", format_args!("largest |det U − 1| = {determinant_deviation:.2e}"));
+        for sign in &self.signs_in_links {
+            table.line("sign", format_args!("−1 on {sign} in the file"));
+        }
+        match &self.checksum {
+            None => table.line("checksum", "none in the file"),
+            Some(Checksum { kind, stored, ok: true, .. }) => {
+                table.line("checksum", format_args!("{kind} {stored}, verified"));
+            }
+            Some(Checksum { kind, stored, computed, ok: false }) => {
+                table.line("checksum", format_args!("{kind} MISMATCH: stored {stored}, computed {computed}"));
+            }
+        }
+        for HeaderCheck { quantity, stored, computed, ok, .. } in &self.header_checks {
+            let verdict = if *ok { "verified" } else { "MISMATCH" };
+            table.line("header", format_args!("{quantity} {verdict}: stored {stored}, computed {computed}"));
+        }
+        if self.fields > 1 {
+            table.line("fields", format_args!("{}; this is the first", self.fields));
+        }
+        for (name, value) in &self.header {
+            match PROVENANCE.iter().find(|known| *known == name) {
+                Some(&known) if !value.is_empty() => table.line(known, value),
+                None if verbose => table.line("says", format_args!("{name} = {value}")),
+                _ => {}
+            }
+        }
+        table
+    }
+}

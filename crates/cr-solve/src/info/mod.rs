@@ -1,0 +1,130 @@
+//! `cr-solve info`: what a file holds, and whether it is what it claims.
+
+mod configuration;
+mod propagator;
+
+use super::arguments::Input;
+use super::failure::{Failure, Status};
+use super::report::{Report, Table};
+use lattice_cl::io::{Contents, Error, Inspection};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// The command line of `info`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Gauge configurations or propagators; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// One line for each file
+    #[arg(long)]
+    brief: bool,
+    #[command(flatten)]
+    input: Input,
+}
+
+/// What one file turned out to be.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Configuration(Box<configuration::Outcome>),
+    Propagator(Box<propagator::Outcome>),
+}
+
+/// The results for several files, in one object.
+#[derive(Serialize)]
+struct Outcomes {
+    schema_version: u32,
+    files: Vec<Outcome>,
+}
+
+impl Outcome {
+    /// Reads a file; beside what it is comes the first check that it fails.
+    fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
+        Ok(match input.inspect(path, report)? {
+            Contents::Configuration(inspection) => {
+                let Inspection { file, problem } = *inspection;
+                let outcome = configuration::Outcome::of(path, file);
+                (Self::Configuration(Box::new(outcome)), problem)
+            }
+            Contents::Propagator(mut summary) => {
+                let problem = summary.problem.take();
+                (Self::Propagator(Box::new(propagator::Outcome::of(path, *summary))), problem)
+            }
+        })
+    }
+
+    fn table(&self, verbose: bool) -> Table {
+        match self {
+            Self::Configuration(outcome) => outcome.table(verbose),
+            Self::Propagator(outcome) => outcome.table(verbose),
+        }
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Self::Configuration(outcome) => outcome.line(),
+            Self::Propagator(outcome) => outcome.line(),
+        }
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        match self {
+            Self::Configuration(outcome) => outcome.doubts(),
+            Self::Propagator(outcome) => outcome.doubts(),
+        }
+    }
+}
+
+/// Reads files and reports on them, also where they disagree with their checks; the status then tells.
+///
+/// # Errors
+/// When the file, or the last of several that fail, cannot be read, is not valid, or disagrees with its checks.
+pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+    let mut outcomes = Vec::new();
+    let mut failures = Vec::new();
+    for path in &arguments.files {
+        // What a damaged file holds is of interest all the more.
+        match Outcome::of(path, &arguments.input, report) {
+            Ok((outcome, problem)) => {
+                match problem {
+                    Some(problem) => failures.push(Failure::from(problem)),
+                    None => warn(path, &outcome, report),
+                }
+                outcomes.push(outcome);
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if !outcomes.is_empty() {
+        let text = |outcome: &Outcome| match arguments.brief {
+            true => outcome.line(),
+            false => outcome.table(report.is_verbose()).to_string(),
+        };
+        let between = if arguments.brief { "\n" } else { "\n\n" };
+        let text = outcomes.iter().map(text).collect::<Vec<_>>().join(between);
+        match (outcomes.as_slice(), arguments.files.as_slice()) {
+            ([outcome], [_]) => report.result(text, outcome)?,
+            _ => report.result(text, &Outcomes { schema_version: 1, files: outcomes })?,
+        }
+    }
+    let Some(last) = failures.pop() else { return Ok(Status::Fine) };
+    failures.iter().for_each(|failure| report.failure(failure));
+    Err(last)
+}
+
+fn warn(path: &Path, outcome: &Outcome, report: &Report) {
+    let doubts = outcome.doubts();
+    if !doubts.is_empty() {
+        report.warning(format_args!("{}: {}", path.display(), doubts.join("; ")));
+    }
+}
+
+/// Twelve digits; of what links of SU(3) cannot give no hundreds of them.
+fn digits(value: f64) -> String {
+    if value.abs() < 1e6 { format!("{value:.12}") } else { format!("{value:e}") }
+}
+
+fn extents(dims: [usize; 4]) -> String {
+    dims.map(|extent| extent.to_string()).join("x")
+}

@@ -1,0 +1,152 @@
+//! What `info` says of a propagator: solutions of the Dirac equation.
+
+use super::extents;
+use crate::arguments::path_text;
+use crate::report::Table;
+use lattice_cl::io::{Checksum, PropagatorSummary, SolutionSummary};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize)]
+pub struct Outcome {
+    schema_version: u32,
+    kind: &'static str,
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    format: &'static str,
+    dims: [usize; 4],
+    solutions: Vec<Solution>,
+    /// Σ |x|² over all solutions and the sites of each time slice: with all twelve sources of a point, the pion correlator.
+    norm2_by_t: Vec<f64>,
+    header: Vec<(String, String)>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Solution {
+    spin: usize,
+    color: usize,
+    precision: u32,
+    norm: f64,
+    checksum: Option<Checksum>,
+}
+
+impl From<&SolutionSummary> for Solution {
+    fn from(summary: &SolutionSummary) -> Self {
+        Self {
+            spin: summary.spin,
+            color: summary.colour,
+            precision: summary.precision.bits(),
+            norm: summary.norm2_by_t.iter().sum::<f64>().sqrt(),
+            checksum: summary.checksum.clone(),
+        }
+    }
+}
+
+impl Outcome {
+    pub fn of(path: &Path, summary: PropagatorSummary) -> Self {
+        let dims = summary.dims.extents();
+        let mut norm2_by_t = vec![0.0; dims[3]];
+        for solution in &summary.solutions {
+            for (sum, norm2) in norm2_by_t.iter_mut().zip(&solution.norm2_by_t) {
+                *sum += norm2;
+            }
+        }
+        Self {
+            schema_version: 1,
+            kind: "propagator",
+            file: path.to_owned(),
+            format: "scidac",
+            dims,
+            solutions: summary.solutions.iter().map(Solution::from).collect(),
+            norm2_by_t,
+            header: summary.facts,
+            warnings: summary.warnings,
+        }
+    }
+
+    /// What speaks against the file, in words.
+    pub fn doubts(&self) -> Vec<String> {
+        let wrong = self.sums().filter(|sum| !sum.ok).count();
+        Vec::from_iter((wrong > 0).then(|| format!("{wrong} checksums do not match")))
+    }
+
+    fn sums(&self) -> impl Iterator<Item = &Checksum> {
+        self.solutions.iter().filter_map(|solution| solution.checksum.as_ref())
+    }
+
+    fn checksums(&self) -> String {
+        let (all, there) = (self.solutions.len(), self.sums().count());
+        match self.sums().filter(|sum| !sum.ok).count() {
+            _ if there == 0 => "none in the file".to_owned(),
+            0 if there == all => format!("scidac, verified for all {all} solutions"),
+            0 => format!("scidac, verified for {there} of {all} solutions; the others have none"),
+            wrong => format!("scidac, MISMATCH for {wrong} of {all} solutions"),
+        }
+    }
+
+    /// Which sources there are solutions for.
+    fn sources(&self) -> String {
+        let all = (0..4).all(|spin| (0..3).all(|color| self.has(spin, color)));
+        if all && self.solutions.len() == 12 {
+            return "12: all spins and colours".to_owned();
+        }
+        let sources = self.solutions.iter().map(|solution| format!("{}.{}", solution.spin, solution.color));
+        format!("{}: spin.colour {}", self.solutions.len(), sources.collect::<Vec<_>>().join(" "))
+    }
+
+    fn has(&self, spin: usize, color: usize) -> bool {
+        self.solutions.iter().any(|solution| (solution.spin, solution.color) == (spin, color))
+    }
+
+    fn precisions(&self) -> String {
+        let mut found: Vec<u32> = self.solutions.iter().map(|solution| solution.precision).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.iter().map(|bits| format!("{bits} bits")).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// The file in one line.
+    pub fn line(&self) -> String {
+        format!(
+            "{}  propagator {}, {}, {} solutions, norm² {:.12e}, checksum {}",
+            self.file.display(),
+            extents(self.dims),
+            self.precisions(),
+            self.solutions.len(),
+            self.norm2_by_t.iter().sum::<f64>(),
+            self.checksums()
+        )
+    }
+
+    pub fn table(&self, verbose: bool) -> Table {
+        let mut table = Table::default();
+        table.line("file", self.file.display());
+        table.line("format", "scidac, a propagator: spinors in the DeGrand-Rossi basis");
+        table.line("extents", extents(self.dims));
+        table.line("precision", self.precisions());
+        table.line("solutions", self.sources());
+        table.line("norm²", format_args!("{:.12e}, summed over all", self.norm2_by_t.iter().sum::<f64>()));
+        let shown = if verbose { self.norm2_by_t.len() } else { 4 };
+        for (t, norm2) in self.norm2_by_t.iter().enumerate().take(shown) {
+            table.line("", format_args!("{norm2:.12e} on t = {t}"));
+        }
+        if shown < self.norm2_by_t.len() {
+            table.line("", format_args!("... to t = {}, with -v", self.norm2_by_t.len() - 1));
+        }
+        if verbose {
+            for Solution { spin, color, norm, .. } in &self.solutions {
+                table.line("norm", format_args!("{norm:.12e} for spin {spin}, colour {color}"));
+            }
+        }
+        table.line("checksum", self.checksums());
+        for (name, value) in &self.header {
+            match name.as_str() {
+                "description" => table.line("description", value),
+                "date" => table.line("date", value),
+                _ => table.line("says", format_args!("{name} = {value}")),
+            }
+        }
+        table
+    }
+}

@@ -1,0 +1,63 @@
+//! Signs of a boundary condition that were left in the links of a file.
+//!
+//! MILC and QUDA multiply the t-links of the last slice by −1 for antiperiodic fermions, and files have been written of
+//! such links. The plaquette does not see the sign; the determinants of these links are −1.
+
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// What to do with a boundary sign in the links of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SignsInLinks {
+    /// Refuse the file: with the boundary condition of a solver, the sign would be there twice.
+    #[default]
+    Refuse,
+    /// Take the sign out: the links are then in SU(3), and the solver's boundary condition is the only one.
+    Remove,
+    /// Leave the links as they are: a periodic solver then has antiperiodic fermions.
+    Keep,
+}
+
+/// A sign on all links of one direction that leave one slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkSign {
+    /// x, y, z or t.
+    pub direction: char,
+    /// The coordinate of the slice in this direction, from 0.
+    pub slice: usize,
+}
+
+impl fmt::Display for LinkSign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {0}-links of the slice {0} = {1}", self.direction, self.slice)
+    }
+}
+
+/// The signs as a list in a sentence.
+pub(super) fn listed(signs: &[LinkSign]) -> String {
+    signs.iter().map(LinkSign::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+impl FromStr for SignsInLinks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "refuse" => Ok(Self::Refuse),
+            "remove" => Ok(Self::Remove),
+            "keep" => Ok(Self::Keep),
+            _ => Err(format!("`{text}` is none of refuse, remove and keep")),
+        }
+    }
+}
+
+impl fmt::Display for SignsInLinks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refuse => "refuse",
+            Self::Remove => "remove",
+            Self::Keep => "keep",
+        })
+    }
+}
