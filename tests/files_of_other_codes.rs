@@ -154,6 +154,34 @@ fn the_order_of_links_in_files_without_a_name_is_that_of_their_extents() {
 }
 
 #[test]
+fn a_text_of_numbers_is_the_configuration_published_beside_it() {
+    let Some(folder) = shared().map(|shared| shared.join("data")) else { return };
+    let given = |extents| ReadOptions { dims: Some(Dims::new(extents).unwrap()), ..Default::default() };
+    let text = folder.join("wilson_beta5.7_kappa0.141139.txt");
+    let file = read_gauge_with(&text, &given([4, 4, 4, 4])).unwrap();
+    let twin = read_gauge_with(text.with_extension("ildg"), &given([4, 4, 4, 4])).unwrap();
+    assert_eq!((file.format, file.configuration), (Format::Text, twin.configuration));
+    for extents in [[4, 4, 4, 2], [4, 4, 4, 6], [4, 4, 4, 400]] {
+        let error = read_gauge_with(&text, &given(extents)).unwrap_err();
+        let kind = &error.kind;
+        assert!(matches!(kind, ErrorKind::MissingExtents { .. } | ErrorKind::Truncated { .. }), "{error}");
+    }
+    let sound = std::fs::read(&text).unwrap();
+    let scratch = Scratch::new();
+    let read = |bytes: &[u8]| read_gauge_with(scratch.holds(bytes), &given([4, 4, 4, 4]));
+    assert!(read(&[&sound, &b"\n \n"[..]].concat()).is_ok());
+    let lines: Vec<&[u8]> = sound.split_inclusive(|&byte| byte == b'\n').collect();
+    for (line, word) in
+        [("zero\n", "line 101"), ("\n", "line 101"), ("NaN\n", "line 101"), ("1.5\n", "SU(3)")]
+    {
+        let changed = [&lines[..100], &[line.as_bytes()], &lines[101..]].concat().concat();
+        let message = read(&changed).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    }
+    assert!(read(&sound[..sound.len() / 2]).is_err() && read(b"1\n").is_err());
+}
+
+#[test]
 fn known_formats_that_are_not_read_are_named() {
     let scratch = Scratch::new();
     for (bytes, name) in [
@@ -170,7 +198,7 @@ fn known_formats_that_are_not_read_are_named() {
         ("l4444_pyquda.h5", "HDF5"),
         ("lalibe_propagator_u.h5", "HDF5"),
         ("l4444.npy", "NumPy"),
-        ("wilson_beta5.7_kappa0.141139.txt", "begins with the text"),
+        ("wilson_beta5.7_kappa0.141139.txt", "--dims 8x8x8x16"),
     ] {
         let message = read_gauge(folder.join(name)).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
@@ -327,6 +355,35 @@ fn a_boundary_sign_in_the_links_is_recognised_and_never_read_in_silence() {
         let options = ReadOptions { signs_in_links: SignsInLinks::Remove, ..Default::default() };
         let file = read_gauge_with(&scratch.path, &options).unwrap();
         assert!(file.configuration == config && file.signs.is_empty() && file.warnings.is_empty());
+    }
+}
+
+/// MILC's staggered phases: (−1)^x on y-links, (−1)^(x+y) on z-links, and so on.
+#[test]
+fn signs_of_another_pattern_are_told_from_damage() {
+    let scratch = Scratch::new();
+    let config = config();
+    let dims = config.dims();
+    let mut phased = config.clone();
+    for site in 0..dims.volume() {
+        let coordinates = dims.coordinates(site);
+        for mu in 1..NDIM {
+            if coordinates[..mu].iter().sum::<usize>() % 2 == 1 {
+                phased.set_link(site, mu, config.link(site, mu).scale(-1.0));
+            }
+        }
+    }
+    write_gauge(&scratch.path, &phased, &WriteOptions::new(Format::Ildg)).unwrap();
+    for signs_in_links in [SignsInLinks::Refuse, SignsInLinks::Remove] {
+        let options = ReadOptions { signs_in_links, ..Default::default() };
+        let error = read_gauge_with(&scratch.path, &options).unwrap_err();
+        let count = 3 * dims.volume() / 2;
+        assert!(
+            matches!(error.kind, ErrorKind::OtherSigns { count: found, .. } if found == count),
+            "{error}"
+        );
+        let options = ReadOptions { ignore_unitarity: true, ..options };
+        assert!(read_gauge_with(&scratch.path, &options).unwrap().configuration == phased);
     }
 }
 

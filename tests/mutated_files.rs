@@ -145,7 +145,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
                 let at = starts[random.below(starts.len())] + 8;
                 let lengths = [0, 1, 7, 8, u64::MAX, 1 << 63, 1 << 40, length as u64, random.next() >> 40];
                 let value = lengths[random.below(lengths.len())].to_be_bytes();
-                for (to, from) in bytes[at..].iter_mut().zip(value) {
+                for (to, from) in bytes.iter_mut().skip(at).zip(value) {
                     *to = from;
                 }
             }
@@ -217,6 +217,8 @@ fn seeds() -> Vec<Seed> {
     add("checkpoint".to_owned(), None, false);
     std::fs::write(&path, ddalphaamg(&sample([2, 2, 2, 4], Precision::Double))).unwrap();
     add("ddalphaamg".to_owned(), None, false);
+    std::fs::write(&path, text(&sample([2, 2, 2, 4], Precision::Single))).unwrap();
+    add("text".to_owned(), None, false);
     if let Some(shared) = shared() {
         for name in ["l4444.openqcd", "t_nersc.cfg", "lat.sample.l4444.scidac", "l4444_pyquda.h5"] {
             std::fs::copy(shared.join("data").join(name), &path).unwrap();
@@ -228,6 +230,12 @@ fn seeds() -> Vec<Seed> {
         }
     }
     seeds
+}
+
+fn text(config: &GaugeConfiguration) -> String {
+    let link = |index: usize| config.link(index / NDIM, index % NDIM);
+    let entries = (0..NDIM * config.dims().volume()).flat_map(|index| link(index).0.into_iter().flatten());
+    entries.map(|entry| format!("{:e}\n{:.16}\n", entry.re, entry.im)).collect()
 }
 
 fn ddalphaamg(config: &GaugeConfiguration) -> Vec<u8> {

@@ -66,7 +66,8 @@ pub enum ErrorKind {
     #[error(
         "not a gauge configuration of a known format: the file begins with {found}. LIME files (ILDG, SciDAC) begin \
          with the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER`, MILC with the number 20103, openQCD and DDalphaAMG \
-         with the extents of a file of that size. Name a file in one of these formats"
+         with the extents of a file of that size, text with a number on its first line. Name a file in one of these \
+         formats"
     )]
     UnknownFormat {
         /// The first bytes, as text where they are text.
@@ -307,6 +308,17 @@ pub enum ErrorKind {
     SignsInLinks {
         /// The directions and slices.
         signs: Vec<LinkSign>,
+    },
+    /// Links are unitary, and some have determinant −1, though not those of a boundary condition.
+    #[error(
+        "{count} of the {links} links have determinant -1, and not those of one slice: staggered phases or other signs are \
+         in the links; write the file without them (`--ignore-unitarity` takes it nevertheless)"
+    )]
+    OtherSigns {
+        /// Links with determinant −1.
+        count: usize,
+        /// All links.
+        links: usize,
     },
     /// A format cannot hold what was asked for.
     #[error("the {format} format has no {what}; {remedy}")]

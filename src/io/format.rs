@@ -20,6 +20,8 @@ pub enum Format {
     OpenQcd,
     /// DDalphaAMG: all links with t slowest, little-endian. It is read, not written.
     DdAlphaAmg,
+    /// One number a line, t slowest, without a header (Bridge++). It is read, not written.
+    Text,
 }
 
 impl Format {
@@ -35,6 +37,7 @@ impl Format {
             Format::Milc => "milc",
             Format::OpenQcd => "openqcd",
             Format::DdAlphaAmg => "ddalphaamg",
+            Format::Text => "text",
         }
     }
 }

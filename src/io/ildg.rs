@@ -23,6 +23,7 @@ use super::metadata::{self, Content, Problem, ScidacRecord};
 use super::numbers::ByteOrder;
 use super::output::Output;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use super::text;
 use super::write::WriteOptions;
 use crate::host::{Dims, GaugeConfiguration, plaquette};
 use crate::scalar::Precision;
@@ -288,9 +289,7 @@ impl LimeFile {
             }
         };
         if let (Err(_), Some(given)) = (&stored, given) {
-            warnings.push(format!(
-                "the file does not say its extents; of {given} only the number of sites was checked, not their order"
-            ));
+            warnings.push(text::unchecked_extents(given));
         }
         Ok((extents(input, stored, given)?, declared))
     }

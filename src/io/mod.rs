@@ -1,6 +1,6 @@
 //! Gauge configurations and propagators in files: parse, verify, write.
 //!
-//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC, MILC, openQCD and DDalphaAMG files and tells them apart by their
+//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC, MILC, openQCD, DDalphaAMG and text files and tells them apart by their
 //! content; [`write_gauge`] writes the first four; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
 //! Dirac equation. Nothing here knows of devices: what comes in and goes out is plain host data.
 //!
@@ -25,6 +25,7 @@ mod payload;
 mod propagators;
 mod read;
 mod signs;
+mod text;
 mod universal;
 mod validate;
 mod write;

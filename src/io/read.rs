@@ -8,8 +8,9 @@ use super::input::Input;
 use super::payload::Progress;
 use super::propagators::{self, PropagatorSummary};
 use super::signs::{self, LinkSign, SignsInLinks};
-use super::{lime, milc, nersc, universal, validate};
-use crate::host::{Dims, GaugeConfiguration};
+use super::validate::Signs;
+use super::{lime, milc, nersc, text, universal, validate};
+use crate::host::{Dims, GaugeConfiguration, NDIM};
 use serde::Serialize;
 use std::path::Path;
 
@@ -85,8 +86,8 @@ pub struct HeaderCheck {
     pub ok: bool,
 }
 
-/// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC, MILC, openQCD or DDalphaAMG, told apart by their
-/// content.
+/// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or text, told apart
+/// by their content.
 ///
 /// # Errors
 /// As [`read_gauge_with`].
@@ -153,6 +154,7 @@ fn inspect_configuration(
         Family::Nersc => nersc::read(input, options)?,
         Family::Milc(order) => (milc::read(input, order, options)?, None),
         Family::Universal => (universal::read(input, options)?, None),
+        Family::Text => (text::read(input, options)?, None),
     };
     let problem = verify(&mut file, unreadable_checksum, options)
         .map_err(|kind| input.error(kind))?
@@ -221,10 +223,15 @@ fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
 /// Links that are not in SU(3). Boundary signs are found, and removed if the options say so.
 fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<ErrorKind> {
     let problem = validate::check_special_unitary(&file.configuration).err()?;
-    file.signs = validate::boundary_signs(&file.configuration);
-    if file.signs.is_empty() {
-        return Some(problem).filter(|_| !options.ignore_unitarity);
-    }
+    file.signs = match validate::signs(&file.configuration) {
+        Signs::Slices(signs) => signs,
+        Signs::None => return Some(problem).filter(|_| !options.ignore_unitarity),
+        Signs::Others(count) => {
+            let links = NDIM * file.configuration.dims().volume();
+            let problem = ErrorKind::OtherSigns { count, links };
+            return Some(problem).filter(|_| !options.ignore_unitarity);
+        }
+    };
     let listed = signs::listed(&file.signs);
     validate::change_signs(&mut file.configuration, &file.signs);
     let rest = validate::check_special_unitary(&file.configuration).err();
@@ -251,6 +258,7 @@ enum Family {
     Milc(super::ByteOrder),
     /// openQCD or DDalphaAMG.
     Universal,
+    Text,
 }
 
 /// Formats that are known but not read, by the bytes they begin with, and what to do.
@@ -288,6 +296,10 @@ fn recognise(input: &mut Input) -> Result<Family, Error> {
     }
     if let Some((_, what, remedy)) = KNOWN_OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Err(input.error(ErrorKind::OtherFormat { what, remedy }));
+    }
+    let first_line = input.bytes("the beginning of the file", 0, input.length().min(64) as usize)?;
+    if text::is_one(&first_line) {
+        return Ok(Family::Text);
     }
     Err(input.error(ErrorKind::UnknownFormat { found: shown(&start) }))
 }

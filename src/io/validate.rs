@@ -46,11 +46,19 @@ pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), E
     Err(ErrorKind::NotSpecialUnitary { coordinates, direction, deviation, limit: UNITARITY_LIMIT })
 }
 
-/// Signs that a boundary condition has left in the links.
-///
-/// A −1 on the links of one direction that leave one slice makes their determinants −1; all others have determinant 1.
-/// Empty if the determinants are those of SU(3), or −1 in any other pattern.
-pub(super) fn boundary_signs(config: &GaugeConfiguration) -> Vec<LinkSign> {
+/// Which links of a configuration have determinant −1.
+#[derive(Debug, PartialEq)]
+pub(super) enum Signs {
+    /// None, or there are links that are no unitary matrices with determinant ±1.
+    None,
+    /// All of some directions that leave one slice, as a boundary condition makes them.
+    Slices(Vec<LinkSign>),
+    /// Others, for example those with staggered phases: how many.
+    Others(usize),
+}
+
+/// Finds the signs that are in the links.
+pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
     let dims = config.dims();
     // For each direction and slice: how many of its links have determinant −1; `None` if one is neither 1 nor −1.
     let counts = (0..dims.volume())
@@ -72,7 +80,7 @@ pub(super) fn boundary_signs(config: &GaugeConfiguration) -> Vec<LinkSign> {
             },
         )
         .try_reduce(|| Slices::new(dims), |a, b| Some(a.plus(&b)));
-    let Some(Slices(counts)) = counts else { return Vec::new() };
+    let Some(Slices(counts)) = counts else { return Signs::None };
     let mut signs = Vec::new();
     for mu in 0..NDIM {
         let mut signed = (0..dims[mu]).filter(|&slice| counts[mu][slice] > 0);
@@ -81,10 +89,10 @@ pub(super) fn boundary_signs(config: &GaugeConfiguration) -> Vec<LinkSign> {
             (Some(slice), None) if counts[mu][slice] == dims.volume() / dims[mu] => {
                 signs.push(LinkSign { direction: Dims::direction_name(mu), slice });
             }
-            _ => return Vec::new(),
+            _ => return Signs::Others(counts.iter().flatten().sum()),
         }
     }
-    signs
+    if signs.is_empty() { Signs::None } else { Signs::Slices(signs) }
 }
 
 /// How far from ±1 a determinant, and how far from unitary a link, may be to show a sign.
@@ -166,7 +174,7 @@ mod tests {
             let unit = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
             let mut config = unit.clone();
             change_signs(&mut config, &signs);
-            assert_eq!(boundary_signs(&config), signs);
+            assert_eq!(super::signs(&config), Signs::Slices(signs.clone()));
             assert!(check_special_unitary(&config).is_err());
             change_signs(&mut config, &signs);
             assert_eq!(config, unit);
@@ -184,16 +192,22 @@ mod tests {
             },
             |[_, _, _, t], mu| if mu == 3 && t == 5 { -1.2 } else { 1.0 },
         ];
-        for pattern in patterns {
+        for (k, pattern) in patterns.iter().enumerate() {
+            let is_last = k + 1 == patterns.len();
             let mut config = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
             for index in 0..NDIM * config.dims().volume() {
                 let (site, mu) = (index / NDIM, index % NDIM);
                 let factor = pattern(config.dims().coordinates(site), mu);
                 config.set_link(site, mu, config.link(site, mu).scale(factor));
             }
-            assert_eq!(boundary_signs(&config), []);
+            match super::signs(&config) {
+                Signs::Others(count) => assert!(count > 0 && !is_last, "{count}"),
+                Signs::None => assert!(is_last),
+                other => panic!("{other:?}"),
+            }
         }
-        assert_eq!(boundary_signs(&with(5, f64::NAN)), []);
+        assert_eq!(super::signs(&with(5, f64::NAN)), Signs::None);
+        assert_eq!(super::signs(&with(5, 1.0)), Signs::None);
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl WriteOptions<'_> {
     /// What the format cannot hold.
     fn check(&self) -> Result<(), ErrorKind> {
         let lime = matches!(self.format, Format::Ildg | Format::SciDac);
-        let (what, remedy) = if matches!(self.format, Format::OpenQcd | Format::DdAlphaAmg) {
+        let (what, remedy) = if !Format::ALL.contains(&self.format) {
             NO_WRITER
         } else if self.format == Format::Milc && self.precision == Some(Precision::Double) {
             ("double precision", "leave the precision out, or choose another format")
@@ -84,7 +84,7 @@ pub fn write_gauge(
         Format::Ildg | Format::SciDac => ildg::write(&mut output, config, options)?,
         Format::Nersc => nersc::write(&mut output, config, options)?,
         Format::Milc => milc::write(&mut output, config, options)?,
-        Format::OpenQcd | Format::DdAlphaAmg => {
+        Format::OpenQcd | Format::DdAlphaAmg | Format::Text => {
             let (what, remedy) = NO_WRITER;
             return Err(refused(ErrorKind::NotInFormat { format: options.format, what, remedy }));
         }

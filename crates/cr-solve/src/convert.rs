@@ -2,7 +2,7 @@
 
 use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, PROVENANCE, Precision, path_text};
 use super::failure::{Failure, Status};
-use super::report::{Report, Table};
+use super::report::{Report, Table, scientific};
 use lattice_cl::host::Dims;
 use lattice_cl::io::{Format, GaugeFile};
 use lattice_cl::scalar;
@@ -180,7 +180,7 @@ fn table(outcome: &Outcome, dims: Dims) -> Table {
     table.line("input", summary(&outcome.input));
     table.line("output", summary(&outcome.output));
     if let Some(change) = outcome.reunitarised {
-        table.line("re-unitarised", format_args!("largest change of an entry {change:.2e}"));
+        table.line("re-unitarised", format_args!("largest change of an entry {}", scientific(change, 2)));
     }
     table
 }

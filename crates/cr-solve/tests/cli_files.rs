@@ -198,7 +198,7 @@ fn propagators_of_others_are_shown() {
             assert_eq!((&solution["checksum"]["ok"], &solution["precision"]), (&true.into(), &bits.into()));
         }
         let text = run(&folder, &format!("info {}", path.display())).stdout;
-        for word in ["12: all spins and colours", note, "DeGrand-Rossi", "verified for all 12"] {
+        for word in ["12: all spins and colours", note, "DeGrand-Rossi", &format!("{sums}, verified")] {
             assert!(text.contains(word), "`{word}` is not in: {text}");
         }
     }

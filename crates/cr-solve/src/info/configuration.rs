@@ -1,8 +1,8 @@
 //! What `info` says of a gauge configuration.
 
-use super::{digits, extents};
+use super::{digits, extents, shortened};
 use crate::arguments::{PROVENANCE, path_text};
-use crate::report::Table;
+use crate::report::{Table, scientific};
 use lattice_cl::host::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 use lattice_cl::io::{Checksum, Format, GaugeFile, HeaderCheck, LinkSign, UNITARITY_LIMIT};
 use serde::Serialize;
@@ -102,8 +102,11 @@ impl Outcome {
         table.line("plaquette", format_args!("{average} (spatial {spatial}, temporal {temporal})"));
         table.line("link trace", digits(self.link_trace));
         table.line("Polyakov loop", format_args!("{re} {sign}{} i", digits(im)));
-        table.line("unitarity", format_args!("largest |U U† − 1| = {unitarity_deviation:.2e}"));
-        table.line("determinant", format_args!("largest |det U − 1| = {determinant_deviation:.2e}"));
+        table.line("unitarity", format_args!("largest |U U† − 1| = {}", scientific(unitarity_deviation, 2)));
+        table.line(
+            "determinant",
+            format_args!("largest |det U − 1| = {}", scientific(determinant_deviation, 2)),
+        );
         for sign in &self.signs_in_links {
             table.line("sign", format_args!("−1 on {sign} in the file"));
         }
@@ -125,8 +128,8 @@ impl Outcome {
         }
         for (name, value) in &self.header {
             match PROVENANCE.iter().find(|known| *known == name) {
-                Some(&known) if !value.is_empty() => table.line(known, value),
-                None if verbose => table.line("says", format_args!("{name} = {value}")),
+                Some(&known) if !value.is_empty() => table.line(known, shortened(value)),
+                None if verbose => table.line("says", format_args!("{name} = {}", shortened(value))),
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ mod propagator;
 
 use super::arguments::Input;
 use super::failure::{Failure, Status};
-use super::report::{Report, Table};
+use super::report::{Report, Table, scientific};
 use lattice_cl::io::{Contents, Error, Inspection};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -122,9 +122,19 @@ fn warn(path: &Path, outcome: &Outcome, report: &Report) {
 
 /// Twelve digits; of what links of SU(3) cannot give no hundreds of them.
 fn digits(value: f64) -> String {
-    if value.abs() < 1e6 { format!("{value:.12}") } else { format!("{value:e}") }
+    if value.abs() < 1e6 { format!("{value:.12}") } else { scientific(value, 12) }
 }
 
 fn extents(dims: [usize; 4]) -> String {
     dims.map(|extent| extent.to_string()).join("x")
+}
+
+/// A text from a file, of which people see the beginning.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 1000;
+    let mut shortened: String = text.chars().take(LONGEST).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        shortened.push_str(" ... (all of it with --json)");
+    }
+    shortened
 }

@@ -1,8 +1,8 @@
 //! What `info` says of a propagator: solutions of the Dirac equation.
 
-use super::extents;
+use super::{extents, shortened};
 use crate::arguments::path_text;
-use crate::report::Table;
+use crate::report::{Table, scientific};
 use lattice_cl::io::{Checksum, PropagatorSummary, SolutionSummary};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -79,10 +79,20 @@ impl Outcome {
         let (all, there) = (self.solutions.len(), self.sums().count());
         match self.sums().filter(|sum| !sum.ok).count() {
             _ if there == 0 => "none in the file".to_owned(),
-            0 if there == all => format!("scidac, verified for all {all} solutions"),
+            0 if there == all => match self.sum_of_all() {
+                Some(sum) => format!("scidac {sum}, verified"),
+                None => format!("scidac, verified for all {all} solutions"),
+            },
             0 => format!("scidac, verified for {there} of {all} solutions; the others have none"),
             wrong => format!("scidac, MISMATCH for {wrong} of {all} solutions"),
         }
+    }
+
+    /// The sum, if all solutions have the same: if they are one, or stand in one record.
+    fn sum_of_all(&self) -> Option<&str> {
+        let mut sums = self.sums().map(|sum| sum.stored.as_str());
+        let first = sums.next()?;
+        sums.all(|sum| sum == first).then_some(first)
     }
 
     /// Which sources there are solutions for.
@@ -109,12 +119,12 @@ impl Outcome {
     /// The file in one line.
     pub fn line(&self) -> String {
         format!(
-            "{}  propagator {}, {}, {} solutions, norm² {:.12e}, checksum {}",
+            "{}  propagator {}, {}, {} solutions, norm² {}, checksum {}",
             self.file.display(),
             extents(self.dims),
             self.precisions(),
             self.solutions.len(),
-            self.norm2_by_t.iter().sum::<f64>(),
+            scientific(self.norm2_by_t.iter().sum::<f64>(), 12),
             self.checksums()
         )
     }
@@ -126,23 +136,26 @@ impl Outcome {
         table.line("extents", extents(self.dims));
         table.line("precision", self.precisions());
         table.line("solutions", self.sources());
-        table.line("norm²", format_args!("{:.12e}, summed over all", self.norm2_by_t.iter().sum::<f64>()));
+        table.line(
+            "norm²",
+            format_args!("{}, summed over all", scientific(self.norm2_by_t.iter().sum::<f64>(), 12)),
+        );
         let shown = if verbose { self.norm2_by_t.len() } else { 4 };
         for (t, norm2) in self.norm2_by_t.iter().enumerate().take(shown) {
-            table.line("", format_args!("{norm2:.12e} on t = {t}"));
+            table.line("", format_args!("{} on t = {t}", scientific(*norm2, 12)));
         }
         if shown < self.norm2_by_t.len() {
             table.line("", format_args!("... to t = {}, with -v", self.norm2_by_t.len() - 1));
         }
         if verbose {
             for Solution { spin, color, norm, .. } in &self.solutions {
-                table.line("norm", format_args!("{norm:.12e} for spin {spin}, colour {color}"));
+                table.line("norm", format_args!("{} for spin {spin}, colour {color}", scientific(*norm, 12)));
             }
         }
         table.line("checksum", self.checksums());
         for (name, value) in &self.header {
             match name.as_str() {
-                "description" => table.line("description", value),
+                "description" => table.line("description", shortened(value)),
                 "date" => table.line("date", value),
                 _ => table.line("says", format_args!("{name} = {value}")),
             }

@@ -1,0 +1,122 @@
+//! Links as text, one real number a line, as Bridge++ and Gaugefields.jl write them: t slowest, then z, y, x, the direction
+//! (x, y, z, t), the row, the column, and the real before the imaginary part.
+//!
+//! There is no header: the extents have to be given, and being in SU(3) is the only check.
+
+use super::error::{Error, ErrorKind};
+use super::format::Format;
+use super::input::{Input, quoted};
+use super::read::{GaugeFile, ReadOptions};
+use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
+use num_complex::Complex;
+use rayon::prelude::*;
+
+/// Numbers of a link.
+const REALS: usize = 18;
+
+/// Bytes read at a time.
+const CHUNK: u64 = 4 << 20;
+
+/// Bytes of the longest line.
+const LONGEST_LINE: usize = 100;
+
+/// Whether a file that begins with these bytes is one: a number, alone on its line.
+pub(super) fn is_one(start: &[u8]) -> bool {
+    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    first.len() < start.len() && number(first).is_some()
+}
+
+fn number(line: &[u8]) -> Option<f64> {
+    let line = line.trim_ascii();
+    let is_decimal = line.iter().all(|byte| byte.is_ascii_digit() || b"+-.eEdD".contains(byte));
+    if !is_decimal || line.len() > LONGEST_LINE {
+        return None;
+    }
+    // Fortran's double precision has a D.
+    let line = std::str::from_utf8(line).ok()?.replace(['d', 'D'], "e");
+    line.parse().ok()
+}
+
+/// Reads the links of a lattice of the given extents.
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
+    let Some(dims) = options.dims else {
+        let reason = "it is text with one number a line, without a header".to_owned();
+        return Err(input.error(ErrorKind::MissingExtents { reason }));
+    };
+    let wanted = NDIM * dims.volume() * REALS;
+    // A digit and the end of its line.
+    input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
+    options.tell_extents(dims);
+    let numbers = numbers(input, wanted, options)?;
+    let links = numbers
+        .par_chunks_exact(REALS)
+        .map(|reals| {
+            Matrix3::from_fn(|i, j| Complex::new(reals[2 * (3 * i + j)], reals[2 * (3 * i + j) + 1]))
+        })
+        .collect();
+    Ok(GaugeFile {
+        configuration: GaugeConfiguration::new(dims, Links::Double(links)),
+        format: Format::Text,
+        checksum: None,
+        header_checks: Vec::new(),
+        fields: 1,
+        facts: Vec::new(),
+        signs: Vec::new(),
+        warnings: vec![unchecked_extents(dims)],
+    })
+}
+
+/// The warning that nothing but their product speaks for given extents.
+pub(super) fn unchecked_extents(dims: Dims) -> String {
+    format!(
+        "the file does not say its extents; of {dims} only the number of sites was checked, not their order"
+    )
+}
+
+/// All numbers of the file, which must be as many as are wanted.
+fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Vec<f64>, Error> {
+    let mut numbers = Vec::new();
+    let bytes = (wanted * size_of::<f64>()) as u64;
+    numbers.try_reserve_exact(wanted).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
+    let (mut start, mut lines) = (0, 0);
+    while start < input.length() {
+        let count = CHUNK.min(input.length() - start);
+        let chunk = input.bytes("numbers", start, count as usize)?;
+        let is_last = start + count == input.length();
+        // Whole lines; what is left belongs to the next chunk.
+        let end = match chunk.iter().rposition(|&byte| byte == b'\n') {
+            _ if is_last => chunk.len(),
+            Some(last) => last + 1,
+            None => return Err(bad_line(input, lines, &chunk[..LONGEST_LINE])),
+        };
+        let text: Vec<&[u8]> = chunk[..end].split_inclusive(|&byte| byte == b'\n').collect();
+        let parsed: Vec<Option<f64>> = text.par_iter().map(|line| number(line)).collect();
+        for (line, value) in text.iter().zip(parsed) {
+            lines += 1;
+            match value {
+                Some(value) if numbers.len() < wanted => numbers.push(value),
+                None if line.trim_ascii().is_empty() && numbers.len() == wanted => {}
+                Some(_) => return Err(other_count(input, wanted, lines, "more")),
+                None => return Err(bad_line(input, lines - 1, line)),
+            }
+        }
+        start += end as u64;
+        if let Some(progress) = options.progress {
+            progress(start, input.length());
+        }
+    }
+    match numbers.len() == wanted {
+        true => Ok(numbers),
+        false => Err(other_count(input, wanted, lines, "no more")),
+    }
+}
+
+fn bad_line(input: &Input, before: usize, line: &[u8]) -> Error {
+    let text = quoted(String::from_utf8_lossy(line).trim());
+    input.error(ErrorKind::BadLine { line: before + 1, text, problem: "it is not a number".to_owned() })
+}
+
+fn other_count(input: &Input, wanted: usize, lines: usize, how: &str) -> Error {
+    let reason = format!("these extents take {wanted} numbers, and the text has {how} up to line {lines}");
+    input.error(ErrorKind::MissingExtents { reason })
+}
