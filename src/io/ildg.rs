@@ -16,7 +16,7 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
-use super::input::{Input, printable, quoted};
+use super::input::{Input, ignored, printable, quoted};
 use super::lime::{self, Position, Record, Records};
 use super::links::LinkLayout;
 use super::metadata::{self, Content, Problem, ScidacRecord};
@@ -132,12 +132,7 @@ impl LimeFile {
 
     /// What is odd about the file as a whole.
     pub(super) fn warning(&self, input: &Input) -> Option<String> {
-        self.rest.map(|byte| {
-            format!(
-                "the {} bytes at byte {byte}, behind the last record, mean nothing",
-                input.length() - byte
-            )
-        })
+        self.rest.map(|byte| ignored(input.length() - byte, "the last record"))
     }
 
     pub(super) fn kinds(&self) -> Vec<String> {

@@ -50,11 +50,7 @@ impl Input {
     /// A warning if the file goes on behind the links, which end at `byte`.
     pub(super) fn rest_after(&self, byte: u64) -> Option<String> {
         let rest = self.length.saturating_sub(byte);
-        (rest > 0).then(|| {
-            format!(
-                "the last {rest} bytes, behind the links, mean nothing; check the extents if they are many"
-            )
-        })
+        (rest > 0).then(|| ignored(rest, "the links") + "; check the extents if that is much")
     }
 
     /// Moves to `byte`.
@@ -122,6 +118,12 @@ pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> 
     }
     let found = if metadata.is_dir() { "a directory" } else { "a device or a pipe" };
     Err(ErrorKind::NotAFile { found })
+}
+
+/// The warning that bytes behind something are not read.
+pub(super) fn ignored(bytes: u64, behind: &str) -> String {
+    let bytes = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
+    format!("ignored {bytes} behind {behind}")
 }
 
 /// Text from a file as a message quotes it: printable, and its beginning if it is long.

@@ -213,7 +213,11 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
                 let written = message.print().and_then(|()| std::io::stdout().flush());
                 return match written {
                     _ if message.use_stderr() => Status::Usage,
-                    Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Status::File,
+                    Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                        let _ =
+                            writeln!(std::io::stderr(), "error: standard output cannot be written: {error}");
+                        Status::File
+                    }
                     _ => Status::Fine,
                 };
             }

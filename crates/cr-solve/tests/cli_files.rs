@@ -137,6 +137,21 @@ fn a_file_may_come_through_a_pipe() {
     assert!(child.status.success() && String::from_utf8(child.stdout).unwrap().contains("4x2x6x4"));
 }
 
+/// As kill -9 leaves them, in the middle of a file.
+#[cfg(unix)]
+#[test]
+fn what_killed_runs_left_of_a_file_is_removed_by_the_next_one() {
+    let folder = folder();
+    written(&folder, "a.ildg", &sample(EXTENTS, Precision::Double), Format::Ildg);
+    for name in [".b.nersc.AbC123.part", ".other.nersc.AbC123.part", ".b.nersc.notes.part"] {
+        std::fs::write(folder.path().join(name), "half of it").unwrap();
+    }
+    assert_eq!(run(&folder, "convert a.ildg b.nersc").status, 0);
+    let there = |name: &str| folder.path().join(name).exists();
+    assert!(there("b.nersc") && !there(".b.nersc.AbC123.part"));
+    assert!(there(".other.nersc.AbC123.part") && there(".b.nersc.notes.part"));
+}
+
 #[test]
 fn results_do_not_go_to_a_stream() {
     let folder = folder();
