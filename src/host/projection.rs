@@ -34,8 +34,9 @@ pub enum ProjectionError {
 }
 
 impl GaugeConfiguration {
-    /// The configuration with each link replaced by the nearest one in SU(3), in double precision, and the largest |entry|
-    /// of a change.
+    /// Replaces each link by the nearest one in SU(3), in double precision.
+    ///
+    /// Beside the configuration comes the largest |entry| of a change.
     ///
     /// # Errors
     /// When a link is singular or not finite, and without memory for the links.
@@ -50,7 +51,7 @@ impl GaugeConfiguration {
             .into_par_iter()
             .map(|index| link(index).nearest_special_unitary().unwrap_or_default())
             .collect_into_vec(&mut links);
-        // A missing element was replaced by zero, which none is.
+        // Zero stands for a missing element.
         if let Some(index) = links.par_iter().position_first(|link| *link == Matrix3::zero()) {
             let site = self.dims().coordinates(index / NDIM);
             let direction = Dims::direction_name(index % NDIM);
@@ -63,11 +64,13 @@ impl GaugeConfiguration {
 }
 
 impl Matrix3<f64> {
-    /// The V in SU(3) that is nearest to this matrix A: the one with the largest Re tr(V A†), so with the least ‖V − A‖.
+    /// The element V of SU(3) nearest to this matrix A.
+    ///
+    /// It has the largest Re tr(V A†), so the least ‖V − A‖. `None` for matrices that are singular or not finite.
     ///
     /// The start is the unitary factor W of A = W P (Newton's iteration, N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160
     /// (1986)) without the phase of its determinant. Sweeps over the SU(2) subgroups (N. Cabibbo and E. Marinari, Phys.
-    /// Lett. B 119, 387 (1982)) then go to the maximum. `None` for matrices that are singular or not finite.
+    /// Lett. B 119, 387 (1982)) then go to the maximum.
     pub fn nearest_special_unitary(&self) -> Option<Self> {
         let unitary = self.unitary_factor()?;
         let phase = Complex64::from_polar(1.0, -unitary.determinant().arg() / 3.0);
@@ -92,7 +95,7 @@ impl Matrix3<f64> {
         let mut w = *self;
         for _ in 0..MOST_STEPS {
             let inverse = w.inverse()?.adjoint();
-            // The factor brings singular values far from 1 closer, without which convergence is slow at first.
+            // The factor brings singular values closer to 1, for fewer steps.
             let norm = |m: &Self| m.0.iter().flatten().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
             let factor = (norm(&inverse) / norm(&w)).sqrt();
             let next = (w.scale(factor) + inverse.scale(1.0 / factor)).scale(0.5);

@@ -33,8 +33,9 @@ pub(super) const ILDG_DATA: &str = "ildg-binary-data";
 /// The type of records with SciDAC data.
 pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
 
-/// Reads the first gauge field of a LIME file. Its checksum is compared, not judged; beside it comes why it cannot be
-/// read, if it is there.
+/// Reads the first gauge field of a LIME file, and why its checksum cannot be read, if so.
+///
+/// The checksum is compared here, and judged by the caller.
 pub(super) fn read(
     input: &mut Input,
     file: &LimeFile,
@@ -166,8 +167,9 @@ impl LimeFile {
         Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
     }
 
-    /// The sums that the file carries for the data: in the record behind them; for the first data of a file, which
-    /// nothing else can mean, also in one before them.
+    /// The sums that the file carries for the data, in the record behind them.
+    ///
+    /// For the first data of a file they may also stand before: no other data can be meant.
     pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<StoredSums>, Error> {
         let after = self.records[data + 1..].iter().take_while(|record| !Self::is_data(record));
         let is_first = !self.records[..data].iter().any(Self::is_data);
@@ -196,7 +198,7 @@ impl LimeFile {
         configuration: &GaugeConfiguration,
     ) -> Option<HeaderCheck> {
         let mut notes = self.records.iter().filter(|record| record.kind == "xlf-info");
-        // Of several fields only the note right before one is about it.
+        // Beside several fields, a note is about the one right behind it.
         let alone = self.records.iter().filter(|record| Self::is_data(record)).count() == 1;
         let record = self.describing("xlf-info", data).or_else(|| notes.next().filter(|_| alone))?;
         let text = lime::text(input, record).ok()?;
@@ -246,8 +248,8 @@ impl LimeFile {
 
     /// The extents, and the precision where the file declares it.
     ///
-    /// They stand in `ildg-format`; in a SciDAC file, or an ILDG file without that record, in those of SciDAC. Extents that
-    /// the caller gives are compared with whatever of this can be understood.
+    /// They stand in `ildg-format`. SciDAC files, and ILDG files without that record, have them in those of SciDAC.
+    /// Extents that the caller gives are compared with whatever of this can be understood.
     fn dims_and_precision(
         &self,
         input: &mut Input,

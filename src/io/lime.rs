@@ -17,7 +17,7 @@ const VERSION: u16 = 1;
 /// The largest record of metadata that is read.
 const LARGEST_METADATA: u64 = 1 << 20;
 
-/// Records of a file; one with all solutions for a thousand sources has sixty thousand.
+/// Records of a file. All solutions for a thousand sources take sixty thousand.
 const MOST_RECORDS: usize = 1 << 17;
 
 /// Bytes behind the last record that are looked at: what tapes and copies in blocks leave.
@@ -42,7 +42,9 @@ pub(super) struct Records {
     pub(super) rest: Option<u64>,
 }
 
-/// All records of a file. Behind them may be bytes that cannot be a record, for example the end of a line.
+/// Lists the records of a file.
+///
+/// Bytes that cannot be a record may follow the last one, for example the end of a line.
 pub(super) fn records(input: &mut Input) -> Result<Records, Error> {
     let mut records = Vec::new();
     let mut start = 0;
@@ -70,8 +72,9 @@ pub(super) fn records(input: &mut Input) -> Result<Records, Error> {
     Ok(Records { records, rest: None })
 }
 
-/// Whether what follows from `start` on is the rest of a file: too short for a record and not the beginning of one, or
-/// nothing but zeros.
+/// Whether the bytes from `start` on are no record.
+///
+/// They are none if they are zeros, or too few for a record and not the beginning of one.
 fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
     let left = input.length() - start;
     if left > LONGEST_REST {

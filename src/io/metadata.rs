@@ -31,10 +31,10 @@ impl From<String> for Problem {
     }
 }
 
-/// Bytes of a record that is parsed as XML; those that codes write have less than two thousand.
+/// Bytes of a record that is parsed as XML. Codes write less than two thousand.
 const LONGEST_XML: usize = 64 << 10;
 
-/// Elements of such a record. A job's whole input, as Chroma keeps it, has some hundreds.
+/// Tags of such a record. Chroma's whole input, which it keeps there, has some hundreds.
 const MOST_TAGS: usize = 8 << 10;
 
 /// Attributes and namespaces of such a record. The parser compares each with all others.
@@ -56,7 +56,7 @@ fn parse_xml(text: &str) -> Result<Document<'_>, String> {
     Document::parse(text).map_err(|error| format!("it is not valid XML: {error}"))
 }
 
-/// At least the number of attributes: of signs = before a quotation mark, wherever they stand.
+/// An upper bound for the number of attributes: all signs = before a quotation mark.
 fn attributes(text: &str) -> usize {
     let quoted = |rest: &str| rest.trim_start().starts_with(['"', '\'']);
     text.match_indices('=').filter(|(at, _)| quoted(&text[at + 1..])).count()
@@ -123,7 +123,7 @@ pub(super) fn ildg_format(dims: Dims, precision: Precision) -> String {
     )
 }
 
-/// What a record `ildg-format` that is no valid XML still says of the extents, if it names all four.
+/// The extents in a record `ildg-format` that is no valid XML, if it names all four.
 pub(super) fn salvaged_extents(text: &str) -> Option<Dims> {
     let mut extents = [0; NDIM];
     for (extent, name) in extents.iter_mut().zip(["<lx>", "<ly>", "<lz>", "<lt>"]) {
@@ -377,7 +377,7 @@ pub(super) fn noted(text: &str) -> String {
     }
 }
 
-/// What the `scidac-file-xml` of a propagator says in words: its element `info`, or all text that it has.
+/// The words of a propagator's `scidac-file-xml`: its element `info`, or all its text.
 pub(super) fn described(text: &str) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match Elements::parse(text) {

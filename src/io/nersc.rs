@@ -28,8 +28,9 @@ const LAST_LINE: &str = "END_HEADER";
 /// Headers are a few hundred bytes long; no more than this is searched for the end of one.
 const LONGEST_HEADER: u64 = 64 << 10;
 
-/// Reads a NERSC file. Its checksum, plaquette and link trace are compared, not judged; beside it comes why the checksum
-/// cannot be read, if it is there.
+/// Reads a NERSC file, and why its checksum cannot be read, if so.
+///
+/// Checksum, plaquette and link trace are compared here, and judged by the caller.
 pub(super) fn read(
     input: &mut Input,
     options: &ReadOptions,
@@ -168,9 +169,9 @@ impl Header {
         }
     }
 
-    /// The precision, and the byte order if the name tells it, which `IEEE32` and `IEEE64` do not.
+    /// The precision, and the byte order if the name tells it.
     ///
-    /// Big-endian is the custom then. Little-endian occurs, and so do names that are wrong: the data decide.
+    /// `IEEE32` and `IEEE64` do not tell it. Big-endian is the custom. Little-endian and wrong names occur: the data decide.
     fn floating_point(&self, input: &Input) -> Result<(Precision, Option<ByteOrder>), Error> {
         use {ByteOrder::*, Precision::*};
         let entry = self.require(input, "FLOATING_POINT")?;

@@ -120,7 +120,7 @@ pub struct PropagatorSummary {
     pub dims: Dims,
     /// The solutions that could be read, in the order of the file.
     pub solutions: Vec<SolutionSummary>,
-    /// What the file says of itself, by name: its description, and κ, mass and the like where they have elements.
+    /// What the file says of itself, by name: its description, and κ or mass if they have elements.
     pub facts: Vec<(String, String)>,
     /// What a user should know, though the file could be read.
     pub warnings: Vec<String>,
@@ -170,8 +170,8 @@ pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
 
 /// Reads all solutions in a propagator file. Of the options, those that concern links mean nothing here.
 ///
-/// A record holds one solution (`DiracFermion`), or all twelve (`DiracPropagator`; source spin and colour inside of sink
-/// spin and colour).
+/// A record holds one solution (`DiracFermion`) or all twelve (`DiracPropagator`). In the latter, source spin and colour
+/// run faster than those of the sink.
 ///
 /// # Errors
 /// When the file is damaged, is no propagator of Dirac spinors, has a checksum that is not that of its data, or numbers that are not finite.
@@ -199,7 +199,7 @@ pub(super) fn is_propagator(input: &mut Input, file: &LimeFile) -> Result<bool, 
     Ok(found)
 }
 
-/// Reads and verifies all solutions, of which no more than a record's are in memory at a time.
+/// Reads and verifies all solutions, one record in memory at a time.
 pub(super) fn summarise(
     input: &mut Input,
     file: &LimeFile,
@@ -268,7 +268,7 @@ fn for_each_solution(
     Ok(dims)
 }
 
-/// The solutions of one record: none if it holds something else, twelve if it holds a whole propagator.
+/// The solutions of one record: none, one, or the twelve of a whole propagator.
 fn read_record(
     input: &mut Input,
     file: &LimeFile,
@@ -360,7 +360,7 @@ fn column_of(values: &[Spinor<f64>], column: usize, columns: usize) -> Option<Ve
     Some(field)
 }
 
-/// Spin and colour of the source that a record of one spinor a site is the solution for; `None` if it is something else.
+/// Spin and colour of the source of a solution. `None` if the record is something else.
 fn source_of(
     input: &mut Input,
     file: &LimeFile,
@@ -393,7 +393,7 @@ fn source_of(
     }
 }
 
-/// The spinors of a site: one, or as many as there are sources, whose spin and colour stand inside of those of the sink.
+/// Decodes the spinors of a site: one, or one for each source.
 fn decode<T: Stored>(bytes: &[u8], spinors: &mut [Spinor<f64>]) {
     let columns = spinors.len();
     for (column, spinor) in spinors.iter_mut().enumerate() {

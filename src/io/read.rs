@@ -21,8 +21,9 @@ pub struct ReadOptions<'a> {
     pub dims: Option<Dims>,
     /// Take a file whose checksum, plaquette or link trace is not that of its links.
     pub ignore_checksum: bool,
-    /// Take links that are far from SU(3). Infinities and NaN are refused all the same, and so is a boundary sign, which
-    /// [`ReadOptions::signs_in_links`] is for.
+    /// Take links that are far from SU(3).
+    ///
+    /// Infinities and NaN are refused all the same. So is a boundary sign: see [`ReadOptions::signs_in_links`].
     pub ignore_unitarity: bool,
     /// What to do if a boundary condition has left its sign in the links.
     pub signs_in_links: SignsInLinks,
@@ -55,10 +56,11 @@ pub struct GaugeFile {
     pub fields: usize,
     /// Other facts that the header tells, by name.
     pub facts: Vec<(String, String)>,
-    /// Boundary signs in the links of the file. The configuration has them only if they were to be kept, or the file is
-    /// refused for them.
+    /// Boundary signs in the links of the file.
+    ///
+    /// The configuration has them unless they were to be removed.
     pub signs: Vec<LinkSign>,
-    /// What a user should know, though the file could be read: sentences without a full stop.
+    /// What is odd about the file, in words.
     pub warnings: Vec<String>,
 }
 
@@ -108,11 +110,12 @@ pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     problem.map_or(Ok(file), Err)
 }
 
-/// Reads a gauge configuration and verifies it, and returns it even where a check fails.
+/// Reads and verifies a gauge configuration, and returns it even if a check fails.
+///
+/// The failed check is [`Inspection::problem`].
 ///
 /// # Errors
-/// When there are no links to return: the structure of the file is wrong, or a link is not finite. What else makes
-/// [`read_gauge_with`] fail is [`Inspection::problem`].
+/// When there are no links to return: the structure of the file is wrong, or a link is not finite.
 pub fn inspect_gauge(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Inspection, Error> {
     let mut input = Input::open(path.as_ref())?;
     let family = recognise(&mut input)?;
@@ -131,7 +134,7 @@ pub enum Contents {
 /// Reads and verifies a file, whether it holds links or solutions.
 ///
 /// # Errors
-/// As [`inspect_gauge`]. What else is wrong stands beside the contents.
+/// As [`inspect_gauge`].
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Contents, Error> {
     let mut input = Input::open(path.as_ref())?;
     let family = recognise(&mut input)?;
@@ -177,7 +180,7 @@ pub(super) fn extents(
     }
 }
 
-/// The first check that a file fails, and as an error the one that leaves nothing to show.
+/// The first check that a file fails. It is an error if it leaves nothing to show.
 fn verify(
     file: &mut GaugeFile,
     unreadable_checksum: Option<ErrorKind>,
@@ -205,8 +208,7 @@ fn checksum_problem(file: &GaugeFile, unreadable: Option<ErrorKind>) -> Option<E
 
 /// An observable in the header that is not that of the links.
 ///
-/// In LIME files it is a note of the program that wrote them. Wrong ones have been seen beside good data, so a checksum
-/// that agrees outweighs it.
+/// In LIME files it is a note of the program that wrote them. A checksum that agrees outweighs it.
 fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
     let &HeaderCheck { quantity, stored, computed, tolerance, .. } =
         file.header_checks.iter().find(|check| !check.ok)?;

@@ -1,7 +1,7 @@
-//! Links as text, one real number a line, as Bridge++ and Gaugefields.jl write them: t slowest, then z, y, x, the direction
-//! (x, y, z, t), the row, the column, and the real before the imaginary part.
+//! Links as text, one real number a line, as Bridge++ and Gaugefields.jl write them.
 //!
-//! There is no header: the extents have to be given, and being in SU(3) is the only check.
+//! The order is t (slowest), z, y, x, direction (x, y, z, t), row, column, real before imaginary part. There is no header.
+//! The caller gives the extents, and being in SU(3) is the only check.
 
 use super::error::{Error, ErrorKind};
 use super::format::Format;

@@ -8,9 +8,9 @@
 //! | 16 | the average of Re tr over all plaquettes, from 0 to 3 |
 //! | 24 | the links, row-major |
 //!
-//! openQCD stores, for each point whose coordinates have an odd sum (z fastest, then y, x, t), the link that leaves it and
-//! the one that arrives at it, in the directions t, x, y, z. DDalphaAMG stores the links that leave each point (x fastest,
-//! then y, z, t), in the directions t, z, y, x. The plaquette tells which of the two a file is.
+//! openQCD takes the points whose coordinates have an odd sum, z fastest, then y, x, t. For each it stores the links that
+//! leave it and arrive at it, in the directions t, x, y, z. DDalphaAMG stores the links that leave each point, x fastest,
+//! then y, z, t, in the directions t, z, y, x. The plaquette tells which of the two a file is.
 
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
@@ -29,7 +29,7 @@ const SITE: u64 = 576;
 /// How far the plaquette of a header may be from that of the links.
 const TOLERANCE: f64 = 1e-8;
 
-/// The extents in a header, as they stand there; `None` if the file has not the size that they ask for.
+/// The extents in a header, as they stand there. `None` if the file has another size.
 fn stored_extents(input: &mut Input) -> Result<Option<[usize; NDIM]>, Error> {
     if input.length() < HEADER {
         return Ok(None);
@@ -46,7 +46,7 @@ pub(super) fn is_one(input: &mut Input) -> Result<bool, Error> {
     stored_extents(input).map(|extents| extents.is_some())
 }
 
-/// Reads a file of one of the two formats, that which its plaquette agrees with.
+/// Reads a file in the format that its plaquette agrees with.
 pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let [t, a, b, c] = stored_extents(input)?.unwrap_or_default();
     let mut problem = None;

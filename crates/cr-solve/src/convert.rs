@@ -23,7 +23,7 @@ pub struct Arguments {
     /// The precision to write: double or single; by default that of the input
     #[arg(long, value_enum, hide_possible_values = true)]
     precision: Option<Precision>,
-    /// Replace every link by the nearest one in SU(3); the result is in double precision where the format has it
+    /// Replace every link by the nearest one in SU(3), in double precision if the format has it
     #[arg(long)]
     reunitarise: bool,
     /// The logical file name of an ILDG file; by default that of the input, or the name of the output
@@ -139,6 +139,9 @@ const KNOWN_RECORDS: [&str; 10] = [
     "xlf-info",
 ];
 
+/// Records that a message names.
+const MOST_NAMED: usize = 12;
+
 fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
     file.facts.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
@@ -164,9 +167,17 @@ fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precis
         lost.push(format!("not carried over from the header: {}", not_carried_over.join("; ")));
     }
     let records = fact(file, "records").unwrap_or_default().split(", ");
-    let unknown: Vec<_> = records.filter(|kind| !kind.is_empty() && !KNOWN_RECORDS.contains(kind)).collect();
+    let mut unknown: Vec<_> =
+        records.filter(|kind| !kind.is_empty() && !KNOWN_RECORDS.contains(kind)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
     if !unknown.is_empty() {
-        lost.push(format!("not carried over are the records {}", unknown.join(", ")));
+        let named = unknown.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = match unknown.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        lost.push(format!("not carried over are the records {named}{more}"));
     }
     lost
 }

@@ -39,7 +39,7 @@ struct Outcomes {
 }
 
 impl Outcome {
-    /// Reads a file; beside what it is comes the first check that it fails.
+    /// Reads a file: what it is, and the first check that it fails.
     fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
         Ok(match input.inspect(path, report)? {
             Contents::Configuration(inspection) => {
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// Reads files and reports on them, also where they disagree with their checks; the status then tells.
+/// Reads files and reports on them, also where they disagree with their checks.
 ///
 /// # Errors
 /// When the file, or the last of several that fail, cannot be read, is not valid, or disagrees with its checks.
@@ -120,7 +120,7 @@ fn warn(path: &Path, outcome: &Outcome, report: &Report) {
     }
 }
 
-/// Twelve digits; of what links of SU(3) cannot give no hundreds of them.
+/// Twelve digits behind the point, or an exponent for what links in SU(3) cannot give.
 fn digits(value: f64) -> String {
     if value.abs() < 1e6 { format!("{value:.12}") } else { scientific(value, 12) }
 }

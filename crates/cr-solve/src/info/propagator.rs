@@ -16,7 +16,7 @@ pub struct Outcome {
     format: &'static str,
     dims: [usize; 4],
     solutions: Vec<Solution>,
-    /// Σ |x|² over all solutions and the sites of each time slice: with all twelve sources of a point, the pion correlator.
+    /// Σ |x|² over all solutions and the sites of each time slice. With all twelve sources it is the pion correlator.
     norm2_by_t: Vec<f64>,
     header: Vec<(String, String)>,
     warnings: Vec<String>,
@@ -88,7 +88,7 @@ impl Outcome {
         }
     }
 
-    /// The sum, if all solutions have the same: if they are one, or stand in one record.
+    /// The sum that all solutions share: there is one, or they stand in one record.
     fn sum_of_all(&self) -> Option<&str> {
         let mut sums = self.sums().map(|sum| sum.stored.as_str());
         let first = sums.next()?;
