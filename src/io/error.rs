@@ -311,8 +311,8 @@ pub enum ErrorKind {
     },
     /// Links are unitary, and some have determinant −1, though not those of a boundary condition.
     #[error(
-        "{count} of the {links} links have determinant -1, and not those of one slice: staggered phases or other signs are \
-         in the links; write the file without them (`--ignore-unitarity` takes it nevertheless)"
+        "{count} of the {links} links have determinant -1, in a pattern that no boundary condition makes: staggered phases \
+         or other signs are in the links; write the file without them (`--ignore-unitarity` takes it nevertheless)"
     )]
     OtherSigns {
         /// Links with determinant −1.

@@ -243,6 +243,13 @@ fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<Erro
             validate::change_signs(&mut file.configuration, &file.signs);
         }
     }
+    for &sign in &file.signs {
+        if let Some([here, elsewhere]) = validate::odd_plaquettes(&file.configuration, sign) {
+            file.warnings.push(format!(
+                "{sign} have more than a sign: plaquettes there average {here:.4}, on other slices {elsewhere:.4}"
+            ));
+        }
+    }
     match options.signs_in_links {
         SignsInLinks::Refuse => return Some(ErrorKind::SignsInLinks { signs: file.signs.clone() }),
         SignsInLinks::Keep => file.warnings.push(format!(

@@ -113,6 +113,43 @@ impl Slices {
     }
 }
 
+/// Averages of plaquettes that differ by more than statistics: on the slice of a sign, and on all others.
+///
+/// A sign on a whole slice cancels in every plaquette. If the slice stands out, more than a sign is wrong with its links.
+pub(super) fn odd_plaquettes(config: &GaugeConfiguration, sign: LinkSign) -> Option<[f64; 2]> {
+    /// Errors of an average that are no accident, as neighbouring plaquettes are correlated.
+    const SIGMAS: f64 = 10.0;
+    let dims = config.dims();
+    let mu = (0..NDIM).find(|&mu| Dims::direction_name(mu) == sign.direction)?;
+    let plaquette = |site: usize, nu: usize| {
+        let there = config.link(site, mu) * config.link(dims.forward(site, mu), nu);
+        let back = config.link(site, nu) * config.link(dims.forward(site, nu), mu);
+        (there * back.adjoint()).trace().re / 3.0
+    };
+    // Number, sum, and sum of squares, on the slice and elsewhere.
+    let sums = (0..dims.volume())
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(|site| {
+            let mut sums = [[0.0; 3]; 2];
+            let here = usize::from(dims.coordinates(site)[mu] != sign.slice);
+            for nu in (0..NDIM).filter(|&nu| nu != mu) {
+                let value = plaquette(site, nu);
+                for (sum, term) in sums[here].iter_mut().zip([1.0, value, value * value]) {
+                    *sum += term;
+                }
+            }
+            sums
+        })
+        .reduce(Default::default, |a, b| std::array::from_fn(|k| std::array::from_fn(|i| a[k][i] + b[k][i])));
+    let [here, elsewhere] = sums.map(|[count, sum, _]| sum / count);
+    let [_, [count, _, squares]] = sums;
+    let variance = (squares / count - elsewhere * elsewhere).max(0.0);
+    let error = (variance / sums[0][0]).sqrt();
+    // Equal plaquettes, as on the free field, differ by rounding.
+    ((here - elsewhere).abs() > SIGMAS * error + 1e-6).then_some([here, elsewhere])
+}
+
 /// Multiplies the links that have these signs by −1.
 pub(super) fn change_signs(config: &mut GaugeConfiguration, signs: &[LinkSign]) {
     fn change<T: Real>(dims: Dims, links: &mut [Matrix3<T>], signs: &[LinkSign]) {
@@ -146,6 +183,8 @@ fn place(dims: Dims, index: usize) -> ([usize; NDIM], char) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::{GenerateParams, Start, generate};
+    use std::ops::ControlFlow;
 
     fn with(index: usize, value: f64) -> GaugeConfiguration {
         let mut config = GaugeConfiguration::unit(Dims::new([2, 4, 2, 6]).unwrap());
@@ -208,6 +247,29 @@ mod tests {
         }
         assert_eq!(super::signs(&with(5, f64::NAN)), Signs::None);
         assert_eq!(super::signs(&with(5, 1.0)), Signs::None);
+    }
+
+    #[test]
+    fn a_slice_with_more_than_a_sign_stands_out() {
+        let dims = Dims::new([4, 4, 4, 6]).unwrap();
+        let params = GenerateParams { beta: 6.0, sweeps: 6, ..GenerateParams::default() };
+        let config = generate(dims, Start::Hot, &params, &mut |_, _| ControlFlow::Continue(())).unwrap();
+        let sign = LinkSign { direction: 't', slice: 5 };
+        let mut signed = config.clone();
+        change_signs(&mut signed, &[sign]);
+        assert_eq!(odd_plaquettes(&config, sign), None);
+        assert_eq!(odd_plaquettes(&signed, sign), None);
+        assert_eq!(odd_plaquettes(&GaugeConfiguration::unit(dims), sign), None);
+        // The third row alone: the determinant is -1 as well.
+        let mut third = config.clone();
+        for site in (0..dims.volume()).filter(|&site| dims.coordinates(site)[3] == 5) {
+            let mut link = config.link(site, 3);
+            link.0[2] = link.0[2].map(|entry| -entry);
+            third.set_link(site, 3, link);
+        }
+        assert_eq!(signs(&third), Signs::Slices(vec![sign]));
+        let [here, elsewhere] = odd_plaquettes(&third, sign).unwrap();
+        assert!(here < elsewhere, "{here} {elsewhere}");
     }
 
     #[test]
