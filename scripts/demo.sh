@@ -18,9 +18,9 @@ start=$SECONDS
 step() { printf '\n$ cr-solve %s\n' "$*"; "$solve" "$@"; }
 
 step devices
-step generate --dims 8x8x8x16 --beta 6.0 --sweeps 100 --seed 1 --output "$out/b6.0.ildg"
+step generate --dims 8x8x8x16 --beta 6.0 --sweeps 100 --seed 1 --output "$out/b6.0.ildg" --force
 step info "$out/b6.0.ildg"
-step invert "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/residual.svg" --output "$out/solution.lime"
+step invert "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/residual.svg" --output "$out/solution.lime" --force
 step spectrum "$out/b6.0.ildg" --kappa 0.150 --no-tune --plot "$out/pion.svg"
 
 printf '\ndemo: done in %d seconds. In %s/: a configuration, a solution, residual.svg and pion.svg\n' $((SECONDS - start)) "$out"

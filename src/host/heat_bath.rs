@@ -126,6 +126,21 @@ pub fn generate(
     params: &GenerateParams,
     observer: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
 ) -> Result<GaugeConfiguration, GenerateError> {
+    generate_watched(dims, start, params, &mut |sweep, configuration| {
+        observer(sweep, plaquette(configuration).average)
+    })
+}
+
+/// As [`generate`]; `watch` is given the configuration after each sweep, to keep it for example.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_watched(
+    dims: Dims,
+    start: Start,
+    params: &GenerateParams,
+    watch: &mut dyn FnMut(usize, &GaugeConfiguration) -> ControlFlow<()>,
+) -> Result<GaugeConfiguration, GenerateError> {
     check_params(params)?;
     let mut configuration = starting_configuration(dims, start, params.seed)?;
     for sweep in 0..params.sweeps {
@@ -133,7 +148,7 @@ pub fn generate(
         for _ in 0..params.overrelaxation {
             overrelaxation_sweep(&mut configuration);
         }
-        if observer(sweep + 1, plaquette(&configuration).average).is_break() {
+        if watch(sweep + 1, &configuration).is_break() {
             break;
         }
     }

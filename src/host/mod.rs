@@ -32,7 +32,7 @@ pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
 pub use dims::{Dims, DimsError, NDIM};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
-pub use heat_bath::{GenerateError, GenerateParams, Start, generate};
+pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
 pub use philox::Philox;

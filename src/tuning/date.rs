@@ -9,7 +9,7 @@ pub fn today() -> String {
 }
 
 /// The date so many days after the first of January 1970, in the Gregorian calendar.
-fn date(mut days: u64) -> String {
+pub fn date(mut days: u64) -> String {
     let is_leap =
         |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

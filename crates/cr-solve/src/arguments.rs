@@ -67,6 +67,29 @@ pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(&path.display())
 }
 
+/// Whether a file that is there already may be overwritten.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Overwriting {
+    /// Overwrite the output if it is there already
+    #[arg(long, hide_short_help = true)]
+    pub force: bool,
+}
+
+impl Overwriting {
+    /// Checks that `--output` overwrites nothing.
+    ///
+    /// # Errors
+    /// When it does and may not.
+    pub fn check(self, output: &Path) -> Result<(), Failure> {
+        // What is no file is refused with better words.
+        if self.force || !output.is_file() {
+            return Ok(());
+        }
+        let message = format!("the output {} is there already", output.display());
+        Err(Failure::usage(message).hint("give it another name, or --force to overwrite it"))
+    }
+}
+
 /// How many bits a real number has, as an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Precision {
@@ -89,13 +112,13 @@ impl From<Precision> for scalar::Precision {
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Input {
     /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16 or four words
-    #[arg(long, value_name = "EXTENTS")]
+    #[arg(long, value_name = "EXTENTS", hide_short_help = true)]
     pub dims: Option<Dims>,
     /// Take a file whose checksum, plaquette or link trace is not that of its links
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub ignore_checksum: bool,
     /// Take links that are far from SU(3)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub ignore_unitarity: bool,
     /// What to do with a boundary sign in the links of a file: refuse, remove it, or keep it
     #[arg(long, value_name = "CHOICE", default_value_t, hide_default_value = true)]
@@ -207,11 +230,13 @@ impl Output {
     /// Decides on the format, by the ending of the name if none is given.
     ///
     /// # Errors
-    /// When the format is not clear or does not have this precision, and when no file can be written at `path`.
+    /// When the format is not clear or does not have this precision, when there is a file at `path` already that may not be overwritten, and when none can be
+    /// written there.
     pub fn prepare(
         path: &Path,
         format: Option<Format>,
         precision: Option<Precision>,
+        overwriting: Overwriting,
     ) -> Result<Self, Failure> {
         let Some(format) = format.or_else(|| format_of_ending(path)) else {
             let message = format!("the name {} does not tell the format to write", path.display());
@@ -222,6 +247,7 @@ impl Output {
             return Err(Failure::usage("the milc format is in single precision only".to_owned())
                 .hint("leave out --precision double, or choose --format ildg or nersc"));
         }
+        overwriting.check(path)?;
         io::check_writable(path)?;
         Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into), lfn: None })
     }

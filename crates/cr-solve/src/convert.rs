@@ -1,6 +1,8 @@
 //! `cr-solve convert`: a gauge configuration in another format or precision.
 
-use super::arguments::{DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, PROVENANCE, Precision, path_text};
+use super::arguments::{
+    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, PROVENANCE, Precision, path_text,
+};
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
 use lattice_cl::host::Dims;
@@ -29,6 +31,8 @@ pub struct Arguments {
     /// The logical file name of an ILDG file; by default that of the input, or the name of the output
     #[arg(long, value_name = "NAME")]
     lfn: Option<String>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     reading: Input,
 }
@@ -64,8 +68,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         let message = format!("{} is the input and the output", arguments.input.display());
         return Err(Failure::usage(message).hint("give the output another name"));
     }
-    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?
-        .with_lfn(arguments.lfn.clone())?;
+    let output =
+        Output::prepare(&arguments.output, arguments.format, arguments.precision, arguments.overwriting)?
+            .with_lfn(arguments.lfn.clone())?;
     let mut file = arguments.reading.read(&arguments.input, report)?;
     let read = file.configuration.precision();
     let reunitarised = match arguments.reunitarise {

@@ -2,11 +2,12 @@
 
 use super::Common;
 use super::arguments::{Input, reconstruction};
-use super::checkpoint::{Checkpointing, Identity, Session, fingerprint};
+use super::checkpoint::{Checkpointing, Identity, Session};
 use super::failure::{Failure, Status};
+use super::provenance::{Configuration, Provenance};
 use super::report::Report;
 use super::trace::Trace;
-use crate::plot::PlotError;
+use crate::plot::{self, PlotError};
 use lattice_cl::device::{DeviceError, Recorder, Team};
 use lattice_cl::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
@@ -23,7 +24,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
 #[derive(Debug, clap::Args)]
@@ -31,18 +32,18 @@ pub struct Equation {
     /// The gauge configuration: ILDG, SciDAC, NERSC or MILC
     pub file: PathBuf,
     #[command(flatten)]
-    pub input: Input,
-    #[command(flatten)]
     mass: QuarkMass,
     /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t
-    #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true)]
+    #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true, hide_short_help = true)]
     pub boundary: Boundary,
     /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
-    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction)]
+    #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
     pub links: Reconstruction,
     /// The source: point:x,y,z,t
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: PointSource,
+    #[command(flatten)]
+    pub input: Input,
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,22 +65,23 @@ pub struct Method {
     pub solver: Solver,
     /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
     /// have nothing else: cgne, bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     system: Option<System>,
     /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites, in about half as many iterations) or none
     /// (as it is)
-    #[arg(long, default_value_t = Preconditioning::EvenOdd)]
+    #[arg(long, default_value_t = Preconditioning::EvenOdd, hide_short_help = true)]
     preconditioning: Preconditioning,
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double [default: 1e-10, with --precision single 1e-5]
     #[arg(long, allow_negative_numbers = true)]
     tol: Option<f64>,
     /// Most iterations
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = CrParams::default().max_iterations)]
+    #[arg(hide_short_help = true)]
     max_iterations: usize,
     /// Precision of the iteration: double, single, mixed-single or mixed-half (the solution in double, corrections to it in single or half precision), or
     /// mixed: mixed-half where all devices are GPUs, mixed-single elsewhere [default: mixed with --solver auto, which ends in double if it must;
     /// double with a method by name]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     precision: Option<WantedPrecision>,
 }
 
@@ -232,7 +234,7 @@ impl Equation {
         let own = [
             ("command", command.to_owned()),
             ("lattice", problem.dims().to_string()),
-            ("configuration", problem.fingerprint.clone()),
+            ("configuration", problem.configuration.fingerprint()),
             (coupling.0, format!("{:?}", coupling.1)),
             ("boundary", format!("{:?}", self.boundary.signs())),
             ("links", self.links.to_string()),
@@ -266,16 +268,15 @@ impl Equation {
     ///
     /// What can be wrong with the arguments alone is found out first.
     ///
-    /// The recorder is told what the devices do from then on. A job whose state is kept needs a fingerprint of the configuration.
+    /// The recorder is told what the devices do from then on.
     pub fn set_up(
         &self,
         method: &Method,
         common: &Common,
         recorder: &Recorder,
-        checkpointing: &Checkpointing,
         report: &Report,
     ) -> Result<Problem, Failure> {
-        let start = Instant::now();
+        let (start, started) = (Instant::now(), SystemTime::now());
         let coupling = self.coupling()?;
         method.check()?;
         if coupling.kappa() > LARGEST_CRITICAL_KAPPA {
@@ -294,15 +295,20 @@ impl Equation {
             };
             self.links_on(team, report, &compile)
         })?;
-        let kept = checkpointing.file().1.is_some();
-        let fingerprint = if kept { fingerprint(&configuration) } else { String::new() };
+        let known = Configuration::new(&self.file, &configuration);
         drop(configuration);
         let wilson = Wilson::new(&links, coupling)?;
         team.finish()?;
         // Only solving is of interest.
         recorder.take()?;
         let setup = start.elapsed().saturating_sub(team.compile_time());
-        Ok(Problem { wilson, coupling, fingerprint, setup_seconds: setup.as_secs_f64() })
+        Ok(Problem {
+            wilson,
+            coupling,
+            configuration: known,
+            provenance: Provenance::new(&team, started),
+            setup_seconds: setup.as_secs_f64(),
+        })
     }
 
     /// Reads the configuration and puts it on the devices; `extents` is told the extents before the links are read.
@@ -349,8 +355,10 @@ pub struct Problem {
     pub wilson: Wilson<f64>,
     /// κ or mass.
     pub coupling: Coupling,
-    /// What tells the configuration from others; empty unless the state of the job is kept.
-    pub fingerprint: String,
+    /// What tells the configuration from others.
+    pub configuration: Configuration,
+    /// Where results come from.
+    pub provenance: Provenance,
     /// Time that all of it took, but for compilers.
     pub setup_seconds: f64,
 }
@@ -388,6 +396,19 @@ pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Resu
         None => report.note(format_args!("running on {}", device_names(&team).join(", "))),
     }
     Ok(team)
+}
+
+/// The file of `--plot`.
+///
+/// # Errors
+/// When its name says that it is no SVG.
+pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = plot else { return Ok(()) };
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
+        return Ok(());
+    }
+    let message = format!("--plot {}: plots are SVG, and the name does not end in .svg", path.display());
+    Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
 }
 
 /// The files that a job writes, with the options that name them.
@@ -733,8 +754,35 @@ impl Solving {
     }
 }
 
+/// The method that found a solution: of the automatic choice the one that it chose.
+pub fn method_text(solver: Solver, params: &SolveParams) -> String {
+    match solver {
+        Solver::Auto => params.method().to_owned(),
+        named => named.to_string(),
+    }
+}
+
+/// The method as it was asked for, and what became of it.
+pub fn solver_words(solver: Solver, method: &str) -> String {
+    match solver {
+        Solver::Auto => format!("auto: {method}"),
+        named => named.to_string(),
+    }
+}
+
+/// The title of a plot: which configuration, which mass, which lattice.
+pub fn plot_title(file: &Path, kappa: f64, dims: [usize; NDIM]) -> String {
+    let extents = dims.map(|extent| extent.to_string()).join("x");
+    format!("{}, κ = {kappa:?}, {extents}", plot::short_name(file))
+}
+
 /// Who solved what, as results say it.
-pub fn solver_text(solver: Solver, system: &str, preconditioning: &str, precision: &str) -> String {
+pub fn solver_text(
+    solver: impl fmt::Display,
+    system: &str,
+    preconditioning: &str,
+    precision: &str,
+) -> String {
     let preconditioned = match preconditioning {
         "none" => String::new(),
         _ => format!("{preconditioning} "),
@@ -752,6 +800,13 @@ pub struct AttemptOutcome {
     iterations: usize,
     residual: Residual,
     failure: Option<String>,
+}
+
+impl AttemptOutcome {
+    /// The method.
+    pub fn solver(&self) -> &str {
+        self.solver
+    }
 }
 
 impl From<&Attempt> for AttemptOutcome {

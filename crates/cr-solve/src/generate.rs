@@ -1,13 +1,17 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, Precision, path_text};
+use super::arguments::{Input, Output, Overwriting, Precision, path_text};
 use super::failure::{Failure, Status};
+use super::interrupt::Interrupt;
 use super::report::{Report, Table};
-use lattice_cl::host::{Dims, GenerateParams, Plaquette, Start, generate, plaquette};
+use lattice_cl::host::{
+    Dims, GaugeConfiguration, GenerateParams, Plaquette, Start, generate_watched, plaquette,
+};
 use lattice_cl::io::Format;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -32,9 +36,14 @@ pub struct Arguments {
     /// Where to start: cold, hot, weak:EPS (unit + EPS·noise) or a file with a configuration
     #[arg(long, value_name = "START", default_value = "cold")]
     start: StartChoice,
-    /// The file to write
-    #[arg(long, value_name = "FILE")]
+    /// The file to write: the configuration after the last sweep, also if Ctrl-C makes an earlier one the last
+    #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Write every N-th configuration too, with the number of its sweep in its name: conf.000100.ildg for --output conf.ildg
+    #[arg(long, value_name = "N")]
+    every: Option<NonZeroUsize>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// The format to write: ildg, scidac, nersc or milc; by default what the name of the file ends in
     #[arg(long)]
     format: Option<Format>,
@@ -88,7 +97,10 @@ struct Outcome {
     schema_version: u32,
     dims: [usize; 4],
     beta: f64,
+    /// Those that were done.
     sweeps: usize,
+    /// False if Ctrl-C came before the last.
+    complete: bool,
     overrelaxation: usize,
     seed: u64,
     start: String,
@@ -96,21 +108,33 @@ struct Outcome {
     plaquette_history: Vec<f64>,
     #[serde(serialize_with = "path_text")]
     output: PathBuf,
+    /// The configurations that were written on the way.
+    #[serde(serialize_with = "path_texts", skip_serializing_if = "Vec::is_empty")]
+    series: Vec<PathBuf>,
     format: Format,
     precision: u32,
     seconds: f64,
 }
 
-/// Generates a configuration and writes it.
+fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
+}
+
+/// Generates a configuration and writes it; Ctrl-C makes the sweep under way the last.
 ///
 /// # Errors
 /// When an argument is out of its range, the start cannot be read or the output cannot be written; all of this
 /// is found out before the first sweep.
-pub fn run(arguments: Arguments, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
-    let output = Output::prepare(&arguments.output, arguments.format, arguments.precision)?
-        .with_lfn(arguments.lfn.clone())?;
-    let (dims, start) = starting_point(&arguments, report)?;
+    let prepare = |path: &Path, lfn: Option<String>| {
+        Output::prepare(path, arguments.format, arguments.precision, arguments.overwriting)?.with_lfn(lfn)
+    };
+    let output = prepare(&arguments.output, arguments.lfn.clone())?;
+    for sweep in arguments.kept_sweeps() {
+        arguments.overwriting.check(&numbered(&arguments.output, sweep))?;
+    }
+    let (dims, start) = starting_point(arguments, report)?;
     let params = GenerateParams {
         beta: arguments.beta,
         sweeps: arguments.sweeps,
@@ -118,31 +142,56 @@ pub fn run(arguments: Arguments, report: &Report) -> Result<Status, Failure> {
         seed: arguments.seed,
     };
 
+    let interrupt = Interrupt::listen()?;
     let bar = report.progress("sweep", params.sweeps as u64);
-    let mut history = Vec::new();
-    let mut observer = |sweep: usize, plaquette: f64| {
+    let (mut history, mut series, mut failure) = (Vec::new(), Vec::new(), None);
+    let mut watch = |sweep: usize, configuration: &GaugeConfiguration| {
+        let plaquette = plaquette(configuration).average;
         history.push(plaquette);
         bar.set_position(sweep as u64);
         bar.set_message(format!("plaquette {plaquette:.5}"));
         tracing::info!(sweep, plaquette);
-        ControlFlow::Continue(())
+        if arguments.every.is_some_and(|every| sweep.is_multiple_of(every.get())) {
+            let path = numbered(&arguments.output, sweep);
+            let description = Some(arguments.description(sweep));
+            match prepare(&path, arguments.numbered_lfn(sweep))
+                .and_then(|output| output.write(configuration, None, description, report))
+            {
+                Ok(()) => series.push(path),
+                Err(error) => {
+                    failure = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        if interrupt.pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let generated = generate(dims, start, &params, &mut observer);
+    let generated = generate_watched(dims, start, &params, &mut watch);
     bar.finish_and_clear();
     let configuration = generated?;
+    // Whatever else failed, the sweeps are not lost.
+    let sweeps = history.len();
+    output.write(&configuration, None, Some(arguments.description(sweeps)), report)?;
+    if let Some(failure) = failure {
+        let hint = format!("{} holds the configuration after {sweeps} sweeps", output.path.display());
+        return Err(failure.hint(hint));
+    }
 
-    let description = format!(
-        "quenched SU(3), Wilson gauge action, beta {}, {} sweeps with {} over-relaxation updates each from a {} \
-         start, seed {}",
-        params.beta, params.sweeps, params.overrelaxation, arguments.start, params.seed
-    );
-    output.write(&configuration, None, Some(description), report)?;
-
+    let complete = sweeps == params.sweeps;
+    if !complete {
+        report.warning(format_args!(
+            "interrupted: {} holds the configuration after {sweeps} of {} sweeps; go on with --start {} and another --seed",
+            output.path.display(),
+            params.sweeps,
+            output.path.display()
+        ));
+    }
     let outcome = Outcome {
         schema_version: 1,
         dims: dims.extents(),
         beta: params.beta,
-        sweeps: params.sweeps,
+        sweeps,
+        complete,
         overrelaxation: params.overrelaxation,
         seed: params.seed,
         start: arguments.start.to_string(),
@@ -151,10 +200,45 @@ pub fn run(arguments: Arguments, report: &Report) -> Result<Status, Failure> {
         format: output.format,
         precision: output.precision_of(configuration.precision()).bits(),
         output: output.path,
+        series,
         seconds: began.elapsed().as_secs_f64(),
     };
     report.result(table(&outcome, dims), &outcome)?;
-    Ok(Status::Fine)
+    Ok(if complete { Status::Fine } else { interrupt.status() })
+}
+
+impl Arguments {
+    /// The sweeps after which a configuration is kept on the way, the first hundred thousand of them.
+    fn kept_sweeps(&self) -> impl Iterator<Item = usize> {
+        let every = self.every.map(NonZeroUsize::get);
+        let count = every.map_or(0, |every| self.sweeps / every).min(100_000);
+        (1..=count).map(move |k| k * every.unwrap_or(1))
+    }
+
+    /// The logical name of a configuration on the way, if one was given.
+    fn numbered_lfn(&self, sweep: usize) -> Option<String> {
+        self.lfn.as_ref().map(|lfn| format!("{lfn}.{sweep:06}"))
+    }
+
+    /// What a configuration says of itself after so many sweeps.
+    fn description(&self, sweeps: usize) -> String {
+        format!(
+            "quenched SU(3), Wilson gauge action, beta {}, {sweeps} sweeps with {} over-relaxation updates each from a {} \
+             start, seed {}",
+            self.beta, self.overrelaxation, self.start, self.seed
+        )
+    }
+}
+
+/// The name of a configuration on the way: `conf.000100.ildg`.
+fn numbered(output: &Path, sweep: usize) -> PathBuf {
+    let mut name = output.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{sweep:06}"));
+    if let Some(ending) = output.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    output.with_file_name(name)
 }
 
 fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start), Failure> {
@@ -201,6 +285,26 @@ fn table(outcome: &Outcome, dims: Dims) -> Table {
         "output",
         format_args!("{} ({}, {} bits)", outcome.output.display(), outcome.format, outcome.precision),
     );
+    if let (Some(first), Some(last)) = (outcome.series.first(), outcome.series.last()) {
+        let (first, last, count) = (first.display(), last.display(), outcome.series.len());
+        table.line("series", format_args!("{count} files, {first} to {last}"));
+    }
     table.line("seconds", format_args!("{:.2}", outcome.seconds));
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_before_the_ending() {
+        for (output, wanted) in [
+            ("conf.ildg", "conf.000100.ildg"),
+            ("a.b/run.1.nersc", "a.b/run.1.000100.nersc"),
+            ("a.b/conf", "a.b/conf.000100"),
+        ] {
+            assert_eq!(numbered(Path::new(output), 100), Path::new(wanted));
+        }
+    }
 }

@@ -1,16 +1,19 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
 use super::Common;
+use super::arguments::Overwriting;
 use super::checkpoint::Checkpointing;
 use super::equation::{
-    AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, coupling_text, drawn,
-    named_outputs, solver_text,
+    AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, check_plot, coupling_text,
+    drawn, method_text, named_outputs, plot_title, solver_text, solver_words,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
+use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, scientific};
+use super::solve_bar::SolveBar;
 use super::trace::Trace;
-use crate::plot::{self, PlotError, Series};
+use crate::plot::{self, Marks, PlotError, Series};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, PropagatorWriter};
 use lattice_cl::scalar::Precision;
@@ -33,11 +36,13 @@ pub struct Arguments {
     #[arg(long, value_name = "C", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=2))]
     colour: u8,
     /// Write the solution to this file (LIME)
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the residual history into this file (SVG)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -57,9 +62,13 @@ impl Arguments {
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct Outcome<'a> {
     schema_version: u32,
+    configuration: &'a Configuration,
+    provenance: &'a Provenance,
     solver: Solver,
+    /// Of an automatic choice the method that it chose.
+    method: String,
     system: String,
     preconditioning: String,
     kappa: f64,
@@ -88,6 +97,15 @@ struct Outcome {
     attempts: Vec<AttemptOutcome>,
 }
 
+impl Outcome<'_> {
+    /// All methods that took part.
+    fn methods(&self) -> String {
+        let mut methods: Vec<&str> = self.attempts.iter().map(AttemptOutcome::solver).collect();
+        methods.dedup();
+        if methods.is_empty() { self.method.clone() } else { methods.join(", then ") }
+    }
+}
+
 #[derive(Serialize)]
 struct Seconds {
     /// Reading, opening the devices, the operator in double; without compiling.
@@ -107,26 +125,32 @@ struct Seconds {
 /// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
 /// written all the same.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, output, plot, trace, checkpointing, .. } = arguments;
+    let Arguments { equation, method, output, plot, overwriting, trace, checkpointing, .. } = arguments;
     method.check_single_source()?;
     check_files(&equation.file, &arguments.outputs())?;
-    let resumed = checkpointing.read(&[])?;
+    check_plot(plot.as_deref())?;
+    if let Some(output) = output {
+        overwriting.check(output)?;
+    }
+    let taken = checkpointing.take(&[])?;
     let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
-    let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
+    let problem = equation.set_up(method, common, &recorder, report)?;
     let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
     let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
 
     let more = [("spin", spin.to_string()), ("colour", colour.to_string())];
     let job = equation.identity("invert", method, &problem, &more);
-    let mut session = checkpointing.session(resumed, job, problem.wilson.lattice(), interrupt, report)?;
+    let lattice = problem.wilson.lattice();
+    let progress = SolveBar::new(report, lattice.team(), method.tolerance(), 1);
+    let mut session =
+        checkpointing.session(taken, job, problem.wilson.lattice(), interrupt, progress, report)?;
     session.begin(spin, colour);
-    let spinner = report.spinner("solving");
     let mut solving = method.begin(problem.wilson.lattice().team());
     let (begun, earlier, compiled) = (Instant::now(), session.kept_time(), problem.compile_time());
     let solved = solving.solve(&problem.wilson, &source, &mut session);
     let taken = begun.elapsed().saturating_sub(problem.compile_time() - compiled);
-    spinner.finish_and_clear();
+    session.end_of_solves();
     let solved = solved?;
     let traced = trace.write(&recorder, report);
     if solved.failure == Some(SolverFailure::Interrupted) {
@@ -141,7 +165,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let prepare = (taken + earlier).saturating_sub(info.time).as_secs_f64();
     let outcome = Outcome {
         schema_version: 1,
+        configuration: &problem.configuration,
+        provenance: &problem.provenance,
         solver: method.solver,
+        method: method_text(method.solver, &params),
         system: params.system().to_string(),
         preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
@@ -205,7 +232,7 @@ fn write(
     path: &Path,
     arguments: &Arguments,
     problem: &Problem,
-    outcome: &Outcome,
+    outcome: &Outcome<'_>,
     x: &[Spinor<f64>],
 ) -> Result<(), io::Error> {
     let about = format!(
@@ -221,14 +248,16 @@ fn write(
     writer.finish()
 }
 
-fn draw(path: &Path, equation: &Equation, outcome: &Outcome) -> Result<(), PlotError> {
+fn draw(path: &Path, equation: &Equation, outcome: &Outcome<'_>) -> Result<(), PlotError> {
     let points = outcome.history.iter().enumerate().map(|(n, r)| (n as f64, *r)).collect();
-    let name = format!("{} on the {} system", outcome.solver, outcome.system);
-    let title = format!("{}, κ = {:?}", equation.file.display(), outcome.kappa);
-    plot::residual_history(path, &title, &[Series { name, points }])
+    let name = solver_text(outcome.methods(), &outcome.system, &outcome.preconditioning, &outcome.precision);
+    let title = plot_title(&equation.file, outcome.kappa, outcome.dims);
+    let marks =
+        Marks { tolerance: Some(outcome.tolerance), true_residual: Some(outcome.residual.true_residual()) };
+    plot::residual_history(path, &title, &[Series { name, points }], marks)
 }
 
-fn table(outcome: &Outcome) -> Table {
+fn table(outcome: &Outcome<'_>) -> Table {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
@@ -236,7 +265,12 @@ fn table(outcome: &Outcome) -> Table {
     table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
     table.line(
         "solver",
-        solver_text(outcome.solver, &outcome.system, &outcome.preconditioning, &outcome.precision),
+        solver_text(
+            solver_words(outcome.solver, &outcome.method),
+            &outcome.system,
+            &outcome.preconditioning,
+            &outcome.precision,
+        ),
     );
     table.line("converged", if outcome.converged { "yes" } else { "NO" });
     table.line("iterations", outcome.iterations);

@@ -7,6 +7,8 @@ use super::failure::{Failure, Status};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item, Value};
 
@@ -38,6 +40,8 @@ pub enum Kind {
     Count,
     Number,
     Flag,
+    /// A string or several.
+    Texts,
 }
 
 impl fmt::Display for Kind {
@@ -47,6 +51,7 @@ impl fmt::Display for Kind {
             Self::Count => "an integer that is not negative",
             Self::Number => "a number",
             Self::Flag => "true or false",
+            Self::Texts => "a string or a list of strings",
         })
     }
 }
@@ -59,15 +64,22 @@ pub struct Key {
     pub kind: Kind,
     /// `None`: every task has it.
     only: Option<Task>,
+    /// Whether it is an option of every command, and none of the task.
+    pub of_program: bool,
 }
 
 impl Key {
     const fn new(table: &'static str, name: &'static str, kind: Kind) -> Self {
-        Self { table, name, kind, only: None }
+        Self { table, name, kind, only: None, of_program: false }
     }
 
     const fn only(mut self, task: Task) -> Self {
         self.only = Some(task);
+        self
+    }
+
+    const fn of_program(mut self) -> Self {
+        self.of_program = true;
         self
     }
 
@@ -88,6 +100,18 @@ const COMMAND: &str = "command";
 
 /// The one key that is no option: the file on the command line.
 pub const FILE: &str = "file";
+
+/// The devices of a job, which `--device` on the command line replaces.
+const DEVICE: &str = "device";
+
+/// A job to begin with.
+pub const EXAMPLE: &str = include_str!("job_example.toml");
+
+/// The name of standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
+
+/// Bytes of a job file at most.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// All keys. Names are different in different tables too.
 pub const KEYS: &[Key] = &[
@@ -116,6 +140,9 @@ pub const KEYS: &[Key] = &[
     Key::new("outputs", "checkpoint", Kind::Text),
     Key::new("outputs", "every", Kind::Text),
     Key::new("outputs", "resume", Kind::Text),
+    Key::new("outputs", "resume-if-present", Kind::Flag),
+    Key::new("outputs", "force", Kind::Flag),
+    Key::new("devices", DEVICE, Kind::Texts).of_program(),
 ];
 
 /// Where a value was given.
@@ -182,8 +209,7 @@ impl Job {
     /// # Errors
     /// When the file cannot be read, is not TOML, or has an unknown key or a value of another type than its key's.
     pub fn read(path: &Path, overrides: &[String]) -> Result<Self, JobError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| JobError::Unreadable { path: path.to_owned(), source })?;
+        let text = text_of(path).map_err(|source| JobError::Unreadable { path: path.to_owned(), source })?;
         Self::parse(path, &text, overrides)
     }
 
@@ -277,12 +303,21 @@ impl Job {
         }
     }
 
+    /// The devices that it names, if it does.
+    pub fn devices(&self) -> Vec<String> {
+        match self.entries.get(DEVICE).map(|entry| &entry.value) {
+            Some(Value::Array(several)) => several.iter().map(plain).collect(),
+            Some(one) => vec![plain(one)],
+            None => Vec::new(),
+        }
+    }
+
     /// The words of the command line that the job stands for, after the name of the subcommand.
     pub fn words(&self) -> Vec<OsString> {
         let mut words = Vec::new();
         for Entry { key, value, .. } in self.entries.values() {
             match (key.kind, value) {
-                _ if key.name == FILE => {}
+                _ if key.name == FILE || key.of_program => {}
                 (Kind::Flag, Value::Boolean(set)) => {
                     if *set.value() {
                         words.push(format!("--{}", key.name).into());
@@ -305,6 +340,23 @@ impl Job {
     fn error(&self, place: Option<Place>, problem: String) -> JobError {
         JobError::Invalid { path: self.path.clone(), place: place.map(Spot), problem }
     }
+}
+
+/// The text of a job file, which must be a regular file, or of standard input.
+fn text_of(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let read = |reader: &mut dyn Read, text: &mut String| reader.take(MOST_BYTES + 1).read_to_string(text);
+    if path == Path::new(STANDARD_INPUT) {
+        read(&mut std::io::stdin().lock(), &mut text)?;
+    } else if std::fs::metadata(path)?.is_file() {
+        read(&mut File::open(path)?, &mut text)?;
+    } else {
+        return Err(std::io::Error::other("it is not a regular file; give - to read standard input"));
+    }
+    if text.len() as u64 > MOST_BYTES {
+        return Err(std::io::Error::other("it has more than 1 MiB, so it is no job file"));
+    }
+    Ok(text)
 }
 
 /// The text that the command line takes for a value.
@@ -390,6 +442,9 @@ fn check(key: &Key, value: &Value) -> Result<(), String> {
         Kind::Count => value.as_integer().is_some_and(|number| number >= 0),
         Kind::Number => value.is_integer() || value.is_float(),
         Kind::Flag => value.is_bool(),
+        Kind::Texts => {
+            value.is_str() || value.as_array().is_some_and(|several| several.iter().all(Value::is_str))
+        }
     };
     if right { Ok(()) } else { Err(format!("{key} is {}, but must be {}", shown(value), key.kind)) }
 }
@@ -500,6 +555,21 @@ tol = 1e-8
                 assert!(error.contains(wanted), "{text}: `{wanted}` is not in: {error}");
             }
         }
+    }
+
+    #[test]
+    fn devices_are_no_words_of_the_command() {
+        let devices = |text: &str| {
+            let job = job(&format!("{JOB}[devices]\ndevice = {text}\n"), &[])?;
+            assert!(job.words().iter().all(|word| !word.to_string_lossy().contains("device")));
+            Ok::<_, String>(job.devices())
+        };
+        assert_eq!(devices("\"host\"").unwrap(), ["host"]);
+        assert_eq!(devices("[\"0.0\", \"0.1\"]").unwrap(), ["0.0", "0.1"]);
+        assert!(job(JOB, &["device=0.1"]).map(|job| job.devices()).unwrap_err().contains("list"));
+        assert_eq!(job(JOB, &["device=host"]).unwrap().devices(), ["host"]);
+        assert!(devices("[0, 1]").unwrap_err().contains("a list of strings"));
+        assert!(job(JOB, &[]).unwrap().devices().is_empty());
     }
 
     #[test]

@@ -12,20 +12,24 @@ pub mod equation;
 pub mod extents;
 pub mod failure;
 pub mod generate;
+mod help;
 pub mod info;
 pub mod interrupt;
 pub mod invert;
 pub mod job;
 pub mod plot;
 mod progress;
+mod provenance;
 pub mod report;
 pub mod run;
+mod shell;
+mod solve_bar;
 pub mod spectrum;
 pub mod statistics;
 pub mod trace;
 pub mod tune;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};
 use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use lattice_cl::tuning;
@@ -36,7 +40,7 @@ use std::process::ExitCode;
 
 /// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
 #[derive(Debug, Parser)]
-#[command(name = "cr-solve", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "cr-solve", version, max_term_width = 100)]
 struct Program {
     #[command(flatten)]
     common: Common,
@@ -44,12 +48,8 @@ struct Program {
     command: Command,
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 fine; 1 it ran but failed (no convergence, checksum or plaquette \
-mismatch); 2 wrong usage; 3 unreadable or invalid input, or unwritable output; 4 no device or device failure; \
-130 ended by Ctrl-C, 143 by SIGTERM.";
-
 /// Options that every subcommand has.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
     /// Print the result as one JSON object
@@ -63,7 +63,7 @@ pub struct Common {
     pub verbose: u8,
     /// When to use colour in messages: auto (the default, honours NO_COLOR), always or never
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
-    #[arg(hide_possible_values = true, hide_default_value = true)]
+    #[arg(hide_possible_values = true, hide_default_value = true, hide_short_help = true)]
     pub color: ColourChoice,
     /// No colour in messages: the same as --color never
     #[arg(long, global = true, hide_short_help = true)]
@@ -71,12 +71,12 @@ pub struct Common {
     /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
-    /// Compile every kernel anew, and keep none for the next run; nor are tuned kernel variants used
-    #[arg(long, global = true)]
+    /// Compile every kernel anew, keep none for the next run, and use no tuned kernel variants
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_cache: bool,
     /// Use the kernel variants that come with the program, not those that were found fastest on this device; without
     /// this option a GPU searches for them on first use
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub no_tune: bool,
 }
 
@@ -149,15 +149,8 @@ impl Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure what the devices do
-    #[command(subcommand)]
-    Bench(bench::Bench),
-    /// List the OpenCL devices and the host, with their measured bandwidth
-    Devices,
     /// Make a quenched SU(3) configuration by heat bath and over-relaxation
     Generate(generate::Arguments),
-    /// Find the fastest variants of the kernels on a device, and keep them for later runs
-    Tune(tune::Arguments),
     /// Show what gauge configurations and propagators are, and verify them
     Info(info::Arguments),
     /// Write a gauge configuration in another format or precision
@@ -168,6 +161,18 @@ enum Command {
     Spectrum(Box<spectrum::Arguments>),
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
+    /// List the OpenCL devices and the host, with their measured bandwidth
+    Devices,
+    /// Find the fastest variants of the kernels on a device, and keep them for later runs
+    Tune(tune::Arguments),
+    /// Measure what the devices do
+    #[command(subcommand)]
+    Bench(bench::Bench),
+    /// Print the script that completes command lines in a shell
+    Completions(shell::Completions),
+    /// Write manual pages, one for each command, into a folder
+    #[command(hide = true)]
+    Man(shell::Man),
 }
 
 impl Command {
@@ -188,13 +193,15 @@ impl Command {
         match self {
             Command::Bench(bench) => bench.run(common, report),
             Command::Devices => devices::run(common, report),
-            Command::Generate(arguments) => generate::run(arguments, report),
+            Command::Generate(arguments) => generate::run(&arguments, report),
             Command::Tune(arguments) => tune::run(&arguments, common, report),
             Command::Info(arguments) => info::run(&arguments, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),
+            Command::Completions(arguments) => shell::completions(&arguments, command_line(&[]), report),
+            Command::Man(arguments) => shell::man(&arguments, command_line(&[])),
         }
     }
 }
@@ -204,24 +211,34 @@ pub fn main() -> ExitCode {
     run(std::env::args_os()).into()
 }
 
+/// The command line, with all that help says.
+fn command_line(arguments: &[OsString]) -> clap::Command {
+    help::complete(Program::command(), arguments)
+}
+
+fn parse(arguments: &[OsString]) -> Result<Program, clap::Error> {
+    let mut command = command_line(arguments);
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Program::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
-    let program =
-        match Program::try_parse_from(arguments::tell_colours_apart(arguments::join_extents(arguments))) {
-            Ok(program) => program,
-            Err(message) => {
-                // Help and version come this way too. If nobody reads them, that is no failure.
-                let written = message.print().and_then(|()| std::io::stdout().flush());
-                return match written {
-                    _ if message.use_stderr() => Status::Usage,
-                    Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                        let _ =
-                            writeln!(std::io::stderr(), "error: standard output cannot be written: {error}");
-                        Status::File
-                    }
-                    _ => Status::Fine,
-                };
-            }
-        };
+    let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));
+    let program = match parse(&arguments) {
+        Ok(program) => program,
+        Err(message) => {
+            // Help and version come this way too. If nobody reads them, that is no failure.
+            let written = message.print().and_then(|()| std::io::stdout().flush());
+            return match written {
+                _ if message.use_stderr() => Status::Usage,
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let _ = writeln!(std::io::stderr(), "error: standard output cannot be written: {error}");
+                    Status::File
+                }
+                _ => Status::Fine,
+            };
+        }
+    };
     let report = Report::new(&program.common);
     program.command.run(&program.common, &report).unwrap_or_else(|failure| {
         report.failure(&failure);
@@ -234,7 +251,6 @@ mod documents;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -7,6 +7,7 @@ use lattice_cl::io::destination;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -47,9 +48,19 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// What is marked in a plot of residuals.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// A line at the wanted residual.
+    pub tolerance: Option<f64>,
+    /// A point for ‖b − M x‖ / ‖b‖ of the solution, at the last iteration.
+    pub true_residual: Option<f64>,
+}
+
 const SIZE: (u32, u32) = (800, 560);
 const TEXT: (&str, u32) = ("sans-serif", 16);
 const HEADING: (&str, u32) = ("sans-serif", 20);
+const NOTE: (&str, u32) = ("sans-serif", 13);
 /// Colours that stay apart for colour-blind eyes and in grey (M. Okabe and K. Ito, 2008).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -66,11 +77,13 @@ const COLOURS: [RGBColor; 6] = [
 ///
 /// # Errors
 /// When no point is left, or the file cannot be written.
-pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(), PlotError> {
+pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Marks) -> Result<(), PlotError> {
     let lines: Vec<_> = series.iter().map(|line| (line.name.as_str(), logarithms(&line.points))).collect();
     let all: Vec<_> = lines.iter().flat_map(|(_, points)| points.iter().copied()).collect();
-    let (Some(iterations), Some(decades)) = (range(all.iter().map(|p| p.0)), range(all.iter().map(|p| p.1)))
-    else {
+    let mark = |value: Option<f64>| value.map(f64::log10).filter(|value| value.is_finite());
+    let (tolerance, true_residual) = (mark(marks.tolerance), mark(marks.true_residual));
+    let heights = all.iter().map(|p| p.1).chain(tolerance).chain(true_residual);
+    let (Some(iterations), Some(decades)) = (range(all.iter().map(|p| p.0)), range(heights)) else {
         return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
     draw(path, title, |area| {
@@ -95,6 +108,23 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series]) -> Result<(
                 .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
                 .label(*name)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+        }
+        if let Some(level) = tolerance {
+            let line = [(0f64.min(iterations.0), level), (iterations.1.max(1.0), level)];
+            chart
+                .draw_series(DashedLineSeries::new(line, 6, 4, BLACK.mix(0.6).stroke_width(1)))?
+                .label("tolerance")
+                .legend(|(x, y)| {
+                    let dash = |from, to| PathElement::new([(x + from, y), (x + to, y)], BLACK.mix(0.6));
+                    EmptyElement::at((0, 0)) + dash(0, 6) + dash(10, 16)
+                });
+        }
+        if let Some(level) = true_residual {
+            let cross = |point| Cross::new(point, 6, COLOURS[1].stroke_width(2));
+            chart
+                .draw_series([cross((iterations.1, level))])?
+                .label("true residual of the solution")
+                .legend(move |(x, y)| Cross::new((x + 10, y), 5, COLOURS[1].stroke_width(2)));
         }
         chart
             .configure_series_labels()
@@ -134,7 +164,7 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .configure_mesh()
             .x_labels(values.len().clamp(2, 20))
             .x_label_formatter(&|n| format!("{n:.0}"))
-            .y_desc("C(n)")
+            .y_desc("pion correlator C(n)")
             .y_max_light_lines(1)
             .x_max_light_lines(1)
             .label_style(TEXT)
@@ -161,8 +191,45 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .label_style(TEXT)
             .draw()?;
         chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
+        if let Some(text) = without_mass(effective_mass) {
+            let (width, _) = lower.dim_in_pixel();
+            let style = TextStyle::from(NOTE).pos(Pos::new(HPos::Right, VPos::Top));
+            lower.draw(&Text::new(text, (width as i32 - 24, 18), style))?;
+        }
         Ok(())
     })
+}
+
+/// Where there is no effective mass, in words.
+fn without_mass(masses: &[f64]) -> Option<String> {
+    let missing: Vec<usize> = (0..masses.len()).filter(|&n| !masses[n].is_finite()).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for n in missing {
+        match ranges.last_mut() {
+            Some((_, end)) if *end + 1 == n => *end = n,
+            _ => ranges.push((n, n)),
+        }
+    }
+    let text =
+        |&(from, to): &(usize, usize)| if from == to { from.to_string() } else { format!("{from}–{to}") };
+    let ranges: Vec<String> = ranges.iter().map(text).collect();
+    Some(format!("no effective mass at n = {}", ranges.join(", ")))
+}
+
+/// The name of a file without its folders, shortened in the middle if it is long.
+pub fn short_name(path: &Path) -> String {
+    const LONGEST: usize = 40;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST {
+        return name.into_owned();
+    }
+    let half = (LONGEST - 1) / 2;
+    let (start, end) = (&letters[..half], &letters[letters.len() - half..]);
+    format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
 }
 
 fn by_index(values: &[f64]) -> Vec<(f64, f64)> {
@@ -280,7 +347,8 @@ mod tests {
             Series { name: "conjugate residual".into(), points: residuals(0.11, 260) },
             Series { name: "conjugate gradient".into(), points: residuals(0.09, 310) },
         ];
-        residual_history(&path, "β = 6.0 <8³×16> & κ = 0.150", &series).unwrap();
+        let marks = Marks { tolerance: Some(1e-13), true_residual: Some(3e-12) };
+        residual_history(&path, "β = 6.0 <8³×16> & κ = 0.150", &series, marks).unwrap();
         let texts = texts(&path);
         for wanted in [
             "iteration",
@@ -289,6 +357,8 @@ mod tests {
             "conjugate gradient",
             "β = 6.0 <8³×16> & κ = 0.150",
             "1e-12",
+            "tolerance",
+            "true residual of the solution",
         ] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
@@ -307,7 +377,13 @@ mod tests {
         masses[8] = f64::NAN;
         correlator(&path, "pion, 8³×16", &values, &masses).unwrap();
         let texts = texts(&path);
-        for wanted in ["C(n)", "effective mass a·m(n)", "separation n (lattice spacings)", "pion, 8³×16"] {
+        for wanted in [
+            "no effective mass at n = 8",
+            "pion correlator C(n)",
+            "effective mass a·m(n)",
+            "separation n (lattice spacings)",
+            "pion, 8³×16",
+        ] {
             assert!(texts.iter().any(|text| text == wanted), "{wanted} is not among {texts:?}");
         }
         let circles = std::fs::read_to_string(&path).unwrap().matches("<circle").count();
@@ -319,7 +395,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plot.svg");
         let history = |points: &[(f64, f64)]| {
-            residual_history(&path, "odd", &[Series { name: "r".into(), points: points.to_vec() }])
+            let series = [Series { name: "r".into(), points: points.to_vec() }];
+            residual_history(
+                &path,
+                "odd",
+                &series,
+                Marks { tolerance: Some(0.0), true_residual: Some(f64::NAN) },
+            )
         };
         for points in
             [&[(0.0, 1.0)][..], &[(0.0, 1.0), (1.0, 0.0), (2.0, f64::NAN)], &[(5.0, 1e-300), (6.0, 1e300)]]
@@ -331,6 +413,23 @@ mod tests {
         assert!(matches!(correlator(&path, "odd", &[-1.0, 0.0], &[]), Err(PlotError::NothingToShow { .. })));
         correlator(&path, "odd", &[1.0], &[]).unwrap();
         correlator(&path, "odd", &[1.0, 1.0], &[0.0, 0.0]).unwrap();
+    }
+
+    #[test]
+    fn titles_keep_what_matters_of_a_long_name() {
+        assert_eq!(short_name(Path::new("/very/deep/folder/b6.0.ildg")), "b6.0.ildg");
+        let long = format!("{}κ{}.ildg", "a".repeat(60), "b".repeat(60));
+        let short = short_name(Path::new(&long));
+        assert_eq!(short.chars().count(), 39);
+        assert!(short.starts_with("aaaa") && short.contains('…') && short.ends_with("bbbb.ildg"), "{short}");
+    }
+
+    #[test]
+    fn missing_masses_are_named_in_ranges() {
+        let nan = f64::NAN;
+        assert_eq!(without_mass(&[0.5, 0.5]), None);
+        let text = without_mass(&[nan, 0.5, 0.5, nan, nan, nan]);
+        assert_eq!(text.as_deref(), Some("no effective mass at n = 0, 3–5"));
     }
 
     #[test]

@@ -106,14 +106,15 @@ impl Report {
         } else {
             print(&text)
         };
-        match written {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                let error =
-                    anyhow::Error::new(error).context("the result cannot be written to standard output");
-                Err(Failure::new(Status::File, error))
-            }
-            _ => Ok(()),
-        }
+        outcome_of_print(written)
+    }
+
+    /// A text that is the result in every form, on standard output.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn text(&self, text: impl Display) -> Result<(), Failure> {
+        outcome_of_print(print(&text))
     }
 
     /// Something worth knowing beside the result.
@@ -167,6 +168,11 @@ impl Report {
         let bar = self.bar(what, None, "{prefix} {spinner} {elapsed}");
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         bar
+    }
+
+    /// A bar with text on both sides, which shows once it has some.
+    pub fn wide_bar(&self, steps: u64) -> ProgressBar {
+        self.bar("", Some(steps), "{prefix}  {wide_bar}  {msg}")
     }
 
     /// A bar that counts bytes, of a length that is set later.
@@ -249,6 +255,17 @@ fn bar(what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
+    }
+}
+
+/// That nobody reads a result is no failure.
+fn outcome_of_print(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let error = anyhow::Error::new(error).context("the result cannot be written to standard output");
+            Err(Failure::new(Status::File, error))
+        }
+        _ => Ok(()),
     }
 }
 

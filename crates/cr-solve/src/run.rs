@@ -3,7 +3,7 @@
 use super::Common;
 use super::equation::Method;
 use super::failure::{Failure, Status};
-use super::job::{FILE, Job, KEYS, Key, Kind, Task};
+use super::job::{EXAMPLE, FILE, Job, KEYS, Key, Kind, Task};
 use super::report::Report;
 use super::{invert, spectrum};
 use clap::error::{ContextKind, ContextValue};
@@ -15,8 +15,12 @@ use std::path::{Path, PathBuf};
 /// The command line of `run`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The job: the options of invert or spectrum as TOML, in tables by what they are about
-    file: PathBuf,
+    /// The job: the options of invert or spectrum as TOML, in tables by what they are about; - for standard input
+    #[arg(required_unless_present = "example")]
+    file: Option<PathBuf>,
+    /// Print a job file to begin with
+    #[arg(long, conflicts_with_all = ["file", "set"])]
+    example: bool,
     /// Give a key this TOML value, whatever the file says; several times for several keys
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -27,34 +31,41 @@ pub struct Arguments {
 /// # Errors
 /// When the job makes no sense, and as [`invert::run`] and [`spectrum::run`].
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let job = Job::read(&arguments.file, &arguments.set)?;
+    let Some(file) = &arguments.file else {
+        report.text(EXAMPLE.trim_end())?;
+        return Ok(Status::Fine);
+    };
+    let job = Job::read(file, &arguments.set)?;
+    let mut common = common.clone();
+    if common.device.is_empty() {
+        common.device = job.devices();
+    }
     let matches = command(job.task)
         .no_binary_name(true)
         .try_get_matches_from(job.words())
         .map_err(|error| refused(&job, &error))?;
-    let hint = || format!("each option --NAME is the key NAME in {}", arguments.file.display());
+    let hint = || format!("each option --NAME is the key NAME in {}", file.display());
     let echo = |method: &Method| {
-        let resolved = resolved(job.task, &matches, method);
+        let resolved = resolved(job.task, &matches, method, &common);
         report.add_to_result(
             "job",
-            json!({ "file": arguments.file.display().to_string(), "set": arguments.set, "resolved": resolved }),
+            json!({ "file": file.display().to_string(), "set": arguments.set, "resolved": resolved }),
         );
     };
-    let file = &arguments.file;
     let done = match job.task {
         Task::Invert => {
             let arguments =
                 invert::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
             spared(file, &arguments.outputs())?;
             echo(arguments.method());
-            invert::run(&arguments, common, report)
+            invert::run(&arguments, &common, report)
         }
         Task::Spectrum => {
             let arguments =
                 spectrum::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
             spared(file, &arguments.outputs(&[]))?;
             echo(arguments.method());
-            spectrum::run(&arguments, common, report)
+            spectrum::run(&arguments, &common, report)
         }
     };
     done.map_err(|failure| {
@@ -107,7 +118,7 @@ fn refused(job: &Job, error: &clap::Error) -> Failure {
 }
 
 /// All keys of a task with their values, defaults included.
-fn resolved(task: Task, matches: &ArgMatches, method: &Method) -> Value {
+fn resolved(task: Task, matches: &ArgMatches, method: &Method, common: &Common) -> Value {
     let mut tables = Map::new();
     tables.insert("command".to_owned(), task.to_string().into());
     for key in KEYS.iter().filter(|key| key.is_of(task)) {
@@ -115,6 +126,11 @@ fn resolved(task: Task, matches: &ArgMatches, method: &Method) -> Value {
             // Their defaults depend on other keys.
             "system" | "precision" => method.resolved(key.name).map(Value::from),
             "tol" => Some(method.tolerance().into()),
+            _ if key.of_program => Some(match &common.device[..] {
+                [] => "auto".into(),
+                [one] => one.as_str().into(),
+                several => several.into(),
+            }),
             _ => value(key, matches),
         };
         if let (Some(value), Value::Object(table)) =
@@ -154,7 +170,8 @@ mod tests {
             let command = command(task);
             let mut options: Vec<String> =
                 command.get_arguments().map(|option| option.get_id().to_string()).collect();
-            let mut keys: Vec<String> = KEYS.iter().filter(|key| key.is_of(task)).map(identifier).collect();
+            let mut keys: Vec<String> =
+                KEYS.iter().filter(|key| key.is_of(task) && !key.of_program).map(identifier).collect();
             options.sort();
             keys.sort();
             assert_eq!(keys, options, "{task}: job::KEYS has every option, and no other key");

@@ -1,14 +1,17 @@
 //! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
 
 use super::Common;
+use super::arguments::Overwriting;
 use super::checkpoint::{Checkpointing, Found, Session};
 use super::equation::{
-    AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, coupling_text,
-    drawn, named_outputs, solver_text,
+    AttemptOutcome, Equation, Method, Problem, Residual, Solved, Solver, Solving, check_files, check_plot,
+    coupling_text, drawn, method_text, named_outputs, plot_title, solver_text, solver_words,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
+use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, scientific};
+use super::solve_bar::SolveBar;
 use super::trace::Trace;
 use crate::plot;
 use lattice_cl::host::{Dims, NDIM};
@@ -31,11 +34,13 @@ pub struct Arguments {
     #[arg(long, default_value = "t", value_parser = direction)]
     along: usize,
     /// Write the twelve solutions to this file (LIME)
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Draw the correlator and its effective mass into this file (SVG)
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     trace: Trace,
     #[command(flatten)]
@@ -64,9 +69,13 @@ fn direction(text: &str) -> Result<usize, String> {
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct Outcome<'a> {
     schema_version: u32,
+    configuration: &'a Configuration,
+    provenance: &'a Provenance,
     solver: Solver,
+    /// Of an automatic choice the method that it chose for the last source.
+    method: String,
     system: String,
     preconditioning: String,
     kappa: f64,
@@ -144,16 +153,24 @@ impl Effort {
 /// When an argument, a file or a device is at fault, and when a solve does not converge: a correlator of fewer
 /// than twelve solutions means nothing, but those that were found are written.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, along, output, plot, trace, checkpointing } = arguments;
+    let Arguments { equation, method, along, output, plot, overwriting, trace, checkpointing } = arguments;
     let kept = checkpointing.solutions(sources());
     check_files(&equation.file, &arguments.outputs(&kept))?;
-    let resumed = checkpointing.read(&kept)?;
+    check_plot(plot.as_deref())?;
+    if let Some(output) = output {
+        overwriting.check(output)?;
+    }
+    let taken = checkpointing.take(&kept)?;
     let interrupt = Interrupt::listen()?;
     let recorder = trace.recorder();
-    let problem = equation.set_up(method, common, &recorder, checkpointing, report)?;
+    let problem = equation.set_up(method, common, &recorder, report)?;
     let dims = problem.dims();
     let job = equation.identity("spectrum", method, &problem, &[]);
-    let mut session = checkpointing.session(resumed, job, problem.wilson.lattice(), interrupt, report)?;
+    // All sources at once are one solve.
+    let count = if method.solver == Solver::BlockCg { 1 } else { 12 };
+    let progress = SolveBar::new(report, problem.wilson.lattice().team(), method.tolerance(), count);
+    let mut session =
+        checkpointing.session(taken, job, problem.wilson.lattice(), interrupt, progress, report)?;
     let about = format!(
         "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
         problem.coupling.kappa(),
@@ -175,14 +192,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     // One solution after the other, in the same memory.
     let mut x = Vec::new();
     let mut at_once = match method.solver {
-        Solver::BlockCg => {
-            Some(solve_at_once(&problem, equation, &mut solving, &mut session, report)?.into_iter())
-        }
+        Solver::BlockCg => Some(solve_at_once(&problem, equation, &mut solving, &mut session)?.into_iter()),
         _ => None,
     };
-    let bar = report.progress("solve", 12);
     for (spin, colour) in sources() {
-        bar.set_message(format!("spin {spin}, colour {colour}"));
         let solve = |converged, iterations, residual, attempts| Solve {
             spin,
             color: colour,
@@ -212,7 +225,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
                 }
             };
             if solved.failure == Some(SolverFailure::Interrupted) {
-                bar.finish_and_clear();
+                session.end_of_solves();
                 trace.write(&recorder, report)?;
                 return Err(session.interrupted(&solved.info));
             }
@@ -257,9 +270,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             written = Err(error);
             writer = None;
         }
-        bar.inc(1);
+        session.solved();
     }
-    bar.finish_and_clear();
+    session.end_of_solves();
     let traced = trace.write(&recorder, report);
     // The result is shown first: a full disk must not hide what was computed.
     let found = solves.iter().filter(|solve| solve.converged).count();
@@ -280,7 +293,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let plotted = match plot {
         Some(path) if gave_up.is_none() => {
             let shown: Vec<f64> = masses.iter().map(|mass| mass.unwrap_or(f64::NAN)).collect();
-            let title = format!("{}, κ = {:?}", equation.file.display(), problem.coupling.kappa());
+            let title = plot_title(&equation.file, problem.coupling.kappa(), dims.extents());
             drawn(plot::correlator(path, &title, &correlator, &shown), report)
         }
         _ => Ok(()),
@@ -288,7 +301,10 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let params = solving.params();
     let outcome = Outcome {
         schema_version: 1,
+        configuration: &problem.configuration,
+        provenance: &problem.provenance,
         solver: method.solver,
+        method: method_text(method.solver, &params),
         system: params.system().to_string(),
         preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
@@ -342,7 +358,6 @@ fn solve_at_once(
     equation: &Equation,
     solving: &mut Solving,
     session: &mut Session<'_>,
-    report: &Report,
 ) -> Result<Vec<Solved>, Failure> {
     let lattice = problem.wilson.lattice();
     let mut b = lattice.spinors(12)?;
@@ -350,16 +365,15 @@ fn solve_at_once(
         b.copy_source_from(k, &lattice.point_source(equation.source.0, spin, colour)?)?;
     }
     session.begin_all();
-    let spinner = report.spinner("solving for twelve sources at once");
     let solved = solving.solve_at_once(&problem.wilson, &b, session);
-    spinner.finish_and_clear();
+    session.end_of_solves();
     solved
 }
 
 /// What stands under the table of effective masses.
 const EFFECTIVE_MASS: &str = "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; \"-\" at the source and where this is not real";
 
-fn text(outcome: &Outcome) -> String {
+fn text(outcome: &Outcome<'_>) -> String {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
@@ -367,7 +381,12 @@ fn text(outcome: &Outcome) -> String {
     table.line("source", &outcome.source);
     table.line(
         "solver",
-        solver_text(outcome.solver, &outcome.system, &outcome.preconditioning, &outcome.precision),
+        solver_text(
+            solver_words(outcome.solver, &outcome.method),
+            &outcome.system,
+            &outcome.preconditioning,
+            &outcome.precision,
+        ),
     );
     let iterations: usize = outcome.solves.iter().map(|solve| solve.iterations).sum();
     let worst = outcome.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);

@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct Trace {
     /// Write what ran on the devices during the solve, and when, to this file (JSON for chrome://tracing and ui.perfetto.dev); every launch
     /// takes some microseconds longer then
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(long, value_name = "FILE.json", hide_short_help = true)]
     trace: Option<PathBuf>,
 }
 

@@ -277,7 +277,7 @@ fn results_and_messages_keep_apart() {
     let folder = folder();
     let plain = run(&folder, &format!("{GENERATE} --output a.ildg"));
     assert!(plain.stdout.contains("plaquette") && plain.stderr.is_empty(), "{}", plain.stderr);
-    let verbose = run(&folder, &format!("{GENERATE} --output a.ildg --json -v"));
+    let verbose = run(&folder, &format!("{GENERATE} --output a.ildg --force --json -v"));
     assert!(serde_json::from_str::<Value>(&verbose.stdout).is_ok());
     assert!(verbose.stderr.contains("sweep"), "{}", verbose.stderr);
     let quiet = run(&folder, "convert a.ildg b.milc -q");
@@ -386,4 +386,51 @@ fn a_closed_pipe_is_no_failure() {
         assert_eq!(output.status.code(), Some(0), "{line}");
         assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{line}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_chain_is_not_lost() {
+    use std::io::{BufRead, BufReader};
+    let folder = folder();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("cr-solve"))
+        .current_dir(&folder)
+        .args(
+            "generate --dims 4x4x4x4 --beta 5.7 --sweeps 1000000 --every 2 --output run.ildg --json -v"
+                .split(' '),
+        )
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(notes.any(|line| line.unwrap().contains("sweep=3")));
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let rest: Vec<String> = notes.map(Result::unwrap).collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest:?}");
+    assert!(
+        rest.iter().any(|line| line.contains("of 1000000 sweeps") && line.contains("--start run.ildg")),
+        "{rest:?}"
+    );
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sweeps = result["sweeps"].as_u64().unwrap();
+    assert!(sweeps >= 3 && result["complete"] == false, "{result}");
+    assert_eq!(result["plaquette_history"].as_array().unwrap().len() as u64, sweeps);
+    assert_eq!(result["series"].as_array().unwrap().len() as u64, sweeps / 2);
+
+    // Each is the configuration that as many sweeps at once give.
+    let line = "generate --dims 4x4x4x4 --beta 5.7 --sweeps 2 --output two.ildg";
+    let two = json(&folder, line);
+    let plaquette =
+        |name: &str| json(&folder, &format!("info {name}"))["plaquette"]["average"].as_f64().unwrap();
+    assert_eq!(plaquette("run.000002.ildg"), two["plaquette"]["average"].as_f64().unwrap());
+    assert_eq!(plaquette("run.ildg"), result["plaquette"]["average"].as_f64().unwrap());
+    let told = json(&folder, "info run.000002.ildg")["header"].to_string();
+    assert!(told.contains("2 sweeps"), "{told}");
+    assert_refused(&folder, &line.replace("two.ildg", "run.ildg"), 2, &["run.ildg is there already"]);
+    let line = "generate --dims 4x4x4x4 --beta 5.7 --sweeps 4 --every 2 --output new.ildg";
+    std::fs::write(folder.path().join("new.000004.ildg"), "precious").unwrap();
+    assert_refused(&folder, line, 2, &["new.000004.ildg is there already"]);
 }

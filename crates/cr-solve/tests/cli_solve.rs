@@ -284,7 +284,7 @@ fn every_method_solves_the_equation() {
         for method in methods {
             for (precision, tolerance) in [("double", 1e-10), ("single", 1e-5)] {
                 let line = format!(
-                    "invert FIELD --kappa 0.11 {device} {method} --precision {precision} --output x.lime"
+                    "invert FIELD --kappa 0.11 {device} {method} --precision {precision} --output x.lime --force"
                 );
                 let result = json(&folder, &line);
                 assert!(method.contains(result["solver"].as_str().unwrap()), "{result}");
@@ -320,7 +320,8 @@ fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
 fn boundaries_and_sources_are_those_asked_for() {
     let folder = folder();
     for boundary in ["antiperiodic", "periodic", "1,1,1,-1", "1,-1,1,1", "-1,1,1,1"] {
-        let line = format!("invert FIELD --kappa 0.11 --device host --boundary {boundary} --output x.lime");
+        let line =
+            format!("invert FIELD --kappa 0.11 --device host --boundary {boundary} --output x.lime --force");
         let result = json(&folder, &line);
         let signs = boundary.parse::<Boundary>().unwrap().signs();
         assert_eq!(result["boundary"], serde_json::json!(signs));
@@ -335,7 +336,7 @@ fn boundaries_and_sources_are_those_asked_for() {
         ("--color=1 --color never", ([0; 4], 0, 1)),
     ];
     for (options, source) in sources {
-        let line = format!("invert FIELD --kappa 0.11 --device host {options} --output x.lime");
+        let line = format!("invert FIELD --kappa 0.11 --device host {options} --output x.lime --force");
         let result = json(&folder, &line);
         assert_eq!((&result["spin"], &result["color"]), (&source.1.into(), &source.2.into()));
         let record = io::read_propagator(folder.path().join("x.lime")).unwrap().records.remove(0);
@@ -353,7 +354,20 @@ fn plots_are_svg() {
         run(&folder, &line).expect(0);
         let svg = std::fs::read_to_string(folder.path().join(format!("{command}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
-        assert!(svg.contains("κ = 0.11"), "{command}");
+        assert!(svg.contains("cli_solve.ildg, κ = 0.11, 4x4x4x8"), "{command}");
+        let words = match command {
+            "invert" => {
+                &["bicgstab on the even-odd direct system", "tolerance", "true residual of the solution"][..]
+            }
+            _ => &["pion correlator C(n)", "no effective mass at n = 0"],
+        };
+        for word in words {
+            assert!(svg.contains(word), "{command}: {word}");
+        }
+    }
+    for name in ["plot.png", "plot"] {
+        let line = format!("invert FIELD --kappa 0.11 --device host --plot {name}");
+        assert_refused(&folder, &line, 2, &[name, "end in .svg", "--plot plot.svg"]);
     }
     assert_eq!(names(&folder), ["invert.svg", "spectrum.svg"]);
 }
@@ -364,7 +378,7 @@ fn spectrum_gives_the_correlator_of_its_twelve_solutions() {
     let source = [1, 2, 3, 5];
     for (mu, along) in ["x", "y", "z", "t"].into_iter().enumerate() {
         let line = format!(
-            "spectrum FIELD --kappa 0.11 --device host --along {along} --source point:1,2,3,5 --output p.lime"
+            "spectrum FIELD --kappa 0.11 --device host --along {along} --source point:1,2,3,5 --output p.lime --force"
         );
         let result = json(&folder, &line);
         assert_eq!(result["schema_version"], 1);
@@ -434,7 +448,7 @@ fn a_spectrum_may_be_solved_for_all_sources_at_once() {
     let alone = spectrum("--solver cg --preconditioning even-odd");
     let fewest = *iterations(&alone).iter().min().unwrap();
     for options in ["", "--preconditioning none", "--precision mixed-single"] {
-        let result = spectrum(&format!("--solver block-cg {options} --output p.lime"));
+        let result = spectrum(&format!("--solver block-cg {options} --output p.lime --force"));
         assert_eq!((&result["solver"], &result["system"]), (&"block-cg".into(), &"normal".into()));
         let iterations = iterations(&result);
         assert_eq!(iterations, [iterations[0]; 12]);
@@ -687,16 +701,16 @@ fn files_that_are_no_sound_configuration_are_refused() {
         ("empty", &["the file is empty"][..]),
         ("header", &["truncated", "byte"]),
         ("payload", &["truncated", "byte"]),
-        ("text", &["no gauge configuration"]),
+        ("text", &["not a gauge configuration"]),
         ("sub", &["a directory"]),
         ("/dev/null", &["not a regular file"]),
     ] {
         for command in ["invert", "spectrum"] {
-            let line = format!("{command} {name} --kappa 0.1 --device host --output out --plot plot");
+            let line = format!("{command} {name} --kappa 0.1 --device host --output out --plot plot.svg");
             assert_refused(&folder, &line, 3, &[&[name], words].concat());
         }
     }
-    assert!(!folder.path().join("out").exists() && !folder.path().join("plot").exists());
+    assert!(!folder.path().join("out").exists() && !folder.path().join("plot.svg").exists());
 
     // The last bit of one mantissa, among the links.
     let mut flipped = sound.clone();
@@ -799,7 +813,7 @@ fn a_tolerance_beyond_the_precision_fails_with_a_good_iterate() {
         ("--tol 1e-12 --solver cr --precision single", 1e-5),
     ] {
         let line = format!(
-            "invert FIELD --kappa 0.11 {options} --device host --json --output x.lime --preconditioning none"
+            "invert FIELD --kappa 0.11 {options} --device host --json --output x.lime --force --preconditioning none"
         );
         let result = run(&folder, &line).expect(1).says(&["precision limit", "loosen --tol"]).json();
         assert_eq!(result["converged"], false);
@@ -813,7 +827,7 @@ fn an_enormous_kappa_fails_with_finite_output() {
     let folder = folder();
     for precision in ["double", "single"] {
         let line = format!(
-            "invert FIELD --kappa 1e300 --solver cr --device host --precision {precision} --json --output x.lime --plot x.svg"
+            "invert FIELD --kappa 1e300 --solver cr --device host --precision {precision} --json --output x.lime --force --plot x.svg"
         );
         let result = run(&folder, &line).expect(1).says(&["no convergence", "hint: "]).json();
         assert_eq!(result["converged"], false);
@@ -955,7 +969,7 @@ fn a_job_does_what_the_same_options_do_and_is_told_with_the_result() {
         "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\nlinks = 12\n[action]\nkappa = 0.1\nboundary = \"periodic\"\n\
          [sources]\nsource = \"point:1,0,2,3\"\ncolour = 1\n[solver]\nsolver = \"cg\"\n[outputs]\noutput = \"job.lime\"\n",
     );
-    let job = json(&folder, "run job.toml --set action.kappa=0.11 --set spin=2 --device host");
+    let job = json(&folder, "run job.toml --set action.kappa=0.11 --set spin=2 --set device=host");
     let options = "--links 12 --boundary periodic --source point:1,0,2,3 --spin 2 --colour 1 --solver cg";
     let wanted =
         json(&folder, &format!("invert FIELD --kappa 0.11 {options} --output line.lime --device host"));
@@ -965,8 +979,12 @@ fn a_job_does_what_the_same_options_do_and_is_told_with_the_result() {
     assert_eq!(solution(&folder, "job.lime"), solution(&folder, "line.lime"));
 
     let resolved = &job["job"]["resolved"];
-    assert_eq!(job["job"]["set"], serde_json::json!(["action.kappa=0.11", "spin=2"]));
-    assert_eq!(keys(resolved), ["command", "configuration", "action", "sources", "solver", "outputs"]);
+    assert_eq!(job["job"]["set"], serde_json::json!(["action.kappa=0.11", "spin=2", "device=host"]));
+    assert_eq!(
+        keys(resolved),
+        ["command", "configuration", "action", "sources", "solver", "outputs", "devices"]
+    );
+    assert_eq!(resolved["devices"]["device"], "host");
     assert_eq!(resolved["command"], "invert");
     assert_eq!(resolved["configuration"]["links"], 12);
     assert_eq!(resolved["configuration"]["ignore-checksum"], false);
@@ -1001,14 +1019,18 @@ output = "job.toml"
     assert_eq!(text(), before);
 }
 
+fn sample_job() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/spectrum.toml")
+}
+
 #[test]
 fn the_sample_job_runs() {
     let folder = folder();
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/spectrum.toml");
+    let sample = sample_job();
     let field = weak_field().1.display();
     let line = format!("run {} --set file={field} --set kappa=0.11 --device host", sample.display());
     let result = json(&folder, &line);
-    assert_eq!((&result["solver"], &result["links"]), (&"bicgstab".into(), &12.into()));
+    assert_eq!((&result["solver"], &result["links"]), (&"auto".into(), &12.into()));
     assert_eq!(numbers(&result["correlators"]["pion"]).len(), EXTENTS[3]);
 }
 
@@ -1143,7 +1165,7 @@ fn await_writes(path: &Path, count: usize, child: &mut Child) {
 /// What a result says of everything but time.
 fn without_times(mut result: Value) -> Value {
     let object = result.as_object_mut().unwrap();
-    for key in ["seconds", "gflops", "bandwidth_gb_s"] {
+    for key in ["seconds", "gflops", "bandwidth_gb_s", "provenance"] {
         object.remove(key);
     }
     result
@@ -1435,4 +1457,193 @@ fn commands_of_the_host_refuse_devices() {
         assert!(names(&folder).is_empty());
     }
     run(&folder, "info FIELD --device host").expect(0);
+}
+
+/// The schema of a command's results.
+fn schema(command: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../schema/{command}.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn results_are_as_their_schemas_say() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nmass = 0.5\n[devices]\ndevice = \"host\"\n",
+    );
+    for (command, line, status) in [
+        ("invert", "invert FIELD --kappa 0.11 --device host", 0),
+        ("invert", "invert FIELD --kappa 0.11 --solver cr --max-iterations 2 --device host", 1),
+        ("invert", "invert FIELD --kappa 0.11 --solver gcr --device 0.0", 0),
+        ("invert", "run job.toml", 0),
+        ("spectrum", "spectrum FIELD --kappa 0.11 --device host --along x", 0),
+        ("spectrum", "spectrum FIELD --kappa 0.11 --device host --solver block-cg", 0),
+        ("spectrum", "spectrum FIELD --kappa 0.11 --device host --solver cg --max-iterations 2", 1),
+    ] {
+        let result = run(&folder, &format!("{line} --json")).expect(status).json();
+        common::schema::assert_valid(&schema(command), &result);
+    }
+}
+
+#[test]
+fn results_say_where_they_come_from() {
+    let folder = folder();
+    let (field, path) = weak_field();
+    for line in
+        ["invert FIELD --kappa 0.11 --device 0.0 --solver cg", "spectrum FIELD --kappa 0.11 --device host"]
+    {
+        let result = json(&folder, line);
+        let configuration = &result["configuration"];
+        assert_eq!(configuration["file"], path.to_str().unwrap());
+        assert!(relative(number(&configuration["plaquette"]), host::plaquette(field).average) < 1e-14);
+        let host::Links::Double(links) = field.links() else { panic!("weak fields are in double") };
+        let mut sum = blake3::Hasher::new();
+        for z in links.iter().flat_map(|link| link.0.iter().flatten()) {
+            sum.update(&z.re.to_le_bytes()).update(&z.im.to_le_bytes());
+        }
+        assert_eq!(configuration["blake3"], sum.finalize().to_hex().as_str());
+
+        let provenance = &result["provenance"];
+        assert_eq!(provenance["version"], env!("CARGO_PKG_VERSION"));
+        let command: Vec<&str> =
+            provenance["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        assert_eq!(command[0], line.split(' ').next().unwrap());
+        assert!(command.contains(&"--kappa") && command.contains(&"--json"), "{command:?}");
+        let started = provenance["started"].as_str().unwrap();
+        assert!(started.len() == 20 && started.starts_with("20") && started.ends_with('Z'), "{started}");
+        let devices = provenance["devices"].as_array().unwrap();
+        assert_eq!(devices.len(), usize::from(line.contains("0.0")));
+        assert!(devices.iter().all(|device| !device["driver"].as_str().unwrap().is_empty()), "{devices:?}");
+    }
+}
+
+#[test]
+fn an_output_that_is_there_is_overwritten_by_force_only() {
+    let folder = folder();
+    let place = |name: &str| folder.path().join(name);
+    let lines = [
+        ("invert FIELD --kappa 0.11 --device host -o", "x.lime"),
+        ("spectrum FIELD --kappa 0.11 --device host -o", "p.lime"),
+        ("generate --dims 2x2x2x2 --beta 6 --sweeps 0 -o", "g.ildg"),
+        ("convert FIELD", "c.nersc"),
+    ];
+    for (line, name) in lines {
+        std::fs::write(place(name), "precious").unwrap();
+        assert_refused(&folder, &format!("{line} {name}"), 2, &[name, "is there already", "--force"]);
+        assert_eq!(std::fs::read_to_string(place(name)).unwrap(), "precious");
+        run(&folder, &format!("{line} {name} --force")).expect(0);
+        assert_ne!(std::fs::read(place(name)).unwrap(), b"precious");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_is_run_again_until_it_is_done() {
+    let folder = folder();
+    let line = "spectrum FIELD --kappa 0.11 --solver cg --preconditioning none --device host --every 0s";
+    let whole = without_times(json(&folder, line));
+    let again = format!("{line} --checkpoint c --resume-if-present");
+    for signal in ["-KILL", "-TERM"] {
+        let mut child = started(&folder, &again);
+        await_writes(&folder.path().join("c"), 30, &mut child);
+        send(signal, &child);
+        child.wait().unwrap();
+    }
+    let other = again.replace("0.11", "0.1");
+    assert_refused(&folder, &other, 2, &["c is the checkpoint of another job", "its kappa is 0.11"]);
+    let rest = run(&folder, &format!("{again} --json")).expect(0).json();
+    assert_eq!(without_times(rest), whole);
+    assert!(names(&folder).is_empty(), "{:?}", names(&folder));
+    assert_refused(&folder, &format!("{line} --resume-if-present"), 2, &["--checkpoint"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_jobs_do_not_share_a_checkpoint() {
+    let folder = folder();
+    let line = "spectrum FIELD --kappa 0.12 --solver mr --preconditioning none --device host --every 0s";
+    let mut child = started(&folder, &format!("{line} --checkpoint c"));
+    await_writes(&folder.path().join("c"), 2, &mut child);
+    for other in [
+        format!("{line} --checkpoint c"),
+        format!("{line} --resume c"),
+        "invert FIELD --kappa 0.1 --device host --checkpoint c --resume-if-present".to_owned(),
+        format!("{line} --resume c --checkpoint d"),
+    ] {
+        assert_refused(&folder, &other, 2, &["c is in use by another running job"]);
+    }
+    assert_eq!(child.try_wait().unwrap(), None, "the first job is not disturbed");
+    send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(folder.path().join("c").exists() && !folder.path().join(".c.lock").exists());
+    assert_refused(&folder, &format!("{line} --checkpoint c"), 2, &["c is there already"]);
+}
+
+#[test]
+fn help_is_short_or_full_and_shells_are_served() {
+    let folder = folder();
+    let short = run(&folder, "invert -h").expect(0).stdout;
+    let full = run(&folder, "invert --help").expect(0).stdout;
+    assert!(short.lines().count() < full.lines().count() / 2, "{short}");
+    for words in ["Examples:", "DeGrand and Rossi", "--ignore-unitarity", "/issues"] {
+        assert!(full.contains(words), "{words}: {full}");
+    }
+    let top = run(&folder, "--help").expect(0).stdout;
+    for words in ["Examples:", "LATTICE_CL_NO_CACHE", "LATTICE_CL_TUNING_FILE", "130", "/issues"] {
+        assert!(top.contains(words), "{words}: {top}");
+    }
+    let version = run(&folder, "--version").expect(0).stdout;
+    for words in [env!("CARGO_PKG_VERSION"), "commit: ", "features: ", "OpenCL: "] {
+        assert!(version.contains(words), "{words}: {version}");
+    }
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(&folder, &format!("completions {shell}")).expect(0).stdout;
+        assert!(script.contains("spectrum") && script.contains("resume-if-present"), "{shell}");
+    }
+    run(&folder, "man pages").expect(0);
+    let page = std::fs::read_to_string(folder.path().join("pages/cr-solve-invert.1")).unwrap();
+    assert!(page.contains("kappa"), "{page}");
+}
+
+#[test]
+fn a_job_may_come_from_the_program_and_from_standard_input() {
+    let folder = folder();
+    let example = run(&folder, "run --example").expect(0).stdout;
+    assert_eq!(example.trim_end(), std::fs::read_to_string(sample_job()).unwrap().trim_end());
+    let line = format!("run - --set file={} --set kappa=0.11 --device host --json", weak_field().1.display());
+    let mut command = program(&folder, &line);
+    command.write_stdin(example);
+    let result = finished(command, &line).expect(0).json();
+    assert_eq!(numbers(&result["correlators"]["pion"]).len(), EXTENTS[3]);
+    assert_refused(&folder, "run", 2, &["<FILE>"]);
+    if cfg!(unix) {
+        assert_refused(&folder, "run /dev/zero", 3, &["/dev/zero", "regular file"]);
+    }
+}
+
+#[test]
+fn nothing_is_coloured_where_it_is_not_wanted() {
+    let folder = folder();
+    for line in [
+        "--nonsense --color never",
+        "info none.ildg --color never",
+        "--nonsense --no-color",
+        "info none.ildg --no-color",
+    ] {
+        assert!(!run(&folder, line).stderr.contains('\x1b'), "{line}");
+    }
+    for line in ["--nonsense --color always", "info none.ildg --color always"] {
+        assert!(run(&folder, line).stderr.contains('\x1b'), "{line}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    let folder = folder();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("cr-solve"));
+    let status = command.current_dir(&folder).arg("--help").stdout(full).status().unwrap();
+    assert_eq!(status.code(), Some(3));
 }

@@ -3,14 +3,15 @@
 //! `document` is what such a file says, `session` keeps it while a job runs.
 
 mod document;
+mod lock;
 mod session;
 
 pub use session::{Found, Identity, Session};
 
 use super::failure::Failure;
 use document::Document;
-use lattice_cl::host::{GaugeConfiguration, Links, plaquette};
 use lattice_cl::io;
+use lock::Lock;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,16 +21,21 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Interruptions")]
 pub struct Checkpointing {
-    /// Keep the state of the job in this file, every now and then and when the program is interrupted (Ctrl-C, SIGTERM), to go on from there
-    /// with --resume; finished solutions are kept beside it; all of it is removed when the job is done
+    /// Keep the state of the job in this file, to go on from there with --resume
+    ///
+    /// It is kept every now and then, and when the program is interrupted (Ctrl-C, SIGTERM). Finished solutions are kept beside it. All of it is
+    /// removed when the job is done.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// How often the state is kept: 90s, 10m, 2h [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     every: Option<Duration>,
     /// Go on from this checkpoint of the same job, to the same result; later states are kept in it too, unless --checkpoint names another file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     resume: Option<PathBuf>,
+    /// Go on from the file of --checkpoint if it is there, and begin anew if it is not: for scripts that are run again until the job is done
+    #[arg(long, requires = "checkpoint", conflicts_with = "resume", hide_short_help = true)]
+    resume_if_present: bool,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -53,6 +59,12 @@ pub struct Resumed {
     blocks: Vec<Vec<u8>>,
 }
 
+/// The checkpoints of a job, which no other running job has: that to go on from, if there is one, and that which is written.
+pub struct Taken {
+    resumed: Option<Resumed>,
+    locks: Vec<Lock>,
+}
+
 impl Checkpointing {
     /// The file that states are kept in, with the option that names it.
     pub fn file(&self) -> (&'static str, Option<&Path>) {
@@ -68,19 +80,36 @@ impl Checkpointing {
         sources.map(|(spin, colour)| beside(file, spin, colour)).collect()
     }
 
-    /// Reads the checkpoint of `--resume`. `solutions` are the files beside it that the job writes.
+    /// The checkpoint to go on from.
+    fn resumed_file(&self) -> Option<&Path> {
+        let present = self.checkpoint.as_deref().filter(|path| self.resume_if_present && path.exists());
+        self.resume.as_deref().or(present)
+    }
+
+    /// Takes the files of the job, and reads the checkpoint to go on from. `solutions` are the files beside it that the job writes.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged or no checkpoint, and when `--checkpoint` would overwrite another one, or files beside it that are no solutions of a
-    /// checkpoint.
-    pub fn read(&self, solutions: &[PathBuf]) -> Result<Option<Resumed>, Failure> {
+    /// When another running job has them; when the checkpoint cannot be read, is damaged or no checkpoint; and when `--checkpoint` would overwrite another
+    /// one, or files beside it that are no solutions of a checkpoint.
+    pub fn take(&self, solutions: &[PathBuf]) -> Result<Taken, Failure> {
+        let resumed = self.resumed_file();
+        let mut locks = Vec::new();
+        if let (option, Some(path)) = self.file() {
+            locks.push(Lock::take(option, path)?);
+            if let Some(resume) = resumed.filter(|resume| !io::is_same_file(path, resume)) {
+                locks.push(Lock::take("--resume", resume)?);
+            }
+        }
         if let Some(path) = self.checkpoint.as_deref()
             && path.exists()
-            && !self.resume.as_ref().is_some_and(|resume| io::is_same_file(path, resume))
+            && !resumed.is_some_and(|resume| io::is_same_file(path, resume))
         {
             let message =
                 format!("--checkpoint {} is there already, perhaps the state of another job", path.display());
-            let hint = format!("go on from it with --resume {}, or remove it", path.display());
+            let hint = format!(
+                "go on from it with --resume {}, give --resume-if-present too, or remove it",
+                path.display()
+            );
             return Err(Failure::usage(message).hint(hint));
         }
         let (option, _) = self.file();
@@ -93,10 +122,12 @@ impl Checkpointing {
                 Failure::usage(message).hint("give the checkpoint another name, or move that file away")
             );
         }
-        let Some(path) = &self.resume else { return Ok(None) };
-        let file = io::read_checkpoint(path)?;
-        let document = Document::read(path, &file.about)?;
-        Ok(Some(Resumed { path: path.clone(), document, blocks: file.blocks }))
+        let read = |path: &Path| {
+            let file = io::read_checkpoint(path)?;
+            let document = Document::read(path, &file.about)?;
+            Ok::<_, Failure>(Resumed { path: path.to_owned(), document, blocks: file.blocks })
+        };
+        Ok(Taken { resumed: resumed.map(read).transpose()?, locks })
     }
 }
 
@@ -118,21 +149,6 @@ fn is_kept_solution(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));
     read.is_ok() && start.windows(KEPT_SOLUTION.len()).any(|words| words == KEPT_SOLUTION.as_bytes())
-}
-
-/// What tells a configuration from others: a sum over its links, and its plaquette for people.
-pub fn fingerprint(configuration: &GaugeConfiguration) -> String {
-    let mut sum = blake3::Hasher::new();
-    match configuration.links() {
-        Links::Single(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
-        Links::Double(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
-    }
-    let plaquette = plaquette(configuration).average;
-    format!("plaquette {plaquette:.12}, BLAKE3 {}", &sum.finalize().to_hex()[..16])
-}
-
-fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
-    sum.update(bytemuck::bytes_of(numbers));
 }
 
 #[cfg(test)]

@@ -1,18 +1,21 @@
 //! A job that can be interrupted: it keeps its state, and knows what an earlier run has done of it.
 
 use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
-use super::{Checkpointing, KEPT_SOLUTION, Resumed, add, beside};
+use super::lock::Lock;
+use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside};
 use crate::equation::Residual;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
+use crate::provenance::add;
 use crate::report::Report;
+use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
 use lattice_cl::host::{Dims, Spinor};
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
 use lattice_cl::lattice::{Lattice, StoredField};
 use lattice_cl::scalar::Precision;
-use lattice_solvers::{SolverInfo, SolverState, Wish};
+use lattice_solvers::{Look, SolverInfo, SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,7 +28,9 @@ pub type Identity = Vec<(String, String)>;
 /// A job under way. Interruptions are listened for from the beginning, whether or not states are kept.
 pub struct Session<'a> {
     report: &'a Report,
+    progress: SolveBar<'a>,
     interrupt: Interrupt,
+    _locks: Vec<Lock>,
     file: Option<PathBuf>,
     every: Duration,
     job: Identity,
@@ -68,12 +73,14 @@ impl Checkpointing {
     /// When the checkpoint is one of another job; the message says what differs.
     pub fn session<'a>(
         &self,
-        resumed: Option<Resumed>,
+        taken: Taken,
         job: Identity,
         lattice: &Lattice,
         interrupt: Interrupt,
+        progress: SolveBar<'a>,
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
+        let Taken { resumed, locks } = taken;
         let now = Instant::now();
         let file = self.file().1.map(Path::to_owned);
         if file.is_none() && self.every.is_some() {
@@ -81,7 +88,9 @@ impl Checkpointing {
         }
         let mut session = Session {
             report,
+            progress,
             interrupt,
+            _locks: locks,
             file,
             every: self.every.unwrap_or(EVERY),
             job,
@@ -196,11 +205,23 @@ impl Session<'_> {
     /// Says which solve comes next.
     pub fn begin(&mut self, spin: usize, colour: usize) {
         self.source = (spin, colour);
+        self.progress.begin();
+    }
+
+    /// Says that one solve is done, here or in an earlier run.
+    pub fn solved(&mut self) {
+        self.progress.solved();
+    }
+
+    /// Says that no solve comes any more: the bar goes.
+    pub fn end_of_solves(&mut self) {
+        self.progress.end();
     }
 
     /// Says that one solve for all sources comes next.
     pub fn begin_all(&mut self) {
         (self.source, self.all_sources) = ((0, 0), true);
+        self.progress.begin();
     }
 
     /// Keeps the solution of the solve under way, if states are kept, and what was tried if the method was chosen.
@@ -375,6 +396,10 @@ impl Checkpoints for Session<'_> {
     fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
         self.keep_now(&Earlier::default(), state)
     }
+
+    fn looked(&mut self, look: &Look) {
+        self.progress.looked(look);
+    }
 }
 
 /// For an automatic choice.
@@ -393,6 +418,10 @@ impl Watch for Session<'_> {
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
         self.keep_now(earlier, state)
+    }
+
+    fn looked(&mut self, look: &Look) {
+        self.progress.looked(look);
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {

@@ -1,0 +1,236 @@
+//! What help says beyond the options: examples, conventions, the environment, where to ask.
+
+use super::report::{colour_is_unwanted, is_dumb};
+use clap::{ColorChoice, Command};
+use lattice_cl::device::{NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE, discover};
+use std::ffi::OsString;
+
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// Command lines to copy, for every command. A test parses all of them.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "cr-solve",
+        &[
+            "cr-solve generate --dims 8x8x8x16 --beta 6 --sweeps 60 -o conf.ildg",
+            "cr-solve spectrum conf.ildg --kappa 0.15 --plot pion.svg",
+            "cr-solve devices",
+        ],
+    ),
+    ("cr-solve devices", &["cr-solve devices", "cr-solve devices --json"]),
+    (
+        "cr-solve generate",
+        &[
+            "cr-solve generate --dims 8x8x8x16 --beta 6 --sweeps 60 -o conf.ildg",
+            "cr-solve generate --start conf.ildg --beta 6 --sweeps 1000 --every 100 --seed 2 -o run.ildg",
+        ],
+    ),
+    ("cr-solve info", &["cr-solve info conf.ildg", "cr-solve info conf.dat --dims 8x8x8x16 --json"]),
+    (
+        "cr-solve convert",
+        &[
+            "cr-solve convert conf.ildg conf.nersc",
+            "cr-solve convert conf.lime small.ildg --precision single",
+        ],
+    ),
+    (
+        "cr-solve invert",
+        &[
+            "cr-solve invert conf.ildg --kappa 0.15",
+            "cr-solve invert conf.ildg --mass -0.6 --source point:4,4,4,0 --spin 1 --colour 2 -o solution.lime",
+            "cr-solve invert conf.ildg --kappa 0.15 --solver cr --plot residual.svg --device host",
+        ],
+    ),
+    (
+        "cr-solve spectrum",
+        &[
+            "cr-solve spectrum conf.ildg --kappa 0.15 --plot pion.svg",
+            "cr-solve spectrum conf.ildg --kappa 0.15 --json > pion.json",
+            "cr-solve spectrum conf.ildg --kappa 0.155 -o propagator.lime --checkpoint job --resume-if-present",
+        ],
+    ),
+    (
+        "cr-solve run",
+        &[
+            "cr-solve run --example > job.toml",
+            "cr-solve run job.toml --json",
+            "cr-solve run job.toml --set action.kappa=0.145 --set solver.tol=1e-8",
+        ],
+    ),
+    ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),
+    ("cr-solve bench", &["cr-solve bench all --quick", "cr-solve bench all --json > result.json"]),
+    ("cr-solve bench all", &["cr-solve bench all --quick", "cr-solve bench all --report page.html"]),
+    ("cr-solve bench bandwidth", &["cr-solve bench bandwidth --device 0.0"]),
+    ("cr-solve bench blas", &["cr-solve bench blas --device 0.0"]),
+    ("cr-solve bench gemm", &["cr-solve bench gemm --sizes 1024,2048"]),
+    ("cr-solve bench stencil", &["cr-solve bench stencil --dims 16x16x16x32"]),
+    ("cr-solve bench solver", &["cr-solve bench solver --json"]),
+    ("cr-solve bench ladder", &["cr-solve bench ladder"]),
+    ("cr-solve bench compare", &["cr-solve bench compare before.json after.json"]),
+    ("cr-solve bench show", &["cr-solve bench show result.json --csv"]),
+    (
+        "cr-solve completions",
+        &["cr-solve completions bash > ~/.local/share/bash-completion/completions/cr-solve"],
+    ),
+    ("cr-solve man", &["cr-solve man target/man"]),
+];
+
+/// Of `invert` and `spectrum`: what a solution and a correlator are.
+const CONVENTIONS: &str = "\
+Conventions: gamma matrices of DeGrand and Rossi; M = 1 - kappa H with --kappa, M = (4 + m) - H/2 with --mass (solutions: those of
+kappa = 1/(8 + 2m) times 2 kappa); the pion correlator C(n) is the sum of |M^-1 b|^2 over 12 sources and the slice at distance n.";
+
+/// What the program makes of its surroundings.
+fn environment() -> String {
+    format!(
+        "Environment:
+  {NO_CACHE_VARIABLE}    not empty: as --no-cache
+  {TUNING_FILE_VARIABLE}  the file of tuned kernel variants
+  XDG_CACHE_HOME          where compiled kernels are kept, in lattice-cl/ there (default ~/.cache)
+  RAYON_NUM_THREADS       threads of the host (default: as many as processors)
+  NO_COLOR, TERM=dumb     no colour, and with TERM=dumb no moving bars"
+    )
+}
+
+const EXIT_STATUS: &str = "Exit status:
+  0    fine
+  1    it ran but failed: no convergence, a mismatch of checksum or plaquette
+  2    wrong usage
+  3    unreadable or invalid input, or unwritable output
+  4    no device, or a device failed
+  130  ended by Ctrl-C; 143 by SIGTERM";
+
+/// The command line with all that help says. `arguments` decide on its colours, and on whether its version is looked up.
+pub fn complete(command: Command, arguments: &[OsString]) -> Command {
+    let version = arguments.iter().any(|word| word == "--version");
+    let command = if version { command.long_version(version_text()) } else { command };
+    extended(command.color(colour(arguments)), "")
+}
+
+/// Adds to a command and all below it what stands behind their options.
+fn extended(command: Command, above: &str) -> Command {
+    let path = format!("{above} {}", command.get_name()).trim().to_owned();
+    let examples = EXAMPLES.iter().find(|(name, _)| *name == path).map_or(&[][..], |(_, lines)| lines);
+    let mut text = String::new();
+    if !examples.is_empty() {
+        text = format!("Examples:\n  {}", examples.join("\n  "));
+    }
+    let more = if above.is_empty() {
+        format!(
+            "{}\n\n{EXIT_STATUS}\n\nDocumentation: {REPOSITORY}\nFaults and questions: {REPOSITORY}/issues",
+            environment()
+        )
+    } else {
+        let conventions = match command.get_name() {
+            "invert" | "spectrum" => format!("{CONVENTIONS}\n\n"),
+            "run" => format!("A job file:\n\n{}\n", indented(super::job::EXAMPLE)),
+            _ => String::new(),
+        };
+        format!(
+            "{conventions}Environment and exit status: cr-solve --help. Faults and questions: {REPOSITORY}/issues"
+        )
+    };
+    let long = format!("{text}\n\n{more}").trim().to_owned();
+    let short = format!("{text}\n\nAll options: --help").trim().to_owned();
+    command.after_help(short).after_long_help(long).mut_subcommands(|command| extended(command, &path))
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// When errors of usage are coloured: they are found before the options are understood.
+fn colour(arguments: &[OsString]) -> ColorChoice {
+    let words: Vec<_> =
+        arguments.iter().map_while(|word| word.to_str().filter(|word| *word != "--")).collect();
+    let given = words.iter().enumerate().rev().find_map(|(place, word)| {
+        let next = words.get(place + 1).unwrap_or(&"");
+        match (*word, word.strip_prefix("--color=").unwrap_or(next)) {
+            ("--no-color", _) | (_, "never") if is_about_colour(word) => Some(ColorChoice::Never),
+            (_, "always") if is_about_colour(word) => Some(ColorChoice::Always),
+            _ => None,
+        }
+    });
+    let unwanted = is_dumb() || colour_is_unwanted();
+    given.unwrap_or(if unwanted { ColorChoice::Never } else { ColorChoice::Auto })
+}
+
+fn is_about_colour(word: &str) -> bool {
+    matches!(word, "--color" | "--no-color") || word.starts_with("--color=")
+}
+
+/// What this program is: version, commit, features, and what OpenCL there is.
+fn version_text() -> String {
+    let commit = option_env!("LATTICE_CL_COMMIT").unwrap_or("unknown");
+    let features = if cfg!(feature = "faer") { "faer" } else { "none" };
+    let found = discover();
+    let opencl = match &found.absence {
+        Some(absence) => absence.to_string(),
+        None => {
+            let mut platforms: Vec<_> =
+                found.devices.iter().map(|device| device.info.platform.clone()).collect();
+            platforms.dedup();
+            format!("{} ({} devices)", platforms.join(", "), found.devices.len())
+        }
+    };
+    format!("{}\ncommit: {commit}\nfeatures: {features}\nOpenCL: {opencl}", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Program;
+    use clap::{CommandFactory, Parser};
+
+    fn all(command: &Command, above: &str, found: &mut Vec<String>) {
+        let path = format!("{above} {}", command.get_name()).trim().to_owned();
+        command.get_subcommands().for_each(|command| all(command, &path, found));
+        found.push(path);
+    }
+
+    #[test]
+    fn every_command_has_examples_and_these_are_valid() {
+        let mut commands = Vec::new();
+        all(&Program::command(), "", &mut commands);
+        for command in &commands {
+            let examples = EXAMPLES.iter().find(|(name, _)| name == command);
+            let (_, lines) = examples.unwrap_or_else(|| panic!("{command} has no example"));
+            for line in *lines {
+                assert!(line.starts_with(command.as_str()), "{line}");
+                let words = line.split_whitespace().take_while(|word| *word != ">");
+                if let Err(error) = Program::try_parse_from(words) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+        assert_eq!(commands.len(), EXAMPLES.len(), "examples of commands that are gone");
+    }
+
+    #[test]
+    fn colours_are_decided_before_parsing() {
+        let choice = |line: &str| colour(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for line in
+            ["p --nonsense --color never", "p --color=never x", "p --no-color", "p --color always --no-color"]
+        {
+            assert_eq!(choice(line), ColorChoice::Never, "{line}");
+        }
+        for line in ["p --color always", "p --no-color --color=always"] {
+            assert_eq!(choice(line), ColorChoice::Always, "{line}");
+        }
+        assert_ne!(choice("p -- --color always"), ColorChoice::Always);
+        assert_ne!(choice("p --source always"), ColorChoice::Always);
+    }
+
+    #[test]
+    fn short_help_is_short() {
+        let mut command = complete(Program::command(), &[]);
+        command.build();
+        for name in ["invert", "spectrum", "generate"] {
+            let text = command.find_subcommand_mut(name).unwrap().render_help().to_string();
+            assert!(text.lines().count() <= 45, "{} lines: {text}", text.lines().count());
+        }
+        let text = command.find_subcommand_mut("invert").unwrap().render_help().to_string();
+        let place = |option: &str| text.find(option).unwrap_or_else(|| panic!("{option} is not in {text}"));
+        assert!(place("--kappa") < place("--solver") && place("--solver") < place("--output"), "{text}");
+    }
+}

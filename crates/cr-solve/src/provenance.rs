@@ -1,0 +1,117 @@
+//! Where a result comes from: the program, the machine, the configuration.
+
+use super::arguments::path_text;
+use lattice_cl::device::Team;
+use lattice_cl::host::{GaugeConfiguration, Links, plaquette};
+use lattice_cl::tuning::date;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The run that made a result.
+#[derive(Clone, Debug, Serialize)]
+pub struct Provenance {
+    version: &'static str,
+    /// The commit that the program was built from; null if that is not known.
+    commit: Option<&'static str>,
+    /// The arguments of the program.
+    command: Vec<String>,
+    /// In UTC, as in 2026-11-21T09:30:05Z.
+    started: String,
+    /// The name of the machine; null if that is not known.
+    host: Option<String>,
+    /// Empty for the host.
+    devices: Vec<Driver>,
+}
+
+/// A device and its driver.
+#[derive(Clone, Debug, Serialize)]
+struct Driver {
+    name: String,
+    platform: String,
+    driver: String,
+}
+
+impl Provenance {
+    /// Of this process, which computes on this team.
+    pub fn new(team: &Team, started: SystemTime) -> Self {
+        let driver = |device: &lattice_cl::device::Device| Driver {
+            name: device.info().name.clone(),
+            platform: device.info().platform.clone(),
+            driver: device.info().driver_version.clone(),
+        };
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: option_env!("LATTICE_CL_COMMIT"),
+            command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            started: moment(started),
+            host: host_name(),
+            devices: team.devices().iter().map(driver).collect(),
+        }
+    }
+}
+
+/// A moment in UTC, to the second.
+fn moment(moment: SystemTime) -> String {
+    let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (day, second) = (seconds / 86_400, seconds % 86_400);
+    format!("{}T{:02}:{:02}:{:02}Z", date::date(day), second / 3600, second / 60 % 60, second % 60)
+}
+
+fn host_name() -> Option<String> {
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let named =
+        kernel.or_else(|| std::env::var("HOSTNAME").ok()).or_else(|| std::env::var("COMPUTERNAME").ok());
+    named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// A gauge configuration, told from all others.
+#[derive(Clone, Debug, Serialize)]
+pub struct Configuration {
+    #[serde(serialize_with = "path_text")]
+    file: PathBuf,
+    /// The average of ⅓ Re tr P.
+    plaquette: f64,
+    /// The BLAKE3 sum of the links in memory, in the order of ILDG and in the precision of the file.
+    blake3: String,
+}
+
+impl Configuration {
+    /// Sums up the links.
+    pub fn new(file: &Path, configuration: &GaugeConfiguration) -> Self {
+        let mut sum = blake3::Hasher::new();
+        match configuration.links() {
+            Links::Single(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
+            Links::Double(links) => links.iter().for_each(|link| add(&mut sum, &link.0)),
+        }
+        let plaquette = plaquette(configuration).average;
+        Self { file: file.to_owned(), plaquette, blake3: sum.finalize().to_hex().to_string() }
+    }
+
+    /// What tells it from others, for people: plaquette and the beginning of the sum.
+    pub fn fingerprint(&self) -> String {
+        format!("plaquette {:.12}, BLAKE3 {}", self.plaquette, &self.blake3[..16])
+    }
+}
+
+/// Adds numbers as they are in memory to a sum.
+pub fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
+    sum.update(bytemuck::bytes_of(numbers));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (1_793_853_005, "2026-11-05T04:30:05Z"),
+        ] {
+            assert_eq!(moment(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+}

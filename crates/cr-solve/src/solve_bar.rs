@@ -1,0 +1,179 @@
+//! How far the solves of a job have come, and how long they will take.
+//!
+//! The logarithm of the residual falls about evenly, so that its share of the way to the tolerance is a good bar.
+
+use super::report::{Report, scientific};
+use indicatif::ProgressBar;
+use lattice_cl::device::Team;
+use lattice_solvers::Look;
+use std::time::{Duration, Instant};
+
+/// How often the bar changes.
+const REFRESH: Duration = Duration::from_millis(100);
+
+/// How often `-v` says where a solve is.
+const LINE: Duration = Duration::from_secs(1);
+
+/// Before so much of a job is done, its rate says nothing of the rest.
+const LEAST_SHARE: f64 = 0.03;
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+/// The bar of a job of one or more solves: `solve 1/12  iteration 312  residual 2.1e-06 → 1e-10  ██░░  14 s left`.
+pub struct SolveBar<'a> {
+    report: &'a Report,
+    bar: ProgressBar,
+    team: Team,
+    tolerance: f64,
+    solves: usize,
+    done: usize,
+    /// Of the solve under way.
+    smallest: f64,
+    /// When the first solve of this run began, the time of compilers by then, and the share of the job.
+    begun: Option<(Instant, Duration, f64)>,
+    refreshed: Option<Instant>,
+    said: Instant,
+}
+
+impl<'a> SolveBar<'a> {
+    /// For so many solves to this tolerance.
+    pub fn new(report: &'a Report, team: &Team, tolerance: f64, solves: usize) -> Self {
+        Self {
+            report,
+            bar: report.wide_bar(STEPS),
+            team: team.clone(),
+            tolerance,
+            solves,
+            done: 0,
+            smallest: 1.0,
+            begun: None,
+            refreshed: None,
+            said: Instant::now(),
+        }
+    }
+
+    /// The next solve begins.
+    pub fn begin(&mut self) {
+        self.smallest = 1.0;
+        let share = self.share();
+        self.begun.get_or_insert_with(|| (Instant::now(), self.team.compile_time(), share));
+    }
+
+    /// One solve is done, in this run or in an earlier one.
+    pub fn solved(&mut self) {
+        self.done += 1;
+        self.smallest = 1.0;
+    }
+
+    /// The bar goes.
+    pub fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Shows where the solve is.
+    pub fn looked(&mut self, look: &Look) {
+        let residual = look.residual.iterated;
+        if residual < self.smallest {
+            self.smallest = residual;
+        }
+        if self.refreshed.is_some_and(|refreshed| refreshed.elapsed() < REFRESH) {
+            return;
+        }
+        self.refreshed = Some(Instant::now());
+        let what = format!(
+            "{}  iteration {}  residual {} → {:e}",
+            counted(self.done, self.solves),
+            look.iterations,
+            scientific(residual, 1),
+            self.tolerance
+        );
+        if self.report.is_verbose() && self.said.elapsed() >= LINE {
+            self.said = Instant::now();
+            self.report.note(&what);
+        }
+        let share = self.share();
+        self.bar.set_position((share * STEPS as f64) as u64);
+        self.bar.set_message(self.left(share).map_or_else(String::new, left_text));
+        self.bar.set_prefix(what);
+    }
+
+    /// The share of the job that is done.
+    fn share(&self) -> f64 {
+        ((self.done as f64 + share_of_solve(self.smallest, self.tolerance)) / self.solves as f64).min(1.0)
+    }
+
+    /// How long the rest will take at the rate so far, without compilers.
+    fn left(&self, share: f64) -> Option<Duration> {
+        let (begun, compiled, at) = self.begun?;
+        let compiling = self.team.compile_time().saturating_sub(compiled);
+        rest(begun.elapsed().saturating_sub(compiling), share - at, 1.0 - share)
+    }
+}
+
+impl Drop for SolveBar<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn counted(done: usize, solves: usize) -> String {
+    if solves == 1 { "solve".to_owned() } else { format!("solve {}/{solves}", done + 1) }
+}
+
+/// How far this residual is on the way from 1 to the tolerance, in logarithms.
+fn share_of_solve(residual: f64, tolerance: f64) -> f64 {
+    let share = residual.ln() / tolerance.ln();
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The time for `left` at the rate of `done` in `taken`; `None` while that is too little to tell.
+fn rest(taken: Duration, done: f64, left: f64) -> Option<Duration> {
+    if done < LEAST_SHARE || taken < Duration::from_millis(300) {
+        return None;
+    }
+    Duration::try_from_secs_f64(taken.as_secs_f64() * left / done).ok()
+}
+
+fn left_text(left: Duration) -> String {
+    let seconds = left.as_secs_f64().ceil() as u64;
+    match seconds {
+        0..=99 => format!("{seconds} s left"),
+        100..=5999 => format!("{} min left", seconds.div_ceil(60)),
+        _ => format!("{} h {:02} min left", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_is_the_logarithm_of_the_residual() {
+        for (residual, share) in
+            [(1.0, 0.0), (1e-5, 0.5), (1e-10, 1.0), (1e-12, 1.0), (3.0, 0.0), (f64::NAN, 0.0)]
+        {
+            assert!((share_of_solve(residual, 1e-10) - share).abs() < 1e-12, "{residual}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_estimated_from_nothing() {
+        let second = Duration::from_secs(1);
+        assert_eq!(rest(second, 0.0, 1.0), None);
+        assert_eq!(rest(second, 0.01, 0.99), None);
+        assert_eq!(rest(Duration::ZERO, 0.5, 0.5), None);
+        assert_eq!(rest(second, 0.25, 0.75), Some(3 * second));
+        for (seconds, text) in
+            [(0.2, "1 s left"), (14.0, "14 s left"), (150.0, "3 min left"), (7500.0, "2 h 05 min left")]
+        {
+            assert_eq!(left_text(Duration::from_secs_f64(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn solves_are_counted_where_there_are_several() {
+        assert_eq!(counted(0, 1), "solve");
+        assert_eq!(counted(0, 12), "solve 1/12");
+    }
+}
