@@ -53,7 +53,7 @@ pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
     Reconstruction::ALL
         .into_iter()
         .find(|reconstruction| text == reconstruction.to_string())
-        .ok_or_else(|| format!("`{text}` is no storage of links; choose 18, 12 or 8"))
+        .ok_or_else(|| format!("`{text}` is not a storage of links; choose 18, 12 or 8"))
 }
 
 /// Whether an option that takes several words, or `all`, asks for this one.

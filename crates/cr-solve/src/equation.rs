@@ -189,10 +189,9 @@ impl FromStr for PointSource {
         let numbers: Option<Vec<usize>> = text
             .strip_prefix("point:")
             .and_then(|site| site.split(',').map(|n| n.trim().parse().ok()).collect());
-        numbers
-            .and_then(|numbers| numbers.try_into().ok())
-            .map(Self)
-            .ok_or_else(|| format!("`{text}` is no source; write point:x,y,z,t, for example point:0,0,0,0"))
+        numbers.and_then(|numbers| numbers.try_into().ok()).map(Self).ok_or_else(|| {
+            format!("`{text}` is not a source; write point:x,y,z,t, for example point:0,0,0,0")
+        })
     }
 }
 

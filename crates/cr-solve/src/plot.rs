@@ -192,9 +192,10 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .draw()?;
         chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
         if let Some(text) = without_mass(effective_mass) {
-            let (width, _) = lower.dim_in_pixel();
+            // In the row of the axis label, where no point is.
+            let (width, height) = lower.dim_in_pixel();
             let style = TextStyle::from(NOTE).pos(Pos::new(HPos::Right, VPos::Top));
-            lower.draw(&Text::new(text, (width as i32 - 24, 18), style))?;
+            lower.draw(&Text::new(text, (width as i32 - 16, height as i32 - 30), style))?;
         }
         Ok(())
     })

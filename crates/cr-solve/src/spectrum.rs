@@ -65,7 +65,7 @@ impl Arguments {
 fn direction(text: &str) -> Result<usize, String> {
     (0..NDIM)
         .find(|&mu| text == Dims::direction_name(mu).to_string())
-        .ok_or_else(|| format!("`{text}` is no direction; choose x, y, z or t"))
+        .ok_or_else(|| format!("`{text}` is not a direction; choose x, y, z or t"))
 }
 
 #[derive(Serialize)]
@@ -371,7 +371,8 @@ fn solve_at_once(
 }
 
 /// What stands under the table of effective masses.
-const EFFECTIVE_MASS: &str = "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; \"-\" at the source and where this is not real";
+const EFFECTIVE_MASS: &str =
+    "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; - where it is not real";
 
 fn text(outcome: &Outcome<'_>) -> String {
     let mut table = Table::default();

@@ -151,7 +151,7 @@ impl Document {
                 .hint("go on with the version of cr-solve that wrote it, or start anew without it")
         };
         let version: Version = serde_json::from_str(text)
-            .map_err(|error| unknown(format!("is no checkpoint of cr-solve: {error}")))?;
+            .map_err(|error| unknown(format!("not a checkpoint of cr-solve: {error}")))?;
         if version.schema_version != SCHEMA_VERSION {
             return Err(unknown(format!(
                 "is a checkpoint of version {}, and this program reads version {SCHEMA_VERSION}",

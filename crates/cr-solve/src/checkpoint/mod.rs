@@ -49,7 +49,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let seconds = digits.parse::<f64>().map_or(f64::NAN, |number| number * unit);
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{text}` is no length of time; write for example 90s, 10m or 2h"))
+        .map_err(|_| format!("`{text}` is not a length of time; write for example 90s, 10m or 2h"))
 }
 
 /// A checkpoint that was read, to go on from.

@@ -7,7 +7,7 @@ use crate::equation::Residual;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
-use crate::report::Report;
+use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::dirac::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
@@ -113,7 +113,7 @@ impl Checkpointing {
                 let source = (current.spin, current.colour);
                 let state = current.state(blocks).ok_or_else(|| {
                     let message =
-                        format!("{}: the checkpoint has not the blocks that it names", path.display());
+                        format!("{}: the checkpoint does not have the blocks that it names", path.display());
                     Failure::new(Status::File, anyhow::Error::msg(message))
                 })?;
                 session.state = Some((source, state));
@@ -335,7 +335,8 @@ impl Session<'_> {
             (spin, colour) => format!("spin {spin}, colour {colour}"),
         };
         let message = format!(
-            "interrupted after {iterations} iterations for {what}, at the true relative residual {residual:.3e}"
+            "interrupted after {iterations} iterations for {what}, at the true relative residual {}",
+            scientific(residual, 3)
         );
         match (self.error, self.file) {
             (Some(error), _) => Failure::from(error).hint(message),
@@ -425,15 +426,16 @@ impl Watch for Session<'_> {
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
-        let from = if from < 1.0 { format!("the residual {from:.3e}") } else { "x = 0".to_owned() };
+        let from =
+            if from < 1.0 { format!("the residual {}", scientific(from, 3)) } else { "x = 0".to_owned() };
         self.report.warning(format_args!("{failed}; going on with {next} from {from}"));
     }
 
     fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
         let Attempt { params, iterations, residual, .. } = tried;
         self.report.note(format_args!(
-            "tried {params} for {iterations} iterations, to {:.3e}; going on with {next}",
-            residual.true_residual
+            "tried {params} for {iterations} iterations, to {}; going on with {next}",
+            scientific(residual.true_residual, 3)
         ));
     }
 }
