@@ -48,6 +48,7 @@ pub mod device;
 pub mod dirac;
 pub mod host;
 pub mod io;
+mod kept_file;
 pub mod lattice;
 pub mod observables;
 pub mod scalar;

@@ -25,18 +25,26 @@
 //! Whoever writes reads first, under a lock, changes the entries it is about, and renames a whole new file into place: entries
 //! of other processes and of people survive. A file that is not understood is never written.
 
+use crate::kept_file::{self, Links};
 use crate::temporary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const SCHEMA_VERSION: u64 = 1;
 
 const ABOUT: &str = "Kernel variants that lattice-cl found fastest, for `cr-solve tune --list`. Entries may be edited and \
 removed by hand; what is missing is searched for anew.";
+
+/// The largest file that is read: some ten thousand entries.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// How long a change waits for others to be done with theirs, which takes milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What an entry is known by. All of it must be equal for an entry to be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,7 +241,8 @@ impl TuningFile {
 
     /// The whole file, with what is not understood in it.
     fn load(&self) -> Result<Map<String, Value>, TuningFileError> {
-        let text = match fs::read(&self.path) {
+        // A link to another file is the user's choice.
+        let text = match kept_file::read(&self.path, Links::Followed, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let empty = json!({ "schema_version": SCHEMA_VERSION, "about": ABOUT, "entries": [] });
@@ -259,10 +268,10 @@ impl TuningFile {
 
     fn change<R>(&self, change: impl FnOnce(&mut Vec<Value>) -> R) -> Result<R, TuningFileError> {
         let (destination, folder) = self.prepare().map_err(|source| self.unwritable(source))?;
-        // Held until the end. Where the system has no locks, others' entries are lost only if they are written in this very moment.
-        let lock = File::create(beside(&destination, ".lock")).and_then(|file| file.lock().map(|()| file));
+        // Held until the end. Without a lock, others' entries are lost only if they are written in this very moment.
+        let lock = kept_file::lock(&beside(&destination, ".lock"), LOCK_PATIENCE);
         if let Err(error) = &lock {
-            tracing::debug!("{}: no lock ({error})", self.path.display());
+            tracing::warn!("{}: changed without its lock, {error}", beside(&destination, ".lock").display());
         }
         let mut document = self.load()?;
         let result = match document.get_mut("entries") {
@@ -468,5 +477,36 @@ mod tests {
         link.put(&entry("b", 2)).unwrap();
         assert!(fs::symlink_metadata(link.path()).unwrap().is_symlink());
         assert_eq!(target.entries().unwrap().len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_stands_in_the_place_of_the_lock_is_left_alone() {
+        let (folder, file) = scratch();
+        file.put(&entry("a", 1)).unwrap();
+        let lock = beside(file.path(), ".lock");
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        for target in [victim.as_path(), Path::new("/dev/full"), &folder.path().join("nowhere")] {
+            fs::remove_file(&lock).unwrap();
+            std::os::unix::fs::symlink(target, &lock).unwrap();
+            file.put(&entry("b", 2)).unwrap();
+            assert!(fs::symlink_metadata(&lock).unwrap().is_symlink(), "{}", target.display());
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert!(!folder.path().join("nowhere").exists());
+        assert_eq!(file.entries().unwrap(), [entry("a", 1), entry("b", 2)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_never_ends_is_no_tuning_file() {
+        let (folder, _) = scratch();
+        let fifo = folder.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        for path in [Path::new("/dev/zero"), &fifo] {
+            let error = TuningFile::new(path).entries().unwrap_err();
+            assert!(matches!(error, TuningFileError::Unreadable { .. }), "{error}");
+        }
     }
 }
