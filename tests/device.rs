@@ -5,8 +5,8 @@ mod common;
 use common::{devices, opened};
 use lattice_cl::device::{
     Absence, Argument, Buffer, CacheMode, Device, DeviceError, DeviceKind, DeviceOptions, KernelFamily,
-    KernelKey, Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Selector, Team,
-    build_programs, discover, triad_bandwidth,
+    KernelKey, Parameter, PinnedBuffer, Profiling, REDUCTION_SOURCE, Range, Reduction, Remark, Selector,
+    Team, build_programs, discover, triad_bandwidth,
 };
 use lattice_cl::scalar::Precision;
 use num_complex::Complex;
@@ -60,6 +60,8 @@ fn auto_takes_a_device_or_says_why_there_is_none() {
     assert_eq!(team.is_host(), !discover().devices.iter().any(|d| d.info.fp64));
     let host = Team::select(Selector::Host).unwrap();
     assert!(host.is_host() && host.absence().is_none());
+    assert_eq!(host.device().unwrap_err(), DeviceError::Absent(Absence::HostChosen));
+    assert_eq!(team.device().ok(), team.devices().first());
 }
 
 /// Runs in a process of its own: the loader is asked once, with the environment it has then.
@@ -76,9 +78,14 @@ fn a_loader_without_platforms_leaves_the_host_with_the_reason() {
         assert!(team.is_host());
         let absence = team.absence().unwrap();
         assert!(matches!(absence, Absence::NoPlatform | Absence::NoLoader), "{absence:?}");
-        assert!(absence.to_string().contains("install"), "{absence}");
+        let message = absence.to_string();
+        let begins = message.starts_with("there is no OpenCL device: ");
+        assert!(begins && message.contains("install") && message.contains("pocl-opencl-icd"), "{message}");
         let error = Team::select(Selector::Name("anything".into())).unwrap_err();
         assert_eq!(error, DeviceError::Absent(absence.clone()));
+        assert_eq!(team.device().unwrap_err(), error, "one error for all who need a device");
+        let all = Team::select(Selector::All).unwrap();
+        assert!(all.is_host() && all.absence() == Some(absence));
         return;
     }
     let empty = tempfile::tempdir().unwrap();
@@ -104,10 +111,17 @@ fn several_selectors_make_a_team_in_their_order() {
     let team = Team::select([last, first, first].map(Selector::Index)).unwrap();
     assert_eq!(team.devices().iter().map(|d| d.index()).collect::<Vec<_>>(), [last, first, first]);
     assert_ne!(team.devices()[1], team.devices()[2], "opened twice: two devices");
-    assert_eq!(Team::all(&DeviceOptions::default()).unwrap().len(), count);
+    assert!(team.remarks().iter().any(|remark| matches!(remark, Remark::Repeated { times: 2.., .. })));
+    let all = Team::all(&DeviceOptions::default()).unwrap();
+    assert_eq!(all.len(), count);
+    let left_out = discover().devices.len() - count;
+    assert_eq!(all.remarks().len(), left_out, "each that is left out is named");
+    assert_eq!(Team::select(Selector::All).unwrap().len(), count);
 
-    let error = Team::select([Selector::Auto, Selector::Index(first)]).unwrap_err();
-    assert!(matches!(error, DeviceError::NotCombinable { .. }), "{error}");
+    for alone in [Selector::Auto, Selector::All, Selector::Host] {
+        let error = Team::select([alone.clone(), Selector::Index(first)]).unwrap_err();
+        assert_eq!(error, DeviceError::NotCombinable { selector: alone.to_string() });
+    }
     let error = Team::select(Selector::Name("no such device".into())).unwrap_err();
     assert!(matches!(error, DeviceError::UnknownDevice { .. }), "{error}");
 }

@@ -9,39 +9,69 @@ use std::fmt;
 use std::sync::OnceLock;
 
 /// Why there is no OpenCL device to use.
+///
+/// Every message begins with "there is no OpenCL device" and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Absence {
     /// The OpenCL loader, `libOpenCL`, is not installed.
     #[error(
-        "no OpenCL loader (libOpenCL.so.1) on this machine; install one (Debian: ocl-icd-libopencl1) and a driver for your device"
+        "there is no OpenCL device: no OpenCL loader (libOpenCL.so.1) is installed; install one \
+         (Debian, Ubuntu: ocl-icd-libopencl1) and the OpenCL driver of your device, or pocl-opencl-icd \
+         for the processor"
     )]
     NoLoader,
     /// The loader finds no implementation.
     #[error(
-        "the OpenCL loader finds no platform; install your device's OpenCL driver, or pocl-opencl-icd for the processor"
+        "there is no OpenCL device: the OpenCL loader finds no platform{}; install the OpenCL driver of \
+         your device, or pocl-opencl-icd for the processor (Debian, Ubuntu)",
+        searched_folder()
     )]
     NoPlatform,
     /// There are platforms, but none has a device.
-    #[error("OpenCL is installed ({}), but it offers no device; check the driver and the permissions of the device files", platforms.join(", "))]
+    #[error(
+        "there is no OpenCL device: the platforms here ({}) offer none; check the driver of your device and \
+         the permissions of its device files, or install pocl-opencl-icd for the processor (Debian, Ubuntu)",
+        platforms.join(", ")
+    )]
     NoDevice {
         /// The platforms that there are.
         platforms: Vec<String>,
     },
     /// There are devices, but none computes in double precision.
-    #[error("no OpenCL device here has double precision (cl_khr_fp64): {}", devices.join(", "))]
+    #[error(
+        "there is no OpenCL device with double precision (cl_khr_fp64), in which all sums are made, so these are \
+         not used: {}; install pocl-opencl-icd for the processor (Debian, Ubuntu), or compute on the host",
+        devices.join(", ")
+    )]
     NoDoublePrecision {
         /// The devices that there are.
         devices: Vec<String>,
     },
     /// The loader itself failed.
-    #[error("OpenCL cannot be asked for its platforms: {symbol} ({code})")]
+    #[error(
+        "there is no OpenCL device: the loader fails when asked for platforms: {symbol} ({code}); \
+         check the installation of the drivers with clinfo"
+    )]
     Broken {
         /// The status of `clGetPlatformIDs`.
         code: i32,
         /// Its symbolic name.
         symbol: &'static str,
     },
+    /// The host was chosen, for work that only a device can do.
+    #[error(
+        "there is no OpenCL device in use: `host` was chosen, and this needs one; choose `auto` or a device"
+    )]
+    HostChosen,
+}
+
+/// Where the environment sends the loader, which is where a mistake may be.
+fn searched_folder() -> String {
+    match std::env::var_os("OCL_ICD_VENDORS") {
+        Some(folder) if !folder.is_empty() => format!(" in OCL_ICD_VENDORS={}", folder.display()),
+        _ => String::new(),
+    }
 }
 
 /// Where a device stands in the list: `platform.device`, both counted from 0 in the loader's order.

@@ -16,7 +16,7 @@ pub enum DeviceError {
     Absent(#[from] Absence),
 
     /// A device was asked for by a name or a number that nothing here has.
-    #[error("no OpenCL device matches `{wanted}`; available: {}", list(available))]
+    #[error("no OpenCL device matches `{wanted}`; there are: {}", list(available))]
     UnknownDevice {
         /// What was asked for.
         wanted: String,
@@ -37,15 +37,16 @@ pub enum DeviceError {
     },
 
     /// Several selectors were given of which one only makes sense alone.
-    #[error("`{selector}` stands for a whole team and cannot be combined with other devices")]
+    #[error("{}", not_combinable(selector))]
     NotCombinable {
-        /// `auto` or `host`.
+        /// `auto`, `all` or `host`.
         selector: String,
     },
 
     /// The device cannot compute in double precision.
     #[error(
-        "device {device} has no double precision (cl_khr_fp64), which every reduction needs; choose another device, or `host`"
+        "device {device} is not used: it has no double precision (cl_khr_fp64), in which all sums are made; \
+         choose another device, or `host`"
     )]
     NoDoublePrecision {
         /// The device that was asked for.
@@ -242,6 +243,15 @@ impl fmt::Display for BuildFailure {
             self.options,
             if log.is_empty() { "(the compiler left no log)" } else { log }
         )
+    }
+}
+
+fn not_combinable(selector: &str) -> String {
+    match selector {
+        "host" => "`host` computes without OpenCL and cannot share the work with devices; \
+                   give `host` alone, or leave it out"
+            .to_owned(),
+        _ => format!("`{selector}` selects devices by itself; give it alone, or leave it out"),
     }
 }
 

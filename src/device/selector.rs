@@ -6,12 +6,14 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device to use, as on the command line: `auto`, `host`, `PLATFORM.DEVICE`, or a part of a name.
+/// Which device to use: `auto`, `all`, `host`, `PLATFORM.DEVICE`, or a part of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Selector {
     /// The best OpenCL device with double precision, else the host.
     #[default]
     Auto,
+    /// Every OpenCL device with double precision, else the host.
+    All,
     /// No OpenCL: the processor, through the host twins.
     Host,
     /// The device with these two numbers.
@@ -19,7 +21,7 @@ pub enum Selector {
     /// The device whose name or platform contains this text, in any case of letters.
     ///
     /// A text that fits several devices means the first of them if they all have the same name and platform
-    /// (cards of one kind are interchangeable); otherwise it is an error that lists them.
+    /// (cards of one kind are interchangeable), which is remarked; otherwise it is an error that lists them.
     Name(String),
 }
 
@@ -30,6 +32,9 @@ impl FromStr for Selector {
         let text = text.trim();
         if text.eq_ignore_ascii_case("auto") {
             return Ok(Selector::Auto);
+        }
+        if text.eq_ignore_ascii_case("all") {
+            return Ok(Selector::All);
         }
         if text.eq_ignore_ascii_case("host") {
             return Ok(Selector::Host);
@@ -43,10 +48,25 @@ impl FromStr for Selector {
     }
 }
 
+impl Selector {
+    /// Several selectors with commas between them, as `0.0,0.1` on a command line.
+    ///
+    /// An empty text is one empty name, which fits no device.
+    pub fn list(text: &str) -> Vec<Self> {
+        text.split(',')
+            .map(|one| match one.parse() {
+                Ok(selector) => selector,
+                Err(impossible) => match impossible {},
+            })
+            .collect()
+    }
+}
+
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Selector::Auto => f.write_str("auto"),
+            Selector::All => f.write_str("all"),
             Selector::Host => f.write_str("host"),
             Selector::Index(index) => index.fmt(f),
             Selector::Name(name) => f.write_str(name),
@@ -55,8 +75,8 @@ impl fmt::Display for Selector {
 }
 
 impl Discovery {
-    /// The device that an index or a name means.
-    pub(super) fn find(&self, selector: &Selector) -> Result<&FoundDevice> {
+    /// The devices that an index or a name fits: the one to take first, others of its kind after it.
+    pub(super) fn find(&self, selector: &Selector) -> Result<Vec<&FoundDevice>> {
         let matches: Vec<&FoundDevice> = match selector {
             Selector::Index(index) => self.devices.iter().filter(|d| d.index == *index).collect(),
             Selector::Name(name) if !name.is_empty() => {
@@ -68,27 +88,22 @@ impl Discovery {
         };
         let labels =
             |devices: &mut dyn Iterator<Item = &FoundDevice>| devices.map(FoundDevice::label).collect();
-        match matches.as_slice() {
-            [] => match &self.absence {
+        let Some(first) = matches.first() else {
+            return match &self.absence {
                 Some(absence) => Err(absence.clone().into()),
                 None => Err(DeviceError::UnknownDevice {
                     wanted: selector.to_string(),
                     available: labels(&mut self.devices.iter()),
                 }),
-            },
-            [first, rest @ ..] => {
-                let alike = |d: &&FoundDevice| {
-                    d.info.name == first.info.name && d.info.platform == first.info.platform
-                };
-                if rest.iter().all(alike) {
-                    Ok(first)
-                } else {
-                    Err(DeviceError::AmbiguousDevice {
-                        wanted: selector.to_string(),
-                        matches: labels(&mut matches.iter().copied()),
-                    })
-                }
-            }
+            };
+        };
+        let alike =
+            |d: &&FoundDevice| d.info.name == first.info.name && d.info.platform == first.info.platform;
+        if matches.iter().all(alike) {
+            Ok(matches)
+        } else {
+            let matches = labels(&mut matches.iter().copied());
+            Err(DeviceError::AmbiguousDevice { wanted: selector.to_string(), matches })
         }
     }
 }
@@ -138,7 +153,7 @@ mod tests {
 
     fn index_of(text: &str) -> Result<String> {
         let Ok(selector) = text.parse::<Selector>();
-        machine().find(&selector).map(|d| d.index.to_string())
+        machine().find(&selector).map(|found| found[0].index.to_string())
     }
 
     #[test]
@@ -146,12 +161,21 @@ mod tests {
         for (text, selector) in [
             ("auto", Selector::Auto),
             ("HOST", Selector::Host),
+            ("All", Selector::All),
             ("1.0", Selector::Index(DeviceIndex { platform: 1, device: 0 })),
             ("Xeon 2.4GHz", Selector::Name("Xeon 2.4GHz".into())),
         ] {
             assert_eq!(text.parse(), Ok(selector.clone()));
             assert_eq!(selector.to_string().parse(), Ok(selector));
         }
+    }
+
+    #[test]
+    fn commas_separate_selectors() {
+        let index = |platform, device| Selector::Index(DeviceIndex { platform, device });
+        assert_eq!(Selector::list("0.0, 1.0"), [index(0, 0), index(1, 0)]);
+        assert_eq!(Selector::list("host,Xeon"), [Selector::Host, Selector::Name("Xeon".into())]);
+        assert_eq!(Selector::list(""), [Selector::Name(String::new())]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::discovery::{Absence, Discovery, FoundDevice, discover};
 use super::error::{DeviceError, Result};
 use super::handle::{Device, DeviceOptions};
 use super::info::DeviceKind;
+use super::remark::{Remark, remarks_on};
 use super::selector::Selector;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,24 +18,26 @@ use std::time::Duration;
 pub struct Team {
     devices: Arc<[Device]>,
     absence: Option<Absence>,
+    remarks: Arc<[Remark]>,
 }
 
 impl Team {
     /// The host alone.
     pub fn host() -> Self {
-        Self { devices: Arc::new([]), absence: None }
+        Self { devices: Arc::new([]), absence: None, remarks: Arc::new([]) }
     }
 
     /// Opens the selected devices, in the order given.
     ///
     /// [`Selector::Auto`] alone takes the best device: GPU before accelerator before CPU, then the one with more
     /// memory. Where there is none with double precision it gives the host, and [`Team::absence`] says why. No
-    /// selector at all means `Auto`. The same device given twice is opened twice and takes two shares of the work.
+    /// selector at all means `Auto`. [`Selector::All`] alone is [`Team::all`]. The same device given twice is opened
+    /// twice and takes two shares of the work. [`Team::remarks`] says what a user may not expect.
     ///
     /// # Errors
     /// [`DeviceError::UnknownDevice`], [`DeviceError::AmbiguousDevice`] and [`DeviceError::Absent`] for a name that
-    /// fits no device or too many; [`DeviceError::NoDoublePrecision`]; [`DeviceError::NotCombinable`] for `auto` or
-    /// `host` beside others; [`DeviceError::OpenCl`] if a device does not open.
+    /// fits no device or too many; [`DeviceError::NoDoublePrecision`]; [`DeviceError::NotCombinable`] for `auto`, `all`
+    /// or `host` beside others; [`DeviceError::OpenCl`] if a device does not open.
     pub fn select(selectors: impl IntoIterator<Item = Selector>) -> Result<Self> {
         Self::select_with(selectors, &DeviceOptions::default())
     }
@@ -50,15 +53,19 @@ impl Team {
         let selectors: Vec<Selector> = selectors.into_iter().collect();
         match selectors.as_slice() {
             [] | [Selector::Auto] => Self::auto(&discover(), options),
+            [Selector::All] => Self::all(options),
             [Selector::Host] => Ok(Self::host()),
             several => {
-                if let Some(alone) = several.iter().find(|s| matches!(s, Selector::Auto | Selector::Host)) {
+                let alone = |s: &&Selector| matches!(s, Selector::Auto | Selector::All | Selector::Host);
+                if let Some(alone) = several.iter().find(alone) {
                     return Err(DeviceError::NotCombinable { selector: alone.to_string() });
                 }
                 let discovery = discover();
-                let found: Vec<&FoundDevice> =
+                let matches: Vec<Vec<&FoundDevice>> =
                     several.iter().map(|selector| discovery.find(selector)).collect::<Result<_>>()?;
-                Self::open(found, options)
+                let remarks = remarks_on(several, &matches);
+                let team = Self::open(matches.iter().map(|found| found[0]), options)?;
+                Ok(Self { remarks: remarks.into(), ..team })
             }
         }
     }
@@ -69,13 +76,19 @@ impl Team {
     /// [`DeviceError::OpenCl`] if a device does not open.
     pub fn all(options: &DeviceOptions) -> Result<Self> {
         let discovery = discover();
-        let usable: Vec<&FoundDevice> = discovery.devices.iter().filter(|d| d.info.fp64).collect();
-        if usable.is_empty() { Ok(Self::without_device(&discovery)) } else { Self::open(usable, options) }
+        let (usable, left_out): (Vec<&FoundDevice>, Vec<_>) =
+            discovery.devices.iter().partition(|d| d.info.fp64);
+        if usable.is_empty() {
+            return Ok(Self::without_device(&discovery));
+        }
+        let left_out: Vec<Remark> =
+            left_out.into_iter().map(|found| Remark::NoDoublePrecision { device: found.label() }).collect();
+        Ok(Self { remarks: left_out.into(), ..Self::open(usable, options)? })
     }
 
     /// The team of devices that are open already.
     pub fn of(devices: impl IntoIterator<Item = Device>) -> Self {
-        Self { devices: devices.into_iter().collect(), absence: None }
+        Self { devices: devices.into_iter().collect(), ..Self::host() }
     }
 
     fn auto(discovery: &Discovery, options: &DeviceOptions) -> Result<Self> {
@@ -111,6 +124,14 @@ impl Team {
         &self.devices
     }
 
+    /// The first device, for work that needs one.
+    ///
+    /// # Errors
+    /// [`DeviceError::Absent`] for the host: why there is no device, and how to get one.
+    pub fn device(&self) -> Result<&Device> {
+        self.devices.first().ok_or_else(|| self.absence.clone().unwrap_or(Absence::HostChosen).into())
+    }
+
     /// Number of devices; 0 for the host.
     pub fn len(&self) -> usize {
         self.devices.len()
@@ -126,7 +147,7 @@ impl Team {
         self.devices.is_empty()
     }
 
-    /// Why [`Selector::Auto`] ended on the host; `None` if the host was asked for or there are devices.
+    /// Why [`Selector::Auto`] or [`Selector::All`] ended on the host; `None` if the host was asked for or there are devices.
     pub fn absence(&self) -> Option<&Absence> {
         self.absence.as_ref()
     }
@@ -141,6 +162,11 @@ impl Team {
     /// Time that compilers have taken so far on the devices, which count together if they were opened as a team; zero for the host.
     pub fn compile_time(&self) -> Duration {
         self.devices.first().map_or(Duration::ZERO, Device::compile_time)
+    }
+
+    /// What a user may not expect of the selection: another device fits the name as well, for example.
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
 
     /// Waits until every device is done with everything.

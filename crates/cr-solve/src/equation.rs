@@ -8,7 +8,7 @@ use super::provenance::{Configuration, Provenance};
 use super::report::Report;
 use super::trace::Trace;
 use crate::plot::{self, PlotError};
-use lattice_cl::device::{DeviceError, Recorder, Team};
+use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
 use lattice_cl::dirac::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
     CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
@@ -868,7 +868,8 @@ impl From<DeviceError> for Failure {
             DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => {
                 Some("the blocks of the checkpoint are not those of this job; start anew without --resume")
             }
-            DeviceError::Absent(_) => Some("without OpenCL everything runs on the host: --device host"),
+            DeviceError::Absent(Absence::HostChosen) => None,
+            DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
             DeviceError::UnknownDevice { .. } => {
                 Some("`cr-solve devices` shows them; --device host needs none")
             }

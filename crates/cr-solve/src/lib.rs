@@ -37,6 +37,7 @@ use report::{ColourChoice, Report};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Once;
 
 /// Solve the Dirac equation of lattice QCD on gauge configurations, on any OpenCL device and on none
 #[derive(Debug, Parser)]
@@ -68,7 +69,8 @@ pub struct Common {
     /// No colour in messages: the same as --color never
     #[arg(long, global = true, hide_short_help = true)]
     pub no_color: bool,
-    /// Where to compute: auto, host, PLATFORM.DEVICE or part of a name; several make a team
+    /// Where to compute: auto, host, all, PLATFORM.DEVICE or part of a name; several, with commas or as several
+    /// options, make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
     /// Compile every kernel anew, keep none for the next run, and use no tuned kernel variants
@@ -130,20 +132,17 @@ impl Common {
     }
 
     fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
-        let selectors: Vec<Selector> = self
-            .device
-            .iter()
-            .map(|text| match text.parse() {
-                Ok(selector) => selector,
-                Err(impossible) => match impossible {},
-            })
-            .collect();
+        let selectors = self.device.iter().flat_map(|text| Selector::list(text));
         let options = DeviceOptions {
             observer: report.search_observer(),
             compiling: report.compile_clock(),
             ..options
         };
-        Ok(Team::select_with(selectors, &options)?)
+        let team = Team::select_with(selectors, &options)?;
+        // A benchmark opens its devices more than once.
+        static SAID: Once = Once::new();
+        SAID.call_once(|| team.remarks().iter().for_each(|remark| report.note(remark)));
+        Ok(team)
     }
 }
 
