@@ -77,8 +77,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 
 /// Of `invert` and `spectrum`: what a solution and a correlator are.
 const CONVENTIONS: &str = "\
-Conventions: gamma matrices of DeGrand and Rossi; M = 1 - kappa H with --kappa, M = (4 + m) - H/2 with --mass (solutions: those of
-kappa = 1/(8 + 2m) times 2 kappa); the pion correlator C(n) is the sum of |M^-1 b|^2 over 12 sources and the slice at distance n.";
+Conventions:
+  spinors   gamma matrices of DeGrand and Rossi
+  --kappa   M = 1 - kappa H
+  --mass    M = (4 + m) - H/2; solutions are those of kappa = 1/(8 + 2m) times 2 kappa
+  C(n)      the pion correlator: |M^-1 b|^2 summed over 12 sources and the slice at distance n";
 
 /// What the program makes of its surroundings.
 fn environment() -> String {
@@ -127,7 +130,7 @@ fn extended(command: Command, above: &str) -> Command {
             _ => String::new(),
         };
         format!(
-            "{conventions}Environment and exit status: cr-solve --help. Faults and questions: {REPOSITORY}/issues"
+            "{conventions}Environment and exit status: cr-solve --help\nFaults and questions: {REPOSITORY}/issues"
         )
     };
     let long = format!("{text}\n\n{more}").trim().to_owned();
@@ -170,7 +173,11 @@ fn version_text() -> String {
             let mut platforms: Vec<_> =
                 found.devices.iter().map(|device| device.info.platform.clone()).collect();
             platforms.dedup();
-            format!("{} ({} devices)", platforms.join(", "), found.devices.len())
+            {
+                let count = found.devices.len();
+                let noun = if count == 1 { "device" } else { "devices" };
+                format!("{} ({count} {noun})", platforms.join(", "))
+            }
         }
     };
     format!("{}\ncommit: {commit}\nfeatures: {features}\nOpenCL: {opencl}", env!("CARGO_PKG_VERSION"))
