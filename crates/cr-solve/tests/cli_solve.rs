@@ -573,7 +573,8 @@ fn devices_that_are_not_there_are_usage_errors_that_list_those_that_are() {
     }
     for pair in ["--device host --device 0.0", "--device 0.0 --device auto"] {
         let line = format!("invert FIELD --kappa 0.1 {pair}");
-        assert_refused(&folder, &line, 2, &["cannot be combined"]);
+        let alone = pair.split(' ').find(|word| matches!(*word, "host" | "auto")).unwrap();
+        assert_refused(&folder, &line, 2, &[&format!("`{alone}`"), "alone"]);
     }
 }
 
