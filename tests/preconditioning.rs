@@ -15,7 +15,7 @@ use lattice_cl::host::{Boundary, Spinor, random};
 use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
 use lattice_cl::{Dims, GaugeConfiguration, io};
 use lattice_solvers::{
-    Failure, LinearOperator, MultiShiftParams, Shifted, SolverError, SolverInfo, SolverState, VectorSpace,
+    Failure, LinearOperator, MultiShiftOptions, Shifted, SolverError, SolverInfo, SolverState, VectorSpace,
     Wish, multi_shift_cg,
 };
 
@@ -194,7 +194,7 @@ fn shifted_normal_equations_are_solved_at_once() {
         let space = normal.space();
         let source = half(&random::spinor_field(dims(), 9), 0);
         let b = wilson.lattice().parity_from_host(0, &source).unwrap();
-        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftParams::default(), None).unwrap();
+        let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftOptions::default(), None).unwrap();
         for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
             let mut image = space.zero_vector().unwrap();
             normal.apply(x, &mut image).unwrap();

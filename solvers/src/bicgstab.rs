@@ -7,16 +7,16 @@ use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 
-/// Parameters of [`bicgstab`].
+/// Options of [`bicgstab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BicgstabParams {
+pub struct BicgstabOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// Breakdown when an inner product that is divided by falls below this times the product of the two norms. Default 1e-12.
     pub breakdown: f64,
 }
 
-impl Default for BicgstabParams {
+impl Default for BicgstabOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), breakdown: 1e-12 }
     }
@@ -47,7 +47,7 @@ pub fn bicgstab<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &BicgstabParams,
+    params: &BicgstabOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

@@ -8,9 +8,9 @@ use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// Parameters of [`bicgstab_l`].
+/// Options of [`bicgstab_l`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BicgstabLParams {
+pub struct BicgstabLOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// ℓ, the degree of the polynomials in A by which the residual is made minimal. Default 2.
@@ -19,7 +19,7 @@ pub struct BicgstabLParams {
     pub breakdown: f64,
 }
 
-impl Default for BicgstabLParams {
+impl Default for BicgstabLOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), degree: 2, breakdown: 1e-12 }
     }
@@ -57,13 +57,13 @@ pub fn bicgstab_l<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &BicgstabLParams,
+    params: &BicgstabLOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
-    let BicgstabLParams { stopping, degree, breakdown } = *params;
+    let BicgstabLOptions { stopping, degree, breakdown } = *params;
     if degree == 0 {
         return Err(SolverError::Parameter { name: "degree", value: 0.0, allowed: "1 or more" });
     }

@@ -1,6 +1,6 @@
 //! Conjugate Gradient on the other side of the normal equations.
 
-use crate::conjugate_gradient::{CgParams, Curvature};
+use crate::conjugate_gradient::{CgOptions, Curvature};
 use crate::convergence::{Outcome, Progress, Step, Verdict};
 use crate::outcome::Work;
 use crate::state::{Callbacks, Names, Resumed};
@@ -31,7 +31,7 @@ pub fn cgne<'c, A>(
     adjoint: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &CgParams,
+    params: &CgOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

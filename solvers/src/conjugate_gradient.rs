@@ -6,9 +6,9 @@ use crate::state::{Callbacks, Names, Resumed};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// Parameters of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
+/// Options of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CgParams {
+pub struct CgOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// Breakdown when the curvature (p, Ap) / (r, r) falls below this times that of the first direction, or is
@@ -16,7 +16,7 @@ pub struct CgParams {
     pub breakdown: f64,
 }
 
-impl Default for CgParams {
+impl Default for CgOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), breakdown: 1e-14 }
     }
@@ -43,7 +43,7 @@ pub fn conjugate_gradient<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &CgParams,
+    params: &CgOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

@@ -16,9 +16,9 @@ pub enum Recurrence {
     General,
 }
 
-/// Parameters of [`conjugate_residual`].
+/// Options of [`conjugate_residual`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrParams {
+pub struct CrOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// Which β. Default: [`Recurrence::Hermitian`].
@@ -27,7 +27,7 @@ pub struct CrParams {
     pub breakdown: f64,
 }
 
-impl Default for CrParams {
+impl Default for CrOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), recurrence: Recurrence::default(), breakdown: 1e-14 }
     }
@@ -63,7 +63,7 @@ pub fn conjugate_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &CrParams,
+    params: &CrOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

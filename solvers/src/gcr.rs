@@ -6,9 +6,9 @@ use crate::outcome::{SolverError, Work};
 use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
-/// Parameters of [`gcr`].
+/// Options of [`gcr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GcrParams {
+pub struct GcrOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// Directions that are kept, each two vectors: after as many iterations the method starts again. Default 16.
@@ -18,7 +18,7 @@ pub struct GcrParams {
     pub breakdown: f64,
 }
 
-impl Default for GcrParams {
+impl Default for GcrOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), restart: 16, breakdown: 1e-14 }
     }
@@ -74,7 +74,7 @@ pub fn gcr<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &GcrParams,
+    params: &GcrOptions,
     mut preconditioner: Option<Preconditioner<'_, A>>,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>

@@ -15,7 +15,7 @@
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
-//! Each takes `Params` with documented defaults and returns the solution with a [`SolverInfo`], or a
+//! Each takes options with documented defaults and returns the solution with a [`SolverInfo`], or a
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
 //! after the *true* residual was computed from its definition and found below the tolerance.
 #![forbid(unsafe_code)]
@@ -41,19 +41,19 @@ mod space;
 mod square_matrix;
 mod state;
 
-pub use bicgstab::{BicgstabParams, bicgstab};
-pub use bicgstab_l::{BicgstabLParams, bicgstab_l};
+pub use bicgstab::{BicgstabOptions, bicgstab};
+pub use bicgstab_l::{BicgstabLOptions, bicgstab_l};
 pub use block_conjugate_gradient::{
-    Block, BlockCallbacks, BlockCgParams, BlockResiduals, block_conjugate_gradient,
+    Block, BlockCallbacks, BlockCgOptions, BlockResiduals, block_conjugate_gradient,
 };
 pub use block_space::{Advance, BlockOperator, BlockSpace, gram_work, subtraction_work};
 pub use cgne::cgne;
-pub use conjugate_gradient::{CgParams, conjugate_gradient};
-pub use conjugate_residual::{CrParams, Recurrence, conjugate_residual};
+pub use conjugate_gradient::{CgOptions, conjugate_gradient};
+pub use conjugate_residual::{CrOptions, Recurrence, conjugate_residual};
 pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};
-pub use gcr::{GcrParams, Preconditioned, Preconditioner, gcr};
-pub use minimal_residual::{MrParams, MrSmoother, minimal_residual};
-pub use multi_shift::{MultiShiftParams, Shifted, multi_shift_cg};
+pub use gcr::{GcrOptions, Preconditioned, Preconditioner, gcr};
+pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
+pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
 pub use space::VectorSpace;

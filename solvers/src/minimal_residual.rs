@@ -8,9 +8,9 @@ use crate::state::{Callbacks, Names, Resumed};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// Parameters of [`minimal_residual`].
+/// Options of [`minimal_residual`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MrParams {
+pub struct MrOptions {
     /// When to stop.
     pub stopping: Stopping,
     /// ω, more than 0 and less than 2. Default 1.
@@ -19,7 +19,7 @@ pub struct MrParams {
     pub breakdown: f64,
 }
 
-impl Default for MrParams {
+impl Default for MrOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), relaxation: 1.0, breakdown: 1e-14 }
     }
@@ -48,7 +48,7 @@ pub fn minimal_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
-    params: &MrParams,
+    params: &MrOptions,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where

@@ -6,9 +6,9 @@ use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work}
 use crate::state::{Callbacks, Look, StateKeeper, Watching};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
-/// Parameters of [`multi_shift_cg`].
+/// Options of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MultiShiftParams {
+pub struct MultiShiftOptions {
     /// When to stop: the tolerance is that of every shifted system.
     pub stopping: Stopping,
     /// Breakdown when the curvature (p, (A + σ) p) / (r, r) of the smallest shift σ falls below this times that of the first direction, or is
@@ -16,7 +16,7 @@ pub struct MultiShiftParams {
     pub breakdown: f64,
 }
 
-impl Default for MultiShiftParams {
+impl Default for MultiShiftOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), breakdown: 1e-14 }
     }
@@ -68,10 +68,10 @@ pub fn multi_shift_cg<A: LinearOperator>(
     a: &A,
     shifts: &[f64],
     b: &VectorOf<A>,
-    params: &MultiShiftParams,
+    params: &MultiShiftOptions,
     watch: Option<&mut dyn FnMut(&Look)>,
 ) -> Outcome<A> {
-    let MultiShiftParams { stopping, breakdown } = *params;
+    let MultiShiftOptions { stopping, breakdown } = *params;
     check(shifts)?;
     let mut systems = systems(a.space(), shifts, stopping.tolerance)?;
     let operator = Plus::new(a, systems[0].shift);

@@ -8,8 +8,8 @@ use num_complex::Complex64;
 
 const N: usize = 23;
 
-fn params(degree: usize) -> BicgstabLParams {
-    BicgstabLParams { degree, ..Default::default() }
+fn params(degree: usize) -> BicgstabLOptions {
+    BicgstabLOptions { degree, ..Default::default() }
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn it_solves_a_matrix_that_is_not_hermitian() {
 fn with_degree_one_it_is_bicgstab() {
     let a = Dense::general(N, 93);
     let b = Random(94).vector(N);
-    let (_, expected) = bicgstab(&a, &b, None, &BicgstabParams::default(), None).unwrap();
+    let (_, expected) = bicgstab(&a, &b, None, &BicgstabOptions::default(), None).unwrap();
     let (_, found) = bicgstab_l(&a, &b, None, &params(1), None).unwrap();
     assert_eq!(found.iterations, expected.iterations);
     for (expected, found) in expected.history.iter().zip(&found.history) {
@@ -49,7 +49,7 @@ fn the_first_iteration_is_what_it_says() {
     let a = Dense::general(N, 95);
     let b = Random(96).vector(N);
     let stopping = Stopping { max_iterations: 1, ..Default::default() };
-    let (_, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLParams { stopping, ..params(2) }, None));
+    let (_, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(2) }, None));
 
     let powers = |start: &[Complex64]| {
         let mut powers = vec![start.to_vec()];
@@ -96,7 +96,7 @@ fn a_second_degree_follows_eigenvalues_far_from_the_real_axis() {
     let b: Vec<Complex64> = Random(97).vector(n).iter().map(|z| Complex64::from(z.re)).collect();
     let applications = |degree| {
         let stopping = Stopping { max_iterations: 2000 / degree, ..Default::default() };
-        match bicgstab_l(&a, &b, None, &BicgstabLParams { stopping, ..params(degree) }, None) {
+        match bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(degree) }, None) {
             Ok((_, info)) => info.applications,
             Err(SolverError::NotConverged { .. }) => usize::MAX,
             Err(other) => panic!("{other}"),
@@ -142,7 +142,7 @@ fn it_gives_up_with_a_reason() {
     let a = Dense::general(N, 100);
     let b = Random(101).vector(N);
     let stopping = Stopping { tolerance: 1e-19, ..Default::default() };
-    let (why, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLParams { stopping, ..params(2) }, None));
+    let (why, _, info) = failure(bicgstab_l(&a, &b, None, &BicgstabLOptions { stopping, ..params(2) }, None));
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-12);
 

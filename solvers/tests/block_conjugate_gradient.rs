@@ -234,7 +234,7 @@ fn spread(seed: u64) -> Dense {
 }
 
 fn solve(a: &Columns, b: &Vector) -> (Block<Vector>, SolverInfo) {
-    block_conjugate_gradient(a, b, &BlockCgParams::default(), BlockCallbacks::default()).unwrap()
+    block_conjugate_gradient(a, b, &BlockCgOptions::default(), BlockCallbacks::default()).unwrap()
 }
 
 /// Every solution is right, and its true residual is what is told.
@@ -266,7 +266,7 @@ fn it_solves_every_source_in_fewer_iterations() {
         assert_eq!((info.history.len(), info.applications), (info.iterations + 1, info.iterations + 1));
         last = info.iterations;
         if columns == 1 {
-            let (_, plain) = conjugate_gradient(&spread(201), &b, None, &CgParams::default(), None).unwrap();
+            let (_, plain) = conjugate_gradient(&spread(201), &b, None, &CgOptions::default(), None).unwrap();
             assert_eq!(info.iterations, plain.iterations);
             // The recurrence is that of plain Conjugate Gradient.
             for (expected, found) in plain.history.iter().zip(&info.history).take(20) {
@@ -285,7 +285,7 @@ fn what_is_iterated_is_what_is_true() {
         Columns::both(|| spread(203), 4).iter().flat_map(|a| (1..8).map(move |limit| (a, limit)))
     {
         let stopping = Stopping { max_iterations: limit, ..Default::default() };
-        let params = BlockCgParams { stopping, ..Default::default() };
+        let params = BlockCgOptions { stopping, ..Default::default() };
         let (why, block, info) = failure(block_conjugate_gradient(a, &b, &params, BlockCallbacks::default()));
         assert_eq!(why, Failure::IterationLimit { limit });
         assert_eq!(info.history.len(), limit + 1);
@@ -322,7 +322,7 @@ fn a_failure_has_the_best_iterate_though_residuals_rise() {
         let mut risen = 0;
         for limit in 1..40 {
             let stopping = Stopping { max_iterations: limit, ..Default::default() };
-            let params = BlockCgParams { stopping, ..Default::default() };
+            let params = BlockCgOptions { stopping, ..Default::default() };
             let (_, block, info) =
                 failure(block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default()));
             let last = *info.history.last().unwrap();
@@ -411,7 +411,7 @@ fn it_ends_when_the_space_is_exhausted() {
 fn a_solution_may_be_kept_elsewhere() {
     let a = Columns::new(spread(211), 5);
     let b = Random(212).vector(5 * N);
-    let params = BlockCgParams::default();
+    let params = BlockCgOptions::default();
     let (_, alone) = solve(&a, &b);
     let mut solution = vec![Complex64::default(); 5 * N];
     let mut times = 0;
@@ -453,13 +453,13 @@ fn the_first_look_replaces_nothing() {
             Ok(of_columns)
         };
         let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
-        let (block, info) = block_conjugate_gradient(&a, &b, &BlockCgParams::default(), callbacks).unwrap();
+        let (block, info) = block_conjugate_gradient(&a, &b, &BlockCgOptions::default(), callbacks).unwrap();
         assert_eq!(looks, [true, false], "{pairs}");
         for (x, b) in block.x.chunks(N).zip(b.chunks(N)) {
             assert!(a.a.residual(x, b) <= 1e-10 / 30.0, "{pairs}");
         }
         // As many as the residuals take that are smaller by this factor, and one in which a pair may be finished.
-        let smaller = BlockCgParams {
+        let smaller = BlockCgOptions {
             stopping: Stopping { tolerance: 1e-10 / 30.0, ..Default::default() },
             ..Default::default()
         };
@@ -472,7 +472,7 @@ fn the_first_look_replaces_nothing() {
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
-    let params = BlockCgParams {
+    let params = BlockCgOptions {
         stopping: Stopping { max_iterations: 3, ..Default::default() },
         ..Default::default()
     };
@@ -488,14 +488,14 @@ fn residuals_that_are_no_numbers_end_it() {
     let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
     let mut residuals = |_: &mut Vector, _: Option<&mut Vector>| Ok(vec![1e-11, f64::NAN, 1.0]);
     let callbacks = BlockCallbacks { residuals: Some(&mut residuals), ..Default::default() };
-    let (why, _, _) = failure(block_conjugate_gradient(&a, &b, &BlockCgParams::default(), callbacks));
+    let (why, _, _) = failure(block_conjugate_gradient(&a, &b, &BlockCgOptions::default(), callbacks));
     assert!(matches!(why, Failure::PrecisionLimit { true_residual, .. } if true_residual.is_nan()), "{why}");
 }
 
 #[test]
 fn it_gives_up_with_a_reason() {
     let b = Random(213).vector(3 * N);
-    let run = |a: Dense, params: &BlockCgParams, keeper: Option<&mut StopAt>| {
+    let run = |a: Dense, params: &BlockCgOptions, keeper: Option<&mut StopAt>| {
         let keeper = keeper.map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
         let callbacks = BlockCallbacks { keeper, ..Default::default() };
         let (why, block, info) =
@@ -503,7 +503,7 @@ fn it_gives_up_with_a_reason() {
         assert!(block.x.iter().all(|x| x.is_finite()) && block.residuals.len() == 3);
         (why, info)
     };
-    let params = BlockCgParams::default();
+    let params = BlockCgOptions::default();
     let (why, _) = run(Dense::indefinite(N, 214), &params, None);
     assert!(matches!(why, Failure::Breakdown { quantity: "P†AP", .. }), "{why}");
 
@@ -517,7 +517,7 @@ fn it_gives_up_with_a_reason() {
     assert_eq!(info.iterations, 0);
 
     let stopping = Stopping { tolerance: 1e-19, ..Default::default() };
-    let (why, info) = run(spread(216), &BlockCgParams { stopping, ..params }, None);
+    let (why, info) = run(spread(216), &BlockCgOptions { stopping, ..params }, None);
     assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
     assert!(info.residual.true_residual < 1e-13, "{:?}", info.residual);
 
@@ -526,7 +526,7 @@ fn it_gives_up_with_a_reason() {
     assert_eq!((why, info.iterations), (Failure::Interrupted, 3));
 
     let stopping = Stopping { tolerance: -1.0, ..Default::default() };
-    let params = BlockCgParams { stopping, ..params };
+    let params = BlockCgOptions { stopping, ..params };
     let a = Columns::new(spread(218), 3);
     let result = block_conjugate_gradient(&a, &b, &params, BlockCallbacks::default());
     assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
@@ -540,7 +540,7 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
     let run = |a: &Columns, keeper: &mut StopAt, max_iterations| {
         let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
         let stopping = Stopping { tolerance: 1e-13, max_iterations, ..Default::default() };
-        let params = BlockCgParams { stopping, ..Default::default() };
+        let params = BlockCgOptions { stopping, ..Default::default() };
         let told = |info: SolverInfo| SolverInfo { time: Default::default(), ..info };
         match block_conjugate_gradient(a, &b, &params, callbacks) {
             Ok((block, info)) => (block, told(info), None),
@@ -572,7 +572,7 @@ fn a_state_of_another_solve_is_refused() {
     let b = Random(222).vector(2 * N);
     let run = |a: &Columns, b: &Vector, keeper: &mut StopAt| {
         let callbacks = BlockCallbacks { keeper: Some(keeper), ..Default::default() };
-        block_conjugate_gradient(a, b, &BlockCgParams::default(), callbacks).unwrap_err()
+        block_conjugate_gradient(a, b, &BlockCgOptions::default(), callbacks).unwrap_err()
     };
     let mut keeper = StopAt { stop: 3, ..Default::default() };
     run(&a, &b, &mut keeper);

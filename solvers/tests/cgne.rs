@@ -35,14 +35,14 @@ fn solves_a_matrix_that_is_not_hermitian() {
     let adjoint = a.adjoint();
     let b = Random(2).vector(N);
     let exact = a.solve(&b);
-    let (x, info) = cgne(&a, &adjoint, &b, None, &CgParams::default(), None).unwrap();
+    let (x, info) = cgne(&a, &adjoint, &b, None, &CgOptions::default(), None).unwrap();
     assert!(distance(&x, &exact) < 1e-8);
     assert!(a.residual(&x, &b) <= 1e-10 && info.iterations <= N + 5);
     assert_eq!(info.history.len(), info.iterations + 1);
     // Two an iteration, A†r at the beginning, and one for the true residual.
     assert_eq!(info.applications, 2 * info.iterations + 2);
     let near: Vector = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
-    let (_, warm) = cgne(&a, &adjoint, &b, Some(&near), &CgParams::default(), None).unwrap();
+    let (_, warm) = cgne(&a, &adjoint, &b, Some(&near), &CgOptions::default(), None).unwrap();
     assert!(warm.iterations < info.iterations);
 }
 
@@ -55,7 +55,7 @@ fn is_conjugate_gradient_on_the_other_normal_equations_and_its_error_falls() {
     let b = Random(4).vector(N);
     let exact = a.solve(&b);
     let stopping = Stopping { look_every: Some(1), ..Default::default() };
-    let params = CgParams { stopping, ..Default::default() };
+    let params = CgOptions { stopping, ..Default::default() };
     let found = iterates(8, |callbacks| cgne(&a, &adjoint, &b, None, &params, callbacks));
     let expected = iterates(8, |callbacks| conjugate_gradient(&product, &b, None, &params, callbacks));
     let mut error = distance(&exact, &vec![Complex64::default(); N]);
@@ -73,11 +73,11 @@ fn is_conjugate_gradient_on_the_other_normal_equations_and_its_error_falls() {
 fn a_singular_system_without_solution_ends_in_a_typed_error() {
     let a = Dense::from_fn(4, |i, j| if i == j && i > 0 { Complex64::from(i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0); 4];
-    let (why, best, _) = failure(cgne(&a, &a.adjoint(), &b, None, &CgParams::default(), None));
+    let (why, best, _) = failure(cgne(&a, &a.adjoint(), &b, None, &CgOptions::default(), None));
     assert!(!matches!(why, Failure::IterationLimit { .. }), "{why}");
     assert!(best.iter().all(|x| x.is_finite()));
     let zero = Dense::from_fn(4, |_, _| Complex64::default());
-    let (why, best, _) = failure(cgne(&zero, &zero, &b, None, &CgParams::default(), None));
+    let (why, best, _) = failure(cgne(&zero, &zero, &b, None, &CgOptions::default(), None));
     assert!(matches!(why, Failure::NotFinite { .. } | Failure::Breakdown { .. }), "{why}");
     assert!(best.iter().all(|x| x.is_finite()));
 }

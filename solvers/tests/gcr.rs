@@ -8,8 +8,8 @@ use num_complex::Complex64;
 
 const N: usize = 23;
 
-fn params(restart: usize) -> GcrParams {
-    GcrParams { restart, ..Default::default() }
+fn params(restart: usize) -> GcrOptions {
+    GcrOptions { restart, ..Default::default() }
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn other_methods_precondition_it() {
     check(gcr(&a, &b, None, &params(8), Some(&mut precondition), None));
 
     let tolerance = Stopping { tolerance: 0.1, ..Default::default() };
-    let loose = BicgstabParams { stopping: tolerance, ..Default::default() };
+    let loose = BicgstabOptions { stopping: tolerance, ..Default::default() };
     let mut precondition = |r: &_, z: &mut _| {
         let (x, info) = bicgstab(&a, r, None, &loose, None)?;
         *z = x;
@@ -89,7 +89,7 @@ fn other_methods_precondition_it() {
     let mut precondition = |r: &_, z: &mut _| {
         limit = limit % 4 + 3;
         let stopping = Stopping { max_iterations: limit, tolerance: 1e-30, ..Default::default() };
-        let params = MrParams { stopping, ..Default::default() };
+        let params = MrOptions { stopping, ..Default::default() };
         let (x, info) = minimal_residual(&a, r, None, &params, None)?;
         *z = x;
         Ok(info.work)
@@ -113,7 +113,7 @@ fn an_exact_preconditioner_needs_one_iteration() {
 fn what_a_preconditioner_says_is_passed_on() {
     let a = Dense::general(N, 79);
     let b = Random(80).vector(N);
-    let wrong = MrParams { relaxation: 3.0, ..Default::default() };
+    let wrong = MrOptions { relaxation: 3.0, ..Default::default() };
     let mut precondition =
         |r: &_, _: &mut _| minimal_residual(&a, r, None, &wrong, None).map(|(_, info)| info.work);
     let result = gcr(&a, &b, None, &params(8), Some(&mut precondition), None);

@@ -8,8 +8,8 @@ use num_complex::Complex64;
 
 const N: usize = 23;
 
-fn cr(recurrence: Recurrence) -> CrParams {
-    CrParams { recurrence, ..Default::default() }
+fn cr(recurrence: Recurrence) -> CrOptions {
+    CrOptions { recurrence, ..Default::default() }
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn general_recurrence_solves_a_matrix_that_is_not_hermitian() {
 fn conjugate_gradient_solves_positive_systems_in_at_most_n_steps_or_so() {
     let a = Dense::positive(N, 9);
     let b = Random(10).vector(N);
-    let (x, info) = conjugate_gradient(&a, &b, None, &CgParams::default(), None).unwrap();
+    let (x, info) = conjugate_gradient(&a, &b, None, &CgOptions::default(), None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     assert!(info.iterations <= N + 5);
 }
@@ -67,7 +67,7 @@ fn a_good_guess_saves_iterations_and_a_perfect_one_all() {
     assert!(warm.iterations < cold.iterations);
     assert_eq!(done.iterations, 0);
     assert!(distance(&x, &exact) < 1e-8);
-    let (_, cg) = conjugate_gradient(&a, &b, Some(&exact), &CgParams::default(), None).unwrap();
+    let (_, cg) = conjugate_gradient(&a, &b, Some(&exact), &CgOptions::default(), None).unwrap();
     assert_eq!(cg.iterations, 0);
 }
 
@@ -75,12 +75,12 @@ fn a_good_guess_saves_iterations_and_a_perfect_one_all() {
 fn a_zero_source_has_the_zero_solution() {
     let a = Dense::positive(N, 13);
     let b = vec![Complex64::default(); N];
-    let (x, info) = conjugate_residual(&a, &b, None, &CrParams::default(), None).unwrap();
+    let (x, info) = conjugate_residual(&a, &b, None, &CrOptions::default(), None).unwrap();
     assert_eq!(x, b);
     assert_eq!((info.iterations, info.residual.true_residual), (0, 0.0));
     // From a guess it has to be found.
     let guess = Random(1).vector(N);
-    let (x, _) = conjugate_residual(&a, &b, Some(&guess), &CrParams::default(), None).unwrap();
+    let (x, _) = conjugate_residual(&a, &b, Some(&guess), &CrOptions::default(), None).unwrap();
     assert!(distance(&x, &b) < 1e-8);
 }
 
@@ -104,7 +104,7 @@ fn the_residual_that_counts_decides() {
         &normal,
         &adjoint_b,
         None,
-        &CrParams::default(),
+        &CrOptions::default(),
         Some(TrueResidual::Computed(&mut counts)),
     )
     .unwrap();
@@ -118,7 +118,7 @@ fn the_residual_that_counts_decides() {
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Dense::positive(N, 14), Random(15).vector(N));
     let params =
-        CgParams { stopping: Stopping { max_iterations: 3, ..Default::default() }, ..Default::default() };
+        CgOptions { stopping: Stopping { max_iterations: 3, ..Default::default() }, ..Default::default() };
     let mut counts = |_: &Vec<Complex64>| Ok(1e-11);
     let residual = Some(TrueResidual::Computed(&mut counts));
     let (_, info) = conjugate_gradient(&a, &b, None, &params, residual).unwrap();
@@ -132,7 +132,7 @@ fn looking_rarely_gives_the_same_solution() {
     let b = Random(17).vector(N);
     let stopping = Stopping { look_every: Some(4), ..Default::default() };
     let (x, info) =
-        conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None).unwrap();
+        conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
     // It looked at the end of four iterations, and then took note of each.
     assert_eq!((info.iterations % 4, info.history.len()), (0, info.iterations + 1));
@@ -144,7 +144,7 @@ fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     let b = Random(19).vector(N);
     let stopping = Stopping { max_iterations: 5, ..Default::default() };
     let (why, x, info) =
-        failure(conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None));
+        failure(conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
     assert_eq!((info.iterations, info.history.len()), (5, 6));
     let mut ax = x.clone();
@@ -153,7 +153,7 @@ fn the_iteration_limit_keeps_the_best_iterate_and_the_history() {
     assert!((residual - info.residual.iterated).abs() < 1e-10);
     assert!((residual - info.residual.true_residual).abs() < 1e-14);
     let (why, ..) =
-        failure(conjugate_gradient(&a, &b, None, &CgParams { stopping, ..Default::default() }, None));
+        failure(conjugate_gradient(&a, &b, None, &CgOptions { stopping, ..Default::default() }, None));
     assert_eq!(why, Failure::IterationLimit { limit: 5 });
 }
 
@@ -162,7 +162,7 @@ fn a_skew_matrix_breaks_conjugate_residual_down() {
     // (r, A r) is imaginary for a skew-Hermitian A and zero for a real skew one.
     let a = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
     let b = vec![Complex64::from(1.0), Complex64::from(2.0)];
-    let (why, _, info) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    let (why, _, info) = failure(conjugate_residual(&a, &b, None, &CrOptions::default(), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(r, Ar)", .. }), "{why}");
     assert_eq!(info.iterations, 1);
 }
@@ -171,7 +171,7 @@ fn a_skew_matrix_breaks_conjugate_residual_down() {
 fn conjugate_gradient_refuses_an_indefinite_matrix() {
     let a = Dense::from_fn(2, |i, j| if i == j { Complex64::from(1.0 - 2.0 * i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
-    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
+    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why}");
 }
 
@@ -185,7 +185,7 @@ fn conjugate_gradient_returns_the_best_iterate_and_not_the_last() {
     });
     let mut b = vec![Complex64::from(1.0); N];
     b[0] = 1e-4.into();
-    let (_, best, info) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
+    let (_, best, info) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
     let mut ax = best.clone();
     a.apply(&best, &mut ax).unwrap();
     let residual = distance(&ax, &b) / distance(&b, &vec![Complex64::default(); N]);
@@ -198,7 +198,7 @@ fn conjugate_gradient_returns_the_best_iterate_and_not_the_last() {
 fn a_singular_system_without_solution_ends_in_a_typed_error() {
     let a = Dense::from_fn(4, |i, j| if i == j && i > 0 { Complex64::from(i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0); 4];
-    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrOptions::default(), None));
     assert!(!matches!(why, Failure::IterationLimit { .. }), "{why}");
     assert!(best.iter().all(|x| x.is_finite()));
 }
@@ -208,12 +208,12 @@ fn not_a_number_is_named() {
     let mut a = Dense::positive(N, 20);
     a.rows[3][4] = Complex64::new(f64::NAN, 0.0);
     let b = Random(21).vector(N);
-    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrParams::default(), None));
+    let (why, best, _) = failure(conjugate_residual(&a, &b, None, &CrOptions::default(), None));
     assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
     assert!(best.iter().all(|x| x.is_finite()));
     let mut b = b;
     b[0].re = f64::INFINITY;
-    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgParams::default(), None));
+    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
     assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
 }
 
@@ -226,7 +226,7 @@ fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
     });
     let b = Random(22).vector(N);
     let stopping = Stopping { stagnation_window: 100, max_iterations: 5000, ..Default::default() };
-    let params = CrParams { stopping, ..cr(Recurrence::Hermitian) };
+    let params = CrOptions { stopping, ..cr(Recurrence::Hermitian) };
     let (why, ..) = failure(conjugate_residual(&a, &b, None, &params, None));
     assert!(matches!(why, Failure::Stagnation { window: 100, .. }), "{why}");
 }
@@ -238,8 +238,8 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
     // The last one is below all that the iterated residual can reach before it underflows.
     for tolerance in [1e-19, 1e-300] {
         let stopping = Stopping { tolerance, ..Default::default() };
-        let cr = CrParams { stopping, ..Default::default() };
-        let cg = CgParams { stopping, ..Default::default() };
+        let cr = CrOptions { stopping, ..Default::default() };
+        let cg = CgOptions { stopping, ..Default::default() };
         for (why, best, info) in [
             failure(conjugate_residual(&a, &b, None, &cr, None)),
             failure(conjugate_gradient(&a, &b, None, &cg, None)),
@@ -271,12 +271,12 @@ fn a_true_residual_that_falls_slowly_is_no_precision_limit() {
     };
     for tolerance in (1..60).map(|k| 0.8_f64.powi(k)) {
         let stopping = Stopping { tolerance, ..Default::default() };
-        let params = CrParams { stopping, ..Default::default() };
+        let params = CrOptions { stopping, ..Default::default() };
         let (_, info) =
             conjugate_residual(&normal, &adjoint_b, None, &params, Some(TrueResidual::Computed(&mut counts)))
                 .unwrap();
         assert!(info.residual.true_residual <= tolerance);
-        let params = CgParams { stopping, ..Default::default() };
+        let params = CgOptions { stopping, ..Default::default() };
         let (_, info) =
             conjugate_gradient(&normal, &adjoint_b, None, &params, Some(TrueResidual::Computed(&mut counts)))
                 .unwrap();
@@ -290,7 +290,7 @@ fn parameters_are_checked() {
     let b = Random(26).vector(3);
     for tolerance in [0.0, -1.0, f64::NAN] {
         let stopping = Stopping { tolerance, ..Default::default() };
-        let result = conjugate_residual(&a, &b, None, &CrParams { stopping, ..Default::default() }, None);
+        let result = conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None);
         assert!(matches!(result, Err(SolverError::Parameter { name: "tolerance", .. })));
     }
 }
@@ -300,14 +300,14 @@ fn bicgstab_solves_a_matrix_that_is_not_hermitian() {
     let a = Dense::general(N, 41);
     let b = Random(42).vector(N);
     let exact = a.solve(&b);
-    let (x, info) = bicgstab(&a, &b, None, &BicgstabParams::default(), None).unwrap();
+    let (x, info) = bicgstab(&a, &b, None, &BicgstabOptions::default(), None).unwrap();
     assert!(distance(&x, &exact) < 1e-8);
     assert!(info.residual.true_residual <= 1e-10);
     assert_eq!(info.history.len(), info.iterations + 1);
     // Two applications an iteration, and one for the true residual.
     assert_eq!(info.applications, 2 * info.iterations + 1);
     let near: Vec<_> = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
-    let (_, warm) = bicgstab(&a, &b, Some(&near), &BicgstabParams::default(), None).unwrap();
+    let (_, warm) = bicgstab(&a, &b, Some(&near), &BicgstabOptions::default(), None).unwrap();
     assert!(warm.iterations < info.iterations);
 }
 
@@ -316,14 +316,14 @@ fn bicgstab_starts_again_after_a_breakdown() {
     // (b, Ab) is zero: b cannot be its own shadow.
     let reflection = Dense::from_fn(2, |i, j| Complex64::from([[1.0, 0.0], [0.0, -1.0]][i][j]));
     let b = vec![Complex64::from(1.0); 2];
-    let (x, _) = bicgstab(&reflection, &b, None, &BicgstabParams::default(), None).unwrap();
+    let (x, _) = bicgstab(&reflection, &b, None, &BicgstabOptions::default(), None).unwrap();
     assert!(distance(&x, &reflection.solve(&b)) < 1e-10);
 
     // The first residual is orthogonal to the second.
     let entries = [[1.0, 2.0, 0.0], [-2.0, 1.0, 1.0], [0.0, 0.0, 3.0]];
     let a = Dense::from_fn(3, |i, j| Complex64::from(entries[i][j]));
     let b = vec![Complex64::from(1.0), Complex64::default(), Complex64::default()];
-    let (x, _) = bicgstab(&a, &b, None, &BicgstabParams::default(), None).unwrap();
+    let (x, _) = bicgstab(&a, &b, None, &BicgstabOptions::default(), None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-9);
 }
 
@@ -335,7 +335,7 @@ fn bicgstab_gives_up_where_no_shadow_residual_helps() {
     for a in [zero, rotation] {
         let b = vec![Complex64::from(1.0), Complex64::from(0.5)];
         let Err(SolverError::NotConverged { failure, best, info }) =
-            bicgstab(&a, &b, None, &BicgstabParams::default(), None)
+            bicgstab(&a, &b, None, &BicgstabOptions::default(), None)
         else {
             panic!("solved a system that this method cannot solve");
         };
@@ -345,7 +345,7 @@ fn bicgstab_gives_up_where_no_shadow_residual_helps() {
 
     let mut poisoned = Dense::general(N, 44);
     poisoned.rows[3][5].re = f64::NAN;
-    let outcome = bicgstab(&poisoned, &Random(45).vector(N), None, &BicgstabParams::default(), None);
+    let outcome = bicgstab(&poisoned, &Random(45).vector(N), None, &BicgstabOptions::default(), None);
     let Err(SolverError::NotConverged { failure, .. }) = outcome else { panic!("solved with NaN") };
     assert!(matches!(failure, Failure::NotFinite { .. }), "{failure}");
 }

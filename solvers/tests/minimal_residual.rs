@@ -8,8 +8,8 @@ use num_complex::Complex64;
 
 const N: usize = 23;
 
-fn params(relaxation: f64) -> MrParams {
-    MrParams { relaxation, ..Default::default() }
+fn params(relaxation: f64) -> MrOptions {
+    MrOptions { relaxation, ..Default::default() }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_step_shortens_the_residual_by_what_the_relaxation_says() {
     let [b_norm2, image_norm2] = [&b, &image].map(|x| space.norm2(x).unwrap().re);
     for relaxation in [0.5, 1.0, 1.7] {
         let stopping = Stopping { max_iterations: 1, ..Default::default() };
-        let params = MrParams { stopping, ..params(relaxation) };
+        let params = MrOptions { stopping, ..params(relaxation) };
         let (why, x, info) = failure(minimal_residual(&a, &b, None, &params, None));
         assert_eq!(why, Failure::IterationLimit { limit: 1 });
         let gain = relaxation * (2.0 - relaxation) * b_ab.norm_sqr() / (image_norm2 * b_norm2);
@@ -58,7 +58,7 @@ fn the_smoother_does_the_same_steps() {
     let b = Random(56).vector(N);
     for (steps, relaxation) in [(1, 1.0), (3, 0.9), (7, 1.2)] {
         let stopping = Stopping { max_iterations: steps, ..Default::default() };
-        let params = MrParams { stopping, ..params(relaxation) };
+        let params = MrOptions { stopping, ..params(relaxation) };
         let (_, expected, _) = failure(minimal_residual(&a, &b, None, &params, None));
         let mut smoother = MrSmoother::new(&a, steps, relaxation).unwrap();
         let mut x = Random(57).vector(N);

@@ -10,8 +10,8 @@ const N: usize = 23;
 /// Neither sorted nor distinct.
 const SHIFTS: [f64; 6] = [0.3, 0.0, 25.0, 0.3, 2.0, 1e4];
 
-fn params(tolerance: f64) -> MultiShiftParams {
-    MultiShiftParams { stopping: Stopping { tolerance, ..Default::default() }, ..Default::default() }
+fn params(tolerance: f64) -> MultiShiftOptions {
+    MultiShiftOptions { stopping: Stopping { tolerance, ..Default::default() }, ..Default::default() }
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn it_solves_every_shifted_system() {
         let smallest = shifts.iter().copied().fold(f64::INFINITY, f64::min);
         // The smallest shift is solved as by plain Conjugate Gradient.
         let (_, plain) =
-            conjugate_gradient(&a.shifted(smallest), &b, None, &CgParams::default(), None).unwrap();
+            conjugate_gradient(&a.shifted(smallest), &b, None, &CgOptions::default(), None).unwrap();
         assert_eq!(info.iterations, plain.iterations);
         for (expected, found) in plain.history.iter().zip(&info.history) {
             assert!((expected - found).abs() <= 1e-6 * expected, "{expected} {found}");
@@ -48,7 +48,7 @@ fn shifts_that_converged_drop_out() {
     let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params(1e-10), None).unwrap();
     for one in &all {
         let shifted = a.shifted(one.shift);
-        let (_, alone) = conjugate_gradient(&shifted, &b, None, &CgParams::default(), None).unwrap();
+        let (_, alone) = conjugate_gradient(&shifted, &b, None, &CgOptions::default(), None).unwrap();
         assert!(one.iterations.abs_diff(alone.iterations) <= 1, "{} {}", one.iterations, alone.iterations);
     }
     let largest = all.last().unwrap();
@@ -62,7 +62,7 @@ fn the_recurrence_is_that_of_each_residual() {
     let b = Random(116).vector(N);
     for limit in 1..6 {
         let stopping = Stopping { max_iterations: limit, ..Default::default() };
-        let params = MultiShiftParams { stopping, ..Default::default() };
+        let params = MultiShiftOptions { stopping, ..Default::default() };
         let (why, all, info) = failure(multi_shift_cg(&a, &SHIFTS[..5], &b, &params, None));
         assert_eq!(why, Failure::IterationLimit { limit });
         assert_eq!((info.iterations, info.history.len()), (limit, limit + 1));
@@ -88,7 +88,7 @@ fn looking_rarely_gives_the_same_solutions() {
     let a = Dense::positive(N, 118);
     let b = Random(119).vector(N);
     let stopping = Stopping { look_every: Some(4), ..Default::default() };
-    let params = MultiShiftParams { stopping, ..Default::default() };
+    let params = MultiShiftOptions { stopping, ..Default::default() };
     let (all, info) = multi_shift_cg(&a, &SHIFTS, &b, &params, None).unwrap();
     for one in all {
         assert!(distance(&one.x, &a.shifted(one.shift).solve(&b)) < 1e-8);

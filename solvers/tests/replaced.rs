@@ -23,12 +23,12 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let norm = distance(&b, &vec![Complex64::default(); N]);
     let stopping = Stopping { tolerance: 1e-12, ..Default::default() };
 
-    let cr = CrParams { stopping, recurrence: Recurrence::General, ..Default::default() };
-    let stab = BicgstabParams { stopping, ..Default::default() };
-    let stab_l = BicgstabLParams { stopping, ..Default::default() };
-    let mr = MrParams { stopping, ..Default::default() };
-    let plain = GcrParams { stopping, ..Default::default() };
-    let cg = CgParams { stopping, ..Default::default() };
+    let cr = CrOptions { stopping, recurrence: Recurrence::General, ..Default::default() };
+    let stab = BicgstabOptions { stopping, ..Default::default() };
+    let stab_l = BicgstabLOptions { stopping, ..Default::default() };
+    let mr = MrOptions { stopping, ..Default::default() };
+    let plain = GcrOptions { stopping, ..Default::default() };
+    let cg = CgOptions { stopping, ..Default::default() };
     let methods: [(&str, &Solve); 7] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),

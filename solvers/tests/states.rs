@@ -53,10 +53,10 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
     let b = Random(4).vector(N);
     for look_every in [Some(1), Some(3), None] {
         let stopping = Stopping { look_every, ..Default::default() };
-        let cr = |recurrence| CrParams { stopping, recurrence, ..Default::default() };
+        let cr = |recurrence| CrOptions { stopping, recurrence, ..Default::default() };
         let (hermitian, any) = (cr(Recurrence::Hermitian), cr(Recurrence::General));
-        let cg = CgParams { stopping, ..Default::default() };
-        let stabilised = BicgstabParams { stopping, ..Default::default() };
+        let cg = CgOptions { stopping, ..Default::default() };
+        let stabilised = BicgstabOptions { stopping, ..Default::default() };
         let solutions = [
             (
                 &positive,
@@ -78,9 +78,9 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
                 check("BiCGStab", |keeper| bicgstab(&general, &b, Some(&b), &stabilised, with(keeper))),
             ),
         ];
-        let higher = BicgstabLParams { stopping, degree: 3, ..Default::default() };
-        let gcr_params = GcrParams { stopping, restart: 4, ..Default::default() };
-        let mr = MrParams { stopping, ..Default::default() };
+        let higher = BicgstabLOptions { stopping, degree: 3, ..Default::default() };
+        let gcr_params = GcrOptions { stopping, restart: 4, ..Default::default() };
+        let mr = MrOptions { stopping, ..Default::default() };
 
         let more = [
             check("BiCGStab(3)", |keeper| bicgstab_l(&general, &b, None, &higher, with(keeper))),
@@ -101,9 +101,9 @@ fn a_solve_that_fails_fails_in_the_same_way() {
         Dense::from_fn(N, |i, j| if i == j && i > 0 { (1.0 + i as f64).into() } else { 0.0.into() });
     let b = Random(5).vector(N);
     let stopping = Stopping { max_iterations: 60, ..Default::default() };
-    let params = BicgstabParams { stopping, ..Default::default() };
+    let params = BicgstabOptions { stopping, ..Default::default() };
     check("singular", |keeper| bicgstab(&singular, &b, None, &params, with(keeper)));
-    let params = BicgstabLParams { stopping, ..Default::default() };
+    let params = BicgstabLOptions { stopping, ..Default::default() };
     check("singular, degree 2", |keeper| bicgstab_l(&singular, &b, None, &params, with(keeper)));
 }
 
@@ -112,10 +112,10 @@ fn a_state_of_another_method_is_refused() {
     let a = Dense::positive(N, 6);
     let b = Random(7).vector(N);
     let mut keeper = StopAt { asked: 0, stop: 3, from: None, kept: None };
-    told(conjugate_gradient(&a, &b, None, &CgParams::default(), with(&mut keeper)));
+    told(conjugate_gradient(&a, &b, None, &CgOptions::default(), with(&mut keeper)));
     let state = keeper.kept.unwrap();
     let mut keeper = StopAt { asked: 0, stop: 0, from: Some(state.clone()), kept: None };
-    let error = conjugate_residual(&a, &b, None, &CrParams::default(), with(&mut keeper)).unwrap_err();
+    let error = conjugate_residual(&a, &b, None, &CrOptions::default(), with(&mut keeper)).unwrap_err();
     assert!(matches!(error, SolverError::ForeignState(_)), "{error}");
     for word in ["Conjugate Gradient", "Conjugate Residual"] {
         assert!(error.to_string().contains(word), "{error}");
@@ -123,7 +123,7 @@ fn a_state_of_another_method_is_refused() {
     let mut broken = state;
     broken.scalars.clear();
     let mut keeper = StopAt { asked: 0, stop: 0, from: Some(broken), kept: None };
-    let error = conjugate_gradient(&a, &b, None, &CgParams::default(), with(&mut keeper)).unwrap_err();
+    let error = conjugate_gradient(&a, &b, None, &CgOptions::default(), with(&mut keeper)).unwrap_err();
     assert!(error.to_string().contains("`(r, r)`"), "{error}");
 }
 
@@ -132,7 +132,7 @@ fn a_solve_is_watched_at_every_look() {
     let (a, b) = (Dense::positive(N, 8), Random(9).vector(N));
     for (look_every, most) in [(Some(1), usize::MAX), (Some(4), usize::MAX), (Some(4), 6)] {
         let stopping = Stopping { look_every, max_iterations: most, ..Default::default() };
-        let params = CgParams { stopping, ..Default::default() };
+        let params = CgOptions { stopping, ..Default::default() };
         let mut looks = Vec::new();
         let mut watching = Watching(|look: &Look| looks.push(*look));
         let callbacks = Callbacks { true_residual: None, keeper: Some(&mut watching) };

@@ -237,7 +237,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         });
         let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
         let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, keeper };
-        let params = lattice_solvers::BlockCgParams { stopping, ..Default::default() };
+        let params = lattice_solvers::BlockCgOptions { stopping, ..Default::default() };
         let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
         let work = operator.work().times(replacements.get());
         let solution = solution.into_inner();

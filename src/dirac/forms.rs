@@ -267,7 +267,7 @@ fn iterate<A: DiracOperator>(
         Method::Cr(system) => {
             let recurrence =
                 if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
-            let params = solvers::CrParams { stopping, recurrence, ..Default::default() };
+            let params = solvers::CrOptions { stopping, recurrence, ..Default::default() };
             match system {
                 System::Direct => solvers::conjugate_residual(operator, source, guess, &params, callbacks),
                 System::Hermitian => {
@@ -282,24 +282,24 @@ fn iterate<A: DiracOperator>(
         }
         Method::Cg => {
             let normal = Normal::new(operator)?;
-            let params = solvers::CgParams { stopping, ..Default::default() };
+            let params = solvers::CgOptions { stopping, ..Default::default() };
             solvers::conjugate_gradient(&normal, source, guess, &params, callbacks.for_operator())
         }
         Method::Cgne => {
             let adjoint = operator.adjoint()?;
-            let params = solvers::CgParams { stopping, ..Default::default() };
+            let params = solvers::CgOptions { stopping, ..Default::default() };
             solvers::cgne(operator, &adjoint, source, guess, &params, callbacks)
         }
         Method::Bicgstab => {
-            let params = solvers::BicgstabParams { stopping, ..Default::default() };
+            let params = solvers::BicgstabOptions { stopping, ..Default::default() };
             solvers::bicgstab(operator, source, guess, &params, callbacks)
         }
         Method::BicgstabL { degree } => {
-            let params = solvers::BicgstabLParams { stopping, degree, ..Default::default() };
+            let params = solvers::BicgstabLOptions { stopping, degree, ..Default::default() };
             solvers::bicgstab_l(operator, source, guess, &params, callbacks)
         }
         Method::Gcr { restart, smoothing } => {
-            let params = solvers::GcrParams { stopping, restart, ..Default::default() };
+            let params = solvers::GcrOptions { stopping, restart, ..Default::default() };
             if smoothing == 0 {
                 return Ok(solvers::gcr(operator, source, guess, &params, None, callbacks));
             }
@@ -311,7 +311,7 @@ fn iterate<A: DiracOperator>(
             solvers::gcr(operator, source, guess, &params, Some(&mut precondition), callbacks)
         }
         Method::Mr { relaxation } => {
-            let params = solvers::MrParams { stopping, relaxation, ..Default::default() };
+            let params = solvers::MrOptions { stopping, relaxation, ..Default::default() };
             solvers::minimal_residual(operator, source, guess, &params, callbacks)
         }
     })

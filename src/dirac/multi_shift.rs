@@ -3,7 +3,7 @@
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::SpinorField;
-use lattice_solvers::{self as solvers, Look, MultiShiftParams, Shifted, SolverError, SolverInfo, Stopping};
+use lattice_solvers::{self as solvers, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo, Stopping};
 
 /// Parameters of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +84,6 @@ fn solve(
 ) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
     let MultiShiftCgParams { tol, max_iterations } = *params;
     let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
-    let params = MultiShiftParams { stopping, ..Default::default() };
+    let params = MultiShiftOptions { stopping, ..Default::default() };
     solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params, watch)
 }

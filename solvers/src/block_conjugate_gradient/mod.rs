@@ -13,9 +13,9 @@ use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::time::Duration;
 
-/// Parameters of [`block_conjugate_gradient`].
+/// Options of [`block_conjugate_gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlockCgParams {
+pub struct BlockCgOptions {
     /// When to stop: the tolerance is that of every source. All residuals are known in every iteration, so they are looked at in every one.
     pub stopping: Stopping,
     /// Breakdown when of the curvature of a direction, an element of P†AP on its diagonal, no more than this is independent of that of the other
@@ -23,7 +23,7 @@ pub struct BlockCgParams {
     pub breakdown: f64,
 }
 
-impl Default for BlockCgParams {
+impl Default for BlockCgOptions {
     fn default() -> Self {
         Self { stopping: Stopping::default(), breakdown: 1e-14 }
     }
@@ -107,7 +107,7 @@ const FUTILE_REPLACEMENTS: usize = 3;
 pub fn block_conjugate_gradient<A: BlockOperator>(
     a: &A,
     b: &VectorOf<A>,
-    params: &BlockCgParams,
+    params: &BlockCgOptions,
     callbacks: BlockCallbacks<'_, A>,
 ) -> Outcome<A> {
     let tolerance = params.stopping.tolerance;
@@ -131,7 +131,7 @@ pub fn block_conjugate_gradient<A: BlockOperator>(
 struct BlockSolve<'a, 'f, A: BlockOperator> {
     a: &'a A,
     b: &'a VectorOf<A>,
-    params: &'a BlockCgParams,
+    params: &'a BlockCgOptions,
     callbacks: BlockCallbacks<'f, A>,
     x: VectorOf<A>,
     /// Q T
@@ -179,7 +179,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     fn new(
         a: &'a A,
         b: &'a VectorOf<A>,
-        params: &'a BlockCgParams,
+        params: &'a BlockCgOptions,
         callbacks: BlockCallbacks<'f, A>,
     ) -> Result<Self, ErrorOf<A>> {
         let space = a.space();

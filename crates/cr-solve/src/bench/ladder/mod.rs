@@ -20,7 +20,7 @@ use lattice_cl::host::{Boundary, Dims, GaugeConfiguration, LinkField, Spinor, Wi
 use lattice_cl::lattice::{Lattice, SpinorField};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{
-    CrParams, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,
+    CrOptions, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,
     conjugate_residual,
 };
 use operator::{LadderOperator, LadderSpace};
@@ -295,7 +295,7 @@ where
         look_every: Some(iterations),
         ..Default::default()
     };
-    let params = CrParams { stopping, recurrence: Recurrence::General, ..Default::default() };
+    let params = CrOptions { stopping, recurrence: Recurrence::General, ..Default::default() };
     let ended = match conjugate_residual(a, b, None, &params, None) {
         Err(SolverError::NotConverged { info, .. }) if info.iterations == iterations => return Ok(*info),
         Ok((_, info)) => format!("a residual of 0 after {} iterations", info.iterations),
