@@ -86,8 +86,10 @@ pub trait LinearOperator {
         Ok([x_ax, r_norm2])
     }
 
-    /// Floating-point operations and least memory traffic of one application.
-    fn work(&self) -> Work;
+    /// Floating-point operations and least memory traffic of one application, for statistics. Default: none.
+    fn work(&self) -> Work {
+        Work::default()
+    }
 
     /// The same of [`apply_norm2`](Self::apply_norm2).
     fn work_with_norm2(&self) -> Work {
