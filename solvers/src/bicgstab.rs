@@ -37,7 +37,7 @@ impl Default for BicgstabOptions {
 /// from the iterate it reached, with its residual as the new shadow residual; where the last one brought no progress, with q = r + Ar ‖r‖ / ‖Ar‖. So it
 /// is when the residual has grown by a factor of 10⁴, from the best iterate then.
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of
@@ -54,7 +54,7 @@ where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let passes = [Work::pass(space, 8, 3), Work::pass(space, 32, 7), Work::pass(space, 16, 4)];
 
     let mut ap = space.zero_vector()?;
@@ -65,7 +65,7 @@ where
         ([x, r, p, q], [rho]) = (vectors, scalars);
         shadow = Shadow::restored(q, numbers);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r) = (beginning.x, beginning.r);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

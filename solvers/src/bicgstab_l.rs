@@ -47,7 +47,7 @@ impl Default for BicgstabLOptions {
 ///
 /// When an inner product that is divided by vanishes, the method is started again as `bicgstab` is.
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
@@ -68,7 +68,7 @@ where
         return Err(SolverError::Parameter { name: "degree", value: 0.0, allowed: "1 or more" });
     }
     let space = a.space();
-    let mut progress = Progress::start(a, b, stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
     let update = Work::pass(space, 8, 3);
     let dot = Work::pass(space, 8, 2);
@@ -89,7 +89,7 @@ where
         let omega = Complex64::new(re, im);
         last = (!omega.is_nan()).then_some(Last { rho, sigma, alpha, omega });
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r[0]) = (beginning.x, beginning.r);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

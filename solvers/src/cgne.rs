@@ -19,7 +19,7 @@ use num_complex::Complex64;
 /// a Krylov space, this one ‖x − A⁻¹b‖ in the same: the error falls in each iteration, the residual need not. What is iterated is the residual of
 /// A x = b itself.
 ///
-/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent); `callbacks` says what computes the residual
+/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual
 /// that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
@@ -38,7 +38,7 @@ where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let mut passes = Work::pass(space, 4, 1);
     passes += Work::pass(space, 16, 5);
 
@@ -48,7 +48,7 @@ where
         ([x, r, p], [r_norm2]) = (vectors, scalars);
         curvature.resume(first);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

@@ -33,7 +33,7 @@ impl Default for CgOptions {
 /// Two passes over vectors an iteration, besides the application: one for r and its norm, which an operator may do as it is applied
 /// ([`LinearOperator::descend`]), and one for x and p.
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
@@ -50,7 +50,7 @@ where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let follow = Work::pass(space, 16, 5);
 
     let (mut x, mut r, mut p, mut r_norm2);
@@ -59,7 +59,7 @@ where
         ([x, r, p], [r_norm2]) = (vectors, scalars);
         curvature.resume(first);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

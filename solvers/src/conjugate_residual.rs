@@ -53,7 +53,7 @@ impl Default for CrOptions {
 /// [`Recurrence::General`] on M. The latter is Orthomin(1), whose convergence is certain when the
 /// Hermitian part of A is definite.
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
@@ -70,7 +70,7 @@ where
     A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
 {
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let (subtract, axpy) = (Work::pass(space, 12, 3), Work::pass(space, 8, 3));
     let (redirect, follow_and_redirect) = (Work::pass(space, 28, 6), Work::pass(space, 36, 8));
     progress.looks_move(axpy.bytes + redirect.bytes - follow_and_redirect.bytes);
@@ -79,7 +79,7 @@ where
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
         ([x, r, p, ap], [r_norm2, r_ap, ap_norm2]) = (vectors, scalars);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

@@ -3,6 +3,8 @@
 use crate::best::Best;
 use crate::clock::Clock;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::shadow::HOPELESS_GROWTH;
+use crate::source;
 use crate::state::{
     Callbacks, ForeignState, Look, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
     named_values,
@@ -115,6 +117,8 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
     b_norm: f64,
+    /// Where the solve begins, if not at zero.
+    guess: Option<&'a VectorOf<A>>,
     stopping: Stopping,
     true_residual: Option<TrueResidual<'f, A>>,
     keeper: Option<&'f mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
@@ -171,6 +175,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     pub fn start(
         operator: &'a A,
         b: &'a VectorOf<A>,
+        guess: Option<&'a VectorOf<A>>,
         stopping: Stopping,
         callbacks: impl Into<Callbacks<'f, A>>,
     ) -> Result<Self, ErrorIn<A>> {
@@ -185,9 +190,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         }
         let space = operator.space();
         let [b_norm2] = space.read([&space.norm2(b)?])?;
+        source::check(space, b, b_norm2.re, |x| Ok(space.read([&space.norm2(x)?])?[0].re))?;
         Ok(Self {
             operator,
             b,
+            guess,
             b_norm: b_norm2.re.sqrt(),
             stopping,
             true_residual,
@@ -325,15 +332,21 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
     }
 
     /// x = the guess, or zero, and r = b − A x, with a first look at it.
-    pub fn begin(&mut self, guess: Option<&VectorOf<A>>) -> Result<Beginning<A>, ErrorOf<A>> {
+    ///
+    /// A guess with a much larger residual than zero has is left: its rounding errors would stay.
+    pub fn begin(&mut self) -> Result<Beginning<A>, ErrorOf<A>> {
         let space = self.operator.space();
         let (mut x, mut r) = (space.zero_vector()?, space.zero_vector()?);
-        match guess {
+        if let Some(guess) = self.guess {
+            self.residual(guess, &mut r)?;
+            let [norm2] = space.read([&space.norm2(&r)?])?;
+            // Written so that what is not a number is left, too.
+            let of_use = norm2.re <= HOPELESS_GROWTH * self.b_norm * self.b_norm;
+            self.guess = self.guess.filter(|_| of_use);
+        }
+        match self.guess {
             None => space.copy(self.b, &mut r)?,
-            Some(guess) => {
-                space.copy(guess, &mut x)?;
-                self.residual(&x, &mut r)?;
-            }
+            Some(guess) => space.copy(guess, &mut x)?,
         }
         let mut r_norm2 = space.norm2(&r)?;
         self.unseen.push(r_norm2.clone());
@@ -606,6 +619,33 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(norm2.re.sqrt() / self.scale())
     }
 
+    /// Goes back to where the solve began if x is worse. The iterated residual does not show that if it is of another system, or has lost touch.
+    fn prefer_beginning(&mut self, x: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
+        let corrections = matches!(self.true_residual, Some(TrueResidual::Replaced { .. }));
+        // That of x = 0 is 1.
+        if corrections || (self.guess.is_none() && self.last_true <= 1.0) {
+            return Ok(());
+        }
+        let beginning = match self.guess {
+            Some(guess) => self.compute_true(guess)?,
+            None => {
+                let zero = self.operator.space().zero_vector()?;
+                self.compute_true(&zero)?
+            }
+        };
+        // Written so that a residual that is not a number is not the best.
+        let best = self.last_true <= beginning;
+        if !best {
+            let space = self.operator.space();
+            match self.guess {
+                None => space.set_zero(x)?,
+                Some(guess) => space.copy(guess, x)?,
+            }
+            self.last_true = beginning;
+        }
+        Ok(())
+    }
+
     /// Ends the solve, in failure with the best iterate, unless the residual of that is found to be small enough.
     pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
         if let Verdict::GaveUp(_) = verdict {
@@ -620,6 +660,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 }
                 _ => self.compute_true(&x)?,
             };
+            self.prefer_beginning(&mut x)?;
         }
         let small_enough = self.last_true <= self.stopping.tolerance;
         let verdict = match verdict {

@@ -62,7 +62,7 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 ///
 /// States are kept where the method starts again.
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]). Of the preconditioner the work is in
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]). Of the preconditioner the work is in
 /// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ where
         return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });
     }
     let space = a.space();
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let advance = Work::pass(space, 20, 6);
     let orthogonalise = [Work::pass(space, 8, 2), Work::pass(space, 12, 3), Work::pass(space, 8, 3)];
 
@@ -93,7 +93,7 @@ where
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
         ([x, r], [r_norm2]) = (vectors, scalars);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

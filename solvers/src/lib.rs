@@ -32,6 +32,9 @@
 //! assert!((u[49] - 50.0 * 51.0 / 2.0).abs() < 1e-6 && info.residual.true_residual <= 1e-10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The norm of a right-hand side must be between 10⁻⁵⁰ and 10⁵⁰, or b = 0. Others are refused ([`SourceError`]), with the power of two to multiply them by:
+//! products of their norms would under- or overflow, and residuals be false.
 #![forbid(unsafe_code)]
 
 mod best;
@@ -51,6 +54,7 @@ mod multi_shift;
 mod operator;
 mod outcome;
 mod shadow;
+mod source;
 mod space;
 mod square_matrix;
 mod state;
@@ -71,6 +75,7 @@ pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
 pub use state::{Callbacks, ForeignState, Look, Name, SolverState, StateKeeper, Watching, Wish};

@@ -38,7 +38,7 @@ impl Default for MrOptions {
 /// part's eigenvalue next to zero. ‖r‖ never grows.
 /// It is good at what a few iterations can do; see [`MrSmoother`].
 ///
-/// `guess` is x₀ (zero if absent); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when (r, Ar) vanishes
@@ -56,14 +56,14 @@ where
 {
     let space = a.space();
     let inverse_relaxation = space.scalar(inverse_relaxation::<A>(params.relaxation)?);
-    let mut progress = Progress::start(a, b, params.stopping, callbacks)?;
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     let step = step_work(space);
 
     let (mut x, mut r, mut r_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
         ([x, r], [r_norm2]) = (vectors, scalars);
     } else {
-        let beginning = progress.begin(guess)?;
+        let beginning = progress.begin()?;
         (x, r, r_norm2) = (beginning.x, beginning.r, beginning.r_norm2);
         if let Some(verdict) = beginning.verdict {
             return progress.finish(x, verdict);

@@ -79,11 +79,11 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let mut watching = watch.map(Watching);
     let keeper = watching.as_mut().map(|watching| watching as &mut dyn StateKeeper<_, _>);
     let callbacks = Callbacks { true_residual: None, keeper };
-    let mut progress = Progress::start(&operator, b, stopping, callbacks)
+    let mut progress = Progress::start(&operator, b, None, stopping, callbacks)
         .map_err(|error| error.map_best(|_, _| Vec::new()))?;
     let follow = Work::pass(space, 16, 5);
 
-    let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin(None)?;
+    let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin()?;
     systems[0].x = x;
     let b_norm = if progress.r_norm2() == 0.0 { 1.0 } else { progress.r_norm2().sqrt() };
     for system in &mut systems {
@@ -259,6 +259,12 @@ fn finish<A: LinearOperator>(
     for system in systems[1..].iter_mut().filter(|system| !system.found) {
         system.residual.true_residual = definition.residual(system)?;
         progress.count_application();
+        // Written so that a residual that is not a number is not the best; that of x = 0 is 1.
+        let better_than_zero = system.residual.true_residual <= 1.0;
+        if !better_than_zero {
+            definition.a.space().set_zero(&mut system.x)?;
+            system.residual.true_residual = definition.residual(system)?;
+        }
     }
     let base = systems.remove(0);
     let all = |x, info: &SolverInfo| {

@@ -1,5 +1,6 @@
 //! What a solver returns: a solution with its history, or an error that keeps what was reached.
 
+use crate::source::SourceError;
 use crate::state::ForeignState;
 use std::fmt;
 use std::time::Duration;
@@ -102,6 +103,11 @@ pub enum Failure {
         /// The limit.
         limit: usize,
     },
+    /// Rounded to the numbers that there are, with their least and largest exponents, the solution is none.
+    OutOfRange {
+        /// The true residual of what is left of it.
+        true_residual: f64,
+    },
     /// Whoever keeps the states of the solve wished that it stops.
     Interrupted,
 }
@@ -121,6 +127,10 @@ impl fmt::Display for Failure {
                 "precision limit: the iterated residual fell to {iterated:.3e} but the true one stays at {true_residual:.3e}"
             ),
             Self::IterationLimit { limit } => write!(f, "the limit of {limit} iterations was reached"),
+            Self::OutOfRange { true_residual } => write!(
+                f,
+                "the solution is out of the range of double precision: rounded to it, its true residual is {true_residual:.3e}"
+            ),
             Self::Interrupted => f.write_str("interrupted"),
         }
     }
@@ -134,7 +144,7 @@ pub enum SolverError<V, E: std::error::Error> {
     NotConverged {
         /// Why.
         failure: Failure,
-        /// The iterate with the smallest residual the method can name: the last one whose scalars were finite.
+        /// The iterate with the smallest residual the method can name. It is never worse than where the method began, x = 0 or the guess.
         best: V,
         /// How far it came.
         info: Box<SolverInfo>,
@@ -149,6 +159,9 @@ pub enum SolverError<V, E: std::error::Error> {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// The right-hand side cannot be solved for.
+    #[error(transparent)]
+    Source(SourceError),
     /// The state to go on from is another method's.
     #[error(transparent)]
     ForeignState(ForeignState),
@@ -165,6 +178,7 @@ impl<V, E: std::error::Error> SolverError<V, E> {
                 SolverError::NotConverged { failure, best: map(best, &info), info }
             }
             Self::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+            Self::Source(error) => SolverError::Source(error),
             Self::ForeignState(error) => SolverError::ForeignState(error),
             Self::Operation(error) => SolverError::Operation(error),
         }

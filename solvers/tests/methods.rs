@@ -213,8 +213,8 @@ fn not_a_number_is_named() {
     assert!(best.iter().all(|x| x.is_finite()));
     let mut b = b;
     b[0].re = f64::INFINITY;
-    let (why, ..) = failure(conjugate_gradient(&a, &b, None, &CgOptions::default(), None));
-    assert!(matches!(why, Failure::NotFinite { .. }), "{why}");
+    let refused = conjugate_gradient(&a, &b, None, &CgOptions::default(), None).unwrap_err();
+    assert!(matches!(refused, SolverError::Source(SourceError::NotFinite)), "{refused}");
 }
 
 #[test]

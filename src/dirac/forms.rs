@@ -209,6 +209,7 @@ pub(super) fn with_best<V, W>(
             SolverError::NotConverged { failure, best: best_of(best)?, info }
         }
         SolverError::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+        SolverError::Source(error) => SolverError::Source(error),
         SolverError::ForeignState(error) => SolverError::ForeignState(error),
         SolverError::Operation(error) => SolverError::Operation(error),
     })

@@ -9,7 +9,7 @@ use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
 use lattice_solvers::{
-    Failure, ForeignState, LinearOperator, SolverError, SolverInfo, Stopping, VectorSpace,
+    Failure, ForeignState, LinearOperator, SolverError, SolverInfo, SourceError, Stopping, VectorSpace,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -185,6 +185,9 @@ pub enum InvertError {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// The right-hand side cannot be solved for.
+    #[error(transparent)]
+    Source(SourceError),
     /// The state to go on from is another method's.
     #[error(transparent)]
     ForeignState(ForeignState),
@@ -530,6 +533,7 @@ pub(super) fn finish<V>(
         Err(SolverError::Parameter { name, value, allowed }) => {
             Err(InvertError::Parameter { name, value, allowed })
         }
+        Err(SolverError::Source(error)) => Err(InvertError::Source(error)),
         Err(SolverError::ForeignState(error)) => Err(InvertError::ForeignState(error)),
         Err(SolverError::Operation(error)) => Err(error.into()),
     }

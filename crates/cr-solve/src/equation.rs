@@ -647,6 +647,7 @@ impl Method {
             SolverFailure::NotFinite { .. } => {
                 "is kappa or the mass enormous? If not, look at the links with `cr-solve info`"
             }
+            SolverFailure::OutOfRange { .. } => "multiply the source by a power of two",
             SolverFailure::Interrupted => "a job that was interrupted can go on later with --checkpoint",
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
                 if self.solver.only_system() == Some(System::Direct) =>
@@ -700,7 +701,11 @@ impl Solving {
                 Solved { x: *best, info: *info, failure: Some(failure), attempts }
             }
             Err(InvertError::Lattice(error)) => return Err(error.into()),
-            Err(error @ (InvertError::Parameter { .. } | InvertError::ForeignState(_))) => {
+            Err(
+                error @ (InvertError::Parameter { .. }
+                | InvertError::Source(_)
+                | InvertError::ForeignState(_)),
+            ) => {
                 return Err(Failure::new(Status::Usage, error));
             }
         };

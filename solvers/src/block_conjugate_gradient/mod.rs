@@ -7,6 +7,7 @@ use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
 use crate::clock::Clock;
 use crate::convergence::Stopping;
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::source;
 use crate::square_matrix::{Cholesky, SquareMatrix};
 use crate::state::{Look, StateKeeper};
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
@@ -62,7 +63,10 @@ impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
 }
 
 /// What [`block_conjugate_gradient`] ends with.
-type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, SolverError<Block<VectorOf<A>>, ErrorOf<A>>>;
+type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, ErrorIn<A>>;
+
+/// Why a block solve failed.
+type ErrorIn<A> = SolverError<Block<VectorOf<A>>, ErrorOf<A>>;
 
 /// How much of each column of what is stored of Q must be independent of those before it, so that Q is not stored anew: with a hundredth, rounding errors grow
 /// to a tenfold. That saves one of the passes over fields that an iteration makes besides the operator's, which are ten otherwise.
@@ -225,13 +229,11 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     }
 
     /// Makes Q and P of B; a verdict if that is all there is to do.
-    fn begin(&mut self) -> Result<Option<Verdict>, ErrorOf<A>> {
+    fn begin(&mut self) -> Result<Option<Verdict>, ErrorIn<A>> {
         let columns = self.a.space().columns();
         let zero = SquareMatrix::zero(columns);
         let gram = self.gram_of_q()?;
-        if !gram.is_finite() {
-            return Ok(Some(Err(Failure::NotFinite { quantity: "‖r‖" })));
-        }
+        self.check_sources(&gram)?;
         // A source equal to zero has the solution zero: its residual is counted absolutely.
         let scale = |norm| if norm > 0.0 { norm } else { 1.0 };
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
@@ -241,7 +243,17 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.residuals_of_x = self.iterated(&self.c);
         self.replaced = largest(&self.residuals_of_x);
         self.history.push(self.replaced);
-        if self.is_due(&self.residuals_of_x) { self.replace(&zero) } else { Ok(None) }
+        if self.is_due(&self.residuals_of_x) { Ok(self.replace(&zero)?) } else { Ok(None) }
+    }
+
+    /// Refuses sources, of which B†B is given, that cannot be solved for.
+    fn check_sources(&self, gram: &SquareMatrix) -> Result<(), ErrorIn<A>> {
+        let space = self.a.space();
+        for source in 0..space.columns() {
+            let norm2 = |block: &_| Ok(space.gram(block)?[(source, source)].re);
+            source::check(space, self.b, gram[(source, source)].re, norm2)?;
+        }
+        Ok(())
     }
 
     fn iterate(&mut self) -> Result<Verdict, ErrorOf<A>> {
@@ -551,6 +563,12 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 self.residuals_of_x.clone_from(&self.best_residuals);
             }
             self.compute_residuals(true)?;
+            // Written so that a residual that is not a number is not the best; that of X = 0 is 1.
+            let better_than_zero = largest(&self.true_residuals) <= 1.0;
+            if self.callbacks.residuals.is_none() && !better_than_zero {
+                self.a.space().set_zero(&mut self.x)?;
+                self.compute_residuals(true)?;
+            }
             let small_enough = largest(&self.true_residuals) <= self.params.stopping.tolerance;
             if small_enough && failure != Failure::Interrupted {
                 verdict = Ok(());

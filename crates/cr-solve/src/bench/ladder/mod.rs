@@ -303,7 +303,9 @@ where
             format!("{failure} after {} iterations", info.iterations)
         }
         Err(SolverError::Operation(error)) => return Err(error.into()),
-        Err(error @ (SolverError::Parameter { .. } | SolverError::ForeignState(_))) => error.to_string(),
+        Err(
+            error @ (SolverError::Parameter { .. } | SolverError::Source(_) | SolverError::ForeignState(_)),
+        ) => error.to_string(),
     };
     Err(Failure::new(Status::Failed, anyhow::anyhow!("{iterations} iterations are wanted: {ended}")))
 }
