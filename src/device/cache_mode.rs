@@ -24,6 +24,15 @@ pub enum CacheMode {
 }
 
 impl CacheMode {
+    /// Whether nothing is kept, by choice or by the variable.
+    pub fn is_off(&self) -> bool {
+        match self {
+            CacheMode::User => switched_off(),
+            CacheMode::Directory(_) => false,
+            CacheMode::Off => true,
+        }
+    }
+
     /// The directory of the compiled programs, if they are kept.
     pub(super) fn programs(&self) -> Option<PathBuf> {
         match self {
@@ -67,5 +76,6 @@ mod tests {
         assert_eq!(mode.tuning_file(), Some("cache/tuning.json".into()));
         assert_eq!(CacheMode::Off.programs(), None);
         assert_eq!(CacheMode::Off.tuning_file(), None);
+        assert!(CacheMode::Off.is_off() && !mode.is_off());
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong between here and a device.
 
 use super::discovery::Absence;
+use crate::host::NoRoom;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;
 
@@ -170,6 +171,10 @@ pub enum DeviceError {
         /// All memory of the device, in bytes.
         memory: u64,
     },
+
+    /// More of the host's memory than this process may have.
+    #[error(transparent)]
+    HostMemory(#[from] NoRoom),
 
     /// A kernel could not be started: its work-groups may want more registers or local memory than the device has.
     #[error(

@@ -3,7 +3,9 @@
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::handle::{Core, Noted};
+use super::info::DeviceKind;
 use super::recorder::Queue;
+use crate::host::expect_room;
 use opencl3::command_queue::{
     CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_marker_with_wait_list,
     enqueue_read_buffer, enqueue_write_buffer,
@@ -59,6 +61,9 @@ impl Memory {
             Some(bytes) if bytes as u64 <= core.info.memory_bytes => bytes.max(1),
             _ => return Err(too_large(wanted)),
         };
+        if core.info.kind == DeviceKind::Cpu {
+            expect_room(bytes as u64)?;
+        }
         // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context is alive.
         let raw =
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };

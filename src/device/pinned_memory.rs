@@ -5,6 +5,7 @@ use super::handle::Core;
 use super::mapped::map;
 use super::pool::Pool;
 use super::recorder::Queue;
+use crate::host::expect_room;
 use opencl3::memory::{
     Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
 };
@@ -39,6 +40,7 @@ impl PinnedMemory {
         if bytes as u64 > core.info.memory_bytes {
             return Err(too_large(bytes as u64));
         }
+        expect_room(bytes as u64)?;
         let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
         // SAFETY: no host pointer is given, so clCreateBuffer has no precondition on memory.
         let raw = unsafe { RawBuffer::<u8>::create(&core.context, flags, bytes, ptr::null_mut()) }

@@ -136,8 +136,8 @@ fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Res
 }
 
 fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result<RawProgram, ClError> {
-    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The bytes are those
-    // that this driver gave for this device, by their verified hash; the driver copies them.
+    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The driver copies the bytes. They
+    // are whole by their hash, and written by this user, as the folder is nobody else's to write to.
     let mut raw = unsafe { RawProgram::create_from_binary(&core.context, &[core.raw.id()], &[binary]) }?;
     raw.build(&[core.raw.id()], options)?;
     Ok(raw)

@@ -21,6 +21,7 @@ use super::gauge_observables::plaquette;
 use super::matrix3::Matrix3;
 use super::philox::Philox;
 use super::random;
+use super::room::reserve;
 use super::su2::{Quaternion, SUBGROUPS};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -203,7 +204,7 @@ fn check_memory(dims: Dims) -> Result<(), GenerateError> {
     let links = NDIM * dims.volume();
     let out_of_memory =
         |_| GenerateError::OutOfMemory { dims, bytes: links as u128 * size_of::<Matrix3<f64>>() as u128 };
-    Vec::<Matrix3<f64>>::new().try_reserve_exact(links).map_err(out_of_memory)
+    reserve(&mut Vec::<Matrix3<f64>>::new(), links).map_err(out_of_memory)
 }
 
 /// One heat-bath update of every link.

@@ -3,6 +3,7 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
+use super::room::reserve;
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -43,8 +44,7 @@ impl GaugeConfiguration {
     pub fn reunitarised(&self) -> Result<(Self, f64), ProjectionError> {
         let count = NDIM * self.dims().volume();
         let mut links = Vec::new();
-        links
-            .try_reserve_exact(count)
+        reserve(&mut links, count)
             .map_err(|_| ProjectionError::OutOfMemory { bytes: count * size_of::<Matrix3<f64>>() })?;
         let link = |index: usize| self.link(index / NDIM, index % NDIM);
         (0..count)

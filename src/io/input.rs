@@ -1,6 +1,7 @@
 //! A file to be read, with its true size known.
 
 use super::error::{Error, ErrorKind};
+use crate::host;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -77,8 +78,7 @@ impl Input {
         self.expect(what, byte, count as u64)?;
         let mut bytes = Vec::new();
         // A file with holes may be larger than any memory.
-        bytes
-            .try_reserve_exact(count)
+        host::reserve(&mut bytes, count)
             .map_err(|_| self.error(ErrorKind::OutOfMemory { bytes: count as u64 }))?;
         bytes.resize(count, 0);
         self.seek(byte)?;

@@ -7,6 +7,7 @@ use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
 use super::input::Input;
 use super::output::Output;
+use crate::host;
 use rayon::prelude::*;
 
 /// Told how many bytes of how many have been read or written.
@@ -64,8 +65,7 @@ impl Payload<'_> {
         // Before anything is allocated: what the header says must be there.
         input.expect(what, byte, self.bytes())?;
         let mut values = Vec::new();
-        values
-            .try_reserve_exact(self.sites * per_site)
+        host::reserve(&mut values, self.sites * per_site)
             .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
         // By all threads: to touch fresh memory for the first time takes longer than to read the file.
         rayon::iter::repeat_n(V::default(), self.sites * per_site).collect_into_vec(&mut values);

@@ -16,6 +16,7 @@ use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::Payload;
 use super::read::{ReadOptions, extents};
+use crate::host;
 use crate::host::{Dims, NDIM, Spinor};
 use crate::scalar::Precision;
 use rayon::prelude::*;
@@ -355,7 +356,7 @@ const COLUMNS: usize = 12;
 /// One of several columns that alternate; `None` without memory for it.
 fn column_of(values: &[Spinor<f64>], column: usize, columns: usize) -> Option<Vec<Spinor<f64>>> {
     let mut field = Vec::new();
-    field.try_reserve_exact(values.len() / columns).ok()?;
+    host::reserve(&mut field, values.len() / columns).ok()?;
     field.extend(values.iter().skip(column).step_by(columns));
     Some(field)
 }

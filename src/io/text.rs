@@ -7,6 +7,7 @@ use super::error::{Error, ErrorKind};
 use super::format::Format;
 use super::input::{Input, quoted};
 use super::read::{GaugeFile, ReadOptions};
+use crate::host;
 use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
 use num_complex::Complex;
 use rayon::prelude::*;
@@ -77,7 +78,7 @@ pub(super) fn unchecked_extents(dims: Dims) -> String {
 fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Vec<f64>, Error> {
     let mut numbers = Vec::new();
     let bytes = (wanted * size_of::<f64>()) as u64;
-    numbers.try_reserve_exact(wanted).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
+    host::reserve(&mut numbers, wanted).map_err(|_| input.error(ErrorKind::OutOfMemory { bytes }))?;
     let (mut start, mut lines) = (0, 0);
     while start < input.length() {
         let count = CHUNK.min(input.length() - start);

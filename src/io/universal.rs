@@ -19,6 +19,7 @@ use super::links::LinkLayout;
 use super::numbers::{ByteOrder, Stored};
 use super::payload::Payload;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use crate::host;
 use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM, plaquette};
 use crate::scalar::Precision;
 use rayon::prelude::*;
@@ -136,7 +137,7 @@ fn in_order(
 ) -> Result<Vec<Matrix3<f64>>, Error> {
     let count = NDIM * dims.volume();
     let mut links = Vec::new();
-    links.try_reserve_exact(count).map_err(|_| {
+    host::reserve(&mut links, count).map_err(|_| {
         let bytes = (count * size_of::<Matrix3<f64>>()) as u64;
         input.error(ErrorKind::OutOfMemory { bytes })
     })?;

@@ -4,7 +4,8 @@ use super::layout::Shape;
 use super::{Lattice, LatticeError, transfer};
 use crate::device::{Buffer, DeviceError};
 use crate::host::{
-    Boundary, GaugeConfiguration, LinkField, Matrix3, NDIM, Reconstruction, signed_link, unitarity,
+    Boundary, GaugeConfiguration, LinkField, Matrix3, NDIM, Reconstruction, expect_room, signed_link,
+    unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
 use num_complex::Complex;
@@ -57,6 +58,8 @@ impl<T: Storage> GaugeField<T> {
             check_size(configuration)?;
         }
         let storage = if lattice.team().is_host() {
+            expect_room((NDIM * dims.volume() * size_of::<Matrix3<T::Real>>()) as u64)
+                .map_err(DeviceError::from)?;
             GaugeStorage::Host(LinkField::new(configuration, boundary))
         } else {
             let signs = match reconstruction {

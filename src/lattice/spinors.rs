@@ -5,7 +5,7 @@ use super::slab::Slab;
 use super::spin_basis;
 use super::{Lattice, host_order, transfer};
 use crate::device::{Buffer, Device, DeviceError, check_length};
-use crate::host::{Dims, NDIM, Spinor};
+use crate::host::{Dims, NDIM, Spinor, expect_room};
 use crate::scalar::{Storage, StoragePrecision};
 use bytemuck::Zeroable;
 use num_traits::One;
@@ -96,7 +96,9 @@ impl<T: Storage> Spinors<T> {
     ) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
         let storage = if lattice.team().is_host() {
-            SpinorStorage::Host(vec![Spinor::default(); sources * sites.of(dims.volume())])
+            let count = sources * sites.of(dims.volume());
+            expect_room((count * size_of::<Spinor<T::Real>>()) as u64)?;
+            SpinorStorage::Host(vec![Spinor::default(); count])
         } else {
             let buffers = lattice.slabs().iter().map(|slab| {
                 let half_field = slab.layout(dims, T::STORAGE).half_field(Shape::SPINOR);
@@ -223,6 +225,7 @@ impl<T: Storage> Spinors<T> {
 
     /// The bytes of the storage, slab by slab.
     pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        expect_room(self.storage_bytes() as u64)?;
         let mut bytes = Vec::with_capacity(self.storage_bytes());
         match &self.storage {
             SpinorStorage::Host(own) => {

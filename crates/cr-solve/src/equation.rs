@@ -873,6 +873,9 @@ impl From<DeviceError> for Failure {
             DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => {
                 Some("the blocks of the checkpoint are not those of this job; start anew without --resume")
             }
+            DeviceError::HostMemory(_) => Some(
+                "raise the limit on the process's memory (ulimit -v), or take a lower --precision, fewer --links or another machine",
+            ),
             DeviceError::Absent(Absence::HostChosen) => None,
             DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
             DeviceError::UnknownDevice { .. } => {

@@ -18,6 +18,7 @@ pub mod interrupt;
 pub mod invert;
 pub mod job;
 pub mod plot;
+mod process;
 mod progress;
 mod provenance;
 pub mod report;
@@ -73,7 +74,7 @@ pub struct Common {
     /// options, make a team
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Vec<String>,
-    /// Compile every kernel anew, keep none for the next run, and use no tuned kernel variants
+    /// Compile every kernel anew, keep none for the next run (nor do PoCL and NVIDIA's driver), and use no tuned kernel variants
     #[arg(long, global = true, hide_short_help = true)]
     pub no_cache: bool,
     /// Use the kernel variants that come with the program, not those that were found fastest on this device; without
@@ -238,8 +239,11 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
             };
         }
     };
+    if program.common.cache().is_off() {
+        process::switch_off_caches_of_drivers();
+    }
     let report = Report::new(&program.common);
-    program.command.run(&program.common, &report).unwrap_or_else(|failure| {
+    process::set_up().and_then(|()| program.command.run(&program.common, &report)).unwrap_or_else(|failure| {
         report.failure(&failure);
         failure.status
     })

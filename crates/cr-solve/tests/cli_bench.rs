@@ -12,7 +12,8 @@ use std::path::Path;
 
 fn output(line: &str, directory: &Path) -> std::process::Output {
     let mut command: Command = cargo_bin_cmd!("cr-solve");
-    command.env("LATTICE_CL_NO_CACHE", "1");
+    // Kernels that PoCL has compiled stay: only what this program keeps must not matter here.
+    command.env("LATTICE_CL_NO_CACHE", "1").env("POCL_KERNEL_CACHE", "1");
     command.current_dir(directory).args(line.split_whitespace()).arg("--no-tune").output().unwrap()
 }
 

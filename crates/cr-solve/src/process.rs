@@ -1,0 +1,54 @@
+//! What the process sets up before a command runs: caches of drivers, signals, threads.
+
+use crate::failure::{Failure, Status};
+use signal_hook::consts::SIGXFSZ;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Environment variables by which drivers are told to keep no compiled kernels: PoCL's and NVIDIA's.
+const NO_CACHES_OF_DRIVERS: [(&str, &str); 2] = [("POCL_KERNEL_CACHE", "0"), ("CUDA_CACHE_DISABLE", "1")];
+
+/// More threads than any machine of today has; a slip of the pen starts no hundred thousand.
+const MOST_THREADS: usize = 4096;
+
+/// Keeps drivers from caching what they compile, unless the user has said otherwise in their variables.
+///
+/// Drivers read these when the first platform is opened. To be called from `main`, before there is any other thread.
+pub fn switch_off_caches_of_drivers() {
+    for (name, value) in NO_CACHES_OF_DRIVERS {
+        if std::env::var_os(name).is_none() {
+            // SAFETY: `main` calls this before it starts any thread, so nobody reads the environment meanwhile.
+            #[allow(unsafe_code)]
+            unsafe {
+                std::env::set_var(name, value);
+            }
+        }
+    }
+}
+
+/// Makes writes beyond a limit of file sizes fail like those on a full disk, and starts the threads that compute on the host.
+///
+/// # Errors
+/// When `RAYON_NUM_THREADS` is out of range, and when the system refuses threads or signals.
+pub fn set_up() -> Result<(), Failure> {
+    let failed = |error: anyhow::Error, what: &'static str| Failure::new(Status::Failed, error.context(what));
+    // The default action of this signal is to end the process, in the middle of a checkpoint for instance.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map_err(|error| failed(error.into(), "the signal of too large files cannot be ignored"))?;
+    rayon::ThreadPoolBuilder::new().num_threads(threads()?).build_global().map_err(|error| {
+        failed(error.into(), "the system refuses threads to compute on the host")
+            .hint("raise its limit (`ulimit -u`), or take fewer: RAYON_NUM_THREADS=1")
+    })
+}
+
+/// The number that `RAYON_NUM_THREADS` asks for; 0 is one for each core.
+fn threads() -> Result<usize, Failure> {
+    let Ok(text) = std::env::var("RAYON_NUM_THREADS") else { return Ok(0) };
+    match text.trim().parse() {
+        Ok(number) if number <= MOST_THREADS => Ok(number),
+        Err(_) if text.trim().is_empty() => Ok(0),
+        _ => Err(Failure::usage(format!(
+            "RAYON_NUM_THREADS is {text:?}; it is a number of threads from 0 (one for each core) to {MOST_THREADS}"
+        ))),
+    }
+}
