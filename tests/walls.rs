@@ -1,0 +1,123 @@
+//! The walls of ARCHITECTURE.md: which way imports point, who knows OpenCL, who prints.
+
+#[path = "walls/imports.rs"]
+mod imports;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates, by the folders of their sources.
+const CRATES: [&str; 3] = ["src", "solvers/src", "crates/cr-solve/src"];
+
+/// The floors of the library, lowest first. Imports point down, or stay on their own module.
+const FLOORS: [&[&str]; 8] = [
+    &["kept_file", "scalar", "sync", "temporary"],
+    &["host"],
+    &["device"],
+    &["tuning"],
+    &["blas", "lattice"],
+    &["io", "observables"],
+    &["dirac"],
+    &["lib"],
+];
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn shown(circles: &BTreeSet<Vec<PathBuf>>) -> BTreeSet<Vec<String>> {
+    circles.iter().map(|group| group.iter().map(|path| path.display().to_string()).collect()).collect()
+}
+
+/// Circles that are still there, by crate. None is added; one that is opened goes from this list.
+fn known_circles() -> BTreeMap<&'static str, BTreeSet<Vec<String>>> {
+    let known: [(&str, &[&str]); 3] = [
+        (
+            "src",
+            &[
+                "blas/error.rs blas/matrix.rs",
+                "blas/gemm/narrow.rs blas/gemm/tuning.rs",
+                "blas/split/mod.rs blas/split/worker.rs",
+                "device/argument.rs device/buffer.rs device/counters.rs device/event.rs \
+                 device/handle.rs device/kernel.rs device/mapped.rs device/memory.rs \
+                 device/number.rs device/pending.rs device/pinned_memory.rs device/probe.rs \
+                 device/program.rs device/reduction.rs device/scratch.rs",
+                "dirac/attempts.rs dirac/forms.rs dirac/solve.rs",
+                "dirac/schur_complement.rs dirac/systems.rs dirac/wilson.rs",
+                "dirac/stencil.rs dirac/stencil_kernels.rs dirac/stencil_tuning.rs \
+                 dirac/stencil_variants.rs",
+                "io/ildg.rs io/milc.rs io/nersc.rs io/propagators.rs io/read.rs io/text.rs \
+                 io/universal.rs io/write.rs",
+                "tuning/mod.rs tuning/store.rs",
+            ],
+        ),
+        ("solvers/src", &["convergence.rs operator.rs outcome.rs shadow.rs source.rs state.rs"]),
+        ("crates/cr-solve/src", &["bench/gemm.rs bench/gemm_team.rs", "checkpoint/session.rs equation.rs"]),
+    ];
+    let files = |group: &&str| group.split(' ').map(str::to_owned).collect();
+    known.map(|(folder, groups)| (folder, groups.iter().map(files).collect())).into()
+}
+
+#[test]
+fn files_import_each_other_in_no_circle_but_the_known_ones() {
+    let circles = |folder| shown(&imports::circles(&imports::graph(&repository().join(folder))));
+    let found: BTreeMap<_, _> = CRATES.map(|folder| (folder, circles(folder))).into();
+    assert_eq!(found, known_circles(), "circles found, and those that are known");
+}
+
+#[test]
+fn imports_of_the_library_point_down_the_floors() {
+    let floor = |path: &Path| {
+        let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        let floor = FLOORS.iter().position(|floor| floor.contains(&module.as_str()));
+        (floor.unwrap_or_else(|| panic!("{module} is on no floor: name it in FLOORS")), module)
+    };
+    let graph = imports::graph(&repository().join("src"));
+    assert!(graph.values().map(BTreeSet::len).sum::<usize>() > 300, "imports are not found");
+    for (file, targets) in &graph {
+        for target in targets {
+            let ((from, module), (to, other)) = (floor(file), floor(target));
+            assert!(module == other || to < from, "{} imports {}", file.display(), target.display());
+        }
+    }
+}
+
+/// The Rust files of a folder, with their texts.
+fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("tests.rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+}
+
+#[test]
+fn only_device_knows_opencl_and_only_the_program_prints() {
+    let mut found = Vec::new();
+    for folder in CRATES {
+        sources(&repository().join(folder), &mut found);
+    }
+    let (mut opencl, mut printing) = (0, 0);
+    for (path, text) in found {
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let says = |words: &[&str]| {
+            code.lines().any(|line| {
+                !line.trim_start().starts_with("//") && words.iter().any(|word| line.contains(word))
+            })
+        };
+        if says(&["opencl3::", "cl3::"]) {
+            opencl += 1;
+            assert!(path.starts_with(repository().join("src/device")), "{} knows OpenCL", path.display());
+        }
+        if says(&["println!", "print!", "stdout()", "stderr()"]) {
+            printing += 1;
+            assert!(path.starts_with(repository().join("crates/cr-solve")), "{} prints", path.display());
+        }
+    }
+    assert!(opencl > 0 && printing > 0, "the words that are looked for are not found");
+}
