@@ -4,14 +4,15 @@ use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::forms::{self, with_best};
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use super::solve::{self, InvertError, stopping};
+use super::sources::{Scaled, without_worse_than_zero};
 use super::systems::{BlockDiracOperator, InPrecision, Normal};
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{ParityField, SpinorField};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    Block, BlockCallbacks, BlockSpace, LinearOperator, Residual, SolverError, SolverInfo, SquareMatrix,
-    StateKeeper, Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
+    Block, BlockCallbacks, BlockSpace, Failure, LinearOperator, Residual, SolverError, SolverInfo,
+    SquareMatrix, StateKeeper, Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
 };
 use std::cell::{Cell, RefCell};
 
@@ -97,12 +98,55 @@ fn solve_block(
         let (name, allowed) = ("number of sources", "1 to 24");
         return Err(InvertError::Parameter { name, value: sources as f64, allowed });
     }
+    let wilson = wilson.for_sources(sources)?;
+    let Some(scaled) = Scaled::of(b, &wilson.spinor_space().gram(b)?.norms_of_gram())?? else {
+        return flattened(solve_ordinary(&wilson, b, params, checkpoints)?);
+    };
+    let (BlockSolution { mut x, mut residuals, mut info }, mut failure) =
+        solve_ordinary(&wilson, &scaled.b, params, checkpoints)?;
+    let left = scaled.restore(&mut x, |x| {
+        let space = wilson.spinor_space();
+        let mut residual = space.scratch_vector()?;
+        wilson.residual(&scaled.b, x, &mut residual)?;
+        Ok(relative(&space.gram(&residual)?, &scales(&space.gram(&scaled.b)?)))
+    })?;
+    if let Some(left) = left {
+        set_true_residuals(&mut residuals, &left);
+        let true_residual = largest(&left);
+        info.residual.true_residual = true_residual;
+        if failure.is_none() && true_residual > params.tol {
+            failure = Some(Failure::OutOfRange { true_residual });
+        }
+    }
+    flattened((BlockSolution { x, residuals, info }, failure))
+}
+
+/// What was reached for all sources, and why it is not the solution if it is not.
+type Reached = (BlockSolution, Option<Failure>);
+
+fn flattened((solution, failure): Reached) -> Result<BlockSolution, InvertError> {
+    let Some(failure) = failure else { return Ok(solution) };
+    let BlockSolution { x, info, .. } = solution;
+    Err(InvertError::NotConverged { failure, best: Box::new(x), info: Box::new(info) })
+}
+
+/// What relative residuals are relative to: the norms of the sources, or 1 for those that are zero.
+fn scales(gram: &SquareMatrix) -> Vec<f64> {
+    let scale = |norm| if norm == 0.0 { 1.0 } else { norm };
+    gram.norms_of_gram().into_iter().map(scale).collect()
+}
+
+/// For sources that are not far from 1, by an operator for as many.
+fn solve_ordinary(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Result<Reached, InvertError> {
     let BlockCgParams { tol, max_iterations, precision, preconditioning } = *params;
     let stopping = stopping(tol, max_iterations);
-    let wilson = wilson.for_sources(sources)?;
     let space = wilson.spinor_space();
-    let scale = |norm| if norm == 0.0 { 1.0 } else { norm };
-    let b_norms: Vec<f64> = space.gram(b)?.norms_of_gram().into_iter().map(scale).collect();
+    let b_norms = scales(&space.gram(b)?);
     let mut residual = space.scratch_vector()?;
     let mut true_residuals = |x: &SpinorField<f64>| {
         wilson.residual(b, x, &mut residual)?;
@@ -112,7 +156,7 @@ fn solve_block(
     let common = Common { b_norms: &b_norms, stopping, checkpoints };
     match preconditioning {
         Preconditioning::None => {
-            let form = BlockForm { operator: &wilson, b, true_residuals: &mut true_residuals, common };
+            let form = BlockForm { operator: wilson, b, true_residuals: &mut true_residuals, common };
             finish(form.solve(precision)?, Ok)
         }
         Preconditioning::EvenOdd => {
@@ -202,6 +246,9 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         A::lower(b, &mut low_residual)?;
         normal.adjoint().apply(&low_residual, &mut source)?;
         let mut residual = space.scratch_vector()?;
+        // Corrections need not bring it nearer; zero is where it begins.
+        let (mut best, mut best_residuals) = (space.zero_vector()?, Vec::new());
+        let mut smallest = f64::INFINITY;
         let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
         let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
             replacements.set(replacements.get() + 1);
@@ -222,6 +269,12 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
                     if small(&relative) { true_residuals(&solution)? } else { relative }
                 }
             };
+            let reached = largest(&relative);
+            if reached < smallest {
+                smallest = reached;
+                space.copy(&solution, &mut best)?;
+                best_residuals.clone_from(&relative);
+            }
             if let Some(r) = r.filter(|_| !small(&relative)) {
                 A::lower(&residual, &mut low_residual)?;
                 normal.adjoint().apply(&low_residual, r)?;
@@ -249,8 +302,13 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             }
             Err(error) => {
                 let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
-                if let SolverError::NotConverged { info, .. } = &mut error {
+                if let SolverError::NotConverged { best: last, info, .. } = &mut error {
                     info.work += work;
+                    let last_is_best = largest(&true_residuals_of(&last.residuals)) <= smallest;
+                    if !last_is_best {
+                        set_true_residuals(&mut last.residuals, &best_residuals);
+                        last.x = best;
+                    }
                 }
                 Err(error)
             }
@@ -262,15 +320,38 @@ fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
     gram.norms_of_gram().into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
 }
 
+/// The largest; not a number if one is none.
+fn largest(residuals: &[f64]) -> f64 {
+    residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
+}
+
+fn true_residuals_of(residuals: &[Residual]) -> Vec<f64> {
+    residuals.iter().map(|residual| residual.true_residual).collect()
+}
+
+fn set_true_residuals(residuals: &mut [Residual], found: &[f64]) {
+    residuals.iter_mut().zip(found).for_each(|(residual, &found)| residual.true_residual = found);
+}
+
 /// Brings what the method returned to all sites.
 fn finish<V>(
     outcome: Outcome<V>,
     full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
-) -> Result<BlockSolution, InvertError> {
+) -> Result<Reached, InvertError> {
     let mut residuals = Vec::new();
-    let (x, info) = solve::finish(outcome, |block| {
+    let full = |block: Block<V>| {
         residuals = block.residuals;
         full(block.x)
-    })?;
-    Ok(BlockSolution { x, residuals, info })
+    };
+    match solve::finish(outcome, full) {
+        Ok((x, info)) => Ok((BlockSolution { x, residuals, info }, None)),
+        Err(InvertError::NotConverged { failure, best, mut info }) => {
+            let mut x = *best;
+            let found = without_worse_than_zero(&mut x, true_residuals_of(&residuals))?;
+            set_true_residuals(&mut residuals, &found);
+            info.residual.true_residual = largest(&found);
+            Ok((BlockSolution { x, residuals, info: *info }, Some(failure)))
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -7,13 +7,17 @@ use super::systems::{DiracOperator, InPrecision, Normal, System};
 use crate::device::DeviceError;
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, SolverError,
-    SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
+    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, Residual,
+    SolverError, SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
 };
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 /// ω of the steps that precondition GCR.
 const SMOOTHER_RELAXATION: f64 = 1.0;
+
+/// A guess with a larger relative residual, which is that of x = 0, is left for this one: its rounding errors would stay.
+const FARTHEST_GUESS: f64 = 1.0;
 
 /// What a method returns: a solution or the best iterate.
 pub(super) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
@@ -36,6 +40,16 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
     /// # Errors
     /// Those of making operators; the method's own are in the outcome.
     pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        let mut of_use = None;
+        if let Some(guess) = guess {
+            let residual = (self.true_residual)(guess)?;
+            // In low precision a method could not tell that it is the solution.
+            if residual <= plan.stopping.tolerance {
+                return self.already_found(guess, residual);
+            }
+            of_use = Some(guess).filter(|_| residual <= FARTHEST_GUESS);
+        }
+        let guess = of_use;
         match plan.precision {
             IterationPrecision::Double => {
                 let mut source = self.operator.space().zero_vector()?;
@@ -57,6 +71,21 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
 }
 
 impl<A: DiracOperator> Form<'_, A> {
+    /// The guess, if it is the solution.
+    fn already_found(self, guess: &VectorOf<A>, residual: f64) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        let mut x = self.operator.space().zero_vector()?;
+        self.operator.space().copy(guess, &mut x)?;
+        let info = SolverInfo {
+            iterations: 0,
+            residual: Residual { iterated: residual, true_residual: residual },
+            history: vec![residual],
+            applications: 1,
+            time: Duration::ZERO,
+            work: self.operator.work(),
+        };
+        Ok(Ok((x, info)))
+    }
+
     /// All of it in a lower precision, but for the residual that counts.
     fn solve_low<R: Storage>(
         self,
@@ -134,6 +163,10 @@ impl<A: DiracOperator> Form<'_, A> {
                 begun / scale(low.space(), &whole)?
             }
         };
+        // Corrections need not bring it nearer.
+        let mut best = space.zero_vector()?;
+        space.copy(&solution, &mut best)?;
+        let mut smallest = norm(space, &residual)? / b_norm;
         let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements.set(replacements.get() + 1);
@@ -148,6 +181,10 @@ impl<A: DiracOperator> Form<'_, A> {
             let mut relative = true_norm2.re.sqrt() / b_norm;
             if relative <= plan.stopping.tolerance {
                 relative = true_residual(&solution)?;
+            }
+            if relative < smallest {
+                smallest = relative;
+                space.copy(&solution, &mut best)?;
             }
             Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
         };
@@ -168,8 +205,14 @@ impl<A: DiracOperator> Form<'_, A> {
                 Ok((solution, info))
             }
             Err(error) => {
+                // The last one, if it is as good: a state that the solve went on from has no other.
                 let mut error = with_best(error, |_| Ok(solution))?;
-                if let SolverError::NotConverged { failure, info, .. } = &mut error {
+                if let SolverError::NotConverged { failure, best: last, info } = &mut error {
+                    let last_is_best = info.residual.true_residual <= smallest;
+                    if !last_is_best {
+                        *last = best;
+                        info.residual.true_residual = smallest;
+                    }
                     info.work += work;
                     relate(info, begun_at);
                     if let Failure::Stagnation { residual, .. }

@@ -12,6 +12,7 @@ mod plan;
 mod programs;
 mod schur_complement;
 mod solve;
+mod sources;
 mod stencil;
 mod stencil_kernels;
 mod stencil_tuning;

@@ -1,9 +1,14 @@
 //! Shifted normal equations, all at the price of one.
 
+use super::forms::norm;
+use super::sources::Scaled;
 use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::SpinorField;
-use lattice_solvers::{self as solvers, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo, Stopping};
+use lattice_solvers::{
+    self as solvers, Failure, LinearOperator, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo,
+    Stopping, VectorSpace,
+};
 
 /// Parameters of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,13 +80,67 @@ pub fn multi_shift_cg_watched(
     solve(wilson, b, shifts, params, Some(watch))
 }
 
+type Outcome = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
+
 fn solve(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: Option<&mut dyn FnMut(&Look)>,
-) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+) -> Outcome {
+    let scaled = Scaled::of(b, &[norm(wilson.spinor_space(), b)?])?.map_err(SolverError::Source)?;
+    let Some(scaled) = scaled else { return solve_ordinary(wilson, b, shifts, params, watch) };
+    match solve_ordinary(wilson, &scaled.b, shifts, params, watch) {
+        Ok((mut all, info)) => {
+            let left = restore(wilson, &scaled, &mut all)?;
+            match left.filter(|&true_residual| true_residual > params.tol) {
+                None => Ok((all, info)),
+                Some(true_residual) => {
+                    let failure = Failure::OutOfRange { true_residual };
+                    Err(SolverError::NotConverged { failure, best: all, info: Box::new(info) })
+                }
+            }
+        }
+        Err(SolverError::NotConverged { failure, mut best, info }) => {
+            restore(wilson, &scaled, &mut best)?;
+            Err(SolverError::NotConverged { failure, best, info })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes all solutions those for the source as it was. Where digits are lost, the largest residual of what is left.
+fn restore(
+    wilson: &Wilson<f64>,
+    scaled: &Scaled,
+    all: &mut ShiftedSolutions,
+) -> Result<Option<f64>, DeviceError> {
+    let (normal, space, b) = (wilson.normal()?, wilson.spinor_space(), &scaled.b);
+    let mut largest = None;
+    for Shifted { shift, x, residual, .. } in all {
+        let left = scaled.restore(x, |x| {
+            let mut difference = space.zero_vector()?;
+            normal.residual(b, x, &mut difference)?;
+            space.axpy(&space.scalar((-*shift).into()), x, &mut difference)?;
+            Ok(vec![norm(space, &difference)? / norm(space, b)?])
+        })?;
+        if let Some(&left) = left.iter().flatten().next() {
+            residual.true_residual = left;
+            largest = Some(largest.map_or(left, |largest: f64| largest.max(left)));
+        }
+    }
+    Ok(largest)
+}
+
+/// For a source that is not far from 1.
+fn solve_ordinary(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: Option<&mut dyn FnMut(&Look)>,
+) -> Outcome {
     let MultiShiftCgParams { tol, max_iterations } = *params;
     let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
     let params = MultiShiftOptions { stopping, ..Default::default() };

@@ -16,7 +16,7 @@ pub struct SpinorField<T: Storage> {
 }
 
 impl<T: Storage> SpinorField<T> {
-    pub(super) fn zero(lattice: &Lattice, sources: usize) -> Result<Self, DeviceError> {
+    pub(crate) fn zero(lattice: &Lattice, sources: usize) -> Result<Self, DeviceError> {
         Ok(Self { spinors: Spinors::zero(lattice, Sites::All, sources)? })
     }
 
