@@ -19,7 +19,7 @@
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
 //! after the *true* residual was computed from its definition and found below the tolerance.
 //!
-//! On ordinary vectors an operator is a closure ([`vec`]). The equation −u″ = 1 on 100 points, with u = 0 at both ends:
+//! On ordinary vectors an operator is a closure ([`mod@vec`]). The equation −u″ = 1 on 100 points, with u = 0 at both ends:
 //!
 //! ```
 //! use lattice_solvers::{CgOptions, conjugate_gradient, vec::from_fn};

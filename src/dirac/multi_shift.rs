@@ -56,7 +56,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
-/// [`SolverError::Operation`] when a device fails.
+/// [`SolverError::Source`] when `b` is not finite; [`SolverError::Operation`] when a device fails.
 pub fn multi_shift_cg(
     wilson: &Wilson<f64>,
     b: &SpinorField<f64>,
