@@ -19,7 +19,7 @@ fn bench(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("axpy double");
     group.throughput(Throughput::Bytes(3 * 8 * LENGTH as u64));
-    group.bench_function("host", |b| b.iter(|| level1::axpy(1e-9.into(), &x, &mut y)));
+    group.bench_function("host", |b| b.iter(|| level1::axpy(1e-9, &x, &mut y)));
     for device in &devices {
         let on_device = Buffer::from_slice(device, &x).and_then(|x| Ok((x, Buffer::from_slice(device, &y)?)));
         let (x, mut y) = on_device.expect("two vectors fit");

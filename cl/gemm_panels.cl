@@ -162,11 +162,7 @@ gemm_panels(ulong m, ulong n, ulong k, element alpha, __global const element *a_
     __global const element *b = b_packed + get_group_id(2) * b_panels * PANEL_N * k;
     for (ulong p = 0; p < k; p += BLOCK_K) {
         const ulong steps = min((ulong)BLOCK_K, k - p);
-#if IS_COMPLEX
-        const element factor = p == 0 ? beta : (element)(1, 0);
-#else
-        const element factor = p == 0 ? beta : (element)1;
-#endif
+        const element factor = p == 0 ? beta : REAL_ONE;
         for (ulong b_panel = b_first; b_panel < b_last; b_panel++) {
             const ulong column = b_panel * PANEL_N;
             for (ulong a_panel = a_first; a_panel < a_last; a_panel++) {

@@ -64,7 +64,7 @@ __kernel void scale(ulong m, ulong n, element beta, __global element *c, ulong c
     const ulong i = get_global_id(0);
     const ulong j = get_global_id(1);
     if (i < m && j < n) {
-        update(C_OF_BATCH + i + j * c_leading, (element)0, (element)0, beta);
+        scale_element(C_OF_BATCH + i + j * c_leading, beta);
     }
 }
 

@@ -14,24 +14,24 @@ KERNEL swap(OUT(x), OUT(y), ulong count) {
 }
 
 // x = a x
-KERNEL scal(element alpha, OUT(x), ulong count) { FOR_EACH_PACK(STORE(times(alpha, LOAD(x)), x)) }
+KERNEL scal(element alpha, OUT(x), ulong count) { FOR_EACH_PACK(STORE(scaled_pack(alpha, LOAD(x)), x)) }
 
 // y = a x, whatever y was
-KERNEL scaled_copy(element alpha, IN(x), OUT(y), ulong count) { FOR_EACH_PACK(STORE(times(alpha, LOAD(x)), y)) }
+KERNEL scaled_copy(element alpha, IN(x), OUT(y), ulong count) { FOR_EACH_PACK(STORE(scaled_pack(alpha, LOAD(x)), y)) }
 
 // y = y + a x
 KERNEL axpy(element alpha, IN(x), OUT(y), ulong count) {
-    FOR_EACH_PACK(STORE(LOAD(y) + times(alpha, LOAD(x)), y))
+    FOR_EACH_PACK(STORE(LOAD(y) + scaled_pack(alpha, LOAD(x)), y))
 }
 
 // y = x + b y
 KERNEL xpby(IN(x), element beta, OUT(y), ulong count) {
-    FOR_EACH_PACK(STORE(LOAD(x) + times(beta, LOAD(y)), y))
+    FOR_EACH_PACK(STORE(LOAD(x) + scaled_pack(beta, LOAD(y)), y))
 }
 
 // y = a x + b y
 KERNEL axpby(element alpha, IN(x), element beta, OUT(y), ulong count) {
-    FOR_EACH_PACK(STORE(times(alpha, LOAD(x)) + times(beta, LOAD(y)), y))
+    FOR_EACH_PACK(STORE(scaled_pack(alpha, LOAD(x)) + scaled_pack(beta, LOAD(y)), y))
 }
 
 // With two operands loads ahead are worth it for elements of 8 bytes: on an H200 inner products of
@@ -58,6 +58,42 @@ KERNEL norm2(IN(x), ulong count, REDUCTION_PARAMETERS) {
     FOR_EACH_PACK_AHEAD(xs[k] = LOAD(x);, const dpack a = to_double(xs[k]); squares += a * a;)
     REDUCE(1, fold_all(squares), 0.0, 0.0);
 }
+
+#if REAL_BITS == 64
+
+// Limits and scales of Blue's method, see host::SafeSquares: 2^486, 2^-538, 2^-511 and 2^537.
+#define LARGE 0x1.0p+486
+#define LARGE_SCALE 0x1.0p-538
+#define SMALL 0x1.0p-511
+#define SMALL_SCALE 0x1.0p+537
+
+#if LANES == 1
+#define ALL(condition) (condition)
+#else
+#define ALL(condition) all(condition)
+#endif
+
+// sum |x|^2 in three parts, of numbers that are large, medium or small, which neither overflow nor underflow.
+KERNEL safe_squares(IN(x), ulong count, REDUCTION_PARAMETERS) {
+    REDUCTION_LOCAL;
+    const dpack zero = 0.0;
+    dpack large = 0.0;
+    dpack medium = 0.0;
+    dpack small = 0.0;
+    FOR_EACH_PACK_AHEAD(xs[k] = LOAD(x);, const dpack size = fabs(xs[k]);
+        if (ALL(size >= SMALL && size <= LARGE)) {
+            medium += size * size;
+        } else {
+            const dpack by_large = size * LARGE_SCALE;
+            const dpack by_small = size * SMALL_SCALE;
+            large += size > LARGE ? by_large * by_large : zero;
+            small += size < SMALL ? by_small * by_small : zero;
+            medium += size > LARGE || size < SMALL ? zero : size * size;
+        })
+    REDUCE(3, fold_all(large), fold_all(medium), fold_all(small));
+}
+
+#endif
 
 // sum |re x| + |im x|
 KERNEL asum(IN(x), ulong count, REDUCTION_PARAMETERS) {
@@ -101,7 +137,7 @@ KERNEL dot_norm2(IN(x), IN(y), ulong count, REDUCTION_PARAMETERS) {
 KERNEL axpy_norm2(element alpha, IN(x), OUT(y), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
     dpack squares = 0.0;
-    FOR_EACH_PACK(const pack b = LOAD(y) + times(alpha, LOAD(x)); STORE(b, y)
+    FOR_EACH_PACK(const pack b = LOAD(y) + scaled_pack(alpha, LOAD(x)); STORE(b, y)
                   squares += to_double(b) * to_double(b);)
     REDUCE(1, fold_all(squares), 0.0, 0.0);
 }
@@ -110,8 +146,8 @@ KERNEL axpy_norm2(element alpha, IN(x), OUT(y), ulong count, REDUCTION_PARAMETER
 KERNEL cr_step(element alpha, IN(p), OUT(x), IN(ap), OUT(r), ulong count, REDUCTION_PARAMETERS) {
     REDUCTION_LOCAL;
     dpack squares = 0.0;
-    FOR_EACH_PACK(const pack solution = LOAD(x) + times(alpha, LOAD(p)); STORE(solution, x)
-                  const pack residual = LOAD(r) - times(alpha, LOAD(ap)); STORE(residual, r)
+    FOR_EACH_PACK(const pack solution = LOAD(x) + scaled_pack(alpha, LOAD(p)); STORE(solution, x)
+                  const pack residual = LOAD(r) - scaled_pack(alpha, LOAD(ap)); STORE(residual, r)
                   squares += to_double(residual) * to_double(residual);)
     REDUCE(1, fold_all(squares), 0.0, 0.0);
 }
@@ -121,8 +157,8 @@ KERNEL cr_direction(element beta, IN(r), OUT(p), IN(ar), OUT(ap), ulong count, R
     REDUCTION_LOCAL;
     DOT_SUMS;
     dpack squares = 0.0;
-    FOR_EACH_PACK(const pack residual = LOAD(r); const pack direction = residual + times(beta, LOAD(p)); STORE(direction, p)
-                  const pack image = LOAD(ar) + times(beta, LOAD(ap)); STORE(image, ap)
+    FOR_EACH_PACK(const pack residual = LOAD(r); const pack direction = residual + scaled_pack(beta, LOAD(p)); STORE(direction, p)
+                  const pack image = LOAD(ar) + scaled_pack(beta, LOAD(ap)); STORE(image, ap)
                   DOT_ADD(residual, image);
                   squares += to_double(image) * to_double(image);)
     const double2 sum = DOT_RESULT(1);

@@ -20,24 +20,6 @@
 #define LOCAL_SIZE (LOCAL_ROWS * LOCAL_SLICES)
 #define ROWS (ITEM_PACKS * PACK)
 
-#if IS_COMPLEX
-static inline element conjugate_if(uint conjugate, element x) { return (element)(x.s0, conjugate ? -x.s1 : x.s1); }
-static inline element multiply(element a, element b) {
-    return (element)(a.s0 * b.s0 - a.s1 * b.s1, a.s0 * b.s1 + a.s1 * b.s0);
-}
-static inline int is_zero(element x) { return x.s0 == (real)0 && x.s1 == (real)0; }
-#else
-static inline element conjugate_if(uint conjugate, element x) { return x; }
-static inline element multiply(element a, element b) { return a * b; }
-static inline int is_zero(element x) { return x == (real)0; }
-#endif
-
-// y = alpha sum + beta y for one element; with beta = 0, y is not read.
-static inline void update(__global element *y, element alpha, element sum, element beta) {
-    const element product = multiply(alpha, sum);
-    *y = is_zero(beta) ? product : product + multiply(beta, *y);
-}
-
 // The elements of a pack one by one.
 static inline void spread(pack v, element *elements) {
 #if PACK == 1
@@ -286,7 +268,15 @@ gemv_columns(ulong m, ulong n, element alpha, IN(a), ulong a_leading, uint conju
     }
 }
 
-// y = alpha (sum of the parts) + beta y; without parts, y = beta y.
+// y = beta y
+__kernel void scale(ulong count, element beta, OUT(y), ulong y_stride) {
+    const ulong i = get_global_id(0);
+    if (i < count) {
+        scale_element(y + y_offset + i * y_stride, beta);
+    }
+}
+
+// y = alpha (sum of the parts) + beta y
 __kernel void sum_of_parts(ulong count, ulong parts, __global const element *partials, element alpha, element beta,
                            OUT(y), ulong y_stride) {
     const ulong i = get_global_id(0);
@@ -327,7 +317,7 @@ rank_one(ulong m, ulong n, element alpha, IN(x), ulong x_stride, uint x_conjugat
     const pack factor = JOIN(vload, LANES)(0, (const real *)parts);
 #endif
     for (ulong j = first; j < min(first + COLUMNS, n); j++) {
-        const element scale = multiply(alpha, conjugate_if(y_conjugate, y[y_offset + j * y_stride]));
+        const element scale = scaled(alpha, conjugate_if(y_conjugate, y[y_offset + j * y_stride]));
         __global element *place = a + a_offset + row + j * a_leading;
         if (n_rows == PACK) {
             store_whole(load_whole(place, 0) + times(scale, factor), place, 0);

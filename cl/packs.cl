@@ -6,13 +6,7 @@
 // An operand is two parameters: the buffer, and the number of the first element. They do not overlap unless all
 // are read only.
 
-#if IS_COMPLEX
-#define element JOIN(REAL, 2)
-#define PACK (LANES / 2)
-#else
-#define element REAL
-#define PACK LANES
-#endif
+#define PACK (LANES / REALS)
 
 #define IN(x) __global const element *restrict x, ulong x##_offset
 #define OUT(x) __global element *restrict x, ulong x##_offset
@@ -39,8 +33,6 @@
 #define store_whole(v, p, i) JOIN(vstore, LANES)(v, i, (__global real *)(p))
 #endif
 #endif
-
-#define REALS (IS_COMPLEX + 1)
 
 // The first n elements of pack i; the rest is zero, which adds nothing to a sum.
 static inline pack load_part(__global const element *p, size_t i, uint n) {
@@ -162,9 +154,15 @@ static inline void store_part(pack v, __global element *p, size_t i, uint n) {
 // a x, for every element of a pack: a.re (re, im) + a.im (-im, re).
 static inline pack times(element a, pack x) { return a.s0 * x + (a.s1 * signs) * swap_parts(x); }
 
+// The same with a factor of the call, see elements.cl.
+static inline pack scaled_pack(element factor, pack x) {
+    return is_real(factor) ? factor.s0 * x : times(factor, x);
+}
+
 #else
 
 static inline pack times(element a, pack x) { return a * x; }
+#define scaled_pack times
 
 #endif
 

@@ -27,7 +27,7 @@ __kernel void mirror(ulong n, __global const element *a, ulong a_offset, ulong a
 }
 
 // C = alpha P + beta C on one triangle of the blocks of `edge` rows and columns along the diagonal, from row `first` on. `products` has
-// those blocks one after another; dimension 2 counts them.
+// those blocks one after another; dimension 2 counts them. With alpha = 0 they are not read.
 __kernel void update_diagonal(ulong edge, ulong first, __global const element *products, element alpha, element beta,
                               __global element *c, ulong c_offset, ulong c_leading, uint lower, uint hermitian) {
     const ulong i = get_global_id(0);
@@ -43,7 +43,11 @@ __kernel void update_diagonal(ulong edge, ulong first, __global const element *p
         // The imaginary part does not count, not even where it is no number.
         *place = real_part(*place);
     }
-    update(place, alpha, products[(block * edge + j) * edge + i], beta);
+    if (is_zero(alpha)) {
+        scale_element(place, beta);
+    } else {
+        update(place, alpha, products[(block * edge + j) * edge + i], beta);
+    }
     if (real_only) {
         *place = real_part(*place);
     }

@@ -1,5 +1,9 @@
 //! The number types that fields, vectors and kernels are made of.
 
+mod factor;
+
+pub use factor::{Factor, Scalar};
+
 use bytemuck::Pod;
 use num_complex::Complex;
 use num_traits::{Float, NumAssign};
@@ -239,7 +243,7 @@ impl Storage for Half {
 /// Reductions over any of them are accumulated in double.
 pub trait Element: Pod + Send + Sync + Debug + Default + PartialEq + 'static {
     /// The type of the real and imaginary part.
-    type Real: Real;
+    type Real: Real + Element<Real = Self::Real>;
 
     /// True for the complex types.
     const IS_COMPLEX: bool;
@@ -252,6 +256,13 @@ pub trait Element: Pod + Send + Sync + Debug + Default + PartialEq + 'static {
 
     /// The element as a double-precision complex number.
     fn to_complex(self) -> Complex<f64>;
+
+    /// The real part.
+    fn real_part(self) -> Self::Real;
+
+    /// The element with its parts multiplied by a real number, one by one.
+    #[must_use]
+    fn scaled(self, factor: Self::Real) -> Self;
 }
 
 macro_rules! real_element {
@@ -269,6 +280,16 @@ macro_rules! real_element {
             fn to_complex(self) -> Complex<f64> {
                 Complex::new(self.to_f64(), 0.0)
             }
+
+            #[inline]
+            fn real_part(self) -> $real {
+                self
+            }
+
+            #[inline]
+            fn scaled(self, factor: $real) -> Self {
+                factor * self
+            }
         }
 
         impl Element for Complex<$real> {
@@ -283,6 +304,16 @@ macro_rules! real_element {
             #[inline]
             fn to_complex(self) -> Complex<f64> {
                 Complex::new(self.re.to_f64(), self.im.to_f64())
+            }
+
+            #[inline]
+            fn real_part(self) -> $real {
+                self.re
+            }
+
+            #[inline]
+            fn scaled(self, factor: $real) -> Self {
+                Complex::new(factor * self.re, factor * self.im)
             }
         }
     };

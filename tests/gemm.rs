@@ -152,7 +152,7 @@ fn refused<T: Wide>(device: &Device, tuning: GemmTuning, why: &str) {
     let layout = MatrixLayout::column_major(2, 2);
     let matrix = MatRef::new(&a, layout).unwrap();
     let target = MatMut::new(&mut c, layout).unwrap();
-    let error = gemm_with(&params, Op::N, Op::N, 1.0, matrix, matrix, 0.0, target).unwrap_err();
+    let error = gemm_with(&params, Op::N, Op::N, 1, matrix, matrix, 0, target).unwrap_err();
     assert!(matches!(&error, BlasError::Variant { reason, .. } if reason.contains(why)), "{error}");
 }
 

@@ -98,7 +98,8 @@ fn all_kernels<T: Element>() {
 fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     let (alpha, beta) = (C64::new(0.75, -0.3), C64::new(-0.6, 0.9));
     // What a device of this element type makes of the scalars.
-    let [a, b] = [alpha, beta].map(|z| T::from_complex(z).to_complex());
+    let [alpha, beta] = [alpha, beta].map(T::from_complex);
+    let [a, b] = [alpha, beta].map(|z| z.to_complex());
     let data: [Vec<T>; 4] = [0.1, 1.2, 2.3, 3.4].map(|seed| vector(len, seed));
     let wide: [Vec<C64>; 4] = std::array::from_fn(|i| widen(&data[i]));
     let [hx, hy, hz, hw] = &wide;
@@ -137,10 +138,10 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     // With beta = 0 the old contents do not matter, whatever they are.
     let undefined = vec![T::from_complex(C64::new(f64::NAN, f64::NAN)); len];
     let mut y = Guarded::new(device, 3, &undefined);
-    blas::axpby(alpha, x.view(), 0.0, y.view_mut()).unwrap();
-    assert_close::<T>("axpby, beta 0", &y.contents(), &expect(&|y| twin::axpby(a, hx, 0.0.into(), y), hy));
+    blas::axpby(alpha, x.view(), 0, y.view_mut()).unwrap();
+    assert_close::<T>("axpby, beta 0", &y.contents(), &expect(&|y| twin::axpby(a, hx, 0, y), hy));
     let mut y = Guarded::new(device, 2, &undefined);
-    blas::xpby(x.view(), 0.0, y.view_mut()).unwrap();
+    blas::xpby(x.view(), 0, y.view_mut()).unwrap();
     assert_eq!(y.contents(), *hx, "xpby, beta 0");
 
     let dotc = blas::dotc(x.view(), z.view()).unwrap().wait().unwrap();
@@ -149,7 +150,9 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     assert_sum("dotu", len, dotu, twin::dotu(hx, hz));
     let norm2 = blas::norm2(x.view()).unwrap().wait().unwrap();
     assert_sum("norm2", len, norm2, twin::norm2(hx));
-    assert_eq!(blas::nrm2(x.view()).unwrap().wait().unwrap(), norm2.sqrt(), "nrm2");
+    let nrm2 = blas::nrm2(x.view()).unwrap().wait().unwrap();
+    assert_sum("nrm2", len, nrm2, twin::nrm2(hx));
+    assert_sum("nrm2", len, nrm2, norm2.sqrt());
     let asum = blas::asum(x.view()).unwrap().wait().unwrap();
     assert_sum("asum", len, asum, twin::asum(hx));
     assert_eq!(blas::iamax(x.view()).unwrap().wait().unwrap(), twin::iamax(hx), "iamax");
@@ -175,7 +178,7 @@ fn one_length<T: Element>(device: &Device, len: usize, offsets: [usize; 4]) {
     assert_sum("cr_step: norm2", 4 * len, norm2, twin::norm2(&found));
 
     // r = x, p = y, Ar = z, Ap = w
-    for (factor, b) in [(beta, b), (0.0.into(), 0.0.into())] {
+    for (factor, b) in [(beta, b), (T::default(), C64::default())] {
         let (mut direction, mut image) = (fresh(1), fresh(3));
         let sums =
             blas::cr_direction(factor, x.view(), direction.view_mut(), z.view(), image.view_mut()).unwrap();

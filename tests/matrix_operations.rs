@@ -39,9 +39,11 @@ impl Draw {
         self.of(if small() { &all[..7] } else { &all })
     }
 
-    fn scalar<T: Element>(&mut self) -> C64 {
+    /// A factor, and the same in double.
+    fn scalar<T: Element>(&mut self) -> (T, C64) {
         let (re, im) = self.of(&[(1.0, 0.0), (0.0, 0.0), (-0.75, 0.5), (2.0, 0.0), (0.5, -1.0)]);
-        T::from_complex(C64::new(re, im)).to_complex()
+        let factor = T::from_complex(C64::new(re, im));
+        (factor, factor.to_complex())
     }
 
     /// A layout of these extents with gaps between lines.
@@ -140,7 +142,7 @@ fn matrix_times_vector<T: Element>(device: &Device, draw: &mut Draw, op: Op, [ro
     let vector =
         |draw: &mut Draw, len| VectorLayout::dense(len).stride(draw.of(&[1, 1, 3])).offset(draw.of(&[0, 5]));
     let (x_layout, y_layout) = (vector(draw, terms), vector(draw, len));
-    let (alpha, beta) = (draw.scalar::<T>(), draw.scalar::<T>());
+    let ((alpha_factor, alpha), (beta_factor, beta)) = (draw.scalar::<T>(), draw.scalar::<T>());
     let mut a = Held::matrix(draw, &layout, nan::<T>());
     // The buffer ends where A does: a simulator sees what is read behind it.
     a.elements.truncate(a.places.iter().max().map_or(layout.offset, |last| last + 1));
@@ -159,10 +161,10 @@ fn matrix_times_vector<T: Element>(device: &Device, draw: &mut Draw, op: Op, [ro
     let mut y_buffer = Buffer::from_slice(device, &y.elements).unwrap();
     let completion = blas::gemv(
         op,
-        alpha,
+        alpha_factor,
         MatRef::new(&a_buffer, layout).unwrap(),
         VecRef::new(&x_buffer, x_layout).unwrap(),
-        beta,
+        beta_factor,
         VecMut::new(&mut y_buffer, y_layout).unwrap(),
     );
     completion.unwrap().wait().unwrap();
@@ -187,7 +189,7 @@ fn rank_one_update<T: Element>(
     let vector =
         |draw: &mut Draw, len| VectorLayout::dense(len).stride(draw.of(&[1, 2])).offset(draw.of(&[0, 5]));
     let (x_layout, y_layout) = (vector(draw, rows), vector(draw, columns));
-    let alpha = draw.scalar::<T>();
+    let (alpha_factor, alpha) = draw.scalar::<T>();
     let (x, y) = (Held::vector(draw, &x_layout, nan::<T>()), Held::vector(draw, &y_layout, nan::<T>()));
     let mut a = Held::matrix(draw, &layout, guard::<T>());
     let what = format!("ger {conjugate} {layout:?} {x_layout:?} {y_layout:?} {alpha} on {}", device.label());
@@ -196,8 +198,11 @@ fn rank_one_update<T: Element>(
     let (from_x, from_y) =
         (VecRef::new(&x_buffer, x_layout).unwrap(), VecRef::new(&y_buffer, y_layout).unwrap());
     let to = MatMut::new(&mut a_buffer, layout).unwrap();
-    let started =
-        if conjugate { blas::gerc(alpha, from_x, from_y, to) } else { blas::ger(alpha, from_x, from_y, to) };
+    let started = if conjugate {
+        blas::gerc(alpha_factor, from_x, from_y, to)
+    } else {
+        blas::ger(alpha_factor, from_x, from_y, to)
+    };
     started.unwrap().wait().unwrap();
     let found = a_buffer.to_vec().unwrap();
     a.assert_surroundings(&what, &found);
@@ -228,7 +233,7 @@ fn one_factor_symmetric<T: Element>(
     let n = if side == Side::Left { rows } else { columns };
     let (a_layout, b_layout, c_layout) =
         (draw.layout(n, n), draw.layout(rows, columns), draw.layout(rows, columns));
-    let (alpha, beta) = (draw.scalar::<T>(), draw.scalar::<T>());
+    let ((alpha_factor, alpha), (beta_factor, beta)) = (draw.scalar::<T>(), draw.scalar::<T>());
     let mut a = Held::matrix(draw, &a_layout, nan::<T>());
     let b = Held::matrix(draw, &b_layout, nan::<T>());
     let mut c = Held::matrix(draw, &c_layout, guard::<T>());
@@ -257,9 +262,9 @@ fn one_factor_symmetric<T: Element>(
         (MatRef::new(&a_buffer, a_layout).unwrap(), MatRef::new(&b_buffer, b_layout).unwrap());
     let to = MatMut::new(&mut c_buffer, c_layout).unwrap();
     let started = if hermitian {
-        blas::hemm(side, triangle, alpha, from_a, from_b, beta, to)
+        blas::hemm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
     } else {
-        blas::symm(side, triangle, alpha, from_a, from_b, beta, to)
+        blas::symm(side, triangle, alpha_factor, from_a, from_b, beta_factor, to)
     };
     started.unwrap().wait().unwrap();
     let found = c_buffer.to_vec().unwrap();
@@ -287,7 +292,7 @@ fn symmetric_result<T: Element>(device: &Device, draw: &mut Draw, hermitian: boo
     };
     let (a_rows, a_columns) = op.shape(n, terms);
     let (a_layout, c_layout) = (draw.layout(a_rows, a_columns), draw.layout(n, n));
-    let (mut alpha, mut beta) = (draw.scalar::<T>(), draw.scalar::<T>());
+    let ((alpha_factor, mut alpha), (beta_factor, mut beta)) = (draw.scalar::<T>(), draw.scalar::<T>());
     if hermitian {
         (alpha, beta) = (alpha.re.into(), beta.re.into());
     }
@@ -313,9 +318,9 @@ fn symmetric_result<T: Element>(device: &Device, draw: &mut Draw, hermitian: boo
     let (from, to) =
         (MatRef::new(&a_buffer, a_layout).unwrap(), MatMut::new(&mut c_buffer, c_layout).unwrap());
     let started = if hermitian {
-        blas::herk(triangle, op, alpha.re, from, beta.re, to)
+        blas::herk(triangle, op, alpha_factor.real_part(), from, beta_factor.real_part(), to)
     } else {
-        blas::syrk(triangle, op, alpha, from, beta, to)
+        blas::syrk(triangle, op, alpha_factor, from, beta_factor, to)
     };
     started.unwrap().wait().unwrap();
     let found = c_buffer.to_vec().unwrap();
@@ -325,11 +330,21 @@ fn symmetric_result<T: Element>(device: &Device, draw: &mut Draw, hermitian: boo
     let left = |i: usize, p: usize| entering(op, a_rows, &wide_a, i, p);
     let right = |p: usize, j: usize| if conjugated { left(j, p).conj() } else { left(j, p) };
     let all = (0..n).flat_map(|j| (0..n).map(move |i| (i, j))).filter(|&(i, j)| within(triangle, i, j));
-    let counts =
-        |((i, j), old): ((usize, usize), C64)| if conjugated && i == j { old.re.into() } else { old };
+    // Where there is nothing to do, not even the diagonal becomes real.
+    let untouched = (terms == 0 || alpha == C64::default()) && beta == C64::from(1.0);
+    let counts = |((i, j), old): ((usize, usize), C64)| {
+        if conjugated && i == j && !untouched { old.re.into() } else { old }
+    };
     let old: Vec<C64> = all.clone().zip(c.wide()).map(counts).collect();
     let mut product = vec![C64::default(); n * n];
-    host::gemm::gemm(terms, alpha, left, right, 0.0.into(), &mut product, n);
+    host::gemm::gemm(terms, alpha, left, right, 0, &mut product, n);
+    if untouched {
+        let same = c.places.iter().all(|&place| {
+            let [f, e] = [found[place], c.elements[place]].map(|z| z.to_complex());
+            f.re == e.re && (f.im == e.im || f.im.is_nan() && e.im.is_nan())
+        });
+        return assert!(same, "{what}");
+    }
     let expected: Vec<C64> = all
         .zip(&old)
         .map(|((i, j), old)| {

@@ -98,10 +98,10 @@ fn one_product<T: Arithmetic>(team: &Team, name: &str, number: usize, [m, n, k]:
         &params,
         ops[0],
         ops[1],
-        alpha,
+        T::from_complex(alpha),
         HostRef::new(&a, a_layout).unwrap(),
         HostRef::new(&b, b_layout).unwrap(),
-        beta,
+        T::from_complex(beta),
         HostMut::new(&mut c, c_layout).unwrap(),
     );
     let what = format!("{name}: {m} {n} {k} {ops:?} {a_layout:?} {b_layout:?} {c_layout:?} {alpha} {beta}");

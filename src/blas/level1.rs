@@ -2,8 +2,10 @@
 //! [`host::level1`](crate::host::level1).
 //!
 //! Operands are buffers or views of equal length on one device, elements `f32`, `f64`, `Complex<f32>` or
-//! `Complex<f64>`. Scalars are given in double and converted to the element type; for real elements their
-//! imaginary part is dropped. (x, y) = Σ conj(xᵢ) yᵢ.
+//! `Complex<f64>`. Factors are any [`Scalar`] of the elements. (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! Special values are those of the reference BLAS. With α = 0, also where the element type rounds it to 0, x is not
+//! read; with β = 0, y is only written; β = 1 multiplies nothing. NaNs and infinities propagate otherwise.
 //!
 //! Everything is started and not waited for; what follows on the device runs after it. What is written comes with a [`Completion`],
 //! what is summed with a [`Sum`]. A sum is accumulated in
@@ -23,7 +25,8 @@ use crate::device::{
     KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
     check_device, check_length,
 };
-use crate::scalar::Element;
+use crate::host::SafeSquares;
+use crate::scalar::{Element, Factor, Precision, Real, Scalar};
 use num_complex::Complex;
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,7 +35,12 @@ use std::time::Duration;
 
 const LEVEL1: KernelFamily = KernelFamily::new(
     "level1",
-    &[REDUCTION_SOURCE, include_str!("../../cl/packs.cl"), include_str!("../../cl/level1.cl")],
+    &[
+        REDUCTION_SOURCE,
+        include_str!("../../cl/elements.cl"),
+        include_str!("../../cl/packs.cl"),
+        include_str!("../../cl/level1.cl"),
+    ],
 );
 
 /// How the operations are cut into work-groups on one device.
@@ -100,6 +108,8 @@ struct Kernels<T> {
     axpby: Kernel,
     dot: Kernel,
     norm2: Kernel,
+    /// There in double precision only.
+    safe_squares: Option<Kernel>,
     asum: Kernel,
     iamax: Kernel,
     dot_norm2: Kernel,
@@ -146,6 +156,9 @@ impl<T: Element> Kernels<T> {
             axpby: update("axpby", &[scalar("alpha"), input("x"), scalar("beta"), output("y")])?,
             dot: reduce("inner_product", &[Parameter::value::<u32>("conjugate"), input("x"), input("y")])?,
             norm2: reduce("norm2", &[input("x")])?,
+            safe_squares: (T::Real::PRECISION == Precision::Double)
+                .then(|| reduce("safe_squares", &[input("x")]))
+                .transpose()?,
             asum: reduce("asum", &[input("x")])?,
             iamax: reduce("iamax", &[input("x")])?,
             dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
@@ -283,64 +296,80 @@ pub fn swap<'a, 'b, T: Element>(
     update::<T>(device, |kernels| &kernels.swap, len, &[x.into(), y.into()])
 }
 
-/// x = αx
-pub fn scal<'a, T: Element>(
-    alpha: impl Into<Complex<f64>>,
-    x: impl Into<BufferViewMut<'a, T>>,
-) -> Result<Completion> {
-    let x = x.into();
+/// x = αx; with α = 0, NaNs and infinities become NaN.
+pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a, T>>) -> Result<Completion> {
+    let (alpha, x) = (alpha.factor(), x.into());
     let (device, len) = (x.device(), x.len());
-    update::<T>(device, |kernels| &kernels.scal, len, &[scalar::<T>(alpha), x.into()])
+    if alpha.is_one() {
+        return Ok(Completion::nothing());
+    }
+    update::<T>(device, |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
 }
 
-/// y = y + αx
+/// y = y + αx; with α = 0, x is not read.
 pub fn axpy<'a, 'b, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
 ) -> Result<Completion> {
-    let (x, y) = (x.into(), y.into());
+    let (alpha, x, y) = (alpha.factor(), x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("axpy: x", device, len, x)?;
-    update::<T>(device, |kernels| &kernels.axpy, len, &[scalar::<T>(alpha), x.into(), y.into()])
+    if alpha.is_zero() {
+        return Ok(Completion::nothing());
+    }
+    update::<T>(device, |kernels| &kernels.axpy, len, &[argument(alpha), x.into(), y.into()])
 }
 
-/// y = αx + βy; with β = 0, y is not read.
+/// y = αx + βy; with α = 0, x is not read; with β = 0, y is not.
 pub fn axpby<'a, 'b, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     y: impl Into<BufferViewMut<'b, T>>,
 ) -> Result<Completion> {
-    let (x, y, beta) = (x.into(), y.into(), beta.into());
+    let (alpha, x, beta, mut y) = (alpha.factor(), x.into(), beta.factor().keeping(), y.into());
     let (device, len) = (y.device(), y.len());
     check("axpby: x", device, len, x)?;
-    if vanishes::<T>(beta) {
-        update::<T>(device, |kernels| &kernels.scaled_copy, len, &[scalar::<T>(alpha), x.into(), y.into()])
-    } else {
-        update::<T>(
-            device,
-            |kernels| &kernels.axpby,
-            len,
-            &[scalar::<T>(alpha), x.into(), scalar::<T>(beta), y.into()],
-        )
+    match (alpha.is_zero(), beta.is_zero()) {
+        (true, true) => {
+            y.fill(T::default())?;
+            Ok(Completion::nothing())
+        }
+        (true, false) => scal(beta, y),
+        (false, true) => {
+            let operands = [argument(alpha), x.into(), y.into()];
+            update::<T>(device, |kernels| &kernels.scaled_copy, len, &operands)
+        }
+        (false, false) => {
+            let operands = [argument(alpha), x.into(), argument(beta), y.into()];
+            update::<T>(device, |kernels| &kernels.axpby, len, &operands)
+        }
     }
 }
 
 /// y = x + βy; with β = 0, y is not read.
 pub fn xpby<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     y: impl Into<BufferViewMut<'b, T>>,
 ) -> Result<Completion> {
-    let (x, y, beta) = (x.into(), y.into(), beta.into());
+    let (x, beta, y) = (x.into(), beta.factor().keeping(), y.into());
     let (device, len) = (y.device(), y.len());
     check("xpby: x", device, len, x)?;
-    if vanishes::<T>(beta) {
+    if beta.is_zero() {
         update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
     } else {
-        update::<T>(device, |kernels| &kernels.xpby, len, &[x.into(), scalar::<T>(beta), y.into()])
+        update::<T>(device, |kernels| &kernels.xpby, len, &[x.into(), argument(beta), y.into()])
     }
+}
+
+/// Σ xᵢ yᵢ of real vectors. Complex ones have [`dotc`] and [`dotu`].
+pub fn dot<'a, 'b, T: Element + Real>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<f64>> {
+    product(false, x.into(), y.into(), real_sum)
 }
 
 /// Σ conj(xᵢ) yᵢ
@@ -348,7 +377,7 @@ pub fn dotc<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
 ) -> Result<Sum<Complex<f64>>> {
-    dot(true, x.into(), y.into())
+    product(true, x.into(), y.into(), complex_sum)
 }
 
 /// Σ xᵢ yᵢ
@@ -356,31 +385,45 @@ pub fn dotu<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
 ) -> Result<Sum<Complex<f64>>> {
-    dot(false, x.into(), y.into())
+    product(false, x.into(), y.into(), complex_sum)
 }
 
-fn dot<T: Element>(conjugate: bool, x: BufferView<'_, T>, y: BufferView<'_, T>) -> Result<Sum<Complex<f64>>> {
+fn product<T: Element, R>(
+    conjugate: bool,
+    x: BufferView<'_, T>,
+    y: BufferView<'_, T>,
+    result: fn([f64; REDUCTION_VALUES]) -> R,
+) -> Result<Sum<R>> {
     let (device, len) = (y.device(), y.len());
     check("dot: x", device, len, x)?;
     let operands = [Argument::value(u32::from(conjugate)), x.into(), y.into()];
-    reduce::<T, _>(device, |kernels| &kernels.dot, len, &operands, complex_sum)
+    reduce::<T, _>(device, |kernels| &kernels.dot, len, &operands, result)
 }
 
 /// ‖x‖² = Σ |xᵢ|²
 pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
-    norm2_as(x.into(), real_sum)
+    let x = x.into();
+    reduce::<T, _>(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
 }
 
-/// ‖x‖, without care for overflow: elements are taken to be far below 1e154.
+/// ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
 pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
-    norm2_as(x.into(), |[sum, ..]| sum.sqrt())
-}
-
-fn norm2_as<T: Element>(
-    x: BufferView<'_, T>,
-    result: fn([f64; REDUCTION_VALUES]) -> f64,
-) -> Result<Sum<f64>> {
-    reduce::<T, _>(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], result)
+    let x = x.into();
+    // A double holds the squares of all numbers in single precision.
+    if T::Real::PRECISION == Precision::Single {
+        return reduce::<T, _>(
+            x.device(),
+            |kernels| &kernels.norm2,
+            x.len(),
+            &[x.into()],
+            |[sum, ..]| sum.sqrt(),
+        );
+    }
+    fn kernel<T: Element>(kernels: &Kernels<T>) -> &Kernel {
+        kernels.safe_squares.as_ref().unwrap_or(&kernels.norm2)
+    }
+    let root = |[large, medium, small]: [f64; REDUCTION_VALUES]| SafeSquares { large, medium, small }.root();
+    reduce::<T, _>(x.device(), kernel::<T>, x.len(), &[x.into()], root)
 }
 
 /// Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values as the BLAS has it.
@@ -408,56 +451,58 @@ pub fn dot_norm2<'a, 'b, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
 }
 
-/// y = y + αx, and ‖y‖² of the new y.
+/// y = y + αx, and ‖y‖² of the new y. With α = 0, x is not read.
 pub fn axpy_norm2<'a, 'b, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
 ) -> Result<Sum<f64>> {
-    let (x, y) = (x.into(), y.into());
+    let (alpha, x, y) = (alpha.factor(), x.into(), y.into());
     let (device, len) = (y.device(), y.len());
     check("axpy_norm2: x", device, len, x)?;
-    reduce::<T, _>(
-        device,
-        |kernels| &kernels.axpy_norm2,
-        len,
-        &[scalar::<T>(alpha), x.into(), y.into()],
-        real_sum,
-    )
+    if alpha.is_zero() {
+        return norm2(y.as_view());
+    }
+    let operands = [argument(alpha), x.into(), y.into()];
+    reduce::<T, _>(device, |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
 }
 
-/// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r.
+/// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r. With α = 0, p and Ap are
+/// not read.
 pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     p: impl Into<BufferView<'a, T>>,
     x: impl Into<BufferViewMut<'b, T>>,
     ap: impl Into<BufferView<'c, T>>,
     r: impl Into<BufferViewMut<'d, T>>,
 ) -> Result<Sum<f64>> {
-    let (p, x, ap, r) = (p.into(), x.into(), ap.into(), r.into());
+    let (alpha, p, x, ap, r) = (alpha.factor(), p.into(), x.into(), ap.into(), r.into());
     let (device, len) = (r.device(), r.len());
     check("cr_step: p", device, len, p)?;
     check("cr_step: x", device, len, x.as_view())?;
     check("cr_step: Ap", device, len, ap)?;
-    let operands = [scalar::<T>(alpha), p.into(), x.into(), ap.into(), r.into()];
+    if alpha.is_zero() {
+        return norm2(r.as_view());
+    }
+    let operands = [argument(alpha), p.into(), x.into(), ap.into(), r.into()];
     reduce::<T, _>(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
 }
 
 /// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and (r, Ap) and ‖Ap‖² of the
 /// new Ap. With β = 0, p and Ap are not read.
 pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     r: impl Into<BufferView<'a, T>>,
     p: impl Into<BufferViewMut<'b, T>>,
     ar: impl Into<BufferView<'c, T>>,
     ap: impl Into<BufferViewMut<'d, T>>,
 ) -> Result<Sum<(Complex<f64>, f64)>> {
-    let (r, mut p, ar, mut ap, beta) = (r.into(), p.into(), ar.into(), ap.into(), beta.into());
+    let (beta, r, mut p, ar, mut ap) = (beta.factor().keeping(), r.into(), p.into(), ar.into(), ap.into());
     let (device, len) = (ap.device(), ap.len());
     check("cr_direction: r", device, len, r)?;
     check("cr_direction: p", device, len, p.as_view())?;
     check("cr_direction: Ar", device, len, ar)?;
-    if vanishes::<T>(beta) {
+    if beta.is_zero() {
         copy(r, p.reborrow())?;
         copy(ar, ap.reborrow())?;
         // (Ap, r), which is the conjugate of what is wanted.
@@ -465,16 +510,11 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
         let operands = [ap.as_view().into(), r.into()];
         return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
     }
-    let operands = [scalar::<T>(beta), r.into(), p.into(), ar.into(), ap.into()];
+    let operands = [argument(beta), r.into(), p.into(), ar.into(), ap.into()];
     reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
 }
 
-/// A scalar in the element's own type.
-fn scalar<T: Element>(value: impl Into<Complex<f64>>) -> Argument<'static> {
-    Argument::value(T::from_complex(value.into()))
-}
-
-/// Whether a scalar is zero in the element's own type.
-fn vanishes<T: Element>(value: Complex<f64>) -> bool {
-    T::from_complex(value) == T::default()
+/// A factor for a kernel.
+fn argument<T: Element>(factor: Factor<T>) -> Argument<'static> {
+    Argument::value(factor.for_kernel())
 }

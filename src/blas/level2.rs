@@ -2,7 +2,7 @@
 //! [`host::level2`](crate::host::level2).
 //!
 //! The contract is that of [`gemm`](fn@super::gemm): with β = 0, y is only written; with α = 0, A and x are not read;
-//! any extent may be 0. Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
+//! any extent may be 0, and without terms to add y = β y. Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
 
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult, operand_name};
@@ -12,13 +12,18 @@ use super::vector::{VecMut, VecRef};
 use crate::device::{
     Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,
 };
-use crate::scalar::Element;
-use num_complex::Complex;
+use crate::scalar::{Element, Factor, Scalar};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-const LEVEL2: KernelFamily =
-    KernelFamily::new("level2", &[include_str!("../../cl/packs.cl"), include_str!("../../cl/level2.cl")]);
+const LEVEL2: KernelFamily = KernelFamily::new(
+    "level2",
+    &[
+        include_str!("../../cl/elements.cl"),
+        include_str!("../../cl/packs.cl"),
+        include_str!("../../cl/level2.cl"),
+    ],
+);
 
 /// Work-items of a group in the kernels that do little.
 const SIMPLE_GROUP: usize = 64;
@@ -130,6 +135,7 @@ struct Kernels<T> {
     gemv_rows: Kernel,
     gemv_columns: Kernel,
     sum_of_parts: Kernel,
+    scale: Kernel,
     gather: Kernel,
     rank_one: Kernel,
     element: PhantomData<T>,
@@ -188,6 +194,8 @@ impl<T: Element> Kernels<T> {
                     number("y_stride"),
                 ],
             )?,
+            scale: program
+                .kernel("scale", &[number("count"), scalar("beta"), output("y"), number("y_stride")])?,
             gather: program.kernel(
                 "gather",
                 &[number("count"), input("x"), number("x_stride"), Parameter::output::<T>("to")],
@@ -223,20 +231,20 @@ struct OfAnyOperands<T>(Arc<Kernels<T>>);
 /// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
 pub fn gemv<'a, 'b, T: Element>(
     op: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
     x: impl Into<VecRef<'a, T>>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     y: impl Into<VecMut<'b, T>>,
 ) -> BlasResult<Completion> {
-    gemv_with(Kernels::of, op, [alpha.into(), beta.into()], a, x.into(), y.into())
+    gemv_with(Kernels::of, op, [alpha.factor(), beta.factor().keeping()], a, x.into(), y.into())
 }
 
 /// `kernels` are those for matrices that are aligned to the widest loads, or for any.
 fn gemv_with<T: Element>(
     kernels: impl Fn(&Device, bool) -> Result<Arc<Kernels<T>>>,
     op: Op,
-    [alpha, beta]: [Complex<f64>; 2],
+    [alpha, beta]: [Factor<T>; 2],
     a: MatRef<'_, T>,
     x: VecRef<'_, T>,
     y: VecMut<'_, T>,
@@ -264,11 +272,18 @@ fn gemv_with<T: Element>(
     };
     let kernels = kernels(&device, aligned)?;
     let Kernels { shape, .. } = *kernels;
-    let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
+    let nothing_to_add = terms == 0 || alpha.is_zero();
+    if rows == 0 || nothing_to_add && beta.is_one() {
+        return Ok(Completion::nothing());
+    }
+    let (alpha, beta) = (alpha.for_kernel(), beta.for_kernel());
     let y_stride = Argument::value(y.layout().stride as u64);
     let y = y.into_argument()?;
-    if rows == 0 {
-        return Ok(Completion::nothing());
+    if nothing_to_add {
+        let arguments = [Argument::value(rows as u64), Argument::value(beta), y, y_stride];
+        return Ok(Completion::of(vec![
+            kernels.scale.launch(Range::covering(rows, SIMPLE_GROUP), &arguments)?,
+        ]));
     }
     let add_parts = |parts: usize, partials: Argument<'_>| {
         let range = Range::covering(rows, SIMPLE_GROUP);
@@ -285,10 +300,6 @@ fn gemv_with<T: Element>(
             ],
         )
     };
-    if terms == 0 || alpha == T::default() {
-        let nothing = device.scratch::<T>(0)?;
-        return Ok(Completion::of(vec![add_parts(0, nothing.input())?]));
-    }
 
     let conjugate = Argument::value(u32::from(op == Op::C && T::IS_COMPLEX));
     let (m, n) = if across { (rows, terms) } else { (terms, rows) };
@@ -337,36 +348,37 @@ fn gemv_with<T: Element>(
     Ok(Completion::of(events))
 }
 
-/// Starts A = A + α x yᵀ: the BLAS calls it `ger` for real elements and `geru` for complex ones.
+/// Starts A = A + α x yᵀ: the BLAS calls it `ger` for real elements and `geru` for complex ones. With α = 0, x and y are
+/// not read.
 ///
 /// # Errors
 /// As [`gemv`].
 #[doc(alias = "geru")]
 pub fn ger<'a, 'b, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     x: impl Into<VecRef<'a, T>>,
     y: impl Into<VecRef<'b, T>>,
     a: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    rank_one("ger", alpha.into(), x.into(), y.into(), false, a)
+    rank_one("ger", alpha.factor(), x.into(), y.into(), false, a)
 }
 
-/// Starts A = A + α x yᴴ.
+/// Starts A = A + α x yᴴ. With α = 0, x and y are not read.
 ///
 /// # Errors
 /// As [`gemv`].
 pub fn gerc<'a, 'b, T: Element>(
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     x: impl Into<VecRef<'a, T>>,
     y: impl Into<VecRef<'b, T>>,
     a: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    rank_one("gerc", alpha.into(), x.into(), y.into(), T::IS_COMPLEX, a)
+    rank_one("gerc", alpha.factor(), x.into(), y.into(), T::IS_COMPLEX, a)
 }
 
 fn rank_one<T: Element>(
     operation: &'static str,
-    alpha: Complex<f64>,
+    alpha: Factor<T>,
     x: VecRef<'_, T>,
     y: VecRef<'_, T>,
     conjugate: bool,
@@ -379,9 +391,8 @@ fn rank_one<T: Element>(
     check_device(operation, "x", &device, x.device())?;
     check_device(operation, "y", &device, y.device())?;
     let kernels = Kernels::<T>::of(&device, false)?;
-    let alpha = T::from_complex(alpha);
     let layout = *a.layout();
-    if layout.is_empty() || alpha == T::default() {
+    if layout.is_empty() || alpha.is_zero() {
         return Ok(Completion::nothing());
     }
     let (x, y) = (factor(x, false)?, factor(y, conjugate)?);
@@ -391,7 +402,7 @@ fn rank_one<T: Element>(
         Order::RowMajor => (layout.columns, layout.rows, y, x),
     };
     let (_, elements) = a.into_elements().split_at(layout.offset)?;
-    let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha)];
+    let head = [Argument::value(m as u64), Argument::value(n as u64), Argument::value(alpha.for_kernel())];
     let a = [elements.into(), Argument::value(layout.leading_dimension as u64)];
     let arguments = [&head[..], &x, &y, &a].concat();
     let Shape { update_size, columns, .. } = kernels.shape;
@@ -471,7 +482,7 @@ mod tests {
             let product = |kernels: &Arc<Kernels<f64>>| {
                 let mut y = Buffer::from_slice(&device, &vec![1.0; m]).unwrap();
                 let a = MatRef::new(&a, layout).unwrap();
-                let scalars = [0.5, -2.0].map(Complex::from);
+                let scalars = [0.5, -2.0].map(Scalar::factor);
                 gemv_with(|_, _| Ok(kernels.clone()), Op::N, scalars, a, (&x).into(), (&mut y).into())
                     .unwrap();
                 y.to_vec().unwrap()

@@ -10,14 +10,13 @@ use super::gemm::{self, GemmParams, Problem, gemm_with};
 use super::level2::{check_device, check_extent, check_single};
 use super::matrix::{MatMut, MatRef, Op, Order};
 use crate::device::{Argument, Device, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
-use crate::scalar::Element;
-use num_complex::Complex;
+use crate::scalar::{Element, Factor, Scalar};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 const TRIANGLES: KernelFamily = KernelFamily::new(
     "triangles",
-    &[include_str!("../../cl/gemm.cl"), include_str!("../../cl/triangles.cl")],
+    &[include_str!("../../cl/elements.cl"), include_str!("../../cl/triangles.cl")],
 );
 
 /// Rows and columns of the blocks along the diagonal of which only a triangle is wanted, and all is computed.
@@ -92,13 +91,13 @@ impl<T: Element> Kernels<T> {
 pub fn symm<T: Element>(
     side: Side,
     triangle: Triangle,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    multiply("symm", false, side, triangle, [alpha.into(), beta.into()], a, b, c)
+    multiply("symm", false, side, triangle, [alpha.factor(), beta.factor()], a, b, c)
 }
 
 /// As [`symm`], with A Hermitian: A = Aᴴ. The imaginary parts on its diagonal are taken to be zero. For real elements it is [`symm`].
@@ -108,13 +107,13 @@ pub fn symm<T: Element>(
 pub fn hemm<T: Element>(
     side: Side,
     triangle: Triangle,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
-    multiply("hemm", T::IS_COMPLEX, side, triangle, [alpha.into(), beta.into()], a, b, c)
+    multiply("hemm", T::IS_COMPLEX, side, triangle, [alpha.factor(), beta.factor()], a, b, c)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -123,7 +122,7 @@ fn multiply<T: Element>(
     hermitian: bool,
     side: Side,
     triangle: Triangle,
-    [alpha, beta]: [Complex<f64>; 2],
+    [alpha, beta]: [Factor<T>; 2],
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
     c: MatMut<'_, T>,
@@ -141,10 +140,14 @@ fn multiply<T: Element>(
     };
     let [first, second] = factors;
     let mut problem = Problem::named(operation, names, [Op::N; 2], alpha, first, second, beta, c)?;
+    problem.beta = beta.keeping();
+    if problem.m == 0 || problem.n == 0 || problem.is_empty() {
+        return gemm::start(&device, &GemmParams::default(), problem);
+    }
     let kernels = Kernels::<T>::of(&device)?;
     let mut full = device.scratch::<T>(n * n)?;
     let mut events = Vec::new();
-    if n > 0 {
+    {
         let arguments = [
             Argument::value(n as u64),
             elements.into(),
@@ -173,34 +176,35 @@ fn multiply<T: Element>(
 pub fn syrk<T: Element>(
     triangle: Triangle,
     op: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     if op == Op::C && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "syrk", found: op, wanted: "N or T; herk takes C" });
     }
-    rank_k("syrk", false, triangle, op, [alpha.into(), beta.into()], a, c)
+    rank_k("syrk", false, triangle, op, [alpha.factor(), beta.factor()], a, c)
 }
 
 /// Starts C = α A Aᴴ + β C on one triangle of C, or with [`Op::C`] C = α Aᴴ A + β C. The imaginary parts on the diagonal become
-/// zero, and are not read. For real elements it is [`syrk`].
+/// zero, and are not read; where there is nothing to add and β = 1, all of C stays as it is. For real elements it is [`syrk`].
 ///
 /// # Errors
 /// As [`syrk`]; [`BlasError::WrongOp`] for complex elements with [`Op::T`].
 pub fn herk<T: Element>(
     triangle: Triangle,
     op: Op,
-    alpha: f64,
+    alpha: impl Scalar<T::Real>,
     a: MatRef<'_, T>,
-    beta: f64,
+    beta: impl Scalar<T::Real>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     if op == Op::T && T::IS_COMPLEX {
         return Err(BlasError::WrongOp { operation: "herk", found: op, wanted: "N or C; syrk takes T" });
     }
-    rank_k("herk", T::IS_COMPLEX, triangle, op, [alpha.into(), beta.into()], a, c)
+    let scalars = [alpha.factor(), beta.factor()].map(Factor::of_real);
+    rank_k("herk", T::IS_COMPLEX, triangle, op, scalars, a, c)
 }
 
 fn rank_k<T: Element>(
@@ -208,7 +212,7 @@ fn rank_k<T: Element>(
     hermitian: bool,
     triangle: Triangle,
     op: Op,
-    [alpha, beta]: [Complex<f64>; 2],
+    [alpha, beta]: [Factor<T>; 2],
     a: MatRef<'_, T>,
     mut c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
@@ -222,6 +226,12 @@ fn rank_k<T: Element>(
     let device = c.device().clone();
     check_device(operation, "A", &device, a.device())?;
 
+    // Without terms it is as with α = 0.
+    let (_, terms) = op.shape(a.rows(), a.columns());
+    let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
+    if n == 0 || alpha.is_zero() && beta.is_one() {
+        return Ok(Completion::nothing());
+    }
     let other = if hermitian { Op::C } else { Op::T };
     let form = Form { operation, triangle, op, ops: if op == Op::N { [op, other] } else { [other, Op::N] } };
     let mut events = Vec::new();
@@ -268,7 +278,7 @@ impl Form {
     fn off_diagonal<T: Element>(
         &self,
         range: std::ops::Range<usize>,
-        [alpha, beta]: [Complex<f64>; 2],
+        [alpha, beta]: [Factor<T>; 2],
         a: MatRef<'_, T>,
         c: &mut MatMut<'_, T>,
         events: &mut Vec<crate::device::Event>,
@@ -298,7 +308,7 @@ impl Form {
         device: &Device,
         hermitian: bool,
         blocks: Blocks,
-        [alpha, beta]: [Complex<f64>; 2],
+        [alpha, beta]: [Factor<T>; 2],
         a: MatRef<'_, T>,
         c: &mut MatMut<'_, T>,
         events: &mut Vec<crate::device::Event>,
@@ -310,16 +320,14 @@ impl Form {
         let stride =
             if count > 1 { self.rows(a, block(1))?.layout().offset - head.layout().offset } else { 0 };
         let part = c.submatrix_mut(block(0), block(0))?;
-        let mut problem = Problem::new(self.operation, self.ops, 1.0.into(), head, head, 0.0.into(), part)?;
+        let mut problem = Problem::new(self.operation, self.ops, 1.factor(), head, head, 0.factor(), part)?;
         problem.count = count;
         (problem.a.stride, problem.b.stride) = (stride, stride);
         problem.c.elements = products.output();
         (problem.c.leading_dimension, problem.c.stride) = (edge, edge * edge);
-        if T::from_complex(alpha) == T::default() {
-            // Then A is not read.
-            problem.k = 0;
+        if !alpha.is_zero() {
+            events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
         }
-        events.extend(gemm::start(device, &GemmParams::default(), problem)?.into_events());
 
         let layout = *c.layout();
         let (_, elements) = c.reborrow().into_elements().split_at(layout.offset)?;
@@ -327,8 +335,8 @@ impl Form {
             Argument::value(edge as u64),
             Argument::value(first as u64),
             products.input(),
-            Argument::value(T::from_complex(alpha)),
-            Argument::value(T::from_complex(beta)),
+            Argument::value(alpha.for_kernel()),
+            Argument::value(beta.for_kernel()),
             elements.into(),
             Argument::value(layout.leading_dimension as u64),
             Argument::value(self.triangle.is_lower(layout.order)),

@@ -1,7 +1,7 @@
 //! Products of matrices: the twins of the kernels of [`blas::gemm`](mod@crate::blas::gemm).
 
 use super::level1::Arithmetic;
-use num_complex::Complex;
+use crate::scalar::Scalar;
 use rayon::prelude::*;
 
 /// C = α A B + β C in the precision of the elements, by the definition: c_ij = α Σ_p a_ip b_pj + β c_ij, the sum from p = 0
@@ -15,10 +15,10 @@ use rayon::prelude::*;
 /// If `c` does not consist of whole columns.
 pub fn gemm<T: Arithmetic>(
     inner: usize,
-    alpha: Complex<f64>,
+    alpha: impl Scalar<T>,
     a: impl Fn(usize, usize) -> T + Sync,
     b: impl Fn(usize, usize) -> T + Sync,
-    beta: Complex<f64>,
+    beta: impl Scalar<T>,
     c: &mut [T],
     rows: usize,
 ) {
@@ -26,12 +26,16 @@ pub fn gemm<T: Arithmetic>(
         return;
     }
     assert!(rows > 0 && c.len().is_multiple_of(rows), "C consists of whole columns");
-    let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
-    let inner = if alpha == T::default() { 0 } else { inner };
+    let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
+    if inner == 0 || alpha.is_zero() {
+        let scaled = |c: T| if beta.is_zero() { T::default() } else { beta.times(c) };
+        return c.par_iter_mut().for_each(|c| *c = scaled(*c));
+    }
     c.par_chunks_mut(rows).enumerate().for_each(|(j, column)| {
         for (i, c) in column.iter_mut().enumerate() {
             let sum = (0..inner).fold(T::default(), |sum, p| sum + a(i, p) * b(p, j));
-            *c = if beta == T::default() { alpha * sum } else { alpha * sum + beta * *c };
+            let product = alpha.times(sum);
+            *c = if beta.is_zero() { product } else { product + beta.times(*c) };
         }
     });
 }
@@ -39,6 +43,7 @@ pub fn gemm<T: Arithmetic>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use num_complex::Complex;
 
     #[test]
     fn a_small_product_by_hand() {
@@ -47,7 +52,7 @@ mod tests {
         let b = |p: usize, column: usize| i * (1 + p + 2 * column) as f64;
         // A = [1+i 3+i; 2+i 4+i], B = i [1 3; 2 4]
         let mut c = [Complex::new(1.0, 0.0); 4];
-        gemm(2, 1.0.into(), a, b, i, &mut c, 2);
+        gemm(2, 1, a, b, i, &mut c, 2);
         let expected = [(-3.0, 8.0), (-3.0, 11.0), (-7.0, 16.0), (-7.0, 23.0)];
         assert_eq!(c, expected.map(|(re, im)| Complex::new(re, im)));
     }
@@ -55,11 +60,14 @@ mod tests {
     #[test]
     fn what_a_zero_multiplies_is_not_read() {
         let mut c = [f64::NAN; 4];
-        gemm(2, 2.0.into(), |i, p| (i + p) as f64, |_, _| 1.0, 0.0.into(), &mut c, 2);
+        gemm(2, 2, |i, p| (i + p) as f64, |_, _| 1.0, 0, &mut c, 2);
         assert_eq!(c, [2.0, 6.0, 2.0, 6.0]);
-        gemm(2, 0.0.into(), |_, _| f64::NAN, |_, _| f64::NAN, 0.5.into(), &mut c, 2);
+        gemm(2, 0, |_, _| f64::NAN, |_, _| f64::NAN, 0.5, &mut c, 2);
         assert_eq!(c, [1.0, 3.0, 1.0, 3.0]);
-        gemm(0, 1.0.into(), |_, _| f64::NAN, |_, _| f64::NAN, 0.0.into(), &mut c, 2);
+        gemm(0, 1, |_, _| f64::NAN, |_, _| f64::NAN, 0, &mut c, 2);
         assert_eq!(c, [0.0; 4]);
+        c[0] = -0.0;
+        gemm(2, 0, |_, _| f64::NAN, |_, _| f64::NAN, 1, &mut c, 2);
+        assert!(c[0].is_sign_negative());
     }
 }

@@ -1,14 +1,15 @@
 //! Vector operations: the twins of `cl/level1.cl`.
 //!
-//! Vectors are slices of equal length. Scalars are given in double and converted to the element type, as on a
-//! device; for real elements their imaginary part is dropped. Sums are accumulated in double over pieces of a
+//! Vectors are slices of equal length, factors any [`Scalar`] of their elements. With α = 0, x is not read;
+//! with β = 0, y is only written. Sums are accumulated in double over pieces of a
 //! fixed length, and the pieces are added in their order, so that the result does not depend on the number of
 //! threads. (x, y) = Σ conj(xᵢ) yᵢ.
 //!
 //! # Panics
 //! All functions panic if lengths differ.
 
-use crate::scalar::Element;
+use super::safe_squares::SafeSquares;
+use crate::scalar::{Element, Real, Scalar};
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::iter::Sum;
@@ -33,36 +34,45 @@ pub fn swap<T: Arithmetic>(x: &mut [T], y: &mut [T]) {
     x.par_chunks_mut(PIECE).zip(y.par_chunks_mut(PIECE)).for_each(|(x, y)| x.swap_with_slice(y));
 }
 
-/// x = αx
-pub fn scal<T: Arithmetic>(alpha: Complex<f64>, x: &mut [T]) {
-    let alpha = T::from_complex(alpha);
-    x.par_chunks_mut(PIECE).for_each(|x| x.iter_mut().for_each(|x| *x = alpha * *x));
+/// x = αx; with α = 0, NaNs and infinities become NaN.
+pub fn scal<T: Arithmetic>(alpha: impl Scalar<T>, x: &mut [T]) {
+    let alpha = alpha.factor().keeping();
+    x.par_chunks_mut(PIECE).for_each(|x| x.iter_mut().for_each(|x| *x = alpha.times(*x)));
 }
 
-/// y = y + αx
-pub fn axpy<T: Arithmetic>(alpha: Complex<f64>, x: &[T], y: &mut [T]) {
-    let alpha = T::from_complex(alpha);
-    update1(x, y, |x, y| *y = *y + alpha * x);
+/// y = y + αx; with α = 0, x is not read.
+pub fn axpy<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], y: &mut [T]) {
+    let alpha = alpha.factor();
+    if alpha.is_zero() {
+        return check(x.len(), y.len());
+    }
+    update1(x, y, |x, y| *y = *y + alpha.times(x));
 }
 
-/// y = αx + βy; with β = 0, y is not read.
-pub fn axpby<T: Arithmetic>(alpha: Complex<f64>, x: &[T], beta: Complex<f64>, y: &mut [T]) {
-    let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
-    if beta == T::default() {
-        update1(x, y, |x, y| *y = alpha * x);
-    } else {
-        update1(x, y, |x, y| *y = alpha * x + beta * *y);
+/// y = αx + βy; with α = 0, x is not read; with β = 0, y is not.
+pub fn axpby<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], beta: impl Scalar<T>, y: &mut [T]) {
+    let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
+    match (alpha.is_zero(), beta.is_zero()) {
+        (true, true) => y.fill(T::default()),
+        (true, false) => scal(beta, y),
+        (false, true) => update1(x, y, |x, y| *y = alpha.times(x)),
+        (false, false) => update1(x, y, |x, y| *y = alpha.times(x) + beta.times(*y)),
     }
 }
 
 /// y = x + βy; with β = 0, y is not read.
-pub fn xpby<T: Arithmetic>(x: &[T], beta: Complex<f64>, y: &mut [T]) {
-    let beta = T::from_complex(beta);
-    if beta == T::default() {
+pub fn xpby<T: Arithmetic>(x: &[T], beta: impl Scalar<T>, y: &mut [T]) {
+    let beta = beta.factor().keeping();
+    if beta.is_zero() {
         copy(x, y);
     } else {
-        update1(x, y, |x, y| *y = x + beta * *y);
+        update1(x, y, |x, y| *y = x + beta.times(*y));
     }
+}
+
+/// Σ xᵢ yᵢ of real vectors.
+pub fn dot<T: Arithmetic + Real>(x: &[T], y: &[T]) -> f64 {
+    dotu(x, y).re
 }
 
 /// Σ conj(xᵢ) yᵢ
@@ -80,9 +90,17 @@ pub fn norm2<T: Arithmetic>(x: &[T]) -> f64 {
     ordered_sum(x.par_chunks(PIECE).map(|x| x.iter().map(|x| x.to_complex().norm_sqr()).sum()))
 }
 
-/// ‖x‖, without care for overflow: elements are taken to be far below 1e154.
+/// ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
 pub fn nrm2<T: Arithmetic>(x: &[T]) -> f64 {
-    norm2(x).sqrt()
+    let squares = |x: &[T]| {
+        let mut sum = SafeSquares::default();
+        for z in x.iter().map(|x| x.to_complex()) {
+            sum.add(z.re);
+            sum.add(z.im);
+        }
+        sum
+    };
+    ordered_sum(x.par_chunks(PIECE).map(squares)).root()
 }
 
 /// Σ |Re xᵢ| + |Im xᵢ|
@@ -101,27 +119,30 @@ pub fn dot_norm2<T: Arithmetic>(x: &[T], y: &[T]) -> (Complex<f64>, f64) {
     (dotc(x, y), norm2(x))
 }
 
-/// y = y + αx; returns ‖y‖²
-pub fn axpy_norm2<T: Arithmetic>(alpha: Complex<f64>, x: &[T], y: &mut [T]) -> f64 {
+/// y = y + αx; returns ‖y‖². With α = 0, x is not read.
+pub fn axpy_norm2<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], y: &mut [T]) -> f64 {
     axpy(alpha, x, y);
     norm2(y)
 }
 
-/// One step of Conjugate Residual: x = x + αp, r = r − αAp; returns ‖r‖².
-pub fn cr_step<T: Arithmetic>(alpha: Complex<f64>, p: &[T], x: &mut [T], ap: &[T], r: &mut [T]) -> f64 {
+/// One step of Conjugate Residual: x = x + αp, r = r − αAp; returns ‖r‖². With α = 0, p and Ap are not read.
+pub fn cr_step<T: Arithmetic>(alpha: impl Scalar<T>, p: &[T], x: &mut [T], ap: &[T], r: &mut [T]) -> f64 {
+    let alpha = alpha.factor();
     axpy(alpha, p, x);
-    axpy(-alpha, ap, r);
+    axpy(alpha.negated(), ap, r);
     norm2(r)
 }
 
-/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns (r, Ap) and ‖Ap‖².
+/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns (r, Ap) and ‖Ap‖². With β = 0, p and
+/// Ap are not read.
 pub fn cr_direction<T: Arithmetic>(
-    beta: Complex<f64>,
+    beta: impl Scalar<T>,
     r: &[T],
     p: &mut [T],
     ar: &[T],
     ap: &mut [T],
 ) -> (Complex<f64>, f64) {
+    let beta = beta.factor();
     xpby(r, beta, p);
     xpby(ar, beta, ap);
     (dotc(r, ap), norm2(ap))
@@ -214,6 +235,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_zero_multiplies_is_not_read() {
+        let nan = [f32::NAN; 2];
+        let mut y = [1.0_f32, -0.0];
+        axpy(1e-60, &nan, &mut y);
+        axpby(0, &nan, 1, &mut y);
+        assert_eq!(y.map(f32::to_bits), [1.0_f32, -0.0].map(f32::to_bits));
+        axpby(0, &nan, 2.0, &mut y);
+        assert_eq!(y.map(f32::to_bits), [2.0_f32, -0.0].map(f32::to_bits));
+        let mut y = nan;
+        axpby(0.0, &nan, 0.0, &mut y);
+        assert_eq!(y, [0.0; 2]);
+        let mut x = [Complex::new(f64::INFINITY, 1.0)];
+        scal(2.0, &mut x);
+        assert_eq!(x, [Complex::new(f64::INFINITY, 2.0)]);
+        scal(Complex::new(1.0, 0.0), &mut x);
+        assert_eq!(x, [Complex::new(f64::INFINITY, 2.0)]);
+    }
+
+    #[test]
     fn the_largest_is_the_first_of_equals_and_no_nan() {
         let nan = f64::NAN;
         assert_eq!(iamax::<f64>(&[]), None);
@@ -234,14 +274,14 @@ mod tests {
             assert!((z[i] - (alpha * x[i] + beta * y[i])).norm() < 1e-14);
         }
         let mut undefined = vec![Complex::new(f64::NAN, f64::NAN); len];
-        axpby(alpha, &x, Complex::default(), &mut undefined);
+        axpby(alpha, &x, 0, &mut undefined);
         assert!(undefined.iter().zip(&x).all(|(u, x)| (u - alpha * x).norm() < 1e-14), "y is not read");
 
         let (mut a, mut b) = (x.clone(), y.clone());
         swap(&mut a, &mut b);
         assert!(a == y && b == x);
-        scal(2.0.into(), &mut a);
-        axpy((-2.0).into(), &y, &mut a);
+        scal(2, &mut a);
+        axpy(-2.0, &y, &mut a);
         assert!(a.iter().all(|z| z.norm() < 1e-14));
 
         let (p, ap) = (vector(len, 2.1), vector(len, 3.1));

@@ -184,10 +184,10 @@ pub fn check<T: Wide>(device: &Device, params: &GemmParams, case: &Case) {
         params,
         op_a,
         op_b,
-        case.alpha,
+        T::from_complex(case.alpha),
         MatRef::batch(&a_buffer, a.layout, a.count, a.stride).unwrap(),
         MatRef::batch(&b_buffer, b.layout, b.count, b.stride).unwrap(),
-        case.beta,
+        T::from_complex(case.beta),
         MatMut::batch(&mut c_buffer, c.layout, c.count, c.stride).unwrap(),
     );
     completion.unwrap_or_else(|error| panic!("{case:?}: {error}"));

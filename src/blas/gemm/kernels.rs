@@ -4,20 +4,22 @@ use super::problem::{Problem, Target, a_parameters, b_parameters, c_parameters, 
 use super::tuning::{GemmTuning, Mma, Panels, Registers};
 use crate::blas::completion::Completion;
 use crate::device::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
-use crate::scalar::Element;
+use crate::scalar::{Element, Factor as Scale};
 use crate::sync::lock;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
+const ELEMENTS: &str = include_str!("../../../cl/elements.cl");
 const COMMON: &str = include_str!("../../../cl/gemm.cl");
 const TEXTBOOK: KernelFamily =
-    KernelFamily::new("gemm_textbook", &[COMMON, include_str!("../../../cl/gemm_textbook.cl")]);
+    KernelFamily::new("gemm_textbook", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_textbook.cl")]);
 const REGISTERS: KernelFamily =
-    KernelFamily::new("gemm_registers", &[COMMON, include_str!("../../../cl/gemm_registers.cl")]);
+    KernelFamily::new("gemm_registers", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_registers.cl")]);
 const PANELS: KernelFamily =
-    KernelFamily::new("gemm_panels", &[COMMON, include_str!("../../../cl/gemm_panels.cl")]);
-const MMA: KernelFamily = KernelFamily::new("gemm_mma", &[COMMON, include_str!("../../../cl/gemm_mma.cl")]);
+    KernelFamily::new("gemm_panels", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_panels.cl")]);
+const MMA: KernelFamily =
+    KernelFamily::new("gemm_mma", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_mma.cl")]);
 
 /// Edge of the textbook's work-groups.
 const TEXTBOOK_TILE: usize = 16;
@@ -130,7 +132,7 @@ impl<T: Element> Kernels<T> {
         let range = plane(problem.m, problem.n, problem.count);
         let mut arguments: Vec<Argument<'_>> =
             [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
-        arguments.push(Argument::value(problem.beta));
+        arguments.push(Argument::value(problem.beta.for_kernel()));
         arguments.extend(problem.c_arguments());
         Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
     }
@@ -143,7 +145,7 @@ impl<T: Element> Kernels<T> {
         device: &Device,
         [m, n, parts]: [usize; 3],
         partials: Argument<'_>,
-        [alpha, beta]: [T; 2],
+        [alpha, beta]: [Scale<T>; 2],
         c: Target<'_>,
     ) -> Result<Event> {
         let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
@@ -151,7 +153,7 @@ impl<T: Element> Kernels<T> {
             unreachable!("kernels are kept under the variant that they were built for")
         };
         let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
-        arguments.extend([partials, Argument::value(alpha), Argument::value(beta)]);
+        arguments.extend([partials, Argument::value(alpha.for_kernel()), Argument::value(beta.for_kernel())]);
         arguments.extend(c.arguments());
         // With few parts, elements are many or the work little.
         let slices = if parts > TEXTBOOK_TILE / 2 { TEXTBOOK_TILE } else { 1 };
@@ -309,10 +311,10 @@ fn multiply_panels<T: Element>(
         Argument::value(m as u64),
         Argument::value(n as u64),
         Argument::value(k as u64),
-        Argument::value(alpha),
+        Argument::value(alpha.for_kernel()),
         a_packed.input(),
         b_packed.input(),
-        Argument::value(beta),
+        Argument::value(beta.for_kernel()),
         c,
         leading,
         stride,

@@ -18,8 +18,9 @@
 //!
 //! # The contract
 //! It is that of the BLAS: with β = 0, C is only written, whatever it holds; with α = 0, A and B are not read. Any extent may be 0; with
-//! no terms to add, C = β C. Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`; α and β are given in double and
-//! converted; for real elements their imaginary part is dropped. Factors and result may be row- or column-major independently.
+//! no terms to add, C = β C, and with β = 1 too C stays as it is. NaNs and infinities in A and B enter all sums, also where they meet zeros.
+//! Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`; α and β are any [`Scalar`] of them. Factors and result may be row- or
+//! column-major independently.
 //!
 //! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
 //!
@@ -43,9 +44,8 @@ use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
 use super::matrix::{MatMut, MatRef, Op};
 use crate::device::{Device, DeviceError};
-use crate::scalar::Element;
+use crate::scalar::{Element, Scalar};
 use kernels::Kernels;
-use num_complex::Complex;
 pub(super) use problem::Problem;
 
 /// How a product is computed.
@@ -71,10 +71,10 @@ pub struct GemmParams {
 pub fn gemm<T: Element>(
     op_a: Op,
     op_b: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     gemm_with(&GemmParams::default(), op_a, op_b, alpha, a, b, beta, c)
@@ -90,14 +90,14 @@ pub fn gemm_with<T: Element>(
     params: &GemmParams,
     op_a: Op,
     op_b: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: MatMut<'_, T>,
 ) -> BlasResult<Completion> {
     let device = c.device().clone();
-    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.into(), beta.into(), c);
+    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.factor(), beta.factor().keeping(), c);
     let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
     let own_choice = params.tuning.is_none() && params.parts.is_none();
     if own_choice
@@ -133,6 +133,9 @@ fn launch<T: Element>(
     }
     let kernels = Kernels::<T>::of(device)?;
     if problem.is_empty() {
+        if problem.beta.is_one() {
+            return Ok(Completion::nothing());
+        }
         return Ok(kernels.scale(device, problem)?);
     }
     let extents = [problem.m, problem.n, problem.k];

@@ -3,8 +3,7 @@
 use crate::blas::error::{BlasError, BlasResult, operand_name};
 use crate::blas::matrix::{MatMut, MatRef, Op, Order};
 use crate::device::{Argument, Parameter, Result};
-use crate::scalar::Element;
-use num_complex::Complex;
+use crate::scalar::{Element, Factor as Scale};
 
 /// A factor as a kernel reads it.
 #[derive(Clone, Copy)]
@@ -37,8 +36,8 @@ pub(in crate::blas) struct Problem<'a, T> {
     pub count: usize,
     /// Terms that the last of the batch lacks; not 0 only if sums are cut.
     pub missing: usize,
-    pub alpha: T,
-    pub beta: T,
+    pub alpha: Scale<T>,
+    pub beta: Scale<T>,
     pub a: Factor<'a>,
     pub b: Factor<'a>,
     pub c: Target<'a>,
@@ -81,10 +80,10 @@ impl<'a, T: Element> Problem<'a, T> {
     pub fn new(
         operation: &'static str,
         ops: [Op; 2],
-        alpha: Complex<f64>,
+        alpha: Scale<T>,
         a: MatRef<'a, T>,
         b: MatRef<'a, T>,
-        beta: Complex<f64>,
+        beta: Scale<T>,
         c: MatMut<'a, T>,
     ) -> BlasResult<Self> {
         Self::named(operation, ["A", "B"], ops, alpha, a, b, beta, c)
@@ -96,10 +95,10 @@ impl<'a, T: Element> Problem<'a, T> {
         operation: &'static str,
         names: [&'static str; 2],
         [op_a, op_b]: [Op; 2],
-        alpha: Complex<f64>,
+        alpha: Scale<T>,
         a: MatRef<'a, T>,
         b: MatRef<'a, T>,
-        beta: Complex<f64>,
+        beta: Scale<T>,
         c: MatMut<'a, T>,
     ) -> BlasResult<Self> {
         let (m, n) = (c.rows(), c.columns());
@@ -136,7 +135,6 @@ impl<'a, T: Element> Problem<'a, T> {
                 });
             }
         }
-        let (alpha, beta) = (T::from_complex(alpha), T::from_complex(beta));
         let (a, b) = (Factor::new(op_a, a)?, Factor::new(op_b, b)?);
         let (count, order) = (c.count(), c.layout().order);
         let c = Target::new(c)?;
@@ -151,7 +149,7 @@ impl<'a, T: Element> Problem<'a, T> {
 
     /// Whether there is nothing to multiply: C = β C.
     pub fn is_empty(&self) -> bool {
-        self.k == 0 || self.alpha == T::default()
+        self.k == 0 || self.alpha.is_zero()
     }
 
     /// The elements of C, with its leading dimension and stride.
@@ -163,12 +161,12 @@ impl<'a, T: Element> Problem<'a, T> {
     pub fn arguments(&self) -> Vec<Argument<'a>> {
         let mut list: Vec<Argument<'a>> =
             [self.m, self.n, self.k, self.missing].map(|n| Argument::value(n as u64)).to_vec();
-        list.push(Argument::value(self.alpha));
+        list.push(Argument::value(self.alpha.for_kernel()));
         for factor in [self.a, self.b] {
             list.extend(factor.arguments());
             list.push(Argument::value(u32::from(factor.conjugate)));
         }
-        list.push(Argument::value(self.beta));
+        list.push(Argument::value(self.beta.for_kernel()));
         list.extend(self.c_arguments());
         list
     }

@@ -11,8 +11,7 @@ use crate::blas::level2::gemv;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
 use crate::blas::vector::{VecMut, VecRef, VectorLayout};
 use crate::device::{Device, Result};
-use crate::scalar::Element;
-use num_complex::Complex;
+use crate::scalar::{Element, Factor, Scalar};
 
 /// Terms of a sum that are not worth cutting.
 const LEAST_TERMS: usize = 128;
@@ -26,10 +25,10 @@ const BUSY_LINES: usize = 128;
 /// The product as one of a matrix with a vector, if C has one row or one column and no vector would have to be conjugated.
 pub(super) fn as_vector<T: Element>(
     [op_a, op_b]: [Op; 2],
-    alpha: Complex<f64>,
+    alpha: Factor<T>,
     a: MatRef<'_, T>,
     b: MatRef<'_, T>,
-    beta: Complex<f64>,
+    beta: Factor<T>,
     c: &mut MatMut<'_, T>,
 ) -> BlasResult<Option<Completion>> {
     let plain = |op| op != Op::C || !T::IS_COMPLEX;
@@ -90,7 +89,7 @@ pub(super) fn multiply<T: Element>(
     }
     let mut sums = device.scratch::<T>(count * m * n)?;
     let mut cut = Problem { k: terms, count, missing: count * terms - k, ..problem };
-    (cut.alpha, cut.beta) = (T::from_complex(1.0.into()), T::default());
+    (cut.alpha, cut.beta) = (1.factor(), 0.factor());
     // A line of A has a term if its rows are neighbours; one of B if its columns are.
     cut.a.stride = if cut.a.transposed { terms } else { terms * cut.a.leading_dimension };
     cut.b.stride = if cut.b.transposed { terms * cut.b.leading_dimension } else { terms };

@@ -6,7 +6,7 @@ use super::tuning::{Arithmetic, GemmTuning};
 use crate::blas::error::{BlasError, BlasResult};
 use crate::blas::matrix::Op;
 use crate::device::{Buffer, Device, DeviceKind};
-use crate::scalar::{Element, Precision, Real};
+use crate::scalar::{Element, Precision, Real, Scalar};
 use crate::sync::lock;
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
 use num_complex::Complex;
@@ -276,14 +276,14 @@ impl<T: Element> Tunable for Product<'_, T> {
             conjugate: false,
         };
         let [a_transposed, b_transposed] = self.class.transposed;
-        let problem = Problem {
+        let problem: Problem<'_, T> = Problem {
             m,
             n,
             k,
             count: 1,
             missing: 0,
-            alpha: T::from_complex(1.0.into()),
-            beta: T::default(),
+            alpha: 1.factor(),
+            beta: 0.factor(),
             a: factor((&*a).into(), [m, k], a_transposed),
             b: factor((&*b).into(), [k, n], b_transposed),
             c: Target { elements: c.into(), leading_dimension: m, stride: 0 },

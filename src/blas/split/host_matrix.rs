@@ -3,6 +3,7 @@
 use crate::blas::error::BlasResult;
 use crate::blas::matrix::{MatrixLayout, Op};
 use crate::host::level1::Arithmetic;
+use crate::scalar::Factor;
 use crate::sync::lock;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -120,11 +121,20 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
         }
     }
 
-    /// C = β C
-    pub(super) fn scale(&mut self, beta: T) {
+    /// C = β C; with β = 0, C is not read.
+    pub(super) fn scale(&mut self, beta: Factor<T>) {
+        let MatrixLayout { offset, leading_dimension, .. } = self.layout;
         let (lines, length) = self.layout.lines();
-        let (zeros, layout, to) = (vec![T::default(); length], self.layout, self.shared());
-        (0..lines).into_par_iter().for_each(|line| to.update_lines(&layout, line, &zeros, beta));
+        if beta.is_one() || length == 0 {
+            return;
+        }
+        self.elements[offset..].par_chunks_mut(leading_dimension).take(lines).for_each(|line| {
+            if beta.is_zero() {
+                line[..length].fill(T::default());
+            } else {
+                line[..length].iter_mut().for_each(|c| *c = beta.times(*c));
+            }
+        });
     }
 }
 
@@ -142,7 +152,7 @@ impl<T: Arithmetic> SharedMut<'_, T> {
     }
 
     /// C = `from` + β C on the lines from number `first` on of a part of the matrix; with β = 0, C is not read.
-    pub(super) fn update_lines(&self, part: &MatrixLayout, first: usize, from: &[T], beta: T) {
+    pub(super) fn update_lines(&self, part: &MatrixLayout, first: usize, from: &[T], beta: Factor<T>) {
         let (_, length) = part.lines();
         if length == 0 {
             return;
@@ -157,10 +167,10 @@ impl<T: Arithmetic> SharedMut<'_, T> {
             let lines = lines[within * leading + column..].chunks_mut(leading);
             for (line, from) in lines.zip(from.by_ref().take(self.lines_of_group - within)) {
                 let line = &mut line[..length];
-                if beta == T::default() {
+                if beta.is_zero() {
                     line.copy_from_slice(from);
                 } else {
-                    line.iter_mut().zip(from).for_each(|(c, &sum)| *c = sum + beta * *c);
+                    line.iter_mut().zip(from).for_each(|(c, &sum)| *c = sum + beta.times(*c));
                 }
             }
             next += self.lines_of_group - within;
@@ -176,6 +186,7 @@ pub(super) fn dense_of(layout: &MatrixLayout) -> MatrixLayout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar::Scalar;
 
     #[test]
     fn a_part_is_written_across_groups_of_lines_and_nothing_beside_it() {
@@ -188,8 +199,8 @@ mod tests {
         let from: Vec<f64> = (0..2 * (lines - 4)).map(|element| element as f64).collect();
         let shared = matrix.shared();
         assert!(shared.groups.len() > 1 && shared.lines_of_group > 1);
-        shared.update_lines(&part, 0, &from[..2 * 1000], 10.0);
-        shared.update_lines(&part, 1000, &from[2 * 1000..], 10.0);
+        shared.update_lines(&part, 0, &from[..2 * 1000], 10.0.factor());
+        shared.update_lines(&part, 1000, &from[2 * 1000..], 10.0.factor());
         let mut expected = vec![1.0; elements.len()];
         for (element, sum) in from.iter().enumerate() {
             expected[layout.index(4 + element / 2, 1 + element % 2)] = sum + 10.0;

@@ -8,6 +8,7 @@ use crate::blas::gemm::{Arithmetic as Accuracy, GemmParams, GemmTuning};
 use crate::blas::matrix::{Op, Order};
 use crate::device::Device;
 use crate::host::level1::Arithmetic;
+use crate::scalar::Factor;
 
 /// Bytes of a panel of B, if it is to have more than [`LEAST_COLUMNS`].
 const PANEL: usize = 512 << 20;
@@ -18,7 +19,7 @@ const MOST_COLUMNS: usize = 2048;
 /// α op(A) op(B), in *strips* of rows of op(A) and *panels* of columns of op(B); one of each makes a *tile* of C.
 pub struct Job<'a, T> {
     pub ops: [Op; 2],
-    pub alpha: T,
+    pub alpha: Factor<T>,
     pub a: HostRef<'a, T>,
     pub b: HostRef<'a, T>,
     /// Of C.
@@ -33,7 +34,7 @@ pub struct Job<'a, T> {
 impl<'a, T: Arithmetic> Job<'a, T> {
     pub fn new(
         ops: [Op; 2],
-        alpha: T,
+        alpha: Factor<T>,
         a: HostRef<'a, T>,
         b: HostRef<'a, T>,
         order: Order,

@@ -64,9 +64,9 @@ use super::matrix::Op;
 use crate::device::Team;
 use crate::host;
 use crate::host::level1::Arithmetic;
+use crate::scalar::{Factor, Scalar};
 use copiers::copiers;
 use job::Job;
-use num_complex::Complex;
 use schedule::{Cost, LEAST_ROWS, Schedule};
 use staged::SharedPieces;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -203,10 +203,10 @@ pub fn gemm<T: Arithmetic>(
     params: &SplitParams,
     op_a: Op,
     op_b: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: HostRef<'_, T>,
     b: HostRef<'_, T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     mut c: HostMut<'_, T>,
 ) -> BlasResult<SplitReport> {
     let start = Instant::now();
@@ -217,8 +217,8 @@ pub fn gemm<T: Arithmetic>(
     check_extent("gemm", &a_name, "rows", m, a_rows, "as C has")?;
     check_extent("gemm", &b_name, "columns", n, b_columns, "as C has")?;
     check_extent("gemm", &b_name, "rows", k, b_rows, "as A, so transposed, has columns")?;
-    let (alpha, beta) = (T::from_complex(alpha.into()), T::from_complex(beta.into()));
-    let empty = m == 0 || n == 0 || k == 0 || alpha == T::default();
+    let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
+    let empty = m == 0 || n == 0 || k == 0 || alpha.is_zero();
     if empty || team.is_host() {
         if empty {
             c.scale(beta);
@@ -229,7 +229,7 @@ pub fn gemm<T: Arithmetic>(
     }
     if n > m {
         let (a, b, c) = (a.transposed(), b.transposed(), c.transposed());
-        let report = gemm(team, params, op_b, op_a, alpha.to_complex(), b, a, beta.to_complex(), c)?;
+        let report = gemm(team, params, op_b, op_a, alpha, b, a, beta, c)?;
         return Ok(SplitReport { by_columns: true, ..report });
     }
 
@@ -303,17 +303,17 @@ fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
 /// The same by the definition.
 fn on_the_host<T: Arithmetic>(
     ops: [Op; 2],
-    alpha: T,
+    alpha: Factor<T>,
     a: HostRef<'_, T>,
     b: HostRef<'_, T>,
-    beta: T,
+    beta: Factor<T>,
     c: &mut HostMut<'_, T>,
 ) {
     let layout = *c.layout();
     let (_, k) = ops[0].shape(a.layout().rows, a.layout().columns);
     let mut product = vec![T::default(); layout.rows * layout.columns];
     let (a, b) = (a.element_of(ops[0]), b.element_of(ops[1]));
-    host::gemm::gemm(k, alpha.to_complex(), a, b, 0.0.into(), &mut product, layout.rows);
+    host::gemm::gemm(k, alpha, a, b, 0, &mut product, layout.rows);
     let element = |i: usize, j: usize| product[i + j * layout.rows];
     let (lines, length) = layout.lines();
     let by_column = layout.order == super::matrix::Order::ColumnMajor;

@@ -91,7 +91,7 @@ pub fn rate<T: Element>(device: &Device, params: &GemmParams) -> BlasResult<f64>
         let mut product = || -> BlasResult<Duration> {
             let start = Instant::now();
             let (a, b) = (MatRef::new(&*a, layout)?, MatRef::new(&*b, layout)?);
-            gemm_with(params, Op::N, Op::N, 1.0, a, b, 0.0, MatMut::new(&mut *c, layout)?)?;
+            gemm_with(params, Op::N, Op::N, 1, a, b, 0, MatMut::new(&mut *c, layout)?)?;
             device.finish()?;
             Ok(start.elapsed())
         };

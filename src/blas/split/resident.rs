@@ -12,7 +12,7 @@ use crate::blas::level2::check_extent;
 use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
 use crate::device::{Buffer, Device, PinnedBuffer, Team};
 use crate::host::level1::Arithmetic;
-use num_complex::Complex;
+use crate::scalar::Scalar;
 use std::sync::mpsc;
 
 /// A matrix of which each device of a team has consecutive rows.
@@ -103,7 +103,7 @@ fn fetch<T: Arithmetic>(
         let take = |first, elements, pinned: PinnedBuffer<T>| {
             let back = back.clone();
             copies.spawn(move |_| {
-                to.update_lines(part, first, &pinned.as_slice()[..elements], T::default());
+                to.update_lines(part, first, &pinned.as_slice()[..elements], 0.factor());
                 // Nobody takes it if a transfer has failed.
                 let _ = back.send(pinned);
             });
@@ -159,13 +159,13 @@ fn on_all<R: Send>(work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + S
 pub fn gemm_resident<T: Arithmetic>(
     params: &GemmParams,
     op_b: Op,
-    alpha: impl Into<Complex<f64>>,
+    alpha: impl Scalar<T>,
     a: &RowShards<T>,
     b: &Copies<T>,
-    beta: impl Into<Complex<f64>>,
+    beta: impl Scalar<T>,
     c: &mut RowShards<T>,
 ) -> BlasResult<Vec<Completion>> {
-    let (alpha, beta, wanted) = (alpha.into(), beta.into(), c.shards.len());
+    let (alpha, beta, wanted) = (alpha.factor(), beta.factor(), c.shards.len());
     for found in [a.shards.len(), b.copies.len()] {
         if found != wanted {
             return Err(BlasError::TeamSize { wanted, found });

@@ -237,7 +237,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
         let a = MatRef::new(&strip.operand.buffer, strip.operand.layout)?;
         let (b, to) = (MatRef::new(&panel.buffer, panel.layout)?, MatMut::new(&mut buffer, layout)?);
         let [op_a, op_b] = job.ops;
-        let completion = gemm_with(params, op_a, op_b, job.alpha.to_complex(), a, b, 0.0, to)?;
+        let completion = gemm_with(params, op_a, op_b, job.alpha, a, b, 0, to)?;
         device.flush()?;
         strip.left -= columns.len();
         self.under_way.push_back(Tile { rows, columns, layout, buffer, completion, spent: Vec::new() });

@@ -141,15 +141,33 @@ fn updates<T: Arithmetic>() -> [Update<T>; 5] {
     let of = Update::<T>::new;
     [
         of("copy", 2, [0, 0], |x, y| blas::copy(x, y), |x, y| level1::copy(x, y)),
-        of("scal", 2, [1, 0], |_, y| blas::scal(SIGN, y), |_, y| level1::scal(SIGN, y)),
-        of("axpy", 3, [1, 1], |x, y| blas::axpy(ALPHA, x, y), |x, y| level1::axpy(ALPHA, x, y)),
-        of("xpby", 3, [1, 1], |x, y| blas::xpby(x, BETA, y), |x, y| level1::xpby(x, BETA, y)),
+        of(
+            "scal",
+            2,
+            [1, 0],
+            |_, y| blas::scal(T::from_complex(SIGN), y),
+            |_, y| level1::scal(T::from_complex(SIGN), y),
+        ),
+        of(
+            "axpy",
+            3,
+            [1, 1],
+            |x, y| blas::axpy(T::from_complex(ALPHA), x, y),
+            |x, y| level1::axpy(T::from_complex(ALPHA), x, y),
+        ),
+        of(
+            "xpby",
+            3,
+            [1, 1],
+            |x, y| blas::xpby(x, T::from_complex(BETA), y),
+            |x, y| level1::xpby(x, T::from_complex(BETA), y),
+        ),
         of(
             "axpby",
             3,
             [2, 1],
-            |x, y| blas::axpby(ALPHA, x, BETA, y),
-            |x, y| level1::axpby(ALPHA, x, BETA, y),
+            |x, y| blas::axpby(T::from_complex(ALPHA), x, T::from_complex(BETA), y),
+            |x, y| level1::axpby(T::from_complex(ALPHA), x, T::from_complex(BETA), y),
         ),
     ]
 }
@@ -272,7 +290,7 @@ impl Bench<'_, '_> {
         y.fill(T::from_complex(Complex::new(f64::NAN, f64::NAN)))?;
         let multiply = |y: &mut Buffer<T>| -> Result<Option<Duration>, Failure> {
             let a = MatRef::new(&matrix, layout)?;
-            Ok(blas::gemv(op, 1.0, a, &vector, 0.0, y)?.duration()?)
+            Ok(blas::gemv(op, 1, a, &vector, 0, y)?.duration()?)
         };
         multiply(&mut y)?;
         let expected: Vec<Complex<f64>> = (0..n)

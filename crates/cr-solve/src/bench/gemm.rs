@@ -301,7 +301,7 @@ impl Case<'_> {
         c.fill(T::from_complex(Complex::new(f64::NAN, f64::NAN)))?;
         let multiply = |c: &mut Buffer<T>| {
             let (a, b) = (MatRef::new(a, a_layout)?, MatRef::new(b, b_layout)?);
-            gemm_with(params, op_a, op_b, 1.0, a, b, 0.0, MatMut::new(c, c_layout)?)
+            gemm_with(params, op_a, op_b, 1, a, b, 0, MatMut::new(c, c_layout)?)
         };
         multiply(c)?.wait()?;
         let read = |j: usize, to: &mut [T]| Ok(c.slice(j * m..(j + 1) * m)?.read(to)?);

@@ -131,7 +131,7 @@ impl Bench<'_> {
         let samples = session.samples(|_| {
             let to = HostMut::new(&mut *c, c_layout)?;
             let [op_a, op_b] = self.case.ops;
-            let done = split::gemm(team, &SplitParams::default(), op_a, op_b, 1.0, a, b, 0.0, to)?;
+            let done = split::gemm(team, &SplitParams::default(), op_a, op_b, 1, a, b, 0, to)?;
             balance = Some(done.balance());
             let times = (done.wall, done.slowest());
             shares = done.shares;
@@ -156,8 +156,7 @@ impl Bench<'_> {
         let params = GemmParams::default();
         let samples = session.samples(|_| {
             let start = Instant::now();
-            let started =
-                split::gemm_resident(&params, self.case.ops[1], 1.0, &left, &right, 0.0, &mut result)?;
+            let started = split::gemm_resident(&params, self.case.ops[1], 1, &left, &right, 0, &mut result)?;
             team.finish()?;
             let wall = start.elapsed();
             let mut kernels = Some(Duration::ZERO);
