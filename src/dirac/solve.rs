@@ -10,10 +10,12 @@ use super::wilson::Wilson;
 use crate::device::DeviceError;
 use crate::lattice::{LatticeError, ParityField, SpinorField};
 use lattice_solvers::{
-    Failure, ForeignState, LinearOperator, SolverError, SolverInfo, SourceError, Stopping, VectorSpace,
+    Failure, ForeignState, LinearOperator, Residual, SolverError, SolverInfo, SourceError, Stopping,
+    VectorSpace, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// Parameters of [`cr`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -567,6 +569,9 @@ fn solve_ordinary(
             })
         }
     };
+    if let Err(InvertError::Source(_)) = outcome {
+        return Err(nothing_done(space.zero_vector()?));
+    }
     let Err(InvertError::NotConverged { failure, mut best, mut info }) = outcome else { return outcome };
     // On even sites alone a solve begins elsewhere. Written so that a residual that is not a number is not the best.
     let reached = &mut info.residual.true_residual;
@@ -583,6 +588,22 @@ fn solve_ordinary(
         }
     }
     Err(InvertError::NotConverged { failure, best, info })
+}
+
+/// The source itself is finite here, so the operator has carried that of the iterated system out of the range of numbers.
+fn nothing_done(zero: SpinorField<f64>) -> InvertError {
+    InvertError::NotConverged {
+        failure: Failure::NotFinite { quantity: "the right-hand side of the iterated system" },
+        best: Box::new(zero),
+        info: Box::new(SolverInfo {
+            iterations: 0,
+            residual: Residual { iterated: 1.0, true_residual: 1.0 },
+            history: vec![1.0],
+            applications: 0,
+            time: Duration::ZERO,
+            work: Work::default(),
+        }),
+    }
 }
 
 /// Brings what a method returned to all sites.
