@@ -35,7 +35,7 @@ pub use solve::{
     bicgstab, bicgstab_l, cg, cgne, cr, cr_from, gcr, mr, solve_with_checkpoints,
 };
 pub use stencil_kernels::Ending;
-pub use stencil_tuning::{Tuned, steps as tuning_steps, tune_stencil};
+pub use stencil_tuning::{Tuned, kernels_to_tune, steps as tuning_steps, tune_stencil};
 pub use stencil_variants::Tuning;
 pub use systems::{Normal, System};
 pub use wilson::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError, WilsonOptions};

@@ -111,6 +111,19 @@ pub struct Tuned {
     pub found: Found<Tuning>,
 }
 
+/// How many kernels [`tune_stencil`] tunes for so many fields at once.
+pub fn kernels_to_tune(sources: usize) -> usize {
+    tasks_to_tune(sources).len()
+}
+
+fn tasks_to_tune(sources: usize) -> Vec<(Region, Ending)> {
+    let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
+    let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
+    // The operators of solves end with one of these.
+    let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
+    plain.into_iter().chain(with_products.into_iter().filter(|_| sources == 1)).collect()
+}
+
 /// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
 /// without and with a shift, all for so many fields at once; for one field also those that sum up products, as solves use them.
 /// `budget` is the time for one of them. What was kept earlier is replaced.
@@ -124,13 +137,8 @@ pub fn tune_stencil<T: Storage>(
     sources: usize,
     budget: Duration,
 ) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
-    let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
-    let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
-    // The operators of solves end with one of these.
-    let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
     let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
-    let tasks = plain.into_iter().chain(with_products.into_iter().filter(|_| sources == 1));
-    let tuned = tasks.map(|(region, ending)| {
+    let tuned = tasks_to_tune(sources).into_iter().map(|(region, ending)| {
         let task = Task { form: FORM, region, ending, sources };
         let kernel = StencilKernel { slab, links, task };
         let found = tuning::renew(&kernel, budget)?;

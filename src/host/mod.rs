@@ -17,6 +17,7 @@ pub mod level1;
 pub mod level2;
 mod link_field;
 mod matrix3;
+mod memory;
 pub mod philox;
 mod projection;
 pub mod random;
@@ -37,6 +38,7 @@ pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyako
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
+pub use memory::available_memory;
 pub use philox::Philox;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;

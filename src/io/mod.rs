@@ -25,6 +25,7 @@ mod payload;
 mod propagators;
 mod read;
 mod signs;
+mod small_file;
 mod text;
 mod universal;
 mod validate;
@@ -49,3 +50,5 @@ pub use read::{
 pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;
 pub use write::{WriteOptions, write_gauge};
+
+pub use small_file::read_small_file;

@@ -17,7 +17,9 @@ pub mod info;
 pub mod interrupt;
 pub mod invert;
 pub mod job;
+pub mod memory;
 pub mod plot;
+pub mod precisions;
 mod process;
 mod progress;
 mod provenance;
@@ -29,6 +31,8 @@ pub mod spectrum;
 pub mod statistics;
 pub mod trace;
 pub mod tune;
+mod tune_progress;
+mod variants;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};

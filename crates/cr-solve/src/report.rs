@@ -175,6 +175,11 @@ impl Report {
         self.bar("", Some(steps), "{prefix}  {wide_bar}  {msg}")
     }
 
+    /// A line that changes in place, cut off where the terminal ends; elsewhere, and with `--quiet`, one that does not show.
+    pub fn line(&self) -> ProgressBar {
+        self.bar("", None, "{wide_msg}")
+    }
+
     /// A bar that counts bytes, of a length that is set later.
     pub fn progress_of_bytes(&self, what: &'static str) -> ProgressBar {
         self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")

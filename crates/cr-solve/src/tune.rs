@@ -5,10 +5,16 @@ use super::arguments::{is_wanted, path_text};
 use super::extents::Extents;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
+use crate::bench::no_device;
+use crate::memory::Need;
+use crate::precisions;
+use crate::tune_progress::Progress;
+use crate::variants::{short, short_options};
+use comfy_table::Table;
 use lattice_cl::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
 use lattice_cl::blas::{BlasError, Op};
-use lattice_cl::device::{Device, Profiling, Team};
-use lattice_cl::dirac::{Tuned, tune_stencil};
+use lattice_cl::device::{Device, DeviceOptions, Profiling, SearchObserver, Selector, Team};
+use lattice_cl::dirac::{Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::host::{Boundary, Dims, GaugeConfiguration, Reconstruction, random};
 use lattice_cl::lattice::Lattice;
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
@@ -18,7 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
-
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The command line of `tune`.
@@ -28,16 +34,16 @@ pub struct Arguments {
     #[arg(value_enum, value_name = "KERNELS", default_value = "stencil")]
     family: Family,
     /// Stencil: extents in x, y, z, t of what one device holds; several times for several lattices
-    #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
+    #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half or all; gemm has no half
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    /// Precisions: double, single, half (or d, s, h) or all; gemm has no half
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
     /// Gemm: m, n and k of the products, N for NxNxN; one product stands for all up to the next powers of two
-    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["1024"], value_parser = Extents::parse)]
+    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_value = "1024", value_parser = Extents::parse)]
     sizes: Vec<Extents>,
     /// Gemm: which factors are transposed, in column-major order: nn, nt, tn, tt
-    #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_values = ["nn"], value_parser = ["nn", "nt", "tn", "tt"])]
+    #[arg(long, value_name = "FORM,…", value_delimiter = ',', default_value = "nn", value_parser = ["nn", "nt", "tn", "tt"])]
     forms: Vec<String>,
     /// Gemm: elements are real, complex or all
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "real", "complex"])]
@@ -83,8 +89,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if arguments.list {
         return list(&kept_in(file)?, report);
     }
-    let team = common.team(Profiling::Off, report)?;
+    let progress = Arc::new(Progress::new(report, Duration::from_secs(arguments.budget)));
+    let team = team(common, &progress)?;
     let [device] = team.devices() else {
+        if team.is_host() {
+            return Err(no_device(&team, "tune"));
+        }
         let message = "tune works on one OpenCL device; name it with --device".to_owned();
         return Err(Failure::usage(message)
             .hint("devices of a team are alike or are tuned one by one, with the extents of one's share"));
@@ -99,9 +109,18 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     let mut rows = Vec::new();
     match arguments.family {
-        Family::Stencil => tune_lattices(arguments, &team, report, &mut rows)?,
-        Family::Gemm => tune_products(arguments, device, report, &mut rows)?,
+        Family::Stencil => {
+            let lattices = Lattices::new(arguments);
+            progress.plan(lattices.kernels());
+            lattices.tune(&team, report, &mut rows)?;
+        }
+        Family::Gemm => {
+            let products = products(arguments);
+            progress.plan(products.len());
+            tune_products(arguments, &products, device, report, &mut rows)?;
+        }
     }
+    progress.finish();
     let info = device.info();
     let outcome = Outcome {
         schema_version: 1,
@@ -169,38 +188,72 @@ impl Row {
     }
 }
 
+/// One OpenCL device, whose searches are watched.
+fn team(common: &Common, progress: &Arc<Progress>) -> Result<Team, Failure> {
+    let selectors = common.device.iter().map(|text| match text.parse::<Selector>() {
+        Ok(selector) => selector,
+        Err(impossible) => match impossible {},
+    });
+    let observer = SearchObserver::new({
+        let progress = Arc::clone(progress);
+        move |of_kernel| progress.tell(of_kernel)
+    });
+    let options = DeviceOptions { observer, ..common.device_options(Profiling::Off) };
+    Ok(Team::select_with(selectors, &options)?)
+}
+
 /// The kernels of the stencil, in every storage that is asked for, on random links.
-fn tune_lattices(
-    arguments: &Arguments,
-    team: &Team,
-    report: &Report,
-    rows: &mut Vec<Row>,
-) -> Result<(), Failure> {
-    let budget = Duration::from_secs(arguments.budget);
-    for &dims in &arguments.dims {
-        report.note(format_args!("{dims}: random links and spinors"));
-        let configuration = random::hot(dims, 1);
-        let lattice = Lattice::new(team, dims)?;
-        let links: Vec<Reconstruction> =
-            Reconstruction::ALL.into_iter().filter(|links| is_wanted(&arguments.links, links)).collect();
-        for precision in StoragePrecision::ALL {
-            if !is_wanted(&arguments.precision, precision) {
-                continue;
-            }
-            for &links in &links {
-                for &sources in &arguments.rhs {
-                    let tune = match precision {
-                        StoragePrecision::Double => tune_links::<f64>,
-                        StoragePrecision::Single => tune_links::<f32>,
-                        StoragePrecision::Half => tune_links::<Half>,
-                    };
-                    let tuned = tune(&lattice, &configuration, links, sources.into(), budget)?;
-                    rows.extend(tuned.iter().map(|tuned| Row::new(&tuned.key, &tuned.shipped, &tuned.found)));
+struct Lattices<'a> {
+    arguments: &'a Arguments,
+    precisions: Vec<StoragePrecision>,
+    links: Vec<Reconstruction>,
+}
+
+impl<'a> Lattices<'a> {
+    fn new(arguments: &'a Arguments) -> Self {
+        let precisions = StoragePrecision::ALL.into_iter();
+        let links = Reconstruction::ALL.into_iter();
+        Self {
+            arguments,
+            precisions: precisions.filter(|found| is_wanted(&arguments.precision, found)).collect(),
+            links: links.filter(|found| is_wanted(&arguments.links, found)).collect(),
+        }
+    }
+
+    fn kernels(&self) -> usize {
+        let of_links: usize = self.arguments.rhs.iter().map(|&sources| kernels_to_tune(sources.into())).sum();
+        self.arguments.dims.len() * self.precisions.len() * self.links.len() * of_links
+    }
+
+    fn tune(&self, team: &Team, report: &Report, rows: &mut Vec<Row>) -> Result<(), Failure> {
+        let Self { arguments, precisions, links } = self;
+        let budget = Duration::from_secs(arguments.budget);
+        let most = arguments.rhs.iter().copied().max().unwrap_or(1);
+        for &dims in &arguments.dims {
+            let need = Need::of_stencil(dims, most.into());
+            let what = format_args!("random links and spinors of a {dims} lattice");
+            need.expect_room(what, team.devices().first())?;
+            report.note(format_args!("{dims}: random links and spinors"));
+            let configuration = random::hot(dims, 1);
+            let lattice = Lattice::new(team, dims)?;
+            for precision in precisions {
+                let tune = match precision {
+                    StoragePrecision::Double => tune_links::<f64>,
+                    StoragePrecision::Single => tune_links::<f32>,
+                    StoragePrecision::Half => tune_links::<Half>,
+                };
+                for &links in links {
+                    for &sources in &arguments.rhs {
+                        let tuned = tune(&lattice, &configuration, links, sources.into(), budget)?;
+                        rows.extend(
+                            tuned.iter().map(|tuned| Row::new(&tuned.key, &tuned.shipped, &tuned.found)),
+                        );
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 fn tune_links<T: Storage>(
@@ -214,22 +267,27 @@ fn tune_links<T: Storage>(
     Ok(tune_stencil(&links, sources, budget)?)
 }
 
+type TuneProduct =
+    fn(&Device, Arithmetic, [Op; 2], [usize; 3], Duration) -> Result<TunedGemm, RenewError<BlasError>>;
+
+/// Products of one class.
+struct Product {
+    elements: String,
+    extents: Extents,
+    ops: [Op; 2],
+    arithmetic: Arithmetic,
+    tune: TuneProduct,
+}
+
 /// The products in every element type, arithmetic and form that is asked for.
-fn tune_products(
-    arguments: &Arguments,
-    device: &Device,
-    report: &Report,
-    rows: &mut Vec<Row>,
-) -> Result<(), Failure> {
-    type Tune =
-        fn(&Device, Arithmetic, [Op; 2], [usize; 3], Duration) -> Result<TunedGemm, RenewError<BlasError>>;
-    let budget = Duration::from_secs(arguments.budget);
-    let elements: [(&str, &str, Tune); 4] = [
+fn products(arguments: &Arguments) -> Vec<Product> {
+    let elements: [(&str, &str, TuneProduct); 4] = [
         ("single", "real", tune_gemm::<f32>),
         ("double", "real", tune_gemm::<f64>),
         ("single", "complex", tune_gemm::<Complex<f32>>),
         ("double", "complex", tune_gemm::<Complex<f64>>),
     ];
+    let mut products = Vec::new();
     for (precision, kind, tune) in elements {
         if !is_wanted(&arguments.precision, precision) || !is_wanted(&arguments.elements, kind) {
             continue;
@@ -239,16 +297,34 @@ fn tune_products(
             arithmetics.push(Arithmetic::ThreeTf32);
         }
         for &extents in &arguments.sizes {
-            report.note(format_args!("{precision} {kind} elements, {extents}"));
             for form in &arguments.forms {
                 let op = |place| if form.as_bytes()[place] == b't' { Op::T } else { Op::N };
-                for &arithmetic in &arithmetics {
-                    let TunedGemm { key, shipped, found } =
-                        tune(device, arithmetic, [op(0), op(1)], extents.0, budget)?;
-                    rows.push(Row::new(&key, &shipped, &found));
-                }
+                let product = |&arithmetic: &Arithmetic| {
+                    let (elements, ops) = (format!("{precision} {kind} elements"), [op(0), op(1)]);
+                    Product { elements, extents, ops, arithmetic, tune }
+                };
+                products.extend(arithmetics.iter().map(product));
             }
         }
+    }
+    products
+}
+
+fn tune_products(
+    arguments: &Arguments,
+    products: &[Product],
+    device: &Device,
+    report: &Report,
+    rows: &mut Vec<Row>,
+) -> Result<(), Failure> {
+    let budget = Duration::from_secs(arguments.budget);
+    let mut announced = None;
+    for Product { elements, extents, ops, arithmetic, tune } in products {
+        if announced.replace((elements, extents.0)) != Some((elements, extents.0)) {
+            report.note(format_args!("{elements}, {extents}"));
+        }
+        let TunedGemm { key, shipped, found } = tune(device, *arithmetic, *ops, extents.0, budget)?;
+        rows.push(Row::new(&key, &shipped, &found));
     }
     Ok(())
 }
@@ -290,39 +366,41 @@ fn micro(microseconds: Option<f64>) -> String {
     microseconds.map(|time| format!("{time:.1}")).unwrap_or_default()
 }
 
+/// A table for each device, driver and version. All there is to an entry stands in the JSON.
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
     let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
-    let mut table = plain_table([
-        "device",
-        "driver",
-        "version",
-        "kernel",
-        "extents",
-        "variant",
-        "µs",
-        "default µs",
-        "tried",
-        "date",
-    ]);
+    let mut devices: Vec<([&str; 3], Vec<&Entry>)> = Vec::new();
     for entry in &kept.entries {
         let of = &entry.identity;
+        let device = [of.device.as_str(), &of.driver, &of.version];
+        match devices.iter_mut().find(|(other, _)| *other == device) {
+            Some((_, entries)) => entries.push(entry),
+            None => devices.push((device, vec![entry])),
+        }
+    }
+    let mut text = format!("{}: {} kernel variants", file.path().display(), kept.entries.len());
+    for ([device, driver, version], entries) in devices {
+        text += &format!("\n\n{device}, driver {driver}, version {version}\n{}", list_of_device(&entries));
+    }
+    report.result(text, &kept)?;
+    Ok(Status::Fine)
+}
+
+fn list_of_device(entries: &[&Entry]) -> Table {
+    let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "date"]);
+    for entry in entries {
+        let of = &entry.identity;
         table.add_row([
-            of.device.clone(),
-            of.driver.clone(),
-            of.version.clone(),
-            format!("{} {}", of.kernel, of.options),
+            format!("{} {}", of.kernel, short_options(&of.options)),
             of.extents.clone(),
-            tuning::text_of(&entry.variant),
+            short(&of.kernel, &entry.variant),
             micro(entry.microseconds),
             micro(entry.shipped_microseconds),
-            entry.variants_tried.to_string(),
             entry.date.clone(),
         ]);
     }
-    align_right(&mut table, &[6, 7, 8]);
-    let count = kept.entries.len();
-    report.result(format_args!("{}: {count} kernel variants\n{table}", file.path().display()), &kept)?;
-    Ok(Status::Fine)
+    align_right(&mut table, &[3, 4]);
+    table
 }
 
 #[derive(Serialize)]

@@ -60,7 +60,8 @@ fn every_part_is_checked_and_timed_on_two_devices() {
             assert_eq!(moved, arrays * bytes);
             let seconds = row["event_seconds"]["median"].as_f64().unwrap();
             assert!(common::relative(row["gb_s"].as_f64().unwrap(), moved as f64 / seconds / 1e9) < 1e-9);
-            assert!(row["share_of_ceiling"].as_f64().unwrap() > 0.0);
+            // Arrays this small stay in a cache, which the memory's ceiling says nothing about.
+            assert!(row["share_of_ceiling"].is_null() && row["ceiling"].is_null(), "{row}");
         }
     }
 }

@@ -32,16 +32,26 @@ const QUICK: [&str; 6] = [
     "ladder --dims 4x4x4x8",
 ];
 
-/// Measures everything with the devices and the manner of the session.
+/// The one of them that needs no device.
+const ON_HOST: &str = "bandwidth";
+
+/// Measures everything that can be with the devices and the manner of the session.
 ///
 /// # Errors
 /// Those of the benchmarks.
 pub fn measure(session: &mut Session<'_>) -> Result<(), Failure> {
+    let without = session.without_device();
+    if let Some(why) = &without {
+        session.report.note(format_args!("only the host is measured, with bench bandwidth: {why}"));
+    }
     for line in if session.how.quick { QUICK } else { LINES } {
         if session.interrupted() {
             break;
         }
         let mut words: Vec<&str> = line.split(' ').collect();
+        if without.is_some() && words[0] != ON_HOST {
+            continue;
+        }
         if session.how.quick {
             words.push("--quick");
         }
@@ -64,5 +74,6 @@ mod tests {
             let matches = command.try_get_matches_from(line.split(' ')).unwrap();
             Bench::from_arg_matches(&matches).unwrap();
         }
+        assert!([LINES, QUICK].iter().all(|lines| lines.contains(&ON_HOST)));
     }
 }

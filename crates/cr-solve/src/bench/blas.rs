@@ -6,6 +6,8 @@ use super::session::{How, Session, wrong};
 use super::text::size;
 use super::triads::Triads;
 use crate::failure::Failure;
+use crate::memory::Need;
+use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::blas::{self, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{self, Buffer, Device, DeviceInfo, DeviceKind};
@@ -19,9 +21,9 @@ use std::time::Duration;
 /// The command line of `bench blas`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Element types: s, d, c and z are single, double, single complex and double complex
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_values = ["s", "d", "c", "z"])]
-    #[arg(value_parser = ["s", "d", "c", "z"])]
+    /// Element types: s, d, c and z, or single, double, single-complex and double-complex
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
+    #[arg(value_parser = precisions::of_elements())]
     precision: Vec<String>,
     /// Elements of the vectors; by default as many as fill 128 MiB and 1 GiB on a GPU, 64 MiB on a processor, 4 MiB with --quick
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
@@ -187,6 +189,8 @@ impl Bench<'_, '_> {
         let info = self.device.info();
         for len in self.arguments.lengths(info, size_of::<T>()) {
             let bytes = (len * size_of::<T>()) as u64;
+            let need = Need { on_host: 3 * u128::from(bytes), on_device: 2 * u128::from(bytes) };
+            need.expect_room(format_args!("vectors of {len} elements"), Some(self.device))?;
             session.report.note(format_args!(
                 "{}: vectors of {} elements `{}`, {}",
                 self.device.label(),
@@ -200,6 +204,9 @@ impl Bench<'_, '_> {
             self.sums(&x, &y, &on_device, session)?;
         }
         for n in self.arguments.sizes(info, size_of::<T>()) {
+            let bytes = n as u128 * n as u128 * size_of::<T>() as u128;
+            let need = Need { on_host: bytes, on_device: bytes };
+            need.expect_room(format_args!("matrices of {n}x{n} elements"), Some(self.device))?;
             for op in if T::IS_COMPLEX { vec![Op::N, Op::T, Op::C] } else { vec![Op::N, Op::T] } {
                 if session.interrupted() {
                     return Ok(());

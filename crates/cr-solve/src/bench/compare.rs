@@ -1,15 +1,15 @@
-//! `cr-solve bench compare` and `bench show`: results that were kept.
+//! `cr-solve bench compare`: two results that were kept.
 
-use super::outcome::{Outcome, Row, SCHEMA_VERSION};
+use super::kept::read;
+use super::outcome::{MeasuredDevice, Row, SCHEMA_VERSION};
 use super::text::{kind, parameter_values, significant};
-use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::report::{Report, align_right, plain_table};
 use crate::statistics::Spread;
-use anyhow::Context;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 
 /// The command line of `bench compare`.
 #[derive(Debug, clap::Args)]
@@ -23,50 +23,17 @@ pub struct Arguments {
     /// Show only the rows that moved by more than noise
     #[arg(long)]
     moved: bool,
+    /// Exit with status 1 if a row became slower by more than this and by more than noise, as in 5%; also if no row is in both files
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    fail_above: Option<f64>,
 }
 
-/// The command line of `bench show`.
-#[derive(Debug, clap::Args)]
-pub struct ShowArguments {
-    /// What `bench … --json` printed
-    #[arg(value_name = "FILE.json")]
-    file: PathBuf,
-    /// Print the rows as comma-separated values
-    #[arg(long)]
-    csv: bool,
-    /// Write a page with tables and plots, too
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-}
-
-/// Shows a result that was kept.
-///
-/// # Errors
-/// When the file cannot be read or is no such result, or the page cannot be written.
-pub fn show(arguments: &ShowArguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    if arguments.csv && common.json {
-        let message = "--csv and --json are two forms of one result; give one of them".to_owned();
-        return Err(Failure::usage(message));
+/// A share from a number of per cent.
+fn parse_percent(text: &str) -> Result<f64, String> {
+    match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
+        Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(percent / 100.0),
+        _ => Err("a number of per cent is wanted, as in 5%".to_owned()),
     }
-    let outcome = read(&arguments.file)?;
-    super::publish(&outcome, arguments.csv, arguments.report.as_deref(), report)?;
-    Ok(Status::Fine)
-}
-
-fn read(file: &Path) -> Result<Outcome, Failure> {
-    let result = || -> anyhow::Result<Outcome> {
-        let text = std::fs::read_to_string(file)?;
-        let value: Value = serde_json::from_str(&text)?;
-        let found = &value["schema_version"];
-        if *found != SCHEMA_VERSION {
-            anyhow::bail!(
-                "schema_version is {found}, and {SCHEMA_VERSION} is wanted: made by another version"
-            );
-        }
-        Ok(serde_json::from_value(value)?)
-    };
-    let what = || format!("{}: this is no result of bench --json", file.display());
-    result().with_context(what).map_err(|error| Failure::new(Status::File, error))
 }
 
 #[derive(Serialize)]
@@ -99,14 +66,24 @@ struct Compared {
 /// When a file cannot be read or is no such result.
 pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
-    let mut unmatched: Vec<&Row> = after.rows.iter().collect();
-    let (mut rows, mut only_before) = (Vec::new(), 0);
+    let pairs = pairs(&before.devices, &after.devices);
+    let mut unmatched: HashMap<Subject, VecDeque<&Row>> = HashMap::new();
+    for row in &after.rows {
+        unmatched.entry(subject(row, row.device)).or_default().push_back(row);
+    }
+    let (mut rows, mut only_before, mut shared) = (Vec::new(), 0, 0);
     for row in &before.rows {
-        let Some(place) = unmatched.iter().position(|other| is_same(row, other)) else {
+        // What ran on a device that the other file lacks has no other either.
+        let place = match row.device {
+            None => Some(None),
+            Some(number) => pairs[number].map(Some),
+        };
+        let other = place.and_then(|place| unmatched.get_mut(&subject(row, place))?.pop_front());
+        let Some(other) = other else {
             only_before += 1;
             continue;
         };
-        let other = unmatched.remove(place);
+        shared += 1;
         if let Some((before_seconds, after_seconds)) = row.seconds().zip(other.seconds()) {
             let ratio = ratio(before_seconds, after_seconds);
             rows.push(Compared {
@@ -121,9 +98,13 @@ pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure
             });
         }
     }
-    let comparison =
-        Comparison { schema_version: SCHEMA_VERSION, rows, only_before, only_after: unmatched.len() };
-    for (device, other) in before.devices.iter().zip(&after.devices) {
+    let only_after = after.rows.len() - shared;
+    let comparison = Comparison { schema_version: SCHEMA_VERSION, rows, only_before, only_after };
+    for (device, pair) in before.devices.iter().zip(&pairs) {
+        let Some(other) = pair.map(|number| &after.devices[number]) else {
+            report.note(format_args!("{} is compared with none of the other file", device.label));
+            continue;
+        };
         if (&device.label, &device.driver) != (&other.label, &other.driver) {
             report.note(format_args!(
                 "{}, driver {} is compared with {}, driver {}",
@@ -132,12 +113,57 @@ pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure
         }
     }
     report.result(table(&comparison, arguments.moved), &comparison)?;
-    Ok(Status::Fine)
+    match arguments.fail_above {
+        Some(share) => expect_no_slower(&comparison, share),
+        None => Ok(Status::Fine),
+    }
 }
 
-/// Whether two rows are about the same.
-fn is_same(a: &Row, b: &Row) -> bool {
-    kind(a) == kind(b) && (&a.kernel, a.device, &a.parameters) == (&b.kernel, b.device, &b.parameters)
+/// What a row is about: kind, kernel, device and parameters.
+type Subject = (String, String, Option<usize>, String);
+
+fn subject(row: &Row, device: Option<usize>) -> Subject {
+    // Whatever the order in which a file has them.
+    let parameters: std::collections::BTreeMap<_, _> =
+        row.parameters.iter().map(|(name, value)| (name, value.to_string())).collect();
+    (format!("{:?}", kind(row)), row.kernel.clone(), device, format!("{parameters:?}"))
+}
+
+/// The device of `after` that each of `before` is compared with: the next of the same kind, else the next other device of OpenCL. The
+/// host is compared with the host only.
+fn pairs(before: &[MeasuredDevice], after: &[MeasuredDevice]) -> Vec<Option<usize>> {
+    let mut pairs = vec![None; before.len()];
+    let mut free: Vec<usize> = (0..after.len()).collect();
+    let mut pair = |fits: fn(&MeasuredDevice, &MeasuredDevice) -> bool| {
+        for (device, pair) in before.iter().zip(&mut pairs).filter(|(_, pair)| pair.is_none()) {
+            if let Some(place) = free.iter().position(|&number| fits(device, &after[number])) {
+                *pair = Some(free.remove(place));
+            }
+        }
+    };
+    pair(|a, b| a.kind == b.kind && a.label == b.label);
+    pair(|a, b| a.kind == b.kind);
+    pair(|a, b| a.kind != "host" && b.kind != "host");
+    pairs
+}
+
+/// Fails if a row became slower by more than `share` of its time, and by more than noise.
+fn expect_no_slower(comparison: &Comparison, share: f64) -> Result<Status, Failure> {
+    if comparison.rows.is_empty() {
+        let message = "no row is in both results, so nothing is known to be as fast as before";
+        return Err(Failure::new(Status::Failed, anyhow::Error::msg(message)));
+    }
+    let slower = |row: &&Compared| row.moved && row.ratio.median < 1.0 / (1.0 + share);
+    let count = comparison.rows.iter().filter(slower).count();
+    if count == 0 {
+        return Ok(Status::Fine);
+    }
+    let error = anyhow::anyhow!(
+        "{count} of {} rows are slower by more than {} % and by more than noise",
+        comparison.rows.len(),
+        significant(100.0 * share)
+    );
+    Err(Failure::new(Status::Failed, error))
 }
 
 /// Quotient of two times, in the worst case of their quartiles and in the best.
@@ -186,6 +212,36 @@ fn table(comparison: &Comparison, moved: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_are_paired_by_kind_before_number() {
+        let device = |kind: &str, label: &str| MeasuredDevice {
+            kind: kind.to_owned(),
+            label: label.to_owned(),
+            ..MeasuredDevice::host(1.0)
+        };
+        let (host, cpu) = (device("host", "host"), device("cpu", "0.0"));
+        let (gpu, other) = (device("gpu", "1.0"), device("gpu", "1.1"));
+        let all = [cpu.clone(), gpu.clone(), other.clone(), host.clone()];
+        let paired = |before: &[&MeasuredDevice]| {
+            let before: Vec<MeasuredDevice> = before.iter().map(|&device| device.clone()).collect();
+            pairs(&before, &all)
+        };
+        assert_eq!(paired(&[&host, &cpu]), [Some(3), Some(0)]);
+        assert_eq!(paired(&[&other, &gpu]), [Some(2), Some(1)], "one and the same device");
+        assert_eq!(paired(&[&device("gpu", "2.0"), &device("accelerator", "3.0")]), [Some(1), Some(0)]);
+        assert_eq!(paired(&[&host, &host]), [Some(3), None]);
+    }
+
+    #[test]
+    fn a_limit_is_a_number_of_per_cent() {
+        assert_eq!(parse_percent("5%"), Ok(0.05));
+        assert_eq!(parse_percent(" 2.5 % "), Ok(0.025));
+        assert_eq!(parse_percent("5"), Ok(0.05));
+        for text in ["", "%", "-1%", "nan", "inf", "five"] {
+            assert!(parse_percent(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn what_overlaps_has_not_moved() {

@@ -4,6 +4,7 @@ use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
+use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
 use lattice_cl::blas::{BlasError, MatMut, MatRef, MatrixLayout, Op};
@@ -17,14 +18,14 @@ use rayon::prelude::*;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// m, n and k of the products, N for NxNxN
-    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_values = ["512", "1024"], value_parser = Extents::parse)]
+    #[arg(long, value_name = "MxNxK,…", value_delimiter = ',', default_value = "512,1024", value_parser = Extents::parse)]
     pub sizes: Vec<Extents>,
-    /// Element types: s, d, c and z are single, double, single complex and double complex
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_values = ["s", "d", "c", "z"])]
-    #[arg(value_parser = ["s", "d", "c", "z"])]
+    /// Element types: s, d, c and z, or single, double, single-complex and double-complex
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
+    #[arg(value_parser = precisions::of_elements())]
     pub precision: Vec<String>,
     /// How the factors enter, op(A) and op(B): n as they are, t transposed, c conjugate transposed
-    #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_values = ["nn"], value_parser = parse_ops)]
+    #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_value = "nn", value_parser = parse_ops)]
     pub ops: Vec<[Op; 2]>,
     /// Kernels: the shipped one, the textbook's too, or every variant that a search would try
     #[arg(long, value_enum, default_value_t)]

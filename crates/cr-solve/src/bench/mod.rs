@@ -6,7 +6,9 @@ mod blas;
 mod compare;
 mod gemm;
 mod gemm_team;
+mod kept;
 pub mod ladder;
+mod machine;
 mod outcome;
 mod page;
 mod session;
@@ -18,9 +20,10 @@ mod triads;
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use anyhow::Context;
+use lattice_cl::io;
 use outcome::Outcome;
 use session::Session;
+pub use session::no_device;
 use std::path::Path;
 
 #[derive(Debug, clap::Subcommand)]
@@ -42,7 +45,7 @@ pub enum Bench {
     /// Results of two runs against each other: what moved by more than noise
     Compare(compare::Arguments),
     /// A result that was kept, as tables, comma-separated values or a page
-    Show(compare::ShowArguments),
+    Show(kept::Arguments),
 }
 
 impl Bench {
@@ -60,7 +63,7 @@ impl Bench {
             Bench::Ladder(arguments) => &arguments.how,
             Bench::All(arguments) => &arguments.how,
             Bench::Compare(arguments) => return compare::compare(arguments, report),
-            Bench::Show(arguments) => return compare::show(arguments, common, report),
+            Bench::Show(arguments) => return kept::show(arguments, common, report),
         };
         let mut session = Session::new(how, common, report)?;
         let measured = self.measure(&mut session);
@@ -95,13 +98,13 @@ impl Bench {
     }
 }
 
-/// Shows a result in the form that was asked for, and writes the page.
+/// Shows a result in the form that was asked for, and then writes the page: the result counts more.
 fn publish(outcome: &Outcome, csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
+    let shown =
+        if csv { report.result(outcome.csv(), outcome) } else { report.result(outcome.tables(), outcome) };
     if let Some(file) = page {
-        std::fs::write(file, page::page(outcome))
-            .with_context(|| format!("{}: the page cannot be written", file.display()))
-            .map_err(|error| Failure::new(Status::File, error))?;
+        io::write_file(file, page::page(outcome).as_bytes())?;
         report.note(format_args!("{}: tables and plots", file.display()));
     }
-    if csv { report.result(outcome.csv(), outcome) } else { report.result(outcome.tables(), outcome) }
+    shown
 }

@@ -1,7 +1,9 @@
 //! The result of every benchmark: one form for all, for programs to read (`bench/schema.json`) and to be shown.
 
+use super::machine::{Machine, time_of_day};
 use crate::statistics::Spread;
 use lattice_cl::device::{Device, DeviceInfo};
+use lattice_cl::tuning::date::today;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -21,6 +23,11 @@ pub struct Outcome {
     pub command: Vec<String>,
     /// The day in UTC, as in 2026-11-21.
     pub date: String,
+    /// The time of day in UTC, as in 14:03:22; `None` in older results, as the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// False if Ctrl-C came before the end.
     pub complete: bool,
     pub devices: Vec<MeasuredDevice>,
@@ -327,22 +334,56 @@ impl MeasuredDevice {
     }
 }
 
-/// Gives all rows that memory limits the fastest that was seen of it.
-pub fn set_memory_ceilings(devices: &mut [MeasuredDevice], rows: &mut [Row]) {
-    for row in rows.iter().filter(|row| row.is_stream_of_memory()) {
-        if let (Some(number), Some(rate)) = (row.device, row.gb_s) {
-            devices[number].memory_gb_s = devices[number].memory_gb_s.max(rate);
+impl Outcome {
+    /// Of this run of the program, without devices and rows.
+    pub fn new(complete: bool) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
+            command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            date: today(),
+            time: Some(time_of_day()),
+            machine: Some(Machine::here()),
+            complete,
+            devices: Vec::new(),
+            rows: Vec::new(),
         }
     }
-    // Together are the devices of OpenCL.
-    let all = devices.iter().filter(|device| device.kind != "host").map(|device| device.memory_gb_s).sum();
-    for row in rows {
-        if let Some(Ceiling { of: Limit::Memory, value }) = &mut row.ceiling {
-            *value = row.device.map_or(all, |number| devices[number].memory_gb_s);
+
+    /// Gives all rows that memory limits the fastest that was seen of it.
+    pub fn set_memory_ceilings(&mut self) {
+        let Self { devices, rows, .. } = self;
+        for row in rows.iter().filter(|row| row.is_stream_of_memory()) {
+            if let (Some(number), Some(rate)) = (row.device, row.gb_s) {
+                devices[number].memory_gb_s = devices[number].memory_gb_s.max(rate);
+            }
         }
-        row.share();
-        if row.share_of_ceiling.is_none() {
-            row.ceiling = None;
+        // Together are the devices of OpenCL.
+        let all =
+            devices.iter().filter(|device| device.kind != "host").map(|device| device.memory_gb_s).sum();
+        for row in rows {
+            if let Some(Ceiling { of: Limit::Memory, value }) = &mut row.ceiling {
+                *value = row.device.map_or(all, |number| devices[number].memory_gb_s);
+            }
+            row.share();
+            if row.share_of_ceiling.is_none() {
+                row.ceiling = None;
+            }
+        }
+        self.leave_out_ceilings_of_caches();
+    }
+
+    /// Memory limits no row whose data stay in a cache.
+    pub fn leave_out_ceilings_of_caches(&mut self) {
+        for row in &mut self.rows {
+            let of_memory = row.ceiling.is_some_and(|ceiling| ceiling.of == Limit::Memory);
+            let cache = row.device.and_then(|number| self.devices.get(number)?.cache_bytes);
+            let stays = row.parameter("in_cache") == Some(&Value::Bool(true))
+                || cache.is_some_and(|cache| row.bytes <= cache / 2);
+            if of_memory && stays {
+                (row.ceiling, row.share_of_ceiling) = (None, None);
+            }
         }
     }
 }
@@ -375,11 +416,22 @@ mod tests {
         let arithmetic = Subject::new(Benchmark::Gemm, "dgemm").on(0).flops(4_000_000_000);
         let arithmetic = arithmetic.limited_by_arithmetic(8.0);
         let product = Row::new(arithmetic, Samples { event: vec![1.0], wall: vec![] }).unwrap();
-        let mut devices = [MeasuredDevice::host(10.0)];
-        let mut rows = [stream(true, 0.001), stream(false, 0.05), stream(false, 0.1), product];
-        set_memory_ceilings(&mut devices, &mut rows);
-        assert_eq!(devices[0].memory_gb_s, 20.0);
-        assert_eq!(rows[2].share_of_ceiling, Some(0.5));
-        assert_eq!(rows[3].share_of_ceiling, Some(0.5));
+        let in_cache = |bytes| {
+            Row::new(
+                Subject::new(Benchmark::Blas, "axpy").on(0).bytes(bytes),
+                Samples { event: vec![1.0], wall: vec![] },
+            )
+        };
+        let device = MeasuredDevice { cache_bytes: Some(2_000_000), ..MeasuredDevice::host(10.0) };
+        let streams = [stream(true, 0.001), stream(false, 0.05), stream(false, 0.1)];
+        let others = [product, in_cache(1_000_000).unwrap(), in_cache(1_000_001).unwrap()];
+        let rows = streams.into_iter().chain(others).collect();
+        let mut outcome = Outcome { devices: vec![device], rows, ..Outcome::new(true) };
+        outcome.set_memory_ceilings();
+        assert_eq!(outcome.devices[0].memory_gb_s, 20.0);
+        let shares: Vec<Option<f64>> = outcome.rows.iter().map(|row| row.share_of_ceiling).collect();
+        let of_vector = 1_000_001.0 / 1e9 / 20.0;
+        assert_eq!(shares, [None, Some(1.0), Some(0.5), Some(0.5), None, Some(of_vector)]);
+        assert_eq!(outcome.rows[0].ceiling, None);
     }
 }

@@ -1,16 +1,13 @@
 //! One run of `bench`: its devices, how a row is measured, and where the rows gather.
 
-use super::outcome::{
-    ArithmeticCeiling, MeasuredDevice, Outcome, Row, SCHEMA_VERSION, Samples, Subject, set_memory_ceilings,
-};
+use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, Subject};
 use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::report::Report;
 use lattice_cl::device::{Device, Profiling, Team, arithmetic_rate, triad_bandwidth};
-use lattice_cl::host;
 use lattice_cl::scalar::Precision;
-use lattice_cl::tuning::date::today;
+use lattice_cl::{host, io};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -72,6 +69,10 @@ impl<'a> Session<'a> {
                 "--csv and --json are two forms of one result; give one of them".to_owned(),
             ));
         }
+        // Before the work: nothing should be measured in vain.
+        if let Some(page) = &how.report {
+            io::check_writable(page)?;
+        }
         let interrupt = Interrupt::listen()?;
         let team = common.team(Profiling::On, report)?;
         let mut devices = Vec::new();
@@ -86,14 +87,19 @@ impl<'a> Session<'a> {
         self.team.clone()
     }
 
+    /// Why there is no device, if there is none and the host alone is measured.
+    pub fn without_device(&self) -> Option<String> {
+        let why = || self.team.absence().map_or_else(|| "--device host".to_owned(), ToString::to_string);
+        self.team.is_host().then(why)
+    }
+
     /// These devices, for a benchmark that needs one at least.
     ///
     /// # Errors
     /// If there are none, and the host alone is meant.
     pub fn opencl_devices(&self, benchmark: &str) -> Result<Vec<Device>, Failure> {
         if self.team.is_host() {
-            let message = format!("bench {benchmark} measures OpenCL devices; name them with --device");
-            return Err(Failure::usage(message));
+            return Err(no_device(&self.team, &format!("bench {benchmark}")));
         }
         Ok(self.team.devices().to_vec())
     }
@@ -236,18 +242,22 @@ impl<'a> Session<'a> {
     }
 
     /// What has been measured, and whether that is all.
-    pub fn into_outcome(mut self, complete: bool) -> Outcome {
-        set_memory_ceilings(&mut self.devices, &mut self.rows);
-        Outcome {
-            schema_version: SCHEMA_VERSION,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("LATTICE_CL_COMMIT").map(str::to_owned),
-            command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-            date: today(),
-            complete,
-            devices: self.devices,
-            rows: self.rows,
+    pub fn into_outcome(self, complete: bool) -> Outcome {
+        let mut outcome = Outcome { devices: self.devices, rows: self.rows, ..Outcome::new(complete) };
+        outcome.set_memory_ceilings();
+        outcome
+    }
+}
+
+/// Why a command that needs an OpenCL device does not run on a team without any.
+pub fn no_device(team: &Team, command: &str) -> Failure {
+    match team.absence() {
+        Some(absence) => {
+            let message = format!("there is no OpenCL device: {absence}");
+            let hint = format!("{command} needs one; `cr-solve devices` shows what there is");
+            Failure::new(Status::Device, anyhow::Error::msg(message)).hint(hint)
         }
+        None => Failure::usage(format!("{command} measures OpenCL devices; name them with --device")),
     }
 }
 

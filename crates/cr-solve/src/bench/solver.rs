@@ -4,6 +4,7 @@ use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
 use crate::arguments::reconstruction;
 use crate::failure::{Failure, Status};
+use crate::memory::Need;
 use lattice_cl::device::{DeviceKind, Team};
 use lattice_cl::dirac::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision, Kappa,
@@ -20,8 +21,8 @@ pub struct Arguments {
     /// Extents in x, y, z, t; by default 16x16x16x32 on GPUs and 8x8x8x16 on processors
     #[arg(long, value_name = "EXTENTS")]
     dims: Option<Dims>,
-    /// Precisions of the iterations, as `invert --precision` takes them
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_values = ["double", "single", "mixed-half"])]
+    /// Precisions of the iterations, as `invert --precision` takes them; d and s are double and single
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "double,single,mixed-half", value_parser = iteration_precision)]
     precision: Vec<IterationPrecision>,
     /// Iterations of a solve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
@@ -44,6 +45,14 @@ pub struct Arguments {
     links: Reconstruction,
     #[command(flatten)]
     pub how: How,
+}
+
+fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
+    match text {
+        "d" => Ok(IterationPrecision::Double),
+        "s" => Ok(IterationPrecision::Single),
+        text => text.parse(),
+    }
 }
 
 /// Tolerance of whole solves.
@@ -125,6 +134,9 @@ fn measure_on(
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
     let kappa = Kappa(arguments.kappa);
+    // A method keeps some vectors beside source and solution.
+    let need = Need::of_stencil(dims, 3 * arguments.sources.unwrap_or(1) as usize);
+    need.expect_room(format_args!("links and spinors of a {dims} lattice"), team.devices().first())?;
     let configuration = random::weak(dims, arguments.roughness, 1);
     let lattice = Lattice::new(team, dims)?;
     let links = lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), arguments.links)?;

@@ -4,7 +4,10 @@ use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::arguments::is_wanted;
 use crate::failure::{Failure, Status};
+use crate::memory::Need;
+use crate::precisions;
 use crate::statistics::Spread;
+use crate::variants::describe;
 use clap::ValueEnum;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
@@ -23,10 +26,10 @@ use std::time::{Duration, Instant};
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Extents in x, y, z, t; several times for several lattices
-    #[arg(long, value_name = "EXTENTS", default_values = ["16x16x16x32"])]
+    #[arg(long, value_name = "EXTENTS", default_value = "16x16x16x32")]
     dims: Vec<Dims>,
-    /// Precisions: double, single, half or all
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single", "half"])]
+    /// Precisions: double, single, half (or d, s, h) or all
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_fields())]
     precision: Vec<String>,
     /// Reals stored for each link: 18, 12, 8 or all
     #[arg(long, value_name = "REALS,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "18", "12", "8"])]
@@ -86,6 +89,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     for (number, device) in session.opencl_devices("stencil")?.iter().enumerate() {
         for &dims in &arguments.dims {
             session.report.note(format_args!("{}: {dims}, random links and spinors", device.label()));
+            let most = arguments.rhs.iter().copied().max().unwrap_or(1);
+            let need = Need::of_stencil(dims, most.into());
+            need.expect_room(format_args!("random links and spinors of a {dims} lattice"), Some(device))?;
             let configuration = random::hot(dims, 1);
             let psi = random::spinor_field(dims, 2);
             let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
@@ -408,48 +414,4 @@ impl Case<'_> {
 /// A variant is a plain structure.
 fn json(value: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
-}
-
-fn describe(tuning: &Tuning) -> String {
-    let Tuning {
-        work_group,
-        sources_per_item,
-        share_links,
-        max_registers,
-        stream_links,
-        stream_output,
-        tile_z,
-        boxes,
-        rounds,
-        prefetch,
-    } = *tuning;
-    let mut variant = format!("group {work_group}");
-    if sources_per_item > 1 {
-        variant += &format!(", sources {sources_per_item}");
-    }
-    if share_links {
-        variant += ", links shared";
-    }
-    if let Some(count) = max_registers {
-        variant += &format!(", registers {count}");
-    }
-    if stream_links {
-        variant += ", links streamed";
-    }
-    if stream_output {
-        variant += ", output streamed";
-    }
-    if tile_z != 0 {
-        variant += &format!(", tile {tile_z}");
-    }
-    if boxes {
-        variant += ", boxes";
-    }
-    if rounds > 1 {
-        variant += &format!(", rounds {rounds}");
-    }
-    if prefetch != 0 {
-        variant += &format!(", prefetch {prefetch}");
-    }
-    variant
 }

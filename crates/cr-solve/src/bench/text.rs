@@ -4,11 +4,15 @@ use super::outcome::{Clock, MeasuredDevice, Outcome, Row};
 use crate::report::{align_right, plain_table};
 use comfy_table::Table;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 impl Outcome {
     /// The name of what a row was measured on.
     pub fn device_name(&self, row: &Row) -> &str {
-        row.device.map_or("all devices", |number| &self.devices[number].label)
+        match row.device {
+            None => "all devices",
+            Some(number) => self.devices.get(number).map_or("unknown", |device| &device.label),
+        }
     }
 
     /// A table for each device and benchmark, in the order of the rows.
@@ -34,16 +38,23 @@ impl Outcome {
                 timed.\nRates are by the device's clock (event), of transfers and whole solves by the clock on the wall."
     }
 
-    /// A line of names, then one for each row; seconds, and 10⁹ bytes or operations per second.
+    /// A line of different names, then one for each row; seconds, and 10⁹ bytes or operations per second.
     pub fn csv(&self) -> String {
         let rows: Vec<&Row> = self.rows.iter().collect();
         let columns = Columns::of(&rows);
-        let mut header: Vec<String> = ["device", "benchmark", "kernel"].map(str::to_owned).to_vec();
-        header.extend(columns.parameters.iter().cloned());
-        let fixed = "bytes,flops,samples,event_quartile_s,event_median_s,event_upper_quartile_s,wall_quartile_s,wall_median_s,\
-                     wall_upper_quartile_s,rated_by,gb_s,gflops,ceiling,share_of_ceiling";
-        header.extend(fixed.split(',').map(str::to_owned));
-        header.extend(columns.details.iter().cloned());
+        let mut taken: BTreeSet<String> = ABOUT.into_iter().chain(MEASURED).map(str::to_owned).collect();
+        let mut unique = |name: &String, prefix: &str| {
+            let mut name = name.clone();
+            while !taken.insert(name.clone()) {
+                name.insert_str(0, prefix);
+            }
+            name
+        };
+        let parameters: Vec<String> =
+            columns.parameters.iter().map(|name| unique(name, "parameter_")).collect();
+        let details: Vec<String> = columns.details.iter().map(|name| unique(name, "found_")).collect();
+        let header = ABOUT.map(str::to_owned).into_iter().chain(parameters);
+        let header = header.chain(MEASURED.map(str::to_owned)).chain(details).map(|name| quoted(&name));
         let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         let lines = rows.iter().map(|row| {
             let mut cells =
@@ -69,9 +80,30 @@ impl Outcome {
             cells.extend(columns.details.iter().map(|name| plain(row.details.get(name))));
             cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")
         });
-        [header.join(",")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+        [header.collect::<Vec<_>>().join(",")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
+
+/// The first columns of comma-separated values, before the parameters.
+const ABOUT: [&str; 3] = ["device", "benchmark", "kernel"];
+
+/// The columns after the parameters.
+const MEASURED: [&str; 14] = [
+    "bytes",
+    "flops",
+    "samples",
+    "event_quartile_s",
+    "event_median_s",
+    "event_upper_quartile_s",
+    "wall_quartile_s",
+    "wall_median_s",
+    "wall_upper_quartile_s",
+    "rated_by",
+    "gb_s",
+    "gflops",
+    "ceiling",
+    "share_of_ceiling",
+];
 
 /// What rows of one table have in common.
 pub fn kind(row: &Row) -> (super::outcome::Benchmark, Option<&str>) {
@@ -188,9 +220,34 @@ impl Columns {
     }
 }
 
-/// The name of a value as people say it.
+/// The name of a value as people say it, with its unit where the value has none.
 fn words(name: &str) -> String {
-    name.trim_end_matches("_bytes").replace('_', " ")
+    const KNOWN: [(&str, &str); 9] = [
+        ("rhs", "right-hand sides"),
+        ("dims", "lattice"),
+        ("ops", "op(A) op(B)"),
+        ("links", "reals a link"),
+        ("share_of_error_bound", "error / bound"),
+        ("of_equal_triad", "triad time / time"),
+        ("deviation", "off the host by"),
+        ("times_as_fast_as_cg", "cg time / time"),
+        ("speed_up", "host time / time"),
+    ];
+    if let Some((_, words)) = KNOWN.iter().find(|(known, _)| *known == name) {
+        return (*words).to_owned();
+    }
+    let units = [
+        ("_gib_s", " GiB/s"),
+        ("_gb_s", " GB/s"),
+        ("_gflops", " GFLOP/s"),
+        ("_seconds", " in s"),
+        ("_bytes", ""),
+    ];
+    let (name, unit) = units
+        .into_iter()
+        .find_map(|(ending, unit)| Some((name.strip_suffix(ending)?, unit)))
+        .unwrap_or((name, ""));
+    name.replace('_', " ") + unit
 }
 
 /// A value as people say it.
@@ -257,6 +314,7 @@ pub fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::outcome::{Benchmark, Samples, Subject};
 
     #[test]
     fn sizes_and_cells_are_readable() {
@@ -271,5 +329,47 @@ mod tests {
         for (number, text) in numbers {
             assert_eq!(significant(number), text);
         }
+    }
+
+    #[test]
+    fn headings_are_words_with_units() {
+        for (name, heading) in [
+            ("effective_bandwidth_gib_s", "effective bandwidth GiB/s"),
+            ("whole_solves_seconds", "whole solves in s"),
+            ("array_bytes", "array"),
+            ("share_of_error_bound", "error / bound"),
+            ("in_cache", "in cache"),
+        ] {
+            assert_eq!(words(name), heading);
+        }
+    }
+
+    #[test]
+    fn columns_have_different_names_whatever_rows_name() {
+        let subject = Subject::new(Benchmark::Stencil, "hop").on(0).bytes(8);
+        let subject =
+            subject.with("variant", "a").with("device", "b").with("bytes", "c").found("variant", "d");
+        let subject = subject.found("gb_s", "e").found("found_variant", "f");
+        let row = Row::new(subject, Samples { event: vec![], wall: vec![1.0] }).unwrap();
+        let outcome =
+            Outcome { devices: vec![MeasuredDevice::host(1.0)], rows: vec![row], ..Outcome::new(true) };
+        let csv = outcome.csv();
+        let [header, line] = [0, 1].map(|n| csv.lines().nth(n).unwrap().split(',').collect::<Vec<_>>());
+        let distinct: BTreeSet<&str> = header.iter().copied().collect();
+        assert_eq!(distinct.len(), header.len(), "{header:?}");
+        let value = |name: &str| {
+            // The name of the device has a comma, within quotation marks.
+            line[1 + header.iter().position(|column| *column == name).unwrap()]
+        };
+        for (name, expected) in [
+            ("variant", "a"),
+            ("parameter_device", "b"),
+            ("parameter_bytes", "c"),
+            ("found_variant", "d"),
+            ("found_gb_s", "e"),
+        ] {
+            assert_eq!(value(name), expected, "{name}");
+        }
+        assert_eq!(value("found_found_variant"), "f");
     }
 }

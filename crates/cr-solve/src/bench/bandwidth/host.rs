@@ -5,6 +5,7 @@ use super::{Part, Run, subject};
 use crate::bench::session::wrong;
 use crate::bench::text::size;
 use crate::failure::Failure;
+use crate::memory::Need;
 use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
 use rayon::prelude::*;
@@ -33,6 +34,8 @@ pub fn measure(run: &mut Run<'_, '_>) -> Result<(), Failure> {
 fn measure_in<T: Real>(run: &mut Run<'_, '_>, sizes: &[u64]) -> Result<(), Failure> {
     let number = run.session.host();
     for &bytes in sizes {
+        let need = Need { on_host: 3 * u128::from(bytes), on_device: 0 };
+        need.expect_room(format_args!("three arrays of {bytes} bytes"), None)?;
         run.session.report.note(format_args!("the host: arrays of {}", size(bytes)));
         let len = bytes as usize / size_of::<T>();
         let [b, c] = [&run.b, &run.c].map(|numbers| numbers.repeated::<T>(len));

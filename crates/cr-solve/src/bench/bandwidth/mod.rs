@@ -11,6 +11,8 @@ use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
 use crate::arguments::is_wanted;
 use crate::failure::Failure;
+use crate::memory::Need;
+use crate::precisions;
 use lattice_cl::device::{DeviceInfo, DeviceKind};
 use lattice_cl::host::PeriodicNumbers;
 use lattice_cl::scalar::Precision;
@@ -27,8 +29,8 @@ pub struct Arguments {
     /// What to measure; by default everything
     #[arg(long, value_enum, value_name = "PART,…", value_delimiter = ',')]
     only: Vec<Part>,
-    /// Precisions of the streams: double, single or all
-    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = ["all", "double", "single"])]
+    /// Precisions of the streams: double, single (or d, s) or all
+    #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "all", value_parser = precisions::of_reals())]
     precision: Vec<String>,
     #[command(flatten)]
     pub how: How,
@@ -131,6 +133,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     let run = &mut Run { session, arguments, b: numbers(1), c: numbers(2) };
     for (number, (device, quiet)) in devices.iter().zip(quiet.devices()).enumerate() {
         let sizes = arguments.sizes(device.info());
+        let largest = u128::from(arguments.sizes.iter().copied().max().unwrap_or(0));
+        let need = Need { on_host: 0, on_device: 3 * largest };
+        need.expect_room(format_args!("three arrays of {largest} bytes"), Some(device))?;
         if arguments.wants(Part::Streams) {
             streams::measure(run, number, device, &sizes)?;
         }

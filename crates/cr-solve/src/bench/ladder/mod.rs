@@ -13,6 +13,7 @@ pub use rungs::{BuiltRung, RUNGS, Rung};
 use super::outcome::{Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::failure::{Failure, Status};
+use crate::memory::Need;
 use fields::least_bytes;
 use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::dirac::{Kappa, Wilson};
@@ -70,6 +71,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     let mut climbs: Vec<Climb<'_>> = Vec::new();
     for (number, device) in devices.iter().enumerate() {
         let dims = arguments.dims.map_or_else(|| default_dims(device), Ok)?;
+        // Three layouts of the links, and the vectors of the method.
+        let need = Need::of_stencil(dims, 6);
+        need.expect_room(format_args!("links and spinors of a {dims} lattice"), Some(device))?;
         session.arithmetic(number, Precision::Double)?;
         let place = match climbs.iter().position(|climb| climb.configuration.dims() == dims) {
             Some(place) => place,

@@ -44,8 +44,22 @@ fn facts(outcome: &Outcome) -> String {
         ("Command", format!("cr-solve {}", outcome.command.join(" "))),
         ("Version", outcome.version.clone()),
         ("Commit", outcome.commit.clone().unwrap_or_else(|| "not known".to_owned())),
-        ("Date", outcome.date.clone()),
+        (
+            "Date",
+            outcome
+                .time
+                .as_ref()
+                .map_or_else(|| outcome.date.clone(), |time| format!("{} {time} UTC", outcome.date)),
+        ),
     ];
+    if let Some(machine) = &outcome.machine {
+        let processor = format!("{} ({} threads)", machine.processor, machine.threads);
+        facts.extend([
+            ("Host", machine.name.clone()),
+            ("Processor", processor),
+            ("System", machine.system.clone()),
+        ]);
+    }
     if !outcome.complete {
         facts.push(("Interrupted", "these are the rows that were measured before".to_owned()));
     }
@@ -130,6 +144,7 @@ fn table(header: &[String], lines: &[Vec<String>], numeric: &[usize]) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::machine::Machine;
     use crate::bench::outcome::{Benchmark, Samples, Subject};
 
     #[test]
@@ -143,6 +158,8 @@ mod tests {
             commit: None,
             command: vec!["bench".to_owned(), "<all>".to_owned()],
             date: "2026-11-21".to_owned(),
+            time: Some("14:03:22".to_owned()),
+            machine: Some(Machine { name: "<node>".to_owned(), ..Machine::here() }),
             complete: false,
             devices: vec![MeasuredDevice::host(10.0)],
             rows: vec![row(subject("axpy <&>").on(0)), row(subject("all"))],

@@ -1,0 +1,137 @@
+//! Results that were kept: how they are read, and `cr-solve bench show`.
+
+use super::outcome::{Outcome, SCHEMA_VERSION};
+use crate::Common;
+use crate::failure::{Failure, Status};
+use crate::report::Report;
+use anyhow::Context;
+use lattice_cl::io;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The command line of `bench show`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// What `bench … --json` printed
+    #[arg(value_name = "FILE.json")]
+    file: PathBuf,
+    /// Print the rows as comma-separated values
+    #[arg(long)]
+    csv: bool,
+    /// Write a page with tables and plots, too
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+}
+
+/// Shows a result that was kept.
+///
+/// # Errors
+/// When the file cannot be read or is no such result, or the page cannot be written.
+pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    if arguments.csv && common.json {
+        let message = "--csv and --json are two forms of one result; give one of them".to_owned();
+        return Err(Failure::usage(message));
+    }
+    if let Some(page) = &arguments.report {
+        if io::is_same_file(page, &arguments.file) {
+            let message = format!("--report {} would replace the result that is shown", page.display());
+            return Err(Failure::usage(message).hint("name another file for the page"));
+        }
+        io::check_writable(page)?;
+    }
+    let outcome = read(&arguments.file)?;
+    super::publish(&outcome, arguments.csv, arguments.report.as_deref(), report)?;
+    Ok(Status::Fine)
+}
+
+/// A result has some hundred kilobytes.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Cells of a table with all rows and all that they name: a result of `bench all` has some ten thousand.
+const MOST_CELLS: usize = 500_000;
+
+/// Reads a result.
+///
+/// # Errors
+/// When the file cannot be read or is no such result.
+pub fn read(file: &Path) -> Result<Outcome, Failure> {
+    let opened = io::read_small_file(file, MOST_BYTES)
+        .with_context(|| format!("{}: the result cannot be opened", file.display()));
+    let text = opened.map_err(|error| Failure::new(Status::File, error))?;
+    let what = || format!("{}: this is no result of bench --json", file.display());
+    parse(&text).with_context(what).map_err(|error| Failure::new(Status::File, error))
+}
+
+fn parse(text: &[u8]) -> anyhow::Result<Outcome> {
+    let value: Value = serde_json::from_slice(text)?;
+    let found = &value["schema_version"];
+    if *found != SCHEMA_VERSION {
+        anyhow::bail!("schema_version is {found}, and {SCHEMA_VERSION} is wanted: made by another version");
+    }
+    let mut outcome: Outcome = serde_json::from_value(value)?;
+    let devices = outcome.devices.len();
+    for (place, row) in outcome.rows.iter().enumerate() {
+        if let Some(number) = row.device.filter(|&number| number >= devices) {
+            anyhow::bail!(
+                "rows[{place}].device is {number}, and there are only {devices} devices, from 0 on"
+            );
+        }
+    }
+    let names: BTreeSet<&String> =
+        outcome.rows.iter().flat_map(|row| row.parameters.keys().chain(row.details.keys())).collect();
+    let cells = names.len().saturating_mul(outcome.rows.len());
+    if cells > MOST_CELLS {
+        anyhow::bail!(
+            "{} rows with {} different names of parameters and details make {cells} cells, more than {MOST_CELLS}",
+            outcome.rows.len(),
+            names.len()
+        );
+    }
+    outcome.leave_out_ceilings_of_caches();
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::outcome::{Benchmark, MeasuredDevice, Row, Samples, Subject};
+
+    fn outcome(rows: usize) -> Outcome {
+        let row = |number: usize| {
+            let subject =
+                Subject::new(Benchmark::Blas, "axpy").on(0).bytes(1000).with(&format!("n{number}"), 1);
+            let mut row = Row::new(subject, Samples { event: vec![], wall: vec![1e-3] }).unwrap();
+            // As the end of a run fills it in.
+            row.ceiling.as_mut().unwrap().value = 10.0;
+            row
+        };
+        Outcome {
+            devices: vec![MeasuredDevice::host(10.0)],
+            rows: (0..rows).map(row).collect(),
+            ..Outcome::new(true)
+        }
+    }
+
+    fn parsed(outcome: &Outcome) -> Result<Outcome, String> {
+        parse(serde_json::to_string(outcome).unwrap().as_bytes()).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn a_row_of_a_device_that_is_not_there_is_refused() {
+        let mut outcome = outcome(2);
+        assert!(parsed(&outcome).is_ok());
+        outcome.rows[1].device = Some(7);
+        let error = parsed(&outcome).unwrap_err();
+        assert!(error.contains("rows[1].device is 7"), "{error}");
+        outcome.rows[1].device = None;
+        assert!(parsed(&outcome).is_ok());
+    }
+
+    #[test]
+    fn rows_that_name_everything_differently_are_refused() {
+        assert!(parsed(&outcome(600)).is_ok());
+        let error = parsed(&outcome(3000)).unwrap_err();
+        assert!(error.contains("3000 rows with 3000 different names"), "{error}");
+    }
+}

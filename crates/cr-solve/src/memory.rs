@@ -1,0 +1,70 @@
+//! Memory that is asked for, compared with what there is, before the work.
+
+use crate::failure::{Failure, Status};
+use lattice_cl::device::{Device, DeviceKind};
+use lattice_cl::host::{Dims, Matrix3, NDIM, Spinor, available_memory};
+use std::fmt::Display;
+
+/// What some work takes, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Need {
+    pub on_host: u128,
+    pub on_device: u128,
+}
+
+impl Need {
+    /// Random links and spinors of a lattice in double, brought to a device for so many sources: on the host the links twice while they are
+    /// converted, and a field of all sources on its way; on the device links, and source, result and two more fields.
+    pub fn of_stencil(dims: Dims, sources: usize) -> Self {
+        let sites = dims.extents().map(|extent| extent as u128).iter().product::<u128>();
+        let links = sites * (NDIM * size_of::<Matrix3<f64>>()) as u128;
+        let spinors = sites * size_of::<Spinor<f64>>() as u128;
+        let sources = sources as u128;
+        Self { on_host: 2 * links + (1 + 2 * sources) * spinors, on_device: links + 4 * sources * spinors }
+    }
+
+    /// Refuses what the machine, or the device, has no room for. `what` takes the memory, as in "random links and spinors of a 4x4x4x4 lattice".
+    ///
+    /// # Errors
+    /// When there is too little memory; nothing is allocated.
+    pub fn expect_room(self, what: impl Display, device: Option<&Device>) -> Result<(), Failure> {
+        let info = device.map(Device::info);
+        let shared = info.is_none_or(|info| info.kind == DeviceKind::Cpu);
+        let (on_host, on_device) =
+            if shared { (self.on_host + self.on_device, 0) } else { (self.on_host, self.on_device) };
+        let too_much = |bytes: u128, owner: &str| {
+            let message = format!("{what} take {bytes} bytes, which {owner} does not have");
+            Failure::new(Status::Usage, anyhow::Error::msg(message))
+        };
+        if available_memory().is_some_and(|there| on_host > u128::from(there)) {
+            return Err(too_much(on_host, "this machine"));
+        }
+        match info {
+            Some(info) if on_device > u128::from(info.memory_bytes) => Err(too_much(on_device, &info.name)),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        let need = Need { on_host: 1, on_device: 1 << 100 };
+        let failure = need.expect_room("numbers", None).unwrap_err();
+        let message = failure.error.to_string();
+        assert!(message.contains("which this machine does not have"), "{message}");
+        assert!(Need { on_host: 1, on_device: 1 }.expect_room("numbers", None).is_ok());
+    }
+
+    #[test]
+    fn links_and_spinors_are_counted() {
+        let dims = Dims::new([2, 4, 6, 8]).unwrap();
+        let sites = 384;
+        let expected =
+            Need { on_host: sites * (2 * 4 * 144 + 7 * 192), on_device: sites * (4 * 144 + 12 * 192) };
+        assert_eq!(Need::of_stencil(dims, 3), expected);
+    }
+}

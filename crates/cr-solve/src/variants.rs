@@ -1,0 +1,95 @@
+//! Kernel variants and the kernels that have them, in short.
+
+use lattice_cl::blas::gemm::GemmTuning;
+use lattice_cl::dirac::Tuning;
+use lattice_cl::tuning::text_of;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A variant as it stands in the tuning file, without what is off.
+pub fn short(kernel: &str, variant: &Value) -> String {
+    let known = match kernel {
+        "wilson" => Tuning::deserialize(variant).ok().map(|tuning| describe(&tuning)),
+        "gemm" => GemmTuning::deserialize(variant).ok().map(|tuning| tuning.to_string()),
+        _ => None,
+    };
+    known.unwrap_or_else(|| text_of(variant))
+}
+
+/// Options of a kernel, `name=value name=value`, without the names that go without saying.
+pub fn short_options(options: &str) -> String {
+    let words = options.split(' ').filter_map(|option| match option.split_once('=') {
+        Some((_, "false")) | Some(("sources", "1")) => None,
+        Some((name, "true")) => Some(name.to_owned()),
+        Some((name, number)) if number.parse::<u32>().is_ok() => Some(format!("{name} {number}")),
+        Some((_, word)) => Some(word.to_owned()),
+        None => Some(option.to_owned()),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A variant of the stencil, without what is off.
+pub fn describe(tuning: &Tuning) -> String {
+    let Tuning {
+        work_group,
+        sources_per_item,
+        share_links,
+        max_registers,
+        stream_links,
+        stream_output,
+        tile_z,
+        boxes,
+        rounds,
+        prefetch,
+    } = *tuning;
+    let mut variant = format!("group {work_group}");
+    if sources_per_item > 1 {
+        variant += &format!(", sources {sources_per_item}");
+    }
+    if share_links {
+        variant += ", links shared";
+    }
+    if let Some(count) = max_registers {
+        variant += &format!(", registers {count}");
+    }
+    if stream_links {
+        variant += ", links streamed";
+    }
+    if stream_output {
+        variant += ", output streamed";
+    }
+    if tile_z != 0 {
+        variant += &format!(", tile {tile_z}");
+    }
+    if boxes {
+        variant += ", boxes";
+    }
+    if rounds > 1 {
+        variant += &format!(", rounds {rounds}");
+    }
+    if prefetch != 0 {
+        variant += &format!(", prefetch {prefetch}");
+    }
+    variant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_off_is_left_out() {
+        let options = "region=parity+shift precision=double links=18 sources=1 product=false";
+        assert_eq!(short_options(options), "parity+shift double links 18");
+        assert_eq!(short_options("element=d form=nt product=true sources=12"), "d nt product sources 12");
+        let variant = json!({
+            "work_group": 64, "sources_per_item": 1, "share_links": false, "max_registers": 128, "stream_links": true,
+            "stream_output": false, "tile_z": 0, "boxes": false, "rounds": 1, "prefetch": 0
+        });
+        assert_eq!(short("wilson", &variant), "group 64, registers 128, links streamed");
+        let panels = json!({ "kernel": "panels", "panel": [16, 8], "block": [128, 192, 256], "lanes": 8 });
+        assert_eq!(short("gemm", &panels), "panels 16x8, block 128x192x256");
+        assert_eq!(short("gemm", &json!({ "kernel": "other", "n": 3 })), "kernel=\"other\" n=3");
+    }
+}
