@@ -253,7 +253,7 @@ impl<'a> Session<'a> {
 pub fn no_device(team: &Team, command: &str) -> Failure {
     match team.absence() {
         Some(absence) => {
-            let message = format!("there is no OpenCL device: {absence}");
+            let message = absence.to_string();
             let hint = format!("{command} needs one; `cr-solve devices` shows what there is");
             Failure::new(Status::Device, anyhow::Error::msg(message)).hint(hint)
         }
