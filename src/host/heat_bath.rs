@@ -21,7 +21,7 @@ use super::gauge_observables::plaquette;
 use super::matrix3::Matrix3;
 use super::philox::Philox;
 use super::random;
-use super::room::reserve;
+use super::memory::reserve;
 use super::su2::{Quaternion, SUBGROUPS};
 use rayon::prelude::*;
 use std::ops::ControlFlow;

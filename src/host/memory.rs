@@ -1,20 +1,64 @@
-//! What memory the machine has left, as far as the system tells.
+//! Memory that is about to be taken, compared with what this process may still have.
+//!
+//! An allocation that fails ends a Rust program, and PoCL by an assertion; one that the system only promised ends it later. So
+//! large ones are asked for before.
 
 use std::path::Path;
 
-/// Bytes that this process may still allocate without others having to leave the memory; `None` where the system does not tell.
+/// What is left alone for stacks of threads, compilers and everything that is small.
+const RESERVE: u64 = 1 << 26;
+
+/// Smaller pieces are not worth the question.
+const WORTH_ASKING: u64 = 1 << 22;
+
+/// There is less memory than is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{wanted} bytes of memory are needed, which this process may not have")]
+pub struct NoRoom {
+    /// Bytes wanted.
+    pub wanted: u64,
+}
+
+/// Bytes that this process may still allocate; `None` where the system does not tell.
 ///
-/// On Linux it is `MemAvailable` of `/proc/meminfo`, or what is left of the memory of the process's control group (cgroup v2) if that
-/// is less.
+/// On Linux it is the least of three: memory and swap that others leave (`/proc/meminfo`), what is left to the process's control
+/// group (cgroup v2), and what is left of the addresses that a shell or a batch system allows (`ulimit -v`).
 pub fn available_memory() -> Option<u64> {
     let of_machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text));
-    [of_machine, of_group(Path::new("/sys/fs/cgroup"))].into_iter().flatten().min()
+    [of_machine, of_group(Path::new("/sys/fs/cgroup")), of_addresses()].into_iter().flatten().min()
+}
+
+/// Makes sure that `wanted` bytes can be had, and some more for what is small.
+///
+/// # Errors
+/// [`NoRoom`].
+pub fn expect_room(wanted: u64) -> Result<(), NoRoom> {
+    if wanted < WORTH_ASKING { Ok(()) } else { within(wanted, available_memory()) }
+}
+
+/// Reserves memory for `count` elements in an empty vector.
+///
+/// # Errors
+/// [`NoRoom`].
+pub fn reserve<T>(values: &mut Vec<T>, count: usize) -> Result<(), NoRoom> {
+    let wanted = count.checked_mul(size_of::<T>()).map_or(u64::MAX, |bytes| bytes as u64);
+    expect_room(wanted)?;
+    values.try_reserve_exact(count).map_err(|_| NoRoom { wanted })
+}
+
+fn within(wanted: u64, left: Option<u64>) -> Result<(), NoRoom> {
+    match left {
+        Some(left) if wanted.saturating_add(RESERVE) > left => Err(NoRoom { wanted }),
+        _ => Ok(()),
+    }
 }
 
 fn of_meminfo(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
+    let kib = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    Some((kib("MemAvailable:")? + kib("SwapFree:").unwrap_or(0)) * 1024)
 }
 
 /// `None` where there is no limit.
@@ -28,14 +72,41 @@ fn of_group(folder: &Path) -> Option<u64> {
     Some(number("memory.max")?.saturating_sub(used))
 }
 
+/// `None` where there is no limit.
+#[cfg(target_os = "linux")]
+fn of_addresses() -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    // In pages: the whole size comes first.
+    let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(pages * rustix::param::page_size() as u64))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn of_addresses() -> Option<u64> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_smaller_of_machine_and_group_counts() {
+    fn what_does_not_fit_is_refused() {
+        assert_eq!(within(1 << 30, None), Ok(()));
+        assert_eq!(within(1 << 30, Some(1 << 31)), Ok(()));
+        assert_eq!(within(1 << 30, Some((1 << 30) + RESERVE - 1)), Err(NoRoom { wanted: 1 << 30 }));
+        assert_eq!(reserve::<u64>(&mut Vec::new(), usize::MAX), Err(NoRoom { wanted: u64::MAX }));
+        let mut values = Vec::<u64>::new();
+        assert_eq!(reserve(&mut values, 1000), Ok(()));
+        assert!(values.capacity() >= 1000);
+    }
+
+    #[test]
+    fn swap_counts_and_a_group_has_its_own_limit() {
         let text = "MemTotal:       32768 kB\nMemFree:  10 kB\nMemAvailable:   20000 kB\n";
         assert_eq!(of_meminfo(text), Some(20000 * 1024));
+        assert_eq!(of_meminfo(&format!("{text}SwapFree:  5 kB\n")), Some(20005 * 1024));
         assert_eq!(of_meminfo("MemTotal: 5 kB\n"), None);
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();

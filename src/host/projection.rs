@@ -3,7 +3,7 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
-use super::room::reserve;
+use super::memory::reserve;
 use num_complex::Complex64;
 use rayon::prelude::*;
 

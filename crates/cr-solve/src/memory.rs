@@ -1,5 +1,6 @@
 //! Memory that is asked for, compared with what there is, before the work.
 
+use crate::extents::Extents;
 use crate::failure::{Failure, Status};
 use lattice_cl::device::{Device, DeviceKind};
 use lattice_cl::host::{Dims, Matrix3, NDIM, Spinor, available_memory};
@@ -21,6 +22,13 @@ impl Need {
         let spinors = sites * size_of::<Spinor<f64>>() as u128;
         let sources = sources as u128;
         Self { on_host: 2 * links + (1 + 2 * sources) * spinors, on_device: links + 4 * sources * spinors }
+    }
+
+    /// The three matrices of a product of m x n by k with elements `T`, on the host and on a device.
+    pub fn of_product<T>(Extents([m, n, k]): Extents) -> Self {
+        let [m, n, k] = [m, n, k].map(|extent| extent as u128);
+        let bytes = (m * k + k * n + m * n) * size_of::<T>() as u128;
+        Self { on_host: bytes, on_device: bytes }
     }
 
     /// Refuses what the machine, or the device, has no room for. `what` takes the memory, as in "random links and spinors of a 4x4x4x4 lattice".
@@ -57,6 +65,13 @@ mod tests {
         let message = failure.error.to_string();
         assert!(message.contains("which this machine does not have"), "{message}");
         assert!(Need { on_host: 1, on_device: 1 }.expect_room("numbers", None).is_ok());
+    }
+
+    #[test]
+    fn three_matrices_make_a_product() {
+        let bytes = 8 * (2 * 7 + 7 * 3 + 2 * 3);
+        let expected = Need { on_host: bytes, on_device: bytes };
+        assert_eq!(Need::of_product::<f64>(Extents([2, 3, 7])), expected);
     }
 
     #[test]

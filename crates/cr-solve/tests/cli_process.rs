@@ -128,3 +128,23 @@ fn too_little_memory_is_an_error() {
     }
     assert!(refused > 0, "no limit was too small");
 }
+
+/// Their sum counts, not each alone: two gibibytes of addresses hold a matrix of 8192x8192 but not six.
+#[cfg(target_os = "linux")]
+#[test]
+fn benchmarks_that_memory_cannot_hold_are_refused_before_the_work() {
+    if discover().devices.is_empty() {
+        return common::skipped("no OpenCL device");
+    }
+    for (line, what) in [
+        ("bench gemm --sizes 8192 --precision d", "the matrices of a product of 8192"),
+        ("bench gemm --sizes 8192 --precision d --device 0.0,0.0", "the matrices of a product"),
+        ("bench stencil --dims 64x64x64x32 --no-tune", "links and spinors of a 64x64x64x32 lattice"),
+        ("tune stencil --dims 64x64x64x32", "links and spinors of a 64x64x64x32 lattice"),
+    ] {
+        let found = limited("-v 2097152", line);
+        let message = text(&found.stderr);
+        assert_eq!(found.status.code(), Some(2), "{line}: {message}");
+        assert!(message.contains(what) && message.contains("does not have"), "{line}: {message}");
+    }
+}

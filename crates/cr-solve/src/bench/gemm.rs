@@ -4,6 +4,7 @@ use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
+use crate::memory::Need;
 use crate::precisions;
 use crate::statistics::Spread;
 use lattice_cl::blas::gemm::{Arithmetic, GemmParams, GemmTuning, gemm_with};
@@ -131,6 +132,7 @@ use lattice_cl::scalar::Element as HostElement;
 impl Case<'_> {
     fn measure<T: HostElement>(&self, element: &str, session: &mut Session<'_>) -> Result<(), Failure> {
         session.report.note(format_args!("{}: {element}gemm {}", self.device.label(), self.extents));
+        self.expect_room::<T>()?;
         let ceiling = session.arithmetic(0, <T as Element>::Real::PRECISION)?;
         let [a, b] = [self.values::<T>(1), self.values::<T>(2)].map(|x| Buffer::from_slice(self.device, &x));
         let (a, b, mut c) = (a?, b?, Buffer::from_slice(self.device, &self.values::<T>(3))?);
@@ -246,6 +248,15 @@ impl Case<'_> {
             return "gemv".to_owned();
         }
         tuning.to_string()
+    }
+
+    /// Refuses matrices that the host or the device has no room for: each is there twice.
+    ///
+    /// # Errors
+    /// When there is too little memory; nothing is allocated.
+    pub fn expect_room<T: Element>(&self) -> Result<(), Failure> {
+        Need::of_product::<T>(self.extents)
+            .expect_room(format_args!("the matrices of a product of {}", self.extents), Some(self.device))
     }
 
     /// Rows and columns of A, B and C as they are stored, column after column.

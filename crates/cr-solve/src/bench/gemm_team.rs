@@ -60,6 +60,7 @@ impl Bench<'_> {
         let extents = case.extents;
         let [m, n, _] = extents.0;
         session.report.note(format_args!("{element}gemm {extents} on {} devices", team.len()));
+        case.expect_room::<T>()?;
         let expected = case.expected::<T>();
         let [a, b] = [1, 2].map(|matrix| case.values::<T>(matrix));
         let mut limits: Vec<f64> = Vec::new();
