@@ -4,9 +4,10 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use lattice_cl::Real;
 use lattice_cl::device::{Selector, Team, discover};
-use lattice_cl::dirac::{Kappa, Wilson};
-use lattice_cl::host::{self, Boundary, Dims, Spinor, random};
-use lattice_cl::lattice::Lattice;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::host::{self, Spinor, random};
+use lattice_cl::operator::{Kappa, Wilson};
 
 fn on_team<T: Real>(criterion: &mut Criterion, name: &str, team: &Team) {
     let dims = Dims::new([16, 16, 16, 32]).expect("even extents");

@@ -1,4 +1,4 @@
-// Where the numbers of a field are in memory, whatever its precision and the sub-lattices of its device: see src/lattice/layout.rs. For kernels that go from one
+// Where the numbers of a field are in memory, whatever its precision and the sub-lattices of its device: see src/geometry/layout.rs. For kernels that go from one
 // order of sites to another and do little besides.
 //
 // GROUPS GROUP           groups of complex numbers at a site, and complex numbers in each

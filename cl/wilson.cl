@@ -4,7 +4,7 @@
 //   out = γ5^GAMMA5 (shift·ψ + coefficient·H ψ)
 //   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]      upper signs: M, lower: M† (DAGGER)
 //
-// Spinors stand in memory in the basis in which γ_t is diagonal (src/lattice/spin_basis.rs): γ_t = (1, 1, −1, −1), the other γ_μ are those of DeGrand and
+// Spinors stand in memory in the basis in which γ_t is diagonal (src/field/spin_basis.rs): γ_t = (1, 1, −1, −1), the other γ_μ are those of DeGrand and
 // Rossi with the other sign, and γ5 exchanges the upper spins, 0 and 1, and the lower ones, 2 and 3. So a hop in t loads half a spinor.
 //
 // FULL: `in` and `out` have both parities. Otherwise `out` has one, `parity`, and `in` the other; the shifted field, of
@@ -220,7 +220,7 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
 // The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has more of its own
 // neighbours; boxes in tiles of z, one after the other, each over all t, so that what a hop in t needs is still in the cache.
 //
-// Divided is by the number of blocks in a row, and that of boxes in y, in z in a tile, and in t. The host (src/dirac/traversal.rs) gives these numbers with
+// Divided is by the number of blocks in a row, and that of boxes in y, in z in a tile, and in t. The host (src/operator/stencil/traversal.rs) gives these numbers with
 // the factors and shifts that replace divisions by them.
 #define WAY const uint4 divisors, const uint4 factors, const uint4 shifts, const uint boxes
 #define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)

@@ -2,9 +2,11 @@
 //!
 //! ```
 //! use lattice_cl::device::{Selector, Team};
-//! use lattice_cl::dirac::{CrParams, Kappa, Wilson, cr};
-//! use lattice_cl::host::{Boundary, Dims, random};
-//! use lattice_cl::lattice::Lattice;
+//! use lattice_cl::solve::{CrParams, cr};
+//! use lattice_cl::operator::{Kappa, Wilson};
+//! use lattice_cl::geometry::{Boundary, Dims};
+//! use lattice_cl::host::random;
+//! use lattice_cl::geometry::Lattice;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let team = Team::select(Selector::Auto)?; // the best OpenCL device, else the host
@@ -26,8 +28,10 @@
 //! |---|---|
 //! | [`device`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
 //! | [`blas`] | vector operations on device buffers, products of matrices |
-//! | [`lattice`] | gauge and spinor fields on the devices of a team |
-//! | [`dirac`] | the Wilson operator and solving with it; the methods are those of [`lattice_solvers`] |
+//! | [`geometry`] | extents, boundary conditions, the lattice on the devices of a team |
+//! | [`field`] | gauge and spinor fields on a lattice |
+//! | [`operator`] | Dirac operators and their Schur complements |
+//! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
 //! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
@@ -38,25 +42,28 @@
 //!
 //! * Directions are x, y, z, t; extents are given in this order, each even and at least 2. Sites are numbered with x fastest.
 //! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]); γ5 = diag(1, 1, −1, −1). Devices keep spinors in another one, which nobody sees.
-//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`dirac::Wilson`].
+//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`operator::Wilson`].
 //! * Boundary signs are applied when links go to the devices; checksums and plaquettes are of the file's links.
 //! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
 //! * Reductions accumulate in double, in a fixed order.
 
 pub mod blas;
 pub mod device;
-pub mod dirac;
+pub mod field;
+pub mod geometry;
 pub mod host;
 pub mod io;
 mod kept_file;
-pub mod lattice;
 pub mod observables;
+pub mod operator;
 pub mod scalar;
+pub mod solve;
 pub mod sync;
 mod temporary;
 pub mod tuning;
 
-pub use host::{Dims, GaugeConfiguration};
+pub use geometry::Dims;
+pub use host::GaugeConfiguration;
 pub use scalar::{Element, Half, Precision, Real, Storage, StoragePrecision};
 
 /// The examples of the README, which run as tests.

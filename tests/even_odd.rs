@@ -3,11 +3,14 @@
 mod common;
 
 use lattice_cl::device::{Device, MatrixOperation, Team};
-use lattice_cl::dirac::{CrParams, Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, cr};
+use lattice_cl::field::ParityField;
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::{Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field};
-use lattice_cl::host::{self, Boundary, LinkField, Matrix3, Reconstruction, WilsonForm};
-use lattice_cl::lattice::{Lattice, LatticeError, ParityField};
+use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, WilsonForm};
 use lattice_cl::observables::PionCorrelator;
+use lattice_cl::operator::{Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions};
+use lattice_cl::solve::{CrParams, cr};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
 use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
@@ -372,7 +375,7 @@ fn error_with_converted_links<T: Storage>(team: &Team, reconstruction: Reconstru
     let links = lattice.gauge_in::<f64>(&configuration, boundary(), reconstruction).unwrap();
     let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
     let hop = HopEvenOdd::new(&links.cast::<T>().unwrap(), 0, form, HopOptions::default()).unwrap();
-    let source: lattice_cl::lattice::ParityField<f64> =
+    let source: lattice_cl::field::ParityField<f64> =
         lattice.parity_from_host(1, &half(&psi, dims, 1)).unwrap();
     let mut out = hop.target().unwrap();
     hop.apply(&source.cast().unwrap(), None, &mut out).unwrap();

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{sample, shared};
-use lattice_cl::host::{Links, NDIM};
+use lattice_cl::geometry::NDIM;
+use lattice_cl::host::Links;
 use lattice_cl::io::{
     ByteOrder, Error, ErrorKind, Format, ReadOptions, Rows, WriteOptions, read_gauge, read_gauge_with,
     write_gauge,

@@ -6,7 +6,8 @@
 mod common;
 
 use common::{sample, shared};
-use lattice_cl::host::{Links, NDIM, Spinor};
+use lattice_cl::geometry::NDIM;
+use lattice_cl::host::{Links, Spinor};
 use lattice_cl::io::{
     ByteOrder, CheckpointWriter, Contents, Error, Format, PropagatorWriter, ReadOptions, Rows, SignsInLinks,
     UNITARITY_LIMIT, WriteOptions, inspect, read_checkpoint, read_gauge_with, read_propagator_with,

@@ -4,15 +4,17 @@ mod common;
 
 use common::relative;
 use lattice_cl::device::{DeviceError, Team};
-use lattice_cl::dirac::{
+use lattice_cl::field::{SpinorField, StoredField};
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::{Spinor, random};
+use lattice_cl::operator::{Coupling, Kappa, Mass, System, Wilson};
+use lattice_cl::solve::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
-    BlockSolution, CgParams, Checkpoints, Coupling, CrParams, Earlier, GcrParams, Inner, InvertError,
-    IterationPrecision, Kappa, KeptChoice, Mass, MrParams, MultiShiftCgParams, Preconditioning, SolveParams,
-    System, Watch, Wilson, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne, cr, cr_from,
-    gcr, mr,
+    BlockSolution, CgParams, Checkpoints, CrParams, Earlier, GcrParams, Inner, InvertError,
+    IterationPrecision, KeptChoice, MrParams, MultiShiftCgParams, Preconditioning, SolveParams, Watch,
+    bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne, cr, cr_from, gcr, mr,
 };
-use lattice_cl::host::{Boundary, Spinor, random};
-use lattice_cl::lattice::{Lattice, SpinorField, StoredField};
 use lattice_cl::{Dims, GaugeConfiguration, io};
 use lattice_solvers::{
     Failure, LinearOperator, MultiShiftOptions, Shifted, SolverError, SolverInfo, SolverState, VectorSpace,
@@ -209,7 +211,7 @@ fn shifted_normal_equations_are_solved_at_once() {
         let values = random::spinor_field(dims(), 9);
         let b = wilson.lattice().spinor_from_host(&values).unwrap();
         let (all, info) =
-            dirac::multi_shift_cg(&wilson, &b, &shifts, &MultiShiftCgParams::default()).unwrap();
+            solve::multi_shift_cg(&wilson, &b, &shifts, &MultiShiftCgParams::default()).unwrap();
         let (normal, space) = (wilson.normal().unwrap(), wilson.space());
         for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {
             let (mut image, mut squared) = (space.zero_vector().unwrap(), space.zero_vector().unwrap());
@@ -223,7 +225,7 @@ fn shifted_normal_equations_are_solved_at_once() {
             );
             assert!(*iterations <= info.iterations, "{name} {shift}");
         }
-        let Err(SolverError::NotConverged { best, .. }) = dirac::multi_shift_cg(
+        let Err(SolverError::NotConverged { best, .. }) = solve::multi_shift_cg(
             &wilson,
             &b,
             &shifts,

@@ -5,15 +5,18 @@ mod common;
 use common::relative;
 use common::shared;
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{
-    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
-    IterationPrecision, Kappa, MrParams, Preconditioning, SolveParams, System, Watch, Wilson, bicgstab,
-    bicgstab_l, cg, cgne, cr, gcr, mr,
-};
-use lattice_cl::host::{Boundary, Spinor};
+use lattice_cl::field::SpinorField;
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::Spinor;
 use lattice_cl::io::{ReadOptions, read_gauge_with};
-use lattice_cl::lattice::{Lattice, SpinorField};
 use lattice_cl::observables::PionCorrelator;
+use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::solve::{
+    Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
+    IterationPrecision, MrParams, Preconditioning, SolveParams, Watch, bicgstab, bicgstab_l, cg, cgne, cr,
+    gcr, mr,
+};
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, SolverInfo, VectorSpace};
 use serde_json::Value;

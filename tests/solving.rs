@@ -4,14 +4,17 @@ mod common;
 
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
-use lattice_cl::dirac::{
+use lattice_cl::field::StoredField;
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::{Reconstruction, Spinor, random};
+use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, BlockCgParams, CgParams, Checkpoints,
-    CrParams, GcrParams, Inner, InvertError, IterationPrecision, Kappa, MrParams, MultiShiftCgParams,
-    Preconditioning, SolveParams, System, Watch, Wilson, block_cg_with_checkpoints, build_programs_of_solve,
-    cg, cr, cr_from, multi_shift_cg, multi_shift_cg_watched, solve_with_checkpoints,
+    CrParams, GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams,
+    Preconditioning, SolveParams, Watch, block_cg_with_checkpoints, build_programs_of_solve, cg, cr, cr_from,
+    multi_shift_cg, multi_shift_cg_watched, solve_with_checkpoints,
 };
-use lattice_cl::host::{Boundary, Reconstruction, Spinor, random};
-use lattice_cl::lattice::{Lattice, StoredField};
 use lattice_solvers::{Failure, Look, SolverInfo, SolverState, Watching, Wish};
 
 const SYSTEMS: [System; 3] = [System::Normal, System::Hermitian, System::Direct];

@@ -4,13 +4,16 @@ mod common;
 
 use lattice_cl::Dims;
 use lattice_cl::device::{DeviceError, Team};
-use lattice_cl::dirac::{
+use lattice_cl::field::SpinorField;
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::{Spinor, random};
+use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::solve::{
     BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution, CgParams, Checkpoints, CrParams,
-    GcrParams, Inner, InvertError, IterationPrecision, Kappa, MrParams, MultiShiftCgParams, Preconditioning,
-    SolveParams, System, Wilson, block_cg, cr_from, multi_shift_cg, solve_with_checkpoints,
+    GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams, Preconditioning,
+    SolveParams, block_cg, cr_from, multi_shift_cg, solve_with_checkpoints,
 };
-use lattice_cl::host::{Boundary, Spinor, random};
-use lattice_cl::lattice::{Lattice, SpinorField};
 use lattice_solvers::{Failure, Shifted, SolverError, SolverInfo, SourceError, Watching};
 use num_complex::Complex;
 

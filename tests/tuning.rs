@@ -5,9 +5,11 @@ mod common;
 use lattice_cl::device::{
     CacheMode, Device, DeviceKind, DeviceOptions, SearchObserver, Selector, Team, TuningMode,
 };
-use lattice_cl::dirac::{HopEvenOdd, HopOptions, tune_stencil};
-use lattice_cl::host::{Boundary, Reconstruction, Spinor, WilsonForm, random};
-use lattice_cl::lattice::{GaugeField, Lattice};
+use lattice_cl::field::GaugeField;
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::{Reconstruction, Spinor, WilsonForm, random};
+use lattice_cl::operator::{HopEvenOdd, HopOptions, tune_stencil};
 use lattice_cl::tuning::{self, Key, Step, Tunable, TuningFile};
 use lattice_cl::{Dims, Real};
 use std::cell::Cell;
@@ -217,7 +219,7 @@ fn the_stencil_uses_what_was_kept_and_gives_the_same() {
         // A device of a team is timed alone, with its share.
         let share = [EXTENTS[0], EXTENTS[1], EXTENTS[2], 2 * EXTENTS[3]];
         let shared = tune_stencil(&links::<f64>(&team(TuningMode::Shipped, 2), share), 1, Duration::ZERO);
-        let keys = |tuned: &[lattice_cl::dirac::Tuned]| -> Vec<Key> {
+        let keys = |tuned: &[lattice_cl::operator::Tuned]| -> Vec<Key> {
             tuned.iter().map(|tuned| tuned.key.clone()).collect()
         };
         assert_eq!(keys(&shared.unwrap()), keys(&tuned));

@@ -3,10 +3,11 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::dirac::{Coupling, Kappa, Mass, Wilson};
+use lattice_cl::geometry::Boundary;
+use lattice_cl::geometry::Lattice;
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
-use lattice_cl::host::{self, Boundary, LinkField, Matrix3, gamma};
-use lattice_cl::lattice::Lattice;
+use lattice_cl::host::{self, LinkField, Matrix3, gamma};
+use lattice_cl::operator::{Coupling, Kappa, Mass, Wilson};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::{Dims, GaugeConfiguration, Real};
 use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
@@ -273,7 +274,7 @@ fn the_space_of_spinor_fields_on_every_team() {
             let lattice = Lattice::new(&team, dims).unwrap();
             let space = lattice.spinor_space::<f64>().unwrap();
             let [p, mut x, q, mut r] = std::array::from_fn(|k| lattice.spinor_from_host(&fields[k]).unwrap());
-            let close = |field: &lattice_cl::lattice::SpinorField<f64>, expected: &[Spinor]| {
+            let close = |field: &lattice_cl::field::SpinorField<f64>, expected: &[Spinor]| {
                 let error = distance(&field.to_host().unwrap(), expected);
                 assert!(error < 1e-15, "{name} {dims}: {error:e}");
             };

@@ -1,7 +1,7 @@
 //! A gauge configuration as it comes from a file: every link, in the precision it was stored in.
 
-use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
+use crate::geometry::{Dims, NDIM};
 use crate::scalar::Precision;
 use num_complex::Complex64;
 

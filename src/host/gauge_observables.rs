@@ -4,8 +4,8 @@
 //! a fixed number of sites, block after block, so that they do not depend on the number of threads.
 
 use super::configuration::GaugeConfiguration;
-use super::dims::NDIM;
 use super::matrix3::Matrix3;
+use crate::geometry::NDIM;
 use num_complex::Complex;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -133,7 +133,8 @@ fn ordered_sum<S: Copy + Send + Sync>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Dims, Links};
+    use crate::geometry::Dims;
+    use crate::host::Links;
 
     /// Links that differ from each other, in SU(3).
     fn sample(dims: Dims) -> GaugeConfiguration {

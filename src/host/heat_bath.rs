@@ -16,13 +16,13 @@
 //! with numbers that belong to the site, so that the result has the same bits whatever the number of threads.
 
 use super::configuration::{GaugeConfiguration, Links};
-use super::dims::{Dims, NDIM};
 use super::gauge_observables::plaquette;
 use super::matrix3::Matrix3;
+use super::memory::reserve;
 use super::philox::Philox;
 use super::random;
-use super::memory::reserve;
 use super::su2::{Quaternion, SUBGROUPS};
+use crate::geometry::{Dims, NDIM};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 

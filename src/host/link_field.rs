@@ -1,9 +1,9 @@
 //! Links ready for the Dirac operator: in its precision, with the boundary signs on them.
 
-use super::boundary::Boundary;
 use super::configuration::GaugeConfiguration;
-use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
+use crate::geometry::Boundary;
+use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
 use rayon::prelude::*;
 

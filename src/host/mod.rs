@@ -6,9 +6,7 @@
 
 mod bandwidth;
 pub mod block_fields;
-mod boundary;
 mod configuration;
-mod dims;
 pub mod gamma;
 mod gauge_observables;
 pub mod gemm;
@@ -30,9 +28,7 @@ mod su2;
 mod wilson;
 
 pub use bandwidth::{stream, triad_bandwidth};
-pub use boundary::{Boundary, BoundaryError};
 pub use configuration::{GaugeConfiguration, Links};
-pub use dims::{Dims, DimsError, NDIM};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use link_field::{LinkField, signed_link};

@@ -1,9 +1,9 @@
 //! The projection to SU(3), of a matrix and of all links of a configuration.
 
 use super::configuration::{GaugeConfiguration, Links};
-use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
 use super::memory::reserve;
+use crate::geometry::{Dims, NDIM};
 use num_complex::Complex64;
 use rayon::prelude::*;
 

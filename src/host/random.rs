@@ -5,10 +5,10 @@
 //! independent of each other.
 
 use super::configuration::{GaugeConfiguration, Links};
-use super::dims::{Dims, NDIM};
 use super::matrix3::Matrix3;
 use super::philox::Philox;
 use super::spinor::Spinor;
+use crate::geometry::{Dims, NDIM};
 use rayon::prelude::*;
 
 /// Which numbers of a seed are spent on what. The Monte Carlo updates own the upper half of the streams.

@@ -1,10 +1,10 @@
 //! The Wilson operator, twin of `cl/wilson.cl`.
 
-use super::dims::{Dims, NDIM};
 use super::gamma::GAMMA;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
 use super::spinor::Spinor;
+use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::signs::LinkSign;
-use crate::host::{Dims, DimsError};
+use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,8 @@ use super::output::Output;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
 use super::text;
 use super::write::WriteOptions;
-use crate::host::{Dims, GaugeConfiguration, plaquette};
+use crate::geometry::Dims;
+use crate::host::{GaugeConfiguration, plaquette};
 use crate::scalar::Precision;
 
 /// The type of records with the links of an ILDG file.

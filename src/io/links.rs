@@ -6,7 +6,8 @@ use super::input::Input;
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::{Payload, Progress};
-use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
+use crate::geometry::{Dims, NDIM};
+use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::scalar::Precision;
 
 /// How many rows of each link a file holds.

@@ -3,7 +3,7 @@
 //! Problems are returned as text; the caller knows the file and the record.
 
 use super::checksum::{Sums, hexadecimal};
-use crate::host::{Dims, DimsError, NDIM};
+use crate::geometry::{Dims, DimsError, NDIM};
 use crate::scalar::Precision;
 use roxmltree::Document;
 

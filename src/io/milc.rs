@@ -18,7 +18,8 @@ use super::numbers::ByteOrder;
 use super::output::Output;
 use super::read::{GaugeFile, ReadOptions, extents};
 use super::write::WriteOptions;
-use crate::host::{Dims, GaugeConfiguration};
+use crate::geometry::Dims;
+use crate::host::GaugeConfiguration;
 use crate::scalar::Precision;
 
 const MAGIC: u32 = 20103;

@@ -17,7 +17,8 @@ use super::output::Output;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
 use super::validate;
 use super::write::WriteOptions;
-use crate::host::{Dims, DimsError, GaugeConfiguration, NDIM, link_trace, plaquette};
+use crate::geometry::{Dims, DimsError, NDIM};
+use crate::host::{GaugeConfiguration, link_trace, plaquette};
 use crate::scalar::Precision;
 
 /// The first line of every file.

@@ -10,7 +10,8 @@ use super::propagators::{self, PropagatorSummary};
 use super::signs::{self, LinkSign, SignsInLinks};
 use super::validate::Signs;
 use super::{lime, milc, nersc, text, universal, validate};
-use crate::host::{Dims, GaugeConfiguration, NDIM};
+use crate::geometry::{Dims, NDIM};
+use crate::host::GaugeConfiguration;
 use serde::Serialize;
 use std::path::Path;
 

@@ -7,8 +7,9 @@ use super::error::{Error, ErrorKind};
 use super::format::Format;
 use super::input::{Input, quoted};
 use super::read::{GaugeFile, ReadOptions};
+use crate::geometry::{Dims, NDIM};
 use crate::host;
-use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
+use crate::host::{GaugeConfiguration, Links, Matrix3};
 use num_complex::Complex;
 use rayon::prelude::*;
 

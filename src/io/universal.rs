@@ -19,8 +19,9 @@ use super::links::LinkLayout;
 use super::numbers::{ByteOrder, Stored};
 use super::payload::Payload;
 use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use crate::geometry::{Dims, NDIM};
 use crate::host;
-use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM, plaquette};
+use crate::host::{GaugeConfiguration, Links, Matrix3, plaquette};
 use crate::scalar::Precision;
 use rayon::prelude::*;
 

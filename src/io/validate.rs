@@ -2,7 +2,8 @@
 
 use super::error::ErrorKind;
 use super::signs::LinkSign;
-use crate::host::{Dims, GaugeConfiguration, Links, Matrix3, NDIM};
+use crate::geometry::{Dims, NDIM};
+use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::scalar::Real;
 use rayon::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Meson correlators from quark propagators.
 
-use crate::host::{Dims, NDIM, Spinor};
+use crate::geometry::{Dims, NDIM};
+use crate::host::Spinor;
 use crate::scalar::Real;
 use rayon::prelude::*;
 

@@ -6,7 +6,8 @@ pub mod devices;
 #[allow(unused_imports)]
 pub use devices::*;
 use lattice_cl::blas::gemm::Mma;
-use lattice_cl::host::{Links, Matrix3, NDIM};
+use lattice_cl::geometry::NDIM;
+use lattice_cl::host::{Links, Matrix3};
 use lattice_cl::{Dims, GaugeConfiguration, Precision, Real};
 use num_complex::Complex;
 use std::io::Write;

@@ -2,7 +2,8 @@
 
 use super::failure::Failure;
 use super::report::Report;
-use lattice_cl::host::{Dims, GaugeConfiguration, Reconstruction};
+use lattice_cl::geometry::Dims;
+use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io::{self, Contents, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
 use lattice_cl::scalar;
 use serde::Serializer;

@@ -5,7 +5,7 @@ use super::arguments::{
 };
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
-use lattice_cl::host::Dims;
+use lattice_cl::geometry::Dims;
 use lattice_cl::io::{Format, GaugeFile};
 use lattice_cl::scalar;
 use serde::Serialize;

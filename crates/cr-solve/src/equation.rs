@@ -9,15 +9,17 @@ use super::report::Report;
 use super::trace::Trace;
 use crate::plot::{self, PlotError};
 use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
-use lattice_cl::dirac::{
-    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, Coupling, CrParams, GcrParams, InvertError, IterationPrecision, Kappa, Mass, MrParams,
-    Preconditioning, SolveParams, System, Wilson, WilsonError, block_cg_with_checkpoints,
-    build_programs_of_solve, solve_with_checkpoints,
-};
-use lattice_cl::host::{Boundary, Dims, GaugeConfiguration, NDIM, Reconstruction};
+use lattice_cl::field::{GaugeField, RESTORING_A_FIELD, SpinorField};
+use lattice_cl::geometry::{Boundary, Dims, NDIM};
+use lattice_cl::geometry::{Lattice, LatticeError};
+use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io;
-use lattice_cl::lattice::{GaugeField, Lattice, LatticeError, RESTORING_A_FIELD, SpinorField};
+use lattice_cl::operator::{Coupling, Kappa, Mass, System, Wilson, WilsonError};
+use lattice_cl::solve::{
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
+    CgParams, CrParams, GcrParams, InvertError, IterationPrecision, MrParams, Preconditioning, SolveParams,
+    block_cg_with_checkpoints, build_programs_of_solve, solve_with_checkpoints,
+};
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
 use serde::Serialize;
 use std::fmt;

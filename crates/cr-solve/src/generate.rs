@@ -4,9 +4,8 @@ use super::arguments::{Input, Output, Overwriting, Precision, path_text};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
-use lattice_cl::host::{
-    Dims, GaugeConfiguration, GenerateParams, Plaquette, Start, generate_watched, plaquette,
-};
+use lattice_cl::geometry::Dims;
+use lattice_cl::host::{GaugeConfiguration, GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::io::Format;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;

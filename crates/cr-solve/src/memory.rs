@@ -3,7 +3,8 @@
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
 use lattice_cl::device::{Device, DeviceKind};
-use lattice_cl::host::{Dims, Matrix3, NDIM, Spinor, available_memory};
+use lattice_cl::geometry::{Dims, NDIM};
+use lattice_cl::host::{Matrix3, Spinor, available_memory};
 use std::fmt::Display;
 
 /// What some work takes, in bytes.

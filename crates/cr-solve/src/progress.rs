@@ -2,7 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lattice_cl::device::{CompileClock, CompileProgress};
-use lattice_cl::host::Dims;
+use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;

@@ -6,7 +6,7 @@ use super::progress::Compiling;
 use comfy_table::{CellAlignment, presets};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lattice_cl::device::{CompileClock, SearchObserver};
-use lattice_cl::host::Dims;
+use lattice_cl::geometry::Dims;
 use lattice_cl::sync::lock;
 use serde::Serialize;
 use serde_json::Value;

@@ -14,7 +14,7 @@ use super::report::{Report, Table, scientific};
 use super::solve_bar::SolveBar;
 use super::trace::Trace;
 use crate::plot;
-use lattice_cl::host::{Dims, NDIM};
+use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::io::PropagatorWriter;
 use lattice_cl::observables::{PionCorrelator, effective_mass};
 use lattice_cl::scalar::Precision;

@@ -1,7 +1,7 @@
 //! Kernel variants and the kernels that have them, in short.
 
 use lattice_cl::blas::gemm::GemmTuning;
-use lattice_cl::dirac::Tuning;
+use lattice_cl::operator::Tuning;
 use lattice_cl::tuning::text_of;
 use serde::Deserialize;
 use serde_json::Value;

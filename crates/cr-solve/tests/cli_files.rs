@@ -5,7 +5,7 @@ mod common;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::{sample, shared};
-use lattice_cl::host::{Boundary, NDIM};
+use lattice_cl::geometry::{Boundary, NDIM};
 use lattice_cl::io::{
     CheckpointWriter, Format, WriteOptions, read_checkpoint, read_gauge, read_propagator, write_gauge,
 };

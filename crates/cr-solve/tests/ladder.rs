@@ -8,7 +8,8 @@ use lattice_cl::device::Buffer;
 fn every_rung_of_the_ladder_is_the_operator_of_the_host() {
     use cr_solve::bench::ladder::{BuiltRung, Fields, RUNGS, components};
     use lattice_cl::Dims;
-    use lattice_cl::host::{Boundary, LinkField, Spinor, WilsonForm, random, wilson};
+    use lattice_cl::geometry::Boundary;
+    use lattice_cl::host::{LinkField, Spinor, WilsonForm, random, wilson};
 
     // More sites than one group has.
     let dims = Dims::new([2, 4, 6, 4]).unwrap();

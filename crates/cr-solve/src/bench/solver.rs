@@ -6,12 +6,15 @@ use crate::arguments::reconstruction;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use lattice_cl::device::{DeviceKind, Team};
-use lattice_cl::dirac::{
-    BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision, Kappa,
-    Preconditioning, System, Wilson, bicgstab, block_cg, cg, cr,
+use lattice_cl::field::SpinorField;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::host::{Reconstruction, random};
+use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::solve::{
+    BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision,
+    Preconditioning, bicgstab, block_cg, cg, cr,
 };
-use lattice_cl::host::{Boundary, Dims, Reconstruction, random};
-use lattice_cl::lattice::{Lattice, SpinorField};
 use lattice_solvers::SolverInfo;
 use std::time::{Duration, Instant};
 

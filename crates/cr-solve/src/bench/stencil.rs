@@ -10,11 +10,11 @@ use crate::statistics::Spread;
 use crate::variants::describe;
 use clap::ValueEnum;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
-use lattice_cl::dirac::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
-use lattice_cl::host::{
-    Boundary, Dims, GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link,
-};
-use lattice_cl::lattice::{GaugeField, Lattice, ParityField, SpinorField};
+use lattice_cl::field::{GaugeField, ParityField, SpinorField};
+use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::host::{GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link};
+use lattice_cl::operator::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
 use lattice_solvers::{LinearOperator, Work};

@@ -1,7 +1,7 @@
 //! What a checkpoint says of itself: JSON, with every number to the last bit.
 
 use crate::failure::{Failure, Status};
-use lattice_cl::dirac::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Residual, SolverState, Work};
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
@@ -226,7 +226,7 @@ fn history_of(block: &[u8]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lattice_cl::dirac::BicgstabParams;
+    use lattice_cl::solve::BicgstabParams;
 
     fn state() -> SolverState<Vec<u8>> {
         SolverState {

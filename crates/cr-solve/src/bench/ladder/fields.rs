@@ -1,8 +1,9 @@
 //! Links, tables and spinors as the rungs of the ladder have them.
 
 use lattice_cl::device::{Buffer, Device, Result};
+use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::host::gamma::{GAMMA, Phase};
-use lattice_cl::host::{Dims, LinkField, NDIM, Spinor};
+use lattice_cl::host::{LinkField, Spinor};
 use num_complex::Complex64;
 
 /// What the kernels read beside the spinors.

@@ -16,9 +16,11 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use fields::least_bytes;
 use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
-use lattice_cl::dirac::{Kappa, Wilson};
-use lattice_cl::host::{Boundary, Dims, GaugeConfiguration, LinkField, Spinor, WilsonForm, random, wilson};
-use lattice_cl::lattice::{Lattice, SpinorField};
+use lattice_cl::field::SpinorField;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, WilsonForm, random, wilson};
+use lattice_cl::operator::{Kappa, Wilson};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{
     CrOptions, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,

@@ -1,0 +1,243 @@
+//! The kernels of blocks of spinor fields on one device.
+
+mod division;
+mod gram_sums;
+mod matrices;
+#[cfg(test)]
+mod tests;
+
+use crate::device::{
+    Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range,
+};
+use crate::field::space::field_key;
+use crate::geometry::Layout;
+use crate::geometry::Shape;
+use crate::scalar::{Storage, StoragePrecision};
+use crate::sync::lock;
+use division::{Division, Method, piece};
+use lattice_solvers::{Advance, SquareMatrix};
+use std::sync::Mutex;
+
+pub(crate) use division::{MATRIX_TILE, can_end_blocks, ends_on_matrix_units};
+pub(crate) use gram_sums::{GramSums, PendingGram};
+pub(crate) use matrices::Matrices;
+
+const ITEMS: KernelFamily = KernelFamily::new(
+    "block",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/block.cl"),
+    ],
+);
+
+const MATRIX_UNITS: KernelFamily = KernelFamily::new(
+    "block_mma",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/quads.cl"),
+        include_str!("../../../cl/fragments.cl"),
+        include_str!("../../../cl/block_mma.cl"),
+    ],
+);
+
+const MATRIX_UNITS_IN_HALF: KernelFamily = KernelFamily::new(
+    "block_mma_half",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/quads.cl"),
+        include_str!("../../../cl/block_mma_half.cl"),
+    ],
+);
+
+/// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once
+/// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
+const REGISTERS: u32 = 168;
+
+/// The same in `cl/block_mma_half.cl`, where loads are fewer and there are to be more work-items.
+const REGISTERS_IN_HALF: u32 = 96;
+
+/// Columns whose numbers fit in the registers of `cl/block.cl`.
+const COLUMNS_OF_LIMIT: usize = 12;
+
+/// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
+fn width<T: Storage>() -> usize {
+    if T::STORAGE == StoragePrecision::Half { 12 } else { 4 }
+}
+
+/// What both programs are told.
+fn key<T: Storage>(
+    family: KernelFamily,
+    device: &Device,
+    layout: &Layout,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    field_key::<T>(family, layout)
+        .define("SOURCES", columns)
+        .define("LOCAL_SIZE", division.local)
+        .define("ALL_EXIST", u8::from(division.all_exist))
+        .define("STREAM_LINKS", 0)
+        // What comes next reads other fields first, or these from the first-level cache.
+        .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu))
+}
+
+/// That of `cl/block.cl`.
+fn items_key<T: Storage>(
+    device: &Device,
+    layout: &Layout,
+    parities: usize,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    // In single and double kernels are slower for it.
+    let small = T::STORAGE == StoragePrecision::Half
+        && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
+    let key = key::<T>(ITEMS, device, layout, columns, division)
+        .define("PIECE", piece::<T>(layout))
+        .define("SLOTS", division.slots)
+        .define("SMALL", u8::from(small))
+        .define("COPIES", division.copies)
+        .define("TILE", division.tile)
+        .define("UNROLL", u8::from(device.info().kind != DeviceKind::Cpu));
+    let limited = device.supports_register_limit() && columns <= COLUMNS_OF_LIMIT;
+    let key = if limited { key.max_registers(REGISTERS) } else { key };
+    if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key }
+}
+
+/// That of `cl/block_mma.cl` or `cl/block_mma_half.cl`.
+fn matrix_units_key<T: Storage>(
+    device: &Device,
+    layout: &Layout,
+    columns: usize,
+    division: &Division,
+) -> KernelKey {
+    let half = T::STORAGE == StoragePrecision::Half;
+    let family = if half { MATRIX_UNITS_IN_HALF } else { MATRIX_UNITS };
+    let key = key::<T>(family, device, layout, columns, division).define("ITEMS", division.local);
+    if half && device.supports_register_limit() { key.max_registers(REGISTERS_IN_HALF) } else { key }
+}
+
+/// The kernels for blocks on one slab, and the memory that they share.
+pub struct BlockKernels {
+    parities: u32,
+    blocks: u32,
+    range: Range,
+    gram: Kernel,
+    subtract: Kernel,
+    advance: Kernel,
+    sums: GramSums,
+    subtrahend: Mutex<Matrices>,
+    matrices: Mutex<Matrices>,
+}
+
+impl BlockKernels {
+    pub fn new<T: Storage>(
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        let method = Method::of::<T>(device, layout, columns);
+        Self::with::<T>(method, device, layout, parities, columns)
+    }
+
+    fn with<T: Storage>(
+        method: Method,
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        let division = Division::new::<T>(method, device, layout, parities, columns);
+        let key = match method {
+            Method::Items => items_key::<T>(device, layout, parities, columns, &division),
+            Method::MatrixUnits => matrix_units_key::<T>(device, layout, columns, &division),
+        };
+        let Division { tile, local, groups, .. } = division;
+        let program = device.program(&key)?;
+        let count = Parameter::value::<u32>;
+        let (input, output) = (Parameter::input::<T::Stored>, Parameter::output::<T::Stored>);
+        let (numbers, sums) = (Parameter::input::<f64>, Parameter::output::<f64>);
+        Ok(Self {
+            parities: parities as u32,
+            blocks: layout.blocks() as u32,
+            range: Range::groups(groups, local),
+            gram: program
+                .kernel("block_gram", &[count("parities"), count("blocks"), input("x"), sums("partials")])?,
+            subtract: program.kernel(
+                "block_subtract",
+                &[
+                    count("parities"),
+                    count("blocks"),
+                    numbers("matrices"),
+                    input("z"),
+                    output("q"),
+                    sums("partials"),
+                ],
+            )?,
+            advance: program.kernel(
+                "block_advance",
+                &[
+                    count("parities"),
+                    count("blocks"),
+                    count("with_earlier"),
+                    count("with_step"),
+                    count("overwrite"),
+                    numbers("matrices"),
+                    output("x"),
+                    output("q"),
+                    output("p"),
+                    output("o"),
+                ],
+            )?,
+            sums: GramSums::new(device, columns, tile, groups)?,
+            subtrahend: Mutex::new(Matrices::new(device, columns, 1)?),
+            matrices: Mutex::new(Matrices::new(device, columns, 4)?),
+        })
+    }
+
+    /// The sums that are under way once a Gram matrix has been started.
+    pub fn sums(&self) -> &GramSums {
+        &self.sums
+    }
+
+    /// Starts to make X†X.
+    pub fn gram(&self, x: Argument<'_>) -> Result<(), DeviceError> {
+        let [parities, blocks] = self.extent();
+        self.sums.start(|partials| self.gram.start(self.range, &[parities, blocks, x, partials]))
+    }
+
+    /// Starts Q = Q − Z D and Q†Q.
+    pub fn subtract(&self, d: &SquareMatrix, z: Argument<'_>, q: Argument<'_>) -> Result<(), DeviceError> {
+        let mut subtrahend = lock(&self.subtrahend);
+        let (matrix, [parities, blocks]) = (subtrahend.send([d])?, self.extent());
+        self.sums
+            .start(|partials| self.subtract.start(self.range, &[parities, blocks, matrix, z, q, partials]))
+    }
+
+    /// Starts X = X + O D + P E, Q T + P F in the place of O or, without one, of P, and Q = Q T if it is to be overwritten.
+    pub fn advance(
+        &self,
+        matrices: Advance<'_>,
+        [x, q, p]: [Argument<'_>; 3],
+        o: Option<Argument<'_>>,
+    ) -> Result<(), DeviceError> {
+        let Advance { earlier, step, turn, keep, overwrite } = matrices;
+        let mut there = lock(&self.matrices);
+        // The kernel does not look at those that are missing.
+        let matrices = there.send([earlier.unwrap_or(turn), step.unwrap_or(turn), turn, keep])?;
+        let [parities, blocks] = self.extent();
+        let flags = [earlier.is_some() && o.is_some(), step.is_some(), overwrite];
+        let [earlier, step, overwrite] = flags.map(|flag| Argument::value(u32::from(flag)));
+        let arguments = [parities, blocks, earlier, step, overwrite, matrices, x, q, p, o.unwrap_or(p)];
+        self.advance.start(self.range, &arguments)
+    }
+
+    /// What the kernels take of the size of a field.
+    fn extent(&self) -> [Argument<'static>; 2] {
+        [self.parities, self.blocks].map(Argument::value)
+    }
+}

@@ -1,0 +1,92 @@
+//! From a device's layout to the host's order of sites and basis of spins.
+
+use super::transfer::{self, FROM};
+use crate::device::{
+    Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Pending, PinnedBuffer, Range,
+};
+use crate::geometry::NDIM;
+use crate::geometry::{Layout, Shape};
+use crate::host::Spinor;
+use crate::scalar::Storage;
+use rayon::prelude::*;
+
+const HOST_ORDER: KernelFamily = KernelFamily::new(
+    "host_order",
+    &[include_str!("../../cl/layout.cl"), include_str!("../../cl/host_order.cl")],
+);
+
+/// Spinors that are on their way at a time: they take 3 or 6 MB of the device, and twice that of pinned memory.
+const PIECE: usize = 1 << 15;
+
+/// The key of the kernel that brings fields of this layout to the order of the host.
+pub fn host_order_key<T: Storage>(layout: &Layout, all_sites: bool) -> KernelKey {
+    let key = KernelKey::of_real::<T::Real>(HOST_ORDER)
+        .define("GROUPS", Shape::SPINOR.groups)
+        .define("GROUP", Shape::SPINOR.group)
+        .define("ALL_SITES", u8::from(all_sites));
+    FROM.define(key, layout, Shape::SPINOR)
+}
+
+/// Reads a device's part of a field, which begins with number `start` of the buffer, in lexicographic order of its sites: all sites of the slab, or those of one
+/// parity. The host copies one piece while the next is under way.
+pub fn download<T: Storage>(
+    buffer: &Buffer<T::Stored>,
+    start: usize,
+    layout: &Layout,
+    all_sites: bool,
+    spinors: &mut [Spinor<T::Real>],
+) -> Result<(), DeviceError> {
+    let device = buffer.device();
+    let parameters = [
+        Parameter::input::<T::Stored>("from"),
+        Parameter::output::<T::Real>("to"),
+        Parameter::value::<[u32; NDIM]>("extents"),
+        Parameter::value::<u32>("t_origin"),
+        Parameter::value::<u64>("start"),
+        Parameter::value::<u32>("first"),
+        Parameter::value::<u32>("count"),
+    ];
+    let key = host_order_key::<T>(layout, all_sites);
+    let kernel = transfer::kernel(device, key, "spinors_in_host_order", &parameters)?;
+    let mut ordered = Buffer::<T::Real>::uninitialised(device, REALS * spinors.len().min(PIECE))?;
+    let mut before: Option<Piece<'_, T>> = None;
+    for (k, spinors) in spinors.chunks_mut(PIECE).enumerate() {
+        let count = spinors.len();
+        let arguments = [
+            buffer.into(),
+            Argument::from(&mut ordered),
+            Argument::value(transfer::sub_extents(layout)),
+            Argument::value(layout.t_origin() as u32),
+            Argument::value(start as u64),
+            Argument::value((k * PIECE) as u32),
+            Argument::value(count as u32),
+        ];
+        kernel.start(Range::covering(count, 64), &arguments)?;
+        let pinned = PinnedBuffer::kept(device, REALS * count)?;
+        let reals = pinned.read_from_in_order(ordered.slice(..REALS * count)?)?;
+        if let Some(before) = before.replace(Piece { reals, spinors }) {
+            before.arrive()?;
+        }
+    }
+    before.map_or(Ok(()), Piece::arrive)
+}
+
+const REALS: usize = Spinor::<f64>::REALS;
+
+/// Spinors on their way.
+struct Piece<'a, T: Storage> {
+    reals: Pending<PinnedBuffer<T::Real>>,
+    spinors: &'a mut [Spinor<T::Real>],
+}
+
+impl<T: Storage> Piece<'_, T> {
+    fn arrive(self) -> Result<(), DeviceError> {
+        let reals = self.reals.wait()?;
+        self.spinors.par_iter_mut().zip(reals.as_slice().par_chunks_exact(REALS)).for_each(
+            |(spinor, reals)| {
+                bytemuck::bytes_of_mut(&mut spinor.0).copy_from_slice(bytemuck::cast_slice(reals));
+            },
+        );
+        Ok(())
+    }
+}

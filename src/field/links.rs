@@ -1,0 +1,200 @@
+//! The gauge field where the operators need it.
+
+use super::transfer;
+use crate::device::{Buffer, DeviceError};
+use crate::geometry::Shape;
+use crate::geometry::{Boundary, NDIM};
+use crate::geometry::{Lattice, LatticeError};
+use crate::host::{
+    GaugeConfiguration, LinkField, Matrix3, Reconstruction, expect_room, signed_link, unitarity,
+};
+use crate::scalar::{Storage, StoragePrecision};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The links of a configuration on the devices of a lattice, with their boundary condition. Cheap to clone.
+///
+/// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary signs on them; with fewer they
+/// are elements of SU(3), and the kernels apply the signs.
+#[derive(Clone)]
+pub struct GaugeField<T: Storage> {
+    format: LinkFormat,
+    storage: Arc<GaugeStorage<T>>,
+}
+
+/// How links are stored, whichever they are: what the kernels that load them need to know.
+#[derive(Clone)]
+pub(crate) struct LinkFormat {
+    pub lattice: Lattice,
+    pub boundary: Boundary,
+    pub reconstruction: Reconstruction,
+}
+
+pub(crate) enum GaugeStorage<T: Storage> {
+    /// Always whole matrices, in half precision too `f32`: memory of the host is not what limits the twins.
+    Host(LinkField<T::Real>),
+    Devices(Vec<Buffer<T::Stored>>),
+}
+
+impl<T: Storage> GaugeField<T> {
+    pub(super) fn new(
+        lattice: &Lattice,
+        configuration: &GaugeConfiguration,
+        boundary: Boundary,
+        reconstruction: Reconstruction,
+    ) -> Result<Self, LatticeError> {
+        let dims = lattice.dims();
+        if configuration.dims() != dims {
+            return Err(LatticeError::Dims {
+                what: "gauge configuration",
+                wanted: dims,
+                found: configuration.dims(),
+            });
+        }
+        if reconstruction != Reconstruction::None {
+            check_special_unitary::<T>(configuration, reconstruction)?;
+        }
+        if T::STORAGE == StoragePrecision::Half {
+            check_size(configuration)?;
+        }
+        let storage = if lattice.team().is_host() {
+            expect_room((NDIM * dims.volume() * size_of::<Matrix3<T::Real>>()) as u64)
+                .map_err(DeviceError::from)?;
+            GaugeStorage::Host(LinkField::new(configuration, boundary))
+        } else {
+            let signs = match reconstruction {
+                Reconstruction::None => boundary,
+                Reconstruction::Twelve | Reconstruction::Eight => Boundary::periodic(),
+            };
+            let link = |site, mu| signed_link(configuration, signs, site, mu);
+            GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
+        };
+        let format = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
+        Ok(Self { format, storage: Arc::new(storage) })
+    }
+
+    /// The lattice it lives on.
+    pub fn lattice(&self) -> &Lattice {
+        &self.format.lattice
+    }
+
+    /// The boundary condition of the fermions.
+    pub fn boundary(&self) -> Boundary {
+        self.format.boundary
+    }
+
+    /// How many reals of each link are stored.
+    pub fn reconstruction(&self) -> Reconstruction {
+        self.format.reconstruction
+    }
+
+    /// The same field in another precision, stored in as many reals.
+    pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
+        let LinkFormat { lattice, reconstruction, .. } = &self.format;
+        let reconstruction = *reconstruction;
+        let storage = match self.storage() {
+            GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
+            GaugeStorage::Devices(buffers) => {
+                let dims = lattice.dims();
+                let shape = Shape::links(reconstruction.reals());
+                let mut cast = Vec::new();
+                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
+                    let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
+                    cast.push(transfer::cast::<T, R>(buffer, &from, &to, shape, 2)?);
+                }
+                GaugeStorage::Devices(cast)
+            }
+        };
+        Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage) })
+    }
+
+    pub(crate) fn format(&self) -> &LinkFormat {
+        &self.format
+    }
+
+    pub(crate) fn storage(&self) -> &GaugeStorage<T> {
+        &self.storage
+    }
+}
+
+/// Puts links, given by site and direction, on the devices of a lattice.
+fn upload<T: Storage>(
+    lattice: &Lattice,
+    reconstruction: Reconstruction,
+    link: impl Fn(usize, usize) -> Matrix3<f64> + Sync,
+) -> Result<Vec<Buffer<T::Stored>>, DeviceError> {
+    let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
+    let values = |site: usize, components: &mut [Complex<T::Real>]| {
+        for (mu, components) in components.chunks_mut(shape.group).enumerate() {
+            components.copy_from_slice(&reconstruction.encode::<T::Real>(&link(site, mu))[..shape.group]);
+        }
+    };
+    let mut buffers = Vec::new();
+    for slab in lattice.slabs() {
+        let layout = slab.layout(dims, T::STORAGE);
+        let mut buffer = Buffer::zeroed(&slab.device, 2 * layout.half_field(shape))?;
+        transfer::upload::<T>(&mut buffer, 0, dims, &layout, shape, &[0, 1], values)?;
+        buffers.push(buffer);
+    }
+    Ok(buffers)
+}
+
+/// Refuses links that rebuilding would change by more than the precision does.
+fn check_special_unitary<T: Storage>(
+    configuration: &GaugeConfiguration,
+    reconstruction: Reconstruction,
+) -> Result<(), LatticeError> {
+    // Room for the rounding of whoever made the links, far below what the precision of a solve notices.
+    let limit = match T::STORAGE {
+        StoragePrecision::Double => 1e-12,
+        StoragePrecision::Single => 1e-5,
+        StoragePrecision::Half => 1e-4,
+    };
+    let found = unitarity(configuration);
+    let deviation = found.unitarity_deviation.max(found.determinant_deviation);
+    // So put that NaN is refused as well.
+    if found.unitarity_deviation <= limit && found.determinant_deviation <= limit {
+        return Ok(());
+    }
+    Err(LatticeError::NotSpecialUnitary { reals: reconstruction.reals(), deviation, limit })
+}
+
+/// Refuses links with elements that fixed point cannot hold; a rounding's worth above 1 is stored as 1.
+fn check_size(configuration: &GaugeConfiguration) -> Result<(), LatticeError> {
+    let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
+    let size = |k: usize| {
+        let elements = configuration.link(k / NDIM, k % NDIM).0;
+        elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, f64::max)
+    };
+    let found = links.map(size).reduce(|| 0.0, f64::max);
+    if found <= 1.0 + 1e-4 { Ok(()) } else { Err(LatticeError::LinkTooLarge { found }) }
+}
+
+impl Lattice {
+    /// Puts the links of a configuration on the devices, in precision `T`, all 18 reals of each.
+    ///
+    /// # Errors
+    /// When the configuration has other extents, or a device fails.
+    pub fn gauge<T: Storage>(
+        &self,
+        configuration: &GaugeConfiguration,
+        boundary: Boundary,
+    ) -> Result<GaugeField<T>, LatticeError> {
+        self.gauge_in(configuration, boundary, Reconstruction::None)
+    }
+
+    /// As [`gauge`](Self::gauge), with fewer reals stored for each link: less memory to read for every hop.
+    ///
+    /// # Errors
+    /// As [`gauge`](Self::gauge), and when links deviate from SU(3) by more than
+    /// 1e-12 (double), 1e-5 (single) or 1e-4 (half), or have elements that half precision cannot hold.
+    pub fn gauge_in<T: Storage>(
+        &self,
+        configuration: &GaugeConfiguration,
+        boundary: Boundary,
+        reconstruction: Reconstruction,
+    ) -> Result<GaugeField<T>, LatticeError> {
+        GaugeField::new(self, configuration, boundary, reconstruction)
+    }
+}

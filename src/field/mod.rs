@@ -1,0 +1,29 @@
+//! Fields on a lattice that is spread over a team of devices, or on the host.
+//!
+//! Nothing above this module but the stencil of [`operator`](crate::operator) knows how many devices there are.
+
+mod columns;
+mod halo;
+mod host_order;
+mod links;
+mod parity;
+mod space;
+mod spin_basis;
+mod spinor;
+mod spinors;
+mod transfer;
+
+pub(crate) use columns::{
+    GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
+};
+pub(crate) use halo::{Halo, Packing};
+pub(crate) use host_order::host_order_key;
+pub use links::GaugeField;
+pub(crate) use links::{GaugeStorage, LinkFormat};
+pub use parity::ParityField;
+pub use space::{ParitySpace, SpinorSpace};
+pub(crate) use space::{field_key, matrix, space_key, sum_of_slabs};
+pub use spinor::SpinorField;
+pub use spinors::{RESTORING_A_FIELD, StoredField};
+pub(crate) use spinors::{Sites, Spinors};
+pub(crate) use transfer::conversion_key;

@@ -1,0 +1,143 @@
+//! Half of a fermion field: the sites of one parity.
+
+use super::spinors::expect_count;
+use super::spinors::{Field, Sites, Spinors, StoredField};
+use crate::device::DeviceError;
+use crate::geometry::Lattice;
+use crate::geometry::LatticeError;
+use crate::host::Spinor;
+use crate::scalar::Storage;
+use std::fmt;
+
+/// One Dirac spinor with colour for each even, or each odd site of a lattice, on its devices; or several such fields, that the
+/// hop is applied to at once.
+pub struct ParityField<T: Storage> {
+    pub(crate) spinors: Spinors<T>,
+}
+
+impl<T: Storage> ParityField<T> {
+    pub(crate) fn zero(lattice: &Lattice, parity: usize, sources: usize) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), sources)? })
+    }
+
+    /// To be overwritten.
+    pub(crate) fn uninitialised(
+        lattice: &Lattice,
+        parity: usize,
+        sources: usize,
+    ) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::uninitialised(lattice, Sites::Parity(parity), sources)? })
+    }
+
+    pub(super) fn from_host(
+        lattice: &Lattice,
+        parity: usize,
+        sources: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::from_host(lattice, Sites::Parity(parity), sources, spinors)? })
+    }
+
+    /// The lattice it lives on.
+    pub fn lattice(&self) -> &Lattice {
+        self.spinors.lattice()
+    }
+
+    /// 0 for the even sites, 1 for the odd ones.
+    pub fn parity(&self) -> usize {
+        self.spinors.sites().parities()[0]
+    }
+
+    /// How many fields these are.
+    pub fn sources(&self) -> usize {
+        self.spinors.sources()
+    }
+
+    /// The values on the host, one spinor for each site of this parity in lexicographic order; of several fields one after the
+    /// other.
+    pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
+        self.spinors.to_host()
+    }
+
+    /// The same field in another precision.
+    pub fn cast<R: Storage>(&self) -> Result<ParityField<R>, DeviceError> {
+        Ok(ParityField { spinors: self.spinors.cast()? })
+    }
+
+    /// to = this field, in the precision of `to`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or sites.
+    pub fn cast_to<R: Storage>(&self, to: &mut ParityField<R>) -> Result<(), DeviceError> {
+        self.spinors.cast_to(&mut to.spinors)
+    }
+}
+
+impl<T: Storage> Field<T> for ParityField<T> {
+    fn wrap(spinors: Spinors<T>) -> Self {
+        Self { spinors }
+    }
+
+    fn spinors(&self) -> &Spinors<T> {
+        &self.spinors
+    }
+
+    fn spinors_mut(&mut self) -> &mut Spinors<T> {
+        &mut self.spinors
+    }
+}
+
+impl<T: Storage> StoredField for ParityField<T> {
+    fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        self.spinors.to_bytes()
+    }
+
+    fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.spinors.set_bytes(bytes)
+    }
+}
+
+impl<T: Storage> fmt::Debug for ParityField<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dims, sources) = (self.lattice().dims(), self.sources());
+        write!(f, "ParityField({dims} parity {} {} × {sources})", self.parity(), T::STORAGE)
+    }
+}
+
+impl Lattice {
+    /// The part of a spinor field on the sites of one parity, with these values, one for each of these sites in
+    /// lexicographic order.
+    ///
+    /// # Errors
+    /// When there is not one spinor for each second site, or a device fails.
+    pub fn parity_from_host<T: Storage>(
+        &self,
+        parity: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<ParityField<T>, LatticeError> {
+        self.parities_from_host(parity, 1, spinors)
+    }
+
+    /// This many fields on the sites of one parity, equal to zero.
+    pub fn parities<T: Storage>(
+        &self,
+        parity: usize,
+        sources: usize,
+    ) -> Result<ParityField<T>, LatticeError> {
+        Ok(ParityField::zero(self, parity, sources)?)
+    }
+
+    /// As [`parity_from_host`](Self::parity_from_host) for this many fields, the values of one after those of the other.
+    ///
+    /// # Errors
+    /// As [`parity_from_host`](Self::parity_from_host).
+    pub fn parities_from_host<T: Storage>(
+        &self,
+        parity: usize,
+        sources: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<ParityField<T>, LatticeError> {
+        expect_count(self, sources * self.dims().volume() / 2, spinors.len())?;
+        Ok(ParityField::from_host(self, parity, sources, spinors)?)
+    }
+}

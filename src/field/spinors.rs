@@ -1,0 +1,518 @@
+//! Spinors on some of the sites of a lattice, one field or several: what the public types of fields are made of.
+
+use super::spin_basis;
+use super::{host_order, transfer};
+use crate::device::{Buffer, Device, DeviceError, check_length};
+use crate::geometry::Lattice;
+use crate::geometry::LatticeError;
+use crate::geometry::Shape;
+use crate::geometry::Slab;
+use crate::geometry::{Dims, NDIM};
+use crate::host::{Spinor, expect_room};
+use crate::scalar::{Storage, StoragePrecision};
+use bytemuck::Zeroable;
+use num_traits::One;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// What [`DeviceError::LengthMismatch`] says was tried with bytes that are not those of a kept field.
+pub const RESTORING_A_FIELD: &str = "restore a field";
+
+/// The sites that a field lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sites {
+    All,
+    /// Those of one parity, 0 for even ones.
+    Parity(usize),
+}
+
+impl Sites {
+    pub fn parities(self) -> &'static [usize] {
+        match self {
+            Sites::All => &[0, 1],
+            Sites::Parity(0) => &[0],
+            Sites::Parity(_) => &[1],
+        }
+    }
+
+    /// Of `count` sites of the lattice.
+    pub fn of(self, count: usize) -> usize {
+        count * self.parities().len() / 2
+    }
+}
+
+/// One field, or several side by side, on the same sites of a lattice.
+pub struct Spinors<T: Storage> {
+    lattice: Lattice,
+    sites: Sites,
+    /// How many fields these are.
+    sources: usize,
+    storage: SpinorStorage<T>,
+}
+
+enum SpinorStorage<T: Storage> {
+    /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
+    Host(Vec<Spinor<T::Real>>),
+    /// One buffer for each slab of the lattice, in it one field after the other, in the basis of [`spin_basis`].
+    Devices(Vec<Buffer<T::Stored>>),
+}
+
+/// A public type of field, as a [`SpinorSpace`](super::SpinorSpace) makes its vectors of it.
+pub trait Field<T: Storage> {
+    fn wrap(spinors: Spinors<T>) -> Self;
+
+    fn spinors(&self) -> &Spinors<T>;
+
+    fn spinors_mut(&mut self) -> &mut Spinors<T>;
+}
+
+/// A field as the bytes of its storage, whichever its precision and its sites: to be kept and taken back where it is stored in the same way.
+pub trait StoredField {
+    /// The bytes.
+    ///
+    /// # Errors
+    /// When a device fails.
+    fn to_bytes(&self) -> Result<Vec<u8>, DeviceError>;
+
+    /// Takes them back.
+    ///
+    /// # Errors
+    /// When there are not as many as the storage has, or a device fails.
+    fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError>;
+}
+
+impl<T: Storage> Spinors<T> {
+    pub fn zero(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::zeroed, lattice, sites, sources)
+    }
+
+    /// To be overwritten.
+    pub fn uninitialised(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::uninitialised, lattice, sites, sources)
+    }
+
+    fn made_of(
+        buffer: impl Fn(&Device, usize) -> Result<Buffer<T::Stored>, DeviceError>,
+        lattice: &Lattice,
+        sites: Sites,
+        sources: usize,
+    ) -> Result<Self, DeviceError> {
+        let dims = lattice.dims();
+        let storage = if lattice.team().is_host() {
+            let count = sources * sites.of(dims.volume());
+            expect_room((count * size_of::<Spinor<T::Real>>()) as u64)?;
+            SpinorStorage::Host(vec![Spinor::default(); count])
+        } else {
+            let buffers = lattice.slabs().iter().map(|slab| {
+                let half_field = slab.layout(dims, T::STORAGE).half_field(Shape::SPINOR);
+                buffer(&slab.device, sources * sites.parities().len() * half_field)
+            });
+            SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
+        };
+        Ok(Self { lattice: lattice.clone(), sites, sources, storage })
+    }
+
+    pub fn set_zero(&mut self) -> Result<(), DeviceError> {
+        match &mut self.storage {
+            SpinorStorage::Host(own) => own.fill(Spinor::default()),
+            SpinorStorage::Devices(buffers) => {
+                buffers.iter_mut().try_for_each(|buffer| buffer.fill(T::Stored::zeroed()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One field that is zero but for one component of one site, which is 1.
+    pub fn point(
+        lattice: &Lattice,
+        site: [usize; NDIM],
+        spin: usize,
+        colour: usize,
+    ) -> Result<Self, DeviceError> {
+        let dims = lattice.dims();
+        let mut spinor = Spinor::<T::Real>::default();
+        spinor.0[spin][colour].re = T::Real::one();
+        let mut field = Self::zero(lattice, Sites::All, 1)?;
+        match &mut field.storage {
+            SpinorStorage::Host(own) => own[dims.site(site)] = spinor,
+            SpinorStorage::Devices(buffers) => {
+                let spinor = spin_basis::turn(&spinor);
+                let [x, y, z, t] = site;
+                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
+                    if (slab.t_origin..slab.t_origin + slab.t_extent).contains(&t) {
+                        let layout = slab.layout(dims, T::STORAGE);
+                        let place = layout.place([x, y, z, t - slab.t_origin]);
+                        let components = spinor.0.as_flattened();
+                        transfer::upload_site::<T>(buffer, &layout, Shape::SPINOR, place, components)?;
+                    }
+                }
+            }
+        }
+        Ok(field)
+    }
+
+    /// `spinors` has one field after the other, the sites of each in lexicographic order.
+    pub fn from_host(
+        lattice: &Lattice,
+        sites: Sites,
+        sources: usize,
+        spinors: &[Spinor<T::Real>],
+    ) -> Result<Self, DeviceError> {
+        let dims = lattice.dims();
+        let mut field = Self::zero(lattice, sites, sources)?;
+        match &mut field.storage {
+            SpinorStorage::Host(own) => own.copy_from_slice(spinors),
+            SpinorStorage::Devices(buffers) => {
+                let parities = sites.parities();
+                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
+                    let layout = slab.layout(dims, T::STORAGE);
+                    for (source, spinors) in spinors.chunks(sites.of(dims.volume())).enumerate() {
+                        let start = source * parities.len() * layout.half_field(Shape::SPINOR);
+                        let values = |site: usize, values: &mut [_]| {
+                            // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+                            let spinor = spin_basis::turn(&spinors[sites.of(site)]);
+                            values.copy_from_slice(spinor.0.as_flattened());
+                        };
+                        transfer::upload::<T>(buffer, start, dims, &layout, Shape::SPINOR, parities, values)?;
+                    }
+                }
+            }
+        }
+        Ok(field)
+    }
+
+    pub fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+
+    pub fn sites(&self) -> Sites {
+        self.sites
+    }
+
+    pub fn sources(&self) -> usize {
+        self.sources
+    }
+
+    /// The data of fields of a lattice whose team is the host.
+    ///
+    /// # Panics
+    /// This and the three below when the fields are not there: fields of one lattice are all in one place.
+    pub fn on_host(&self) -> &[Spinor<T::Real>] {
+        match &self.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    pub fn on_host_mut(&mut self) -> &mut [Spinor<T::Real>] {
+        match &mut self.storage {
+            SpinorStorage::Host(spinors) => spinors,
+            SpinorStorage::Devices(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    /// One buffer for each slab of the lattice.
+    pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
+        match &self.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    pub fn on_devices_mut(&mut self) -> &mut [Buffer<T::Stored>] {
+        match &mut self.storage {
+            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
+        }
+    }
+
+    /// The bytes of the storage, slab by slab.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
+        expect_room(self.storage_bytes() as u64)?;
+        let mut bytes = Vec::with_capacity(self.storage_bytes());
+        match &self.storage {
+            SpinorStorage::Host(own) => {
+                own.iter().for_each(|spinor| bytes.extend_from_slice(bytemuck::bytes_of(&spinor.0)));
+            }
+            SpinorStorage::Devices(buffers) => {
+                for buffer in buffers {
+                    bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The reverse of [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Errors
+    /// When there are not as many bytes as the storage has, or a device fails.
+    pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        check_length(RESTORING_A_FIELD, self.storage_bytes(), bytes.len())?;
+        match &mut self.storage {
+            SpinorStorage::Host(own) => {
+                for (spinor, bytes) in own.iter_mut().zip(bytes.chunks(size_of::<Spinor<T::Real>>())) {
+                    bytemuck::bytes_of_mut(&mut spinor.0).copy_from_slice(bytes);
+                }
+            }
+            SpinorStorage::Devices(buffers) => {
+                let mut rest = bytes;
+                for buffer in buffers {
+                    let (part, others) = rest.split_at(buffer.len() * size_of::<T::Stored>());
+                    let mut numbers = vec![T::Stored::default(); buffer.len()];
+                    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(part);
+                    buffer.write(&numbers)?;
+                    rest = others;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn storage_bytes(&self) -> usize {
+        match &self.storage {
+            SpinorStorage::Host(own) => size_of_val(&own[..]),
+            SpinorStorage::Devices(buffers) => {
+                buffers.iter().map(|buffer| buffer.len() * size_of::<T::Stored>()).sum()
+            }
+        }
+    }
+
+    /// One field after the other, the sites of each in lexicographic order.
+    pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
+        let count = self.sources * self.sites.of(self.lattice.dims().volume());
+        let mut spinors = Vec::new();
+        // By all threads: to touch fresh memory for the first time takes longer than the transfer.
+        rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
+        self.copy_to_host(&mut spinors)?;
+        Ok(spinors)
+    }
+
+    /// As [`to_host`](Self::to_host), into memory that is there.
+    ///
+    /// # Panics
+    /// When it has not as many spinors.
+    pub fn copy_to_host(&self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
+        let buffers = match &self.storage {
+            SpinorStorage::Host(own) => {
+                spinors.copy_from_slice(own);
+                return Ok(());
+            }
+            SpinorStorage::Devices(buffers) => buffers,
+        };
+        let dims = self.lattice.dims();
+        let sites = self.sites.of(dims.volume());
+        assert_eq!(spinors.len(), self.sources * sites, "one spinor for each site");
+        for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
+            let layout = slab.layout(dims, T::STORAGE);
+            let first = slab.t_origin * sites / dims[3];
+            for (source, spinors) in spinors.chunks_mut(sites).enumerate() {
+                let part = &mut spinors[first..first + self.sites.of(layout.volume())];
+                let start = source * self.sites.parities().len() * layout.half_field(Shape::SPINOR);
+                host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// to = the part of these fields, which are on all sites, on the sites of `to`. Nothing passes through the host.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices, or there are not as many of one as of the other.
+    pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
+        let pieces = to.pieces_of(self);
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
+                let sites = sites_of(&self.lattice, pieces.parity, self.sources);
+                own.par_iter_mut().zip(sites).for_each(|(own, site)| *own = all[site]);
+            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
+                for (k, slab) in self.lattice.slabs().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(slab) {
+                        own[k].slice_mut(in_own)?.copy_from(all[k].slice(in_all)?)?;
+                    }
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    /// The reverse: the part of these fields, which are on all sites, on the sites of `from` becomes `from`.
+    ///
+    /// # Panics
+    /// As [`copy_parity_to`](Self::copy_parity_to).
+    pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
+        let pieces = from.pieces_of(self);
+        match (&mut self.storage, &from.storage) {
+            (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
+                let sites: Vec<usize> = sites_of(&self.lattice, pieces.parity, self.sources).collect();
+                sites.into_iter().zip(own).for_each(|(site, own)| all[site] = *own);
+            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
+                for (k, slab) in self.lattice.slabs().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(slab) {
+                        all[k].slice_mut(in_all)?.copy_from(own[k].slice(in_own)?)?;
+                    }
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    /// Of these fields that of number `source` becomes `from`. Nothing passes through the host.
+    ///
+    /// # Panics
+    /// This and [`copy_source_to`](Self::copy_source_to) when the fields live on different lattices or sites, the other is not one field, or there is none of
+    /// that number.
+    pub fn copy_source_from(&mut self, source: usize, from: &Self) -> Result<(), DeviceError> {
+        self.check_source(source, from);
+        match (&mut self.storage, &from.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(from)) => {
+                own[source * from.len()..][..from.len()].copy_from_slice(from);
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(from)) => {
+                for (own, from) in own.iter_mut().zip(from) {
+                    let start = source * from.len();
+                    own.slice_mut(start..start + from.len())?.copy_from(from)?;
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    /// to = that of these fields with number `source`. Nothing passes through the host.
+    pub fn copy_source_to(&self, source: usize, to: &mut Self) -> Result<(), DeviceError> {
+        self.check_source(source, to);
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(to)) => {
+                let count = to.len();
+                to.copy_from_slice(&own[source * count..][..count]);
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => {
+                for (own, to) in own.iter().zip(to) {
+                    let start = source * to.len();
+                    to.copy_from(own.slice(start..start + to.len())?)?;
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+
+    fn check_source(&self, source: usize, one: &Self) {
+        self.lattice.expect_same(&one.lattice);
+        assert_eq!((self.sites, 1), (one.sites, one.sources), "sites and number of fields");
+        assert!(source < self.sources, "source {source} of {}", self.sources);
+    }
+
+    /// Where these fields of one parity lie in `all`.
+    fn pieces_of(&self, all: &Self) -> Pieces {
+        self.lattice.expect_same(&all.lattice);
+        assert_eq!(self.sources, all.sources, "number of fields");
+        match (self.sites, all.sites) {
+            (Sites::Parity(parity), Sites::All) => {
+                Pieces { parity, sources: self.sources, dims: self.lattice.dims(), precision: T::STORAGE }
+            }
+            (own, all) => panic!("{own:?} is no parity of {all:?}"),
+        }
+    }
+
+    /// The same fields in another precision.
+    pub fn cast<R: Storage>(&self) -> Result<Spinors<R>, DeviceError> {
+        let mut cast = Spinors::zero(&self.lattice, self.sites, self.sources)?;
+        self.cast_to(&mut cast)?;
+        Ok(cast)
+    }
+
+    /// to = these fields, in the precision of `to`.
+    ///
+    /// # Panics
+    /// When the fields live on different lattices or sites, or there are not as many of one as of the other.
+    pub fn cast_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.convert(to, false)
+    }
+
+    /// to = to + these fields, in the precision of `to`, which is not half.
+    ///
+    /// # Panics
+    /// As [`cast_to`](Self::cast_to).
+    pub fn add_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.convert(to, true)
+    }
+
+    fn convert<R: Storage>(&self, to: &mut Spinors<R>, add: bool) -> Result<(), DeviceError> {
+        self.lattice.expect_same(&to.lattice);
+        assert_eq!((self.sites, self.sources), (to.sites, to.sources), "sites and number of fields");
+        match (&self.storage, &mut to.storage) {
+            (SpinorStorage::Host(own), SpinorStorage::Host(other)) => {
+                other.par_iter_mut().zip(own).for_each(|(to, from)| {
+                    let from: Spinor<R::Real> = from.cast();
+                    *to = if add {
+                        Spinor::from_fn(|spin, colour| to.0[spin][colour] + from.0[spin][colour])
+                    } else {
+                        from
+                    };
+                });
+            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => {
+                let dims = self.lattice.dims();
+                let parities = self.sources * self.sites.parities().len();
+                for (slab, (own, other)) in self.lattice.slabs().iter().zip(own.iter().zip(other)) {
+                    let layouts = [slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE)];
+                    transfer::cast_into::<T, R>(
+                        own,
+                        other,
+                        layouts.each_ref(),
+                        Shape::SPINOR,
+                        parities,
+                        add,
+                    )?;
+                }
+            }
+            _ => unreachable!("{ONE_PLACE}"),
+        }
+        Ok(())
+    }
+}
+
+const ONE_PLACE: &str = "fields of one lattice are in one place";
+
+/// One parity of some fields in a device's memory.
+struct Pieces {
+    parity: usize,
+    sources: usize,
+    dims: Dims,
+    precision: StoragePrecision,
+}
+
+impl Pieces {
+    /// For each field where it lies in a buffer of all sites, and where in one of its own parity.
+    fn ranges(&self, slab: &Slab) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let size = slab.layout(self.dims, self.precision).half_field(Shape::SPINOR);
+        let range = move |k: usize| k * size..(k + 1) * size;
+        let parity = self.parity;
+        (0..self.sources).map(move |source| (range(2 * source + parity), range(source)))
+    }
+}
+
+/// The sites of a parity in each of some fields that lie one after the other.
+fn sites_of(lattice: &Lattice, parity: usize, sources: usize) -> impl IndexedParallelIterator<Item = usize> {
+    let dims = lattice.dims();
+    let half = dims.volume() / 2;
+    (0..sources * half).into_par_iter().map(move |k| {
+        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+        let first = 2 * (k % half);
+        k / half * dims.volume() + first + (dims.parity(first) + parity) % 2
+    })
+}
+
+/// Fails unless there is one spinor for each site.
+pub(super) fn expect_count(lattice: &Lattice, wanted: usize, found: usize) -> Result<(), LatticeError> {
+    if wanted == found {
+        return Ok(());
+    }
+    Err(LatticeError::SpinorCount { dims: lattice.dims(), wanted, found })
+}

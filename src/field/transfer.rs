@@ -1,0 +1,273 @@
+//! From the host's order of sites to a device's layout, and from one layout to another.
+
+use crate::device::{
+    Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
+};
+use crate::geometry::{Dims, NDIM};
+use crate::geometry::{Layout, Place, Shape};
+use crate::scalar::{Half, Real, Storage};
+use crate::sync::lock;
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+const CONVERT: KernelFamily =
+    KernelFamily::new("convert", &[include_str!("../../cl/layout.cl"), include_str!("../../cl/convert.cl")]);
+
+/// Numbers that are converted at a time: a configuration is never held a second time as a whole.
+const STAGING_NUMBERS: usize = 1 << 21;
+
+/// Fills a device's part of a field, the sites of `parities` one after the other, from number `start` of the buffer on:
+/// `values(site of the whole lattice, components)` says which they are.
+pub fn upload<T: Storage>(
+    buffer: &mut Buffer<T::Stored>,
+    start: usize,
+    dims: Dims,
+    layout: &Layout,
+    shape: Shape,
+    parities: &[usize],
+    values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
+) -> Result<(), DeviceError> {
+    let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
+    let chunk = layout.chunk().unwrap_or(1);
+    let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
+    let stretches = stretches(layout, shape);
+    // The same memory for all pieces: fresh one takes longer to be touched for the first time than to be filled.
+    let most = piece.min(blocks) * lanes;
+    let widest = stretches.iter().map(|stretch| stretch.components).max().unwrap_or(0);
+    let mut sites = vec![Complex::default(); most * components];
+    let mut staged = vec![T::Stored::default(); 2 * most * widest];
+    for (part, &parity) in parities.iter().enumerate() {
+        let start = start + part * layout.half_field(shape);
+        for first in (0..blocks).step_by(piece) {
+            let count = piece.min(blocks - first);
+            let sites = &mut sites[..count * lanes * components];
+            sites.par_chunks_mut(components).enumerate().for_each(|(k, components)| {
+                let place = Place { parity, block: first + k / lanes, lane: k % lanes };
+                values(dims.site(global_coordinates(layout, place)), components);
+            });
+            let units: Vec<T::Real> =
+                sites.par_chunks(components).map(|site| unit::<T>(layout, shape, site)).collect();
+            let stored = |k: usize, component: usize| {
+                let z = sites[k * components + component];
+                [z.re, z.im].map(|value| T::store(value, units[k]))
+            };
+            for stretch in &stretches {
+                let staged = &mut staged[..2 * count * lanes * stretch.components];
+                let sites_of_step = stretch.blocks * lanes;
+                staged.par_chunks_mut(2 * sites_of_step * stretch.components).enumerate().for_each(
+                    |(step, staged)| {
+                        for &(site, component, [re, im]) in &stretch.numbers {
+                            [staged[re], staged[im]] = stored(step * sites_of_step + site, component);
+                        }
+                    },
+                );
+                write(buffer, start + stretch.start(layout, shape, first), staged)?;
+            }
+            if layout.has_units(shape) {
+                let offset = layout.unit_offset(shape, Place { parity: 0, block: first, lane: 0 });
+                write(buffer, start + offset, bytemuck::cast_slice(&units))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets one site of a field, in the slab at `place`.
+pub fn upload_site<T: Storage>(
+    buffer: &mut Buffer<T::Stored>,
+    layout: &Layout,
+    shape: Shape,
+    place: Place,
+    components: &[Complex<T::Real>],
+) -> Result<(), DeviceError> {
+    let unit = unit::<T>(layout, shape, components);
+    for (component, z) in components.iter().enumerate() {
+        for (offset, value) in layout.offsets(shape, component, place).into_iter().zip([z.re, z.im]) {
+            write(buffer, offset, &[T::store(value, unit)])?;
+        }
+    }
+    if layout.has_units(shape) {
+        write(buffer, layout.unit_offset(shape, place), bytemuck::cast_slice(&[unit]))?;
+    }
+    Ok(())
+}
+
+fn write<S: bytemuck::Pod>(buffer: &mut Buffer<S>, offset: usize, numbers: &[S]) -> Result<(), DeviceError> {
+    buffer.slice_mut(offset..offset + numbers.len())?.write(numbers)
+}
+
+/// Components that are stored without a gap for all blocks of a parity.
+struct Stretch {
+    /// The first of the components that it has.
+    component: usize,
+    components: usize,
+    /// Blocks whose numbers are among each other: those of a chunk, or one.
+    blocks: usize,
+    /// Site, component, and how far from the first number its parts are, for all numbers of these blocks. From chunk to chunk, or block to block,
+    /// it is the same.
+    numbers: Vec<(usize, usize, [usize; 2])>,
+}
+
+impl Stretch {
+    fn new(layout: &Layout, shape: Shape, component: usize, components: usize, blocks: usize) -> Self {
+        let lanes = layout.lanes();
+        let mut stretch = Self { component, components, blocks, numbers: Vec::new() };
+        let start = stretch.start(layout, shape, 0);
+        let number = |k: usize| {
+            let (site, component) = (k / components, component + k % components);
+            let place = Place { parity: 0, block: site / lanes, lane: site % lanes };
+            (site, component, layout.offsets(shape, component, place).map(|offset| offset - start))
+        };
+        stretch.numbers = (0..blocks * lanes * components).map(number).collect();
+        stretch
+    }
+
+    /// Where it begins for the blocks from this one on, counted in stored numbers.
+    fn start(&self, layout: &Layout, shape: Shape, block: usize) -> usize {
+        layout.offsets(shape, self.component, Place { parity: 0, block, lane: 0 })[0]
+    }
+}
+
+/// All chunks; or the vectors of each kind; with several lanes the groups.
+fn stretches(layout: &Layout, shape: Shape) -> Vec<Stretch> {
+    if let Some(blocks) = layout.chunk() {
+        return vec![Stretch::new(layout, shape, 0, shape.components(), blocks)];
+    }
+    let widest = if layout.lanes() == 1 { layout.pack() } else { shape.group };
+    let in_group = move |group: usize| {
+        (0..shape.group).step_by(widest).map(move |c| {
+            Stretch::new(layout, shape, group * shape.group + c, widest.min(shape.group - c), 1)
+        })
+    };
+    (0..shape.groups).flat_map(in_group).collect()
+}
+
+/// The unit in which the numbers of a site are stored; it has no meaning where numbers are stored as they are.
+fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) -> T::Real {
+    let unit = if layout.has_units(shape) {
+        Half::unit(site.iter().flat_map(|z| [z.re, z.im]).map(|value| value.to_f64() as f32))
+    } else {
+        1.0 / Half::LARGEST
+    };
+    T::Real::from_f64(unit.into())
+}
+
+/// The same part of a field, of `parities` parities, in another precision and the layout that goes with it.
+pub fn cast<T: Storage, R: Storage>(
+    buffer: &Buffer<T::Stored>,
+    from: &Layout,
+    to: &Layout,
+    shape: Shape,
+    parities: usize,
+) -> Result<Buffer<R::Stored>, DeviceError> {
+    let mut target = Buffer::zeroed(buffer.device(), parities * to.half_field(shape))?;
+    cast_into::<T, R>(buffer, &mut target, [from, to], shape, parities, false)?;
+    Ok(target)
+}
+
+/// As [`cast`], into a buffer of that layout, or onto what is in it, which is not half precision.
+pub fn cast_into<T: Storage, R: Storage>(
+    buffer: &Buffer<T::Stored>,
+    target: &mut Buffer<R::Stored>,
+    [from, to]: [&Layout; 2],
+    shape: Shape,
+    parities: usize,
+    add: bool,
+) -> Result<(), DeviceError> {
+    let parameters = [
+        Parameter::input::<T::Stored>("from"),
+        Parameter::output::<R::Stored>("to"),
+        Parameter::value::<[u32; NDIM]>("from_extents"),
+        Parameter::value::<[u32; NDIM]>("to_extents"),
+        Parameter::value::<u32>("parities"),
+    ];
+    let key = conversion_key([from, to], shape, add);
+    let kernel = kernel(buffer.device(), key, "convert_field", &parameters)?;
+    let sites = parities * to.blocks() * to.lanes();
+    let arguments = [
+        buffer.into(),
+        target.into(),
+        Argument::value(sub_extents(from)),
+        Argument::value(sub_extents(to)),
+        Argument::value(parities as u32),
+    ];
+    kernel.start(Range::covering(sites, 64), &arguments)
+}
+
+/// The key of the kernel that brings fields of one layout to another.
+pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> KernelKey {
+    let key = KernelKey::of_real::<f64>(CONVERT)
+        .define("GROUPS", shape.groups)
+        .define("GROUP", shape.group)
+        .define("ADD", u8::from(add));
+    let key = FROM.define(key, from, shape);
+    TO.define(key, to, shape)
+}
+
+/// What kernels are told of a layout: the names of type, units, sub-lattices, most numbers in a vector, sites in a chunk.
+pub struct LayoutMacros([&'static str; 8]);
+
+/// Of the layout of the field that is read.
+pub const FROM: LayoutMacros = LayoutMacros([
+    "FROM",
+    "FROM_UNITS",
+    "FROM_NX",
+    "FROM_NY",
+    "FROM_NZ",
+    "FROM_NT",
+    "FROM_PACK",
+    "FROM_CHUNK",
+]);
+
+/// Of the layout of the field that is written.
+const TO: LayoutMacros =
+    LayoutMacros(["TO", "TO_UNITS", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"]);
+
+impl LayoutMacros {
+    /// Defines them.
+    pub fn define(&self, key: KernelKey, layout: &Layout, shape: Shape) -> KernelKey {
+        let [name, units, numbers @ ..] = self.0;
+        let [nx, ny, nz, nt] = layout.cuts();
+        let chunk = layout.chunk().unwrap_or(0);
+        let key = key
+            .define(name, layout.precision().opencl_name())
+            .define(units, u8::from(layout.has_units(shape)));
+        let values = [nx, ny, nz, nt, layout.pack(), chunk];
+        numbers.into_iter().zip(values).fold(key, |key, (name, value)| key.define(name, value))
+    }
+}
+
+/// Extents of sub-lattices, as kernels take them.
+pub fn sub_extents(layout: &Layout) -> [u32; NDIM] {
+    layout.sub_extents().map(|extent| extent as u32)
+}
+
+/// The kernels that a device has used here: a solve converts again and again.
+#[derive(Default)]
+struct Kernels(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
+
+/// A kernel of a device, made when it is wanted first.
+pub fn kernel(
+    device: &Device,
+    key: KernelKey,
+    name: &str,
+    parameters: &[Parameter],
+) -> Result<Arc<Kernel>, DeviceError> {
+    let made = device.attached(|_| Ok::<_, DeviceError>(Kernels::default()))?;
+    let mut made = lock(&made.0);
+    if let Some(kernel) = made.get(&key) {
+        return Ok(kernel.clone());
+    }
+    let kernel = Arc::new(device.program(&key)?.kernel(name, parameters)?);
+    made.insert(key, kernel.clone());
+    Ok(kernel)
+}
+
+/// Coordinates in the whole lattice of a place in the slab.
+fn global_coordinates(layout: &Layout, place: Place) -> [usize; NDIM] {
+    let mut coordinates = layout.coordinates(place);
+    coordinates[3] += layout.t_origin();
+    coordinates
+}

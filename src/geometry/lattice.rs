@@ -1,0 +1,149 @@
+//! The lattice on the devices of a team.
+
+use super::layout::split_time;
+use super::{Dims, NDIM, Slab};
+use crate::device::{DeviceError, Team};
+use crate::scalar::StoragePrecision;
+use std::sync::Arc;
+
+/// A lattice of given extents on the devices of a team. Cheap to clone.
+#[derive(Clone)]
+pub struct Lattice {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    team: Team,
+    dims: Dims,
+    slabs: Vec<Slab>,
+}
+
+/// Why a field cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LatticeError {
+    /// A field was given data of another lattice.
+    #[error("the lattice is {wanted}, the {what} is of {found}")]
+    Dims {
+        /// What was given.
+        what: &'static str,
+        /// The lattice's extents.
+        wanted: Dims,
+        /// The extents found.
+        found: Dims,
+    },
+    /// Not one spinor for each site.
+    #[error("fields on a {dims} lattice need {wanted} spinors, but {found} were given")]
+    SpinorCount {
+        /// The lattice's extents.
+        dims: Dims,
+        /// One for each site and field.
+        wanted: usize,
+        /// The spinors given.
+        found: usize,
+    },
+    /// A link that half precision has no number for.
+    #[error(
+        "a link has an element of size {found:.6}, and half precision has numbers up to 1 only; store the links in single or \
+         double, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
+    )]
+    LinkTooLarge {
+        /// Size of the largest real or imaginary part.
+        found: f64,
+    },
+    /// Links that are not in SU(3) accurately enough to be stored in fewer than 18 reals.
+    #[error(
+        "links deviate from SU(3) by {deviation:.1e}, too much to be stored in {reals} reals (limit {limit:.1e}); \
+         store all 18, or re-unitarise the configuration (`cr-solve convert --reunitarise`)"
+    )]
+    NotSpecialUnitary {
+        /// Reals of each link that were asked for.
+        reals: usize,
+        /// The largest deviation of any link.
+        deviation: f64,
+        /// The largest that is allowed in this precision.
+        limit: f64,
+    },
+    /// A source outside the lattice, or a spin or colour that does not exist.
+    #[error("{what} {found} is outside the allowed range 0 to {last}")]
+    OutOfRange {
+        /// The coordinate, spin or colour.
+        what: &'static str,
+        /// The value given.
+        found: usize,
+        /// The largest allowed value.
+        last: usize,
+    },
+    /// A device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl Lattice {
+    /// A lattice on the devices of a team, cut along t. A team with more devices than time slices leaves the last ones idle.
+    pub fn new(team: &Team, dims: Dims) -> Result<Self, LatticeError> {
+        let parts = split_time(dims[3], team.devices().len());
+        let slabs = team
+            .devices()
+            .iter()
+            .zip(parts)
+            .map(|(device, (t_origin, t_extent))| Slab { device: device.clone(), t_origin, t_extent })
+            .collect();
+        Ok(Self { inner: Arc::new(Inner { team: team.clone(), dims, slabs }) })
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> Dims {
+        self.inner.dims
+    }
+
+    /// The team that holds the fields.
+    pub fn team(&self) -> &Team {
+        &self.inner.team
+    }
+
+    /// Whether two handles are of the same lattice: equal extents on the same open devices.
+    pub fn is(&self, other: &Lattice) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+            || (self.dims() == other.dims() && self.team().devices() == other.team().devices())
+    }
+
+    /// Panics unless `other`, the lattice of a field, is this one: its buffers would have other sizes.
+    pub(crate) fn expect_same(&self, other: &Lattice) {
+        assert!(
+            self.is(other),
+            "a field on a {} lattice is used with one on a {} lattice, or with other devices",
+            other.dims(),
+            self.dims()
+        );
+    }
+
+    /// Devices of the team that have no time slice.
+    pub fn idle_devices(&self) -> usize {
+        self.team().len() - self.slabs().len()
+    }
+
+    /// How its fields are stored, in words that are the same where the bytes of a field are.
+    pub fn storage_description(&self) -> String {
+        if self.team().is_host() {
+            return "on the host".to_owned();
+        }
+        let slabs = self.slabs().iter().map(|slab| {
+            let lanes = [StoragePrecision::Double, StoragePrecision::Single, StoragePrecision::Half]
+                .map(|precision| slab.layout(self.dims(), precision).lanes().to_string());
+            format!("{} time slices in {} lanes", slab.t_extent, lanes.join("/"))
+        });
+        format!("on devices, γ_t diagonal: {}", slabs.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Extents of the sub-lattice that one lane of the first device walks through, in fields of a precision.
+    ///
+    /// `None` on the host, which has no lanes.
+    pub fn lane_extents(&self, precision: StoragePrecision) -> Option<[usize; NDIM]> {
+        Some(self.slabs().first()?.layout(self.dims(), precision).sub_extents())
+    }
+
+    /// The parts of the lattice, one for each device that has one; none on the host.
+    pub(crate) fn slabs(&self) -> &[Slab] {
+        &self.inner.slabs
+    }
+}

@@ -1,0 +1,344 @@
+//! Where a site lives in the memory of one device.
+//!
+//! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones. With several lanes a field is
+//! stored as `[parity][group][block][component in the group][re, im][lane]`: the links of each direction are read in the order of their sites,
+//! also those that belong to neighbours. With one lane it is `[parity][chunk][vector][site in the chunk][component in the vector][re, im]`:
+//! vectors of up to 16 bytes, the widest loads of a work-item, each kind of all sites of a chunk together. A vector holds one complex number in
+//! double, two in single, four in half; what remains of a group of components at its end is a narrower vector.
+//!
+//! A chunk has as many sites as a GPU's work-items go together, so that the vectors of a site are at distances that a compiler knows for lattices of
+//! all sizes. In half precision, where instructions count and finding a site's chunk is one too many, all sites of a parity are one chunk.
+//!
+//! In half precision each parity of a spinor field ends with the units of its sites, one `f32` each: `[block][lane]`.
+//!
+//! With several lanes the slab is cut into as many equal sub-lattices; lane *l* of a block is the same site of
+//! sub-lattice *l*. All extents of a sub-lattice that is cut off are even, so the lanes of a block have one parity.
+
+use super::{Dims, NDIM};
+use crate::scalar::StoragePrecision;
+use std::cmp::Reverse;
+
+/// What a field has at each site: groups of complex numbers. The four links of a site are four groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Groups of numbers that are loaded together.
+    pub groups: usize,
+    /// Complex numbers in each group.
+    pub group: usize,
+    /// Whether a site has a unit of its own in half precision.
+    pub with_unit: bool,
+}
+
+impl Shape {
+    /// A Dirac spinor with colour.
+    pub const SPINOR: Self = Self { groups: 1, group: 12, with_unit: true };
+
+    /// The four links of a site, stored in this many reals each.
+    pub fn links(reals: usize) -> Self {
+        Self { groups: NDIM, group: reals / 2, with_unit: false }
+    }
+
+    /// Complex numbers at each site.
+    pub fn components(self) -> usize {
+        self.groups * self.group
+    }
+}
+
+/// The site order and memory layout of one device's slab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    extents: [usize; NDIM],
+    t_origin: usize,
+    cuts: [usize; NDIM],
+    precision: StoragePrecision,
+}
+
+/// Bytes of the widest load of a work-item.
+const VECTOR_BYTES: usize = 16;
+
+/// Sites of a chunk at most, a power of two.
+const CHUNK_SITES: usize = 32;
+
+/// 16-bit numbers that take as much memory as a unit does.
+const UNIT_NUMBERS: usize = size_of::<f32>() / size_of::<i16>();
+
+/// The place of a site: which parity, which block of that parity, which lane of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// 0 for even sites of the whole lattice, 1 for odd ones.
+    pub parity: usize,
+    /// Number of the block among those of its parity.
+    pub block: usize,
+    /// Lane within the block.
+    pub lane: usize,
+}
+
+impl Layout {
+    /// The layout of time slices `t_origin .. t_origin + t_extent` of a lattice, with at most `max_lanes` lanes (a power of two).
+    ///
+    /// Extents that are not multiples of four cannot be halved; what cannot be cut far enough has fewer lanes. Time is cut last: the smaller the time slices
+    /// of a sub-lattice are, the better a cache keeps three of them, which a step in t wants. A slab that is part of a larger lattice is not cut along t, so
+    /// that whole blocks lie on its border.
+    pub fn new(
+        dims: Dims,
+        t_origin: usize,
+        t_extent: usize,
+        max_lanes: usize,
+        precision: StoragePrecision,
+    ) -> Self {
+        let mut extents = dims.extents();
+        extents[3] = t_extent;
+        let directions = if t_extent == dims[3] { NDIM } else { NDIM - 1 };
+        let mut cuts = [1; NDIM];
+        while cuts.iter().product::<usize>() < max_lanes {
+            let longest = (0..directions)
+                .filter(|&mu| (extents[mu] / cuts[mu]).is_multiple_of(4))
+                .max_by_key(|&mu| (mu < NDIM - 1, extents[mu] / cuts[mu], Reverse(mu)));
+            match longest {
+                Some(mu) => cuts[mu] *= 2,
+                None => break,
+            }
+        }
+        Self { extents, t_origin, cuts, precision }
+    }
+
+    /// Extents of the slab in x, y, z, t.
+    pub fn extents(&self) -> [usize; NDIM] {
+        self.extents
+    }
+
+    /// The time slice of the whole lattice that is the slab's first.
+    pub fn t_origin(&self) -> usize {
+        self.t_origin
+    }
+
+    /// Sub-lattices in each direction.
+    pub fn cuts(&self) -> [usize; NDIM] {
+        self.cuts
+    }
+
+    /// Sites in a block.
+    pub fn lanes(&self) -> usize {
+        self.cuts.iter().product()
+    }
+
+    /// Extents of a sub-lattice.
+    pub fn sub_extents(&self) -> [usize; NDIM] {
+        std::array::from_fn(|mu| self.extents[mu] / self.cuts[mu])
+    }
+
+    /// Sites of the slab.
+    pub fn volume(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// Blocks of each parity.
+    pub fn blocks(&self) -> usize {
+        self.volume() / (2 * self.lanes())
+    }
+
+    /// Sites of each parity on one time slice.
+    pub fn face_sites(&self) -> usize {
+        self.extents[..3].iter().product::<usize>() / 2
+    }
+
+    /// The precision that the fields are stored in.
+    pub fn precision(&self) -> StoragePrecision {
+        self.precision
+    }
+
+    /// Numbers in one parity of a field, each of [`StoragePrecision::bytes`]; a unit counts as two.
+    pub fn half_field(&self, shape: Shape) -> usize {
+        let unit = if self.has_units(shape) { UNIT_NUMBERS } else { 0 };
+        (2 * shape.components() + unit) * self.blocks() * self.lanes()
+    }
+
+    /// Whether the sites of a field have units.
+    pub fn has_units(&self, shape: Shape) -> bool {
+        self.precision == StoragePrecision::Half && shape.with_unit
+    }
+
+    /// Most complex numbers in a vector, with one lane.
+    pub fn pack(&self) -> usize {
+        VECTOR_BYTES / (2 * self.precision.bytes())
+    }
+
+    /// Sites in a chunk, with one lane: a number that kernels are compiled with, or none if all sites of a parity are one.
+    pub fn chunk(&self) -> Option<usize> {
+        let divisor = CHUNK_SITES.min(1 << self.blocks().trailing_zeros());
+        (self.lanes() == 1 && self.precision != StoragePrecision::Half).then_some(divisor)
+    }
+
+    /// The place of the site at these coordinates within the slab.
+    pub fn place(&self, coordinates: [usize; NDIM]) -> Place {
+        let sub = self.sub_extents();
+        let parity = (coordinates.iter().sum::<usize>() + self.t_origin) % 2;
+        let [x, y, z, t] = std::array::from_fn(|mu| coordinates[mu] % sub[mu]);
+        let lane = (0..NDIM).rev().fold(0, |lane, mu| lane * self.cuts[mu] + coordinates[mu] / sub[mu]);
+        let block = ((t * sub[2] + z) * sub[1] + y) * (sub[0] / 2) + x / 2;
+        Place { parity, block, lane }
+    }
+
+    /// The coordinates within the slab of the site at a place.
+    pub fn coordinates(&self, place: Place) -> [usize; NDIM] {
+        let sub = self.sub_extents();
+        let half = sub[0] / 2;
+        let mut c = [0; NDIM];
+        let mut block = place.block / half;
+        for mu in 1..NDIM {
+            c[mu] = block % sub[mu];
+            block /= sub[mu];
+        }
+        c[0] = 2 * (place.block % half) + (c[1] + c[2] + c[3] + self.t_origin + place.parity) % 2;
+        let mut lane = place.lane;
+        for mu in 0..NDIM {
+            c[mu] += lane % self.cuts[mu] * sub[mu];
+            lane /= self.cuts[mu];
+        }
+        c
+    }
+
+    /// Where the real and the imaginary part of a component at a place are, counted in stored numbers.
+    pub fn offsets(&self, shape: Shape, component: usize, place: Place) -> [usize; 2] {
+        let Place { parity, block, lane } = place;
+        let lanes = self.lanes();
+        let start = parity * self.half_field(shape);
+        let (group, c) = (component / shape.group, component % shape.group);
+        if lanes == 1 {
+            let vector = c - c % self.pack();
+            let width = self.pack().min(shape.group - vector);
+            let chunk = self.chunk().unwrap_or(self.blocks());
+            let (first, in_chunk) = (block - block % chunk, block % chunk);
+            let vectors = first * shape.components() + (group * shape.group + vector) * chunk;
+            let re = start + 2 * (vectors + in_chunk * width + c - vector);
+            [re, re + 1]
+        } else {
+            let re = start + ((group * self.blocks() + block) * shape.group + c) * 2 * lanes + lane;
+            [re, re + lanes]
+        }
+    }
+
+    /// Where the unit of a site is, counted in stored numbers; see [`has_units`](Self::has_units).
+    pub fn unit_offset(&self, shape: Shape, place: Place) -> usize {
+        let sites = self.blocks() * self.lanes();
+        place.parity * self.half_field(shape)
+            + 2 * shape.components() * sites
+            + UNIT_NUMBERS * (place.block * self.lanes() + place.lane)
+    }
+
+    /// The lanes from which each lane's neighbour comes when a step in direction `mu` leaves the sub-lattice.
+    pub fn neighbour_lanes(&self, mu: usize, forward: bool) -> Vec<usize> {
+        let stride: usize = self.cuts[..mu].iter().product();
+        let count = self.cuts[mu];
+        let step = if forward { 1 } else { count - 1 };
+        (0..self.lanes())
+            .map(|lane| {
+                let position = lane / stride % count;
+                lane - position * stride + (position + step) % count * stride
+            })
+            .collect()
+    }
+}
+
+/// Divides `extent` time slices among `parts` devices as evenly as whole slices allow; first and length of each.
+/// With more devices than slices the last devices get none.
+pub fn split_time(extent: usize, parts: usize) -> Vec<(usize, usize)> {
+    let mut origin = 0;
+    (0..parts)
+        .map(|part| {
+            let length = extent / parts + usize::from(part < extent % parts);
+            origin += length;
+            (origin - length, length)
+        })
+        .filter(|&(_, length)| length > 0)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn cuts_what_can_be_cut() {
+        let lanes = |extents: [usize; 4], max| {
+            Layout::new(Dims::new(extents).unwrap(), 0, extents[3], max, StoragePrecision::Double).cuts()
+        };
+        assert_eq!(lanes([8, 8, 8, 16], 16), [4, 2, 2, 1]);
+        assert_eq!(lanes([4, 4, 4, 4], 8), [2, 2, 2, 1]);
+        assert_eq!(lanes([4, 4, 6, 8], 16), [2, 2, 1, 4]);
+        assert_eq!(lanes([4, 6, 2, 10], 16), [2, 1, 1, 1]);
+        assert_eq!(lanes([2, 6, 6, 2], 16), [1, 1, 1, 1]);
+        assert_eq!(lanes([8, 8, 8, 16], 1), [1, 1, 1, 1]);
+        let slab = Layout::new(Dims::new([4, 4, 4, 8]).unwrap(), 3, 3, 16, StoragePrecision::Single);
+        assert_eq!(slab.cuts(), [2, 2, 2, 1]);
+    }
+
+    #[test]
+    fn time_is_divided_completely() {
+        assert_eq!(split_time(8, 3), [(0, 3), (3, 3), (6, 2)]);
+        assert_eq!(split_time(4, 2), [(0, 2), (2, 2)]);
+        assert_eq!(split_time(2, 3), [(0, 1), (1, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn layout_is_a_bijection(
+            half in prop::array::uniform4(1usize..4),
+            lanes in 0u32..5,
+            parts in 1usize..4,
+            group in 1usize..13,
+            groups in 1usize..5,
+            precision in prop::sample::select(StoragePrecision::ALL.to_vec()),
+            with_unit: bool,
+        ) {
+            let shape = Shape { groups, group, with_unit };
+            let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
+            for (origin, length) in split_time(dims[3], parts) {
+                let layout = Layout::new(dims, origin, length, 1 << lanes, precision);
+                let mut seen = vec![false; 2 * layout.half_field(shape)];
+                for site in 0..layout.volume() {
+                    let c = dims.coordinates(site);
+                    let place = layout.place(c);
+                    prop_assert_eq!(layout.coordinates(place), c);
+                    prop_assert_eq!(place.parity, (c.iter().sum::<usize>() + origin) % 2);
+                    for component in 0..shape.components() {
+                        for offset in layout.offsets(shape, component, place) {
+                            prop_assert!(!std::mem::replace(&mut seen[offset], true));
+                        }
+                    }
+                    if layout.has_units(shape) {
+                        let offset = layout.unit_offset(shape, place);
+                        for offset in [offset, offset + 1] {
+                            prop_assert!(!std::mem::replace(&mut seen[offset], true));
+                        }
+                    }
+                }
+                prop_assert!(seen.iter().all(|&s| s));
+            }
+        }
+
+        #[test]
+        fn neighbours_within_and_across_sub_lattices(
+            half in prop::array::uniform4(1usize..5),
+            lanes in 0u32..5,
+        ) {
+            // What the kernel does: step in the sub-lattice, permute lanes where the step wraps.
+            let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
+            let layout = Layout::new(dims, 0, dims[3], 1 << lanes, StoragePrecision::Single);
+            let sub = layout.sub_extents();
+            for site in 0..dims.volume() {
+                let c = dims.coordinates(site);
+                for mu in 0..NDIM {
+                    let ahead = layout.place(dims.coordinates(dims.forward(site, mu)));
+                    let mut inside: [usize; 4] = std::array::from_fn(|nu| c[nu] % sub[nu]);
+                    inside[mu] = (inside[mu] + 1) % sub[mu];
+                    let lane = layout.place(c).lane;
+                    let expected = if inside[mu] == 0 { layout.neighbour_lanes(mu, true)[lane] } else { lane };
+                    prop_assert_eq!(ahead.lane, expected);
+                    prop_assert_eq!(ahead.block, layout.place(inside).block);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Sites, and where they lie: extents, boundary conditions, devices, memory.
+//!
+//! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). Each device of the team holds a slab of whole time slices of every
+//! field. Without a device the fields are plain host data.
+
+mod boundary;
+mod dims;
+mod lattice;
+mod layout;
+mod slab;
+
+pub use boundary::{Boundary, BoundaryError};
+pub use dims::{Dims, DimsError, NDIM};
+pub use lattice::{Lattice, LatticeError};
+pub use layout::{Layout, Place, Shape, split_time};
+pub(crate) use slab::Slab;

@@ -1,0 +1,38 @@
+//! One device's part of a lattice.
+
+use super::Dims;
+use super::layout::Layout;
+use crate::device::{Device, DeviceKind};
+use crate::scalar::StoragePrecision;
+
+/// The time slices that one device holds.
+#[derive(Clone)]
+pub(crate) struct Slab {
+    pub device: Device,
+    pub t_origin: usize,
+    pub t_extent: usize,
+}
+
+impl Slab {
+    /// Most lanes that a kernel has: the widest vectors of OpenCL C.
+    const MAX_LANES: usize = 16;
+
+    /// How fields of a precision lie in the device's memory.
+    pub fn layout(&self, dims: Dims, precision: StoragePrecision) -> Layout {
+        Layout::new(dims, self.t_origin, self.t_extent, self.lanes(precision), precision)
+    }
+
+    /// Neighbouring work-items of a GPU read neighbouring addresses by themselves; a CPU needs explicit vectors, as wide as
+    /// its vector unit.
+    fn lanes(&self, precision: StoragePrecision) -> usize {
+        let info = self.device.info();
+        if info.kind != DeviceKind::Cpu {
+            return 1;
+        }
+        let width = match precision {
+            StoragePrecision::Half | StoragePrecision::Single => info.native_vector_width_float,
+            StoragePrecision::Double => info.native_vector_width_double,
+        };
+        width.clamp(1, Self::MAX_LANES).next_power_of_two()
+    }
+}

@@ -1,0 +1,308 @@
+//! Even-odd preconditioning: the Schur complement of the Wilson operator, and the way there and back.
+
+use super::hop::{HopEvenOdd, HopOptions};
+use super::stencil::{ByEnding, Ending};
+use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
+use crate::device::{DeviceError, Number};
+use crate::field::{GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units};
+use crate::geometry::{Lattice, LatticeError, Slab};
+use crate::host::WilsonForm;
+use crate::scalar::Storage;
+use crate::sync::lock;
+use lattice_solvers::{BlockSpace, Failure, LinearOperator, SquareMatrix, Work, gram_work, subtraction_work};
+use std::sync::{Arc, Mutex};
+
+/// The parity that the Schur complement acts on.
+const EVEN: usize = 0;
+const ODD: usize = 1;
+
+/// M̂ = s − (c²/s) H_eo H_oe on the even sites, for the Wilson operator M = s + c H with its hops H_eo to the even and H_oe to the odd sites.
+///
+/// In κ form 1 − κ² H_eo H_oe; in mass form that divided by 2κ. M x = b is M̂ x_e = b_e − (c/s) H_eo b_o together with
+/// x_o = (b_o − c H_oe x_e) / s (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). Like M it satisfies M̂† = γ5 M̂ γ5.
+/// What M does within a parity is multiplication by s, so that the symmetric form of the complement is this asymmetric one divided by s.
+pub struct SchurComplement<T: Storage> {
+    space: ParitySpace<T>,
+    links: GaugeField<T>,
+    form: WilsonForm,
+    to_odd: HopEvenOdd<T>,
+    /// With each ending; made when they are wanted first, as a method applies it with few of them.
+    to_even: ByEnding<HopEvenOdd<T>>,
+    /// H_oe ψ. Made once, so that an application allocates nothing, for the adjoint and all other forms as well.
+    between: Arc<Mutex<ParityField<T>>>,
+    /// Whether hops can end with what is done to a block.
+    ends_blocks: bool,
+}
+
+impl<T: Storage> SchurComplement<T> {
+    /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
+    pub(crate) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
+        let space = links.lattice().parity_block_space(EVEN, sources)?;
+        let to_odd = Self::inner_hop(links, form, sources)?;
+        let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
+        let lattice = links.lattice();
+        let ends = |slab: &Slab| {
+            let layout = slab.layout(lattice.dims(), T::STORAGE);
+            ends_on_matrix_units::<T>(&slab.device, &layout, sources)
+        };
+        let ends_blocks = !lattice.team().is_host() && lattice.slabs().iter().all(ends);
+        let (links, to_even) = (links.clone(), ByEnding::default());
+        Ok(Self { space, links, form, to_odd, to_even, between, ends_blocks })
+    }
+
+    /// H_oe ψ
+    fn inner_hop(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        sources: usize,
+    ) -> Result<HopEvenOdd<T>, DeviceError> {
+        let form = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
+        HopEvenOdd::new(links, ODD, form, HopOptions { sources, ..Default::default() })
+    }
+
+    /// s ψ − (c²/s) H_eo χ
+    fn outer_hop(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        options: HopOptions,
+    ) -> Result<HopEvenOdd<T>, DeviceError> {
+        let WilsonForm { shift, coefficient, .. } = form;
+        let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
+        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ..options })
+    }
+
+    fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
+        let options = HopOptions { ending, sources: self.space.columns(), ..Default::default() };
+        self.to_even.get(ending, || Self::outer_hop(&self.links, self.form, options))
+    }
+
+    fn work_with(&self, ending: Ending) -> Work {
+        let mut work = self.to_odd.work();
+        work += self.to_odd.work_of(true, ending);
+        work
+    }
+
+    fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
+        Ok(Self {
+            space: self.space.clone(),
+            links: self.links.clone(),
+            form,
+            to_odd: Self::inner_hop(&self.links, form, self.space.columns())?,
+            to_even: ByEnding::default(),
+            between: Arc::clone(&self.between),
+            ends_blocks: self.ends_blocks,
+        })
+    }
+
+    /// The same operator in another precision.
+    ///
+    /// # Errors
+    /// When the links cannot be converted, or the kernels not be built.
+    pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
+        SchurComplement::new(&self.links.cast()?, self.form, self.space.columns())
+    }
+
+    /// The lattice it acts on.
+    pub fn lattice(&self) -> &Lattice {
+        self.links.lattice()
+    }
+}
+
+impl<T: Storage> DiracOperator for SchurComplement<T> {
+    fn adjoint(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { dagger: !self.form.dagger, ..self.form })
+    }
+
+    fn times_gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { gamma5: !self.form.gamma5, ..self.form })
+    }
+
+    fn gamma5(&self) -> Result<Self, DeviceError> {
+        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
+    }
+}
+
+impl<T: Storage> LinearOperator for SchurComplement<T> {
+    type Space = ParitySpace<T>;
+
+    fn space(&self) -> &ParitySpace<T> {
+        &self.space
+    }
+
+    fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Store)?.apply(&between, Some(psi), out)
+    }
+
+    fn apply_products(
+        &self,
+        psi: &ParityField<T>,
+        against: &ParityField<T>,
+        out: &mut ParityField<T>,
+    ) -> Result<[Number; 2], DeviceError> {
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Products)?.apply_with_products(&between, Some(psi), out, against)
+    }
+
+    fn apply_norm2(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<Number, DeviceError> {
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Norm2)?.apply_with_norm2(&between, Some(psi), out)
+    }
+
+    fn subtract_image(
+        &self,
+        a: &Number,
+        psi: &ParityField<T>,
+        _: &mut ParityField<T>,
+        from: &mut ParityField<T>,
+    ) -> Result<Number, DeviceError> {
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Subtract)?.subtract(a, &between, Some(psi), from)
+    }
+
+    fn work(&self) -> Work {
+        self.work_with(Ending::Store)
+    }
+
+    fn work_with_products(&self) -> Work {
+        self.work_with(Ending::Products)
+    }
+
+    fn work_with_norm2(&self) -> Work {
+        self.work_with(Ending::Norm2)
+    }
+
+    fn work_of_subtraction(&self) -> Work {
+        self.work_with(Ending::Subtract)
+    }
+}
+
+impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
+    fn start_gram_of_image(
+        &self,
+        psi: &ParityField<T>,
+        out: &mut ParityField<T>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        if !self.ends_blocks {
+            self.apply(psi, out)?;
+            return self.space.start_gram(out);
+        }
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        self.to_even_with(Ending::Gram)?.start_with_gram(&between, Some(psi), out)
+    }
+
+    fn work_with_gram_of_image(&self) -> Work {
+        if self.ends_blocks { self.work_with(Ending::Gram) } else { work_with(self, gram_work) }
+    }
+
+    fn subtract_block_image(
+        &self,
+        psi: &ParityField<T>,
+        image: &mut ParityField<T>,
+        q: &mut ParityField<T>,
+        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
+    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        if !self.ends_blocks {
+            return apply_and_subtract(self, psi, image, q, factor);
+        }
+        let mut between = lock(&self.between);
+        self.to_odd.apply(psi, None, &mut between)?;
+        match factor()? {
+            Ok(d) => {
+                self.to_even_with(Ending::SubtractBlock)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
+            }
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    fn work_of_block_subtraction(&self) -> Work {
+        if self.ends_blocks {
+            self.work_with(Ending::SubtractBlock)
+        } else {
+            work_with(self, subtraction_work)
+        }
+    }
+}
+
+/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all sources of b.
+pub(crate) struct EvenOddParts<T: Storage> {
+    /// b_e − (c/s) H_eo b_o
+    prepare: HopEvenOdd<T>,
+    /// (b_o − c H_oe x_e) / s
+    reconstruct: HopEvenOdd<T>,
+    odd_source: ParityField<T>,
+}
+
+impl<T: Storage> EvenOddParts<T> {
+    /// For the equation M x = b with M = s + c H of this form.
+    pub(crate) fn new(
+        links: &GaugeField<T>,
+        form: WilsonForm,
+        b: &SpinorField<T>,
+    ) -> Result<Self, DeviceError> {
+        let WilsonForm { shift, coefficient, .. } = form;
+        let shifted = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
+        let ratio = -coefficient / shift;
+        let hop = |parity, shift| {
+            HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
+        };
+        let (prepare, reconstruct) = (hop(EVEN, 1.0)?, hop(ODD, 1.0 / shift)?);
+        let mut odd_source = reconstruct.scratch_target()?;
+        b.copy_parity_to(&mut odd_source)?;
+        Ok(Self { prepare, reconstruct, odd_source })
+    }
+
+    /// b_e − (c/s) H_eo b_o for the b that these are of.
+    pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
+        let mut source = self.prepare.scratch_target()?;
+        self.prepare.apply(&self.odd_source, Some(&self.even_part(b)?), &mut source)?;
+        Ok(source)
+    }
+
+    /// The part of a field on the even sites.
+    pub fn even_part(&self, field: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
+        let mut even = self.prepare.scratch_target()?;
+        field.copy_parity_to(&mut even)?;
+        Ok(even)
+    }
+
+    /// x on all sites, of its part on the even ones.
+    pub fn solution(&self, even: &ParityField<T>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        let mut odd = self.reconstruct.scratch_target()?;
+        self.reconstruct.apply(even, Some(&self.odd_source), &mut odd)?;
+        x.copy_parity_from(even)?;
+        x.copy_parity_from(&odd)
+    }
+}
+
+impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
+    type Low = SchurComplement<R>;
+
+    fn in_precision(&self) -> Result<SchurComplement<R>, LatticeError> {
+        self.cast()
+    }
+
+    fn lower(x: &ParityField<T>, low: &mut ParityField<R>) -> Result<(), DeviceError> {
+        x.cast_to(low)
+    }
+
+    fn raise(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
+        low.cast_to(x)
+    }
+
+    fn add_raised(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
+        low.spinors.add_to(&mut x.spinors)
+    }
+}
+
+impl<T: Storage> SchurComplement<T> {
+    /// M̂†M̂, which is Hermitian and positive.
+    pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
+        Normal::new(self)
+    }
+}

@@ -1,0 +1,274 @@
+//! The kernels of the stencil on one device: how they are specialised, and what they take.
+
+use super::task::{Ending, Region, Task};
+use super::traversal::{Groups, Traversal};
+use super::variants::Tuning;
+use crate::device::{
+    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory, Parameter,
+    REDUCTION_SOURCE, Range, Reduction,
+};
+use crate::field::{GaugeField, GramSums, LinkFormat, MATRIX_TILE, Matrices, field_key};
+use crate::geometry::NDIM;
+use crate::geometry::{Layout, Slab};
+use crate::host::Reconstruction;
+use crate::scalar::Storage;
+use std::sync::Mutex;
+
+const WILSON: KernelFamily = KernelFamily::new(
+    "wilson",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/links.cl"),
+        REDUCTION_SOURCE,
+        NUMBER_SOURCE,
+        include_str!("../../../cl/wilson.cl"),
+    ],
+);
+
+/// For endings of blocks.
+const WILSON_BLOCK: KernelFamily = KernelFamily::new(
+    "wilson_block",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        include_str!("../../../cl/links.cl"),
+        REDUCTION_SOURCE,
+        NUMBER_SOURCE,
+        include_str!("../../../cl/quads.cl"),
+        include_str!("../../../cl/fragments.cl"),
+        include_str!("../../../cl/block_ending.cl"),
+        include_str!("../../../cl/wilson.cl"),
+    ],
+);
+
+/// The kernels of one slab.
+pub(crate) struct SlabKernels {
+    pub device: Device,
+    pub tuning: Tuning,
+    pub traversal: Traversal,
+    /// Parity of the slab's first time slice.
+    pub t_origin: u32,
+    /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
+    pub t_sign: f64,
+    pub wilson: Kernel,
+    pub wilson_range: Range,
+    /// Which shares the groups of this range do.
+    pub groups: Groups,
+    /// Where the multiple comes from, for [`Ending::Subtract`].
+    pub numbers: Option<NumberMemory>,
+    /// For [`Ending::Gram`] and [`Ending::SubtractBlock`].
+    pub gram: Option<GramSums>,
+    /// What the result is multiplied with, for [`Ending::SubtractBlock`].
+    pub matrix: Option<Mutex<Matrices>>,
+    pub pack: Option<(Kernel, Range)>,
+}
+
+impl SlabKernels {
+    pub fn new<T: Storage>(
+        slab: &Slab,
+        links: &GaugeField<T>,
+        task: Task,
+        tuning: Tuning,
+    ) -> Result<Self, DeviceError> {
+        let lattice = links.lattice();
+        let dims = lattice.dims();
+        let sharded = lattice.slabs().len() > 1;
+        let layout = slab.layout(dims, T::STORAGE);
+        let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task);
+        let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
+        let mut parameters = vec![
+            Parameter::input::<T::Stored>("in"),
+            Parameter::output::<T::Stored>("out"),
+            Parameter::input::<T::Stored>("links"),
+        ];
+        parameters.extend(Traversal::shape_parameters());
+        parameters.extend(Traversal::order_parameters());
+        parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("t_origin")]);
+        let groups = groups(&slab.device, &layout, task, tuning);
+        if groups.are_in_rounds() {
+            parameters.push(Groups::parameter());
+        }
+        match task.region {
+            Region::Full => parameters.push(Parameter::value::<T::Real>("shift")),
+            Region::Parity { shift, .. } => {
+                parameters.push(Parameter::value::<u32>("parity"));
+                if shift {
+                    parameters.extend([
+                        Parameter::value::<T::Real>("shift"),
+                        Parameter::input::<T::Stored>("shifted"),
+                    ]);
+                }
+            }
+        }
+        let mut pack = None;
+        if sharded {
+            parameters.extend([
+                Parameter::input::<T::Real>("from_ahead"),
+                Parameter::input::<T::Real>("from_behind"),
+                Parameter::value::<T::Real>("t_sign"),
+            ]);
+            let [extents, blocks] = Traversal::shape_parameters();
+            let kernel = program.kernel(
+                "pack_halo",
+                &[
+                    Parameter::input::<T::Stored>("in"),
+                    Parameter::input::<T::Stored>("links"),
+                    Parameter::output::<T::Real>("to_behind"),
+                    Parameter::output::<T::Real>("to_ahead"),
+                    extents,
+                    blocks,
+                    Parameter::value::<u32>("t_origin"),
+                    Parameter::value::<T::Real>("t_sign"),
+                    Parameter::value::<u32>("first_parity"),
+                ],
+            )?;
+            let items = task.region.parities() * layout.face_sites() / layout.lanes();
+            let group = tuning.work_group.max(SMALLEST_PACKING_GROUP);
+            pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
+        }
+        let (mut numbers, mut matrix) = (None, None);
+        match task.ending {
+            Ending::Store | Ending::Norm2 | Ending::Gram => {}
+            Ending::Products => parameters.push(Parameter::input::<T::Stored>("against")),
+            Ending::Subtract => {
+                parameters.push(Number::memory_parameter());
+                parameters.extend(Number::parameters(["a_re", "a_im", "a_ratios"]));
+                numbers = Some(slab.device.number_memory_argument()?);
+            }
+            Ending::SubtractBlock => {
+                parameters.push(Parameter::input::<f64>("matrix"));
+                matrix = Some(Mutex::new(Matrices::new(&slab.device, task.sources, 1)?));
+            }
+        }
+        let mut gram = None;
+        if task.ending.makes_numbers() {
+            parameters.extend(Reduction::parameters());
+        } else if task.ending.is_of_block() {
+            parameters.push(Parameter::output::<f64>("partials"));
+            gram = Some(GramSums::new(&slab.device, task.sources, MATRIX_TILE, groups.count)?);
+        }
+        let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
+        let signed = last && links.reconstruction() != Reconstruction::None;
+        Ok(Self {
+            device: slab.device.clone(),
+            tuning,
+            traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
+            t_origin: (layout.t_origin() % 2) as u32,
+            t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
+            wilson: program.kernel("wilson", &parameters)?,
+            wilson_range: range(groups, task.sources, tuning),
+            groups,
+            numbers,
+            gram,
+            matrix,
+            pack,
+        })
+    }
+}
+
+/// Blocks whose halos a work-group packs at least: a stencil's may have only one.
+const SMALLEST_PACKING_GROUP: usize = 8;
+
+/// The groups of a stencil on a slab, each of which has blocks of one parity, or of the full operator half of them of each.
+fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
+    let shares = task.region.parities() * layout.blocks().div_ceil(tuning.work_group);
+    Groups::new(shares, tuning.groups_at_once(device, task.sources), tuning.rounds)
+}
+
+/// The items of these groups; sources that are not in one work-item are side by side in its group.
+fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
+    match sources / tuning.sources_per_item {
+        1 => Range::groups(groups.count, tuning.work_group),
+        beside => Range::new([groups.count * tuning.work_group, beside], [tuning.work_group, beside]),
+    }
+}
+
+/// The key of the kernels of one slab, in this variant as far as it fits.
+pub(super) fn kernel_key<T: Storage>(
+    slab: &Slab,
+    links: &LinkFormat,
+    task: Task,
+    tuning: Tuning,
+) -> KernelKey {
+    let LinkFormat { lattice, boundary, reconstruction } = links;
+    let layout = &slab.layout(lattice.dims(), T::STORAGE);
+    let tuning = tuning.fitting(&slab.device, layout, *reconstruction, task);
+    // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
+    let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
+    let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
+    let [nx, ny, nz, _] = layout.cuts();
+    let sharded = lattice.slabs().len() > 1;
+    // Spinors are results of such kernels: they have left the caches if results do.
+    let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
+    // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
+    let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending == Ending::Subtract);
+    let shift = matches!(task.region, Region::Parity { shift: true, .. });
+    let family = if task.ending.is_of_block() { WILSON_BLOCK } else { WILSON };
+    let mut key = field_key::<T>(family, layout)
+        .define("NX", nx)
+        .define("NY", ny)
+        .define("NZ", nz)
+        .define("RECONSTRUCT", reconstruction.reals())
+        .define("DAGGER", u8::from(task.form.dagger))
+        .define("GAMMA5", u8::from(task.form.gamma5))
+        .define("HALO", u8::from(sharded))
+        .define("FULL", u8::from(task.region == Region::Full))
+        .define("SHIFT", u8::from(shift))
+        .define("NORM2", u8::from(task.ending.makes_numbers()))
+        .define("PRODUCTS", u8::from(task.ending == Ending::Products))
+        .define("SUBTRACT", u8::from(task.ending == Ending::Subtract))
+        .define("GRAM", u8::from(task.ending.is_of_block()))
+        .define("SUBTRACT_BLOCK", u8::from(task.ending == Ending::SubtractBlock))
+        .define("LOCAL_SIZE", tuning.work_group)
+        .define("SOURCES", task.sources)
+        .define("SOURCES_PER_ITEM", tuning.sources_per_item)
+        .define("SHARED_LINKS", u8::from(tuning.share_links))
+        .define("STREAM_LINKS", u8::from(tuning.stream_links))
+        .define("STREAM_OUTPUT", u8::from(stream_output))
+        .define("ROUNDS", u8::from(in_rounds))
+        .define("IN_ORDER", u8::from(in_order))
+        .define("PREFETCH", tuning.prefetch)
+        .define("PREFETCH_SPINORS", u8::from(prefetch_spinors));
+    for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
+        if layout.cuts()[mu] > 1 {
+            key = key
+                .define(ahead, swizzle(&layout.neighbour_lanes(mu, true)))
+                .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
+        }
+        let crosses_slabs = sharded && mu == NDIM - 1;
+        if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !crosses_slabs {
+            key = key.define(wrap, wrap_signs(layout, mu));
+        }
+    }
+    if task.ending.is_of_block() {
+        key = key.define("ITEMS", tuning.work_group * task.sources);
+    }
+    if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {
+        key = key.max_registers(count);
+    }
+    key
+}
+
+/// The macros for each direction: swizzles that fetch a neighbour's lane, and signs of the links that leave the lattice.
+const DIRECTION_MACROS: [[&str; 3]; NDIM] = [
+    ["AHEAD_x", "BEHIND_x", "WRAP_x"],
+    ["AHEAD_y", "BEHIND_y", "WRAP_y"],
+    ["AHEAD_z", "BEHIND_z", "WRAP_z"],
+    ["AHEAD_t", "BEHIND_t", "WRAP_t"],
+];
+
+/// The vector components in this order, as OpenCL C writes them: `s1032`.
+fn swizzle(lanes: &[usize]) -> String {
+    std::iter::once('s')
+        .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))
+        .collect()
+}
+
+/// −1 for the lanes whose sub-lattice is the last one in direction `mu`, 1 for the others: `1,1,-1,-1`.
+fn wrap_signs(layout: &Layout, mu: usize) -> String {
+    let stride: usize = layout.cuts()[..mu].iter().product();
+    let count = layout.cuts()[mu];
+    let signs = (0..layout.lanes()).map(|lane| if lane / stride % count == count - 1 { "-1" } else { "1" });
+    signs.collect::<Vec<_>>().join(",")
+}

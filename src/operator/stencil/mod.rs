@@ -1,0 +1,15 @@
+//! The nearest-neighbour stencil of Dirac operators: its task, its kernels, their variants, its application.
+
+mod application;
+mod kernels;
+mod task;
+mod traversal;
+mod tuning;
+mod variants;
+
+pub(crate) use application::{Fields, Stencil};
+pub use task::Ending;
+pub(crate) use task::{ByEnding, Region, Task};
+pub(crate) use tuning::known_key;
+pub use tuning::{Tuned, kernels_to_tune, steps as tuning_steps, tune_stencil};
+pub use variants::Tuning;

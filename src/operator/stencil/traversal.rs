@@ -1,0 +1,216 @@
+//! How the work-items of a stencil go through a slab: numbers that its kernels take, so that lattices of all sizes share them.
+
+use crate::device::{Argument, Parameter};
+use crate::geometry::Layout;
+use crate::geometry::NDIM;
+
+/// The shape of a slab, and the order of its blocks, as `cl/wilson.cl` takes them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traversal {
+    extents: [u32; NDIM],
+    blocks: u32,
+    /// Blocks in a row; boxes of rows in y, in z in a tile, and in t.
+    divisors: [Divisor; NDIM],
+    /// log₂ of the side of a box of rows.
+    boxes: u32,
+}
+
+/// A number that others are divided by, as a multiplication: ⌊n/d⌋ = ⌊n·factor / 2^(31 + shift)⌋ for n < 2³¹, with factor = ⌈2^(31 + shift)/d⌉ and
+/// 2^shift ≥ d. The factor is too large by less than d/2^(31 + shift) of itself, which moves the quotient by less than 1/d.
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    number: u32,
+    factor: u32,
+    shift: u32,
+}
+
+impl Divisor {
+    /// `number` is from 1 to 2³¹.
+    fn new(number: usize) -> Self {
+        let shift = number.next_power_of_two().trailing_zeros();
+        // At most 2³¹ · 2 − 1, as 2^shift < 2 · number.
+        let factor = (1_u64 << (31 + shift)).div_ceil(number as u64);
+        Self { number: number as u32, factor: factor as u32, shift }
+    }
+}
+
+impl Traversal {
+    /// Of a slab that is worked off in tiles of so many slices in z, 0 for a single one, and in boxes of 2 × 2 × 2 rows; as far as its sub-lattices can be
+    /// cut into them.
+    pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
+        let [x, y, z, t] = layout.sub_extents();
+        let tile = if tile_z != 0 && z.is_multiple_of(tile_z) { tile_z } else { z };
+        let boxed = boxes && [y, tile, t].iter().all(|extent| extent.is_multiple_of(2));
+        let side = if boxed { 2 } else { 1 };
+        Self {
+            extents: layout.sub_extents().map(|extent| extent as u32),
+            blocks: layout.blocks() as u32,
+            divisors: [x / 2, y / side, tile / side, t / side].map(Divisor::new),
+            boxes: u32::from(boxed),
+        }
+    }
+
+    /// Whether blocks are worked off in their order in memory.
+    pub fn is_in_order(&self) -> bool {
+        self.boxes == 0 && self.divisors[2].number == self.extents[2]
+    }
+
+    /// What a kernel declares that takes the shape of a slab.
+    pub fn shape_parameters() -> [Parameter; 2] {
+        [Parameter::value::<[u32; 4]>("extents"), Parameter::value::<u32>("blocks")]
+    }
+
+    pub fn shape(&self) -> [Argument<'static>; 2] {
+        [Argument::value(self.extents), Argument::value(self.blocks)]
+    }
+
+    /// What a kernel declares that takes the order of blocks as well.
+    pub fn order_parameters() -> [Parameter; 4] {
+        let [divisors, factors, shifts] = ["divisors", "factors", "shifts"].map(Parameter::value::<[u32; 4]>);
+        [divisors, factors, shifts, Parameter::value::<u32>("boxes")]
+    }
+
+    pub fn order(&self) -> [Argument<'static>; 4] {
+        let list = |part: fn(Divisor) -> u32| Argument::value(self.divisors.map(part));
+        [list(|d| d.number), list(|d| d.factor), list(|d| d.shift), Argument::value(self.boxes)]
+    }
+}
+
+/// The work-groups of a launch: how many there are, and which shares of the work each of them does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Groups {
+    /// How many are launched.
+    pub count: usize,
+    /// With more than one share for each: groups that run at once, and their rounds.
+    rounds: Option<[u32; 2]>,
+}
+
+impl Groups {
+    /// For so many shares, on a device that runs `at_once` groups beside each other
+    /// (see [`Tuning::groups_at_once`](super::stencil_variants::Tuning::groups_at_once)), each of which may do up to `rounds` shares.
+    ///
+    /// What is left over from full rounds is for more groups, which begin as others end: without them the last round of all would wait for the slowest. Where
+    /// there are but two or three rounds, that would be too much.
+    pub fn new(shares: usize, at_once: usize, rounds: usize) -> Self {
+        let full = shares / at_once;
+        let rounds = rounds.min(if full < 3 { shares.div_ceil(at_once) } else { full });
+        if rounds <= 1 {
+            return Self { count: shares, rounds: None };
+        }
+        let count = shares.div_ceil(at_once * rounds) * at_once;
+        Self { count, rounds: Some([at_once as u32, rounds as u32]) }
+    }
+
+    /// Whether groups have several shares, which kernels are compiled for.
+    pub fn are_in_rounds(&self) -> bool {
+        self.rounds.is_some()
+    }
+
+    /// What a kernel declares that works in rounds.
+    pub fn parameter() -> Parameter {
+        Parameter::value::<[u32; 2]>("rounds")
+    }
+
+    /// The argument, for a kernel that does.
+    pub fn argument(&self) -> Option<Argument<'static>> {
+        self.rounds.map(Argument::value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Dims;
+    use crate::scalar::StoragePrecision;
+    use std::collections::HashSet;
+
+    /// As `position_of_item` of `cl/wilson.cl`: the number in its row, y, z and t.
+    fn place(way: &Traversal, item: u32) -> [u32; NDIM] {
+        let quotient = |n: u32, d: usize| {
+            let Divisor { factor, shift, .. } = way.divisors[d];
+            ((u64::from(2 * n) * u64::from(factor)) >> 32 >> shift) as u32
+        };
+        let [x, y, z, t] = way.divisors.map(|divisor| divisor.number);
+        let row = quotient(item, 0);
+        let in_box = row & if way.boxes == 1 { 7 } else { 0 };
+        let boxes = row >> (3 * way.boxes);
+        let slice = quotient(boxes, 1);
+        let time = quotient(slice, 2);
+        let tile = quotient(time, 3);
+        let within = |n: u32, bit: u32| (n << way.boxes) + (in_box >> bit & 1);
+        [
+            item - row * x,
+            within(boxes - slice * y, 0),
+            within(slice - (time - tile) * z, 1),
+            within(time - tile * t, 2),
+        ]
+    }
+
+    #[test]
+    fn every_block_is_worked_off_once() {
+        for (extents, t_extent) in [([6, 4, 12, 8], 8), ([4, 2, 4, 2], 2), ([10, 6, 8, 6], 3)] {
+            let layout = Layout::new(Dims::new(extents).unwrap(), 0, t_extent, 1, StoragePrecision::Double);
+            for (tile_z, boxes) in [(0, false), (0, true), (4, false), (4, true)] {
+                let way = Traversal::new(&layout, tile_z, boxes);
+                let places: Vec<_> = (0..way.blocks).map(|item| place(&way, item)).collect();
+                let [x, y, z, t] = way.extents;
+                let inside = |p: &[u32; NDIM]| p[0] < x / 2 && p[1] < y && p[2] < z && p[3] < t;
+                assert!(places.iter().all(inside), "{extents:?} {tile_z} {boxes}");
+                let distinct: HashSet<_> = places.iter().collect();
+                assert_eq!(distinct.len(), places.len(), "{extents:?} {tile_z} {boxes}");
+                let number = |&[n, y_, z_, t_]: &[u32; NDIM]| ((t_ * z + z_) * y + y_) * (x / 2) + n;
+                let in_order = places.iter().map(number).eq(0..way.blocks);
+                assert_eq!(way.is_in_order(), in_order, "{extents:?} {tile_z} {boxes}");
+            }
+        }
+    }
+
+    /// As `FOR_SHARES` of `cl/wilson.cl`, without what is beyond the last share: there is nothing to do for it.
+    fn shares_of(group: usize, groups: Groups, shares: usize) -> Vec<usize> {
+        let [at_once, rounds] = groups.rounds.unwrap_or([1, 1]).map(|number| number as usize);
+        let first = group / at_once * at_once * rounds + group % at_once;
+        (0..rounds).map(|round| first + round * at_once).take_while(|&share| share < shares).collect()
+    }
+
+    #[test]
+    fn every_share_is_done_once() {
+        for (shares, at_once, rounds) in [
+            (4096, 528, 8),
+            (4096, 528, 100),
+            (16384, 264, 4),
+            (1000, 7, 3),
+            (5, 7, 3),
+            (14, 7, 2),
+            (1000, 1, 32),
+        ] {
+            let groups = Groups::new(shares, at_once, rounds);
+            let mut done: Vec<_> =
+                (0..groups.count).flat_map(|group| shares_of(group, groups, shares)).collect();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(0..shares), "{shares} {at_once} {rounds}");
+            assert_eq!(groups.are_in_rounds(), shares > at_once);
+        }
+        assert_eq!(Groups::new(100, 10, 1).count, 100);
+        assert_eq!(Groups::new(4096, 528, 64), Groups { count: 2 * 528, rounds: Some([528, 7]) });
+        assert_eq!(Groups::new(1000, 528, 64), Groups { count: 528, rounds: Some([528, 2]) });
+    }
+
+    #[test]
+    fn a_multiplication_divides() {
+        let most = (1_u64 << 31) - 1;
+        let divisors = (1..=300).chain([511, 512, 513, 65_535, 65_537, 1 << 30, (1 << 30) + 1, 1 << 31]);
+        for d in divisors {
+            let Divisor { number, factor, shift } = Divisor::new(d);
+            let d = u64::from(number);
+            // Quotients change at multiples of the divisor.
+            let edges =
+                [1, 2, 3, 7, 1000, most / d / 2, most / d].into_iter().flat_map(|k| [k * d, k * d + d - 1]);
+            for n in edges.chain([0, 1, most - 1, most]).flat_map(|n| [n.saturating_sub(1), n]) {
+                if n <= most {
+                    let high = (2 * n * u64::from(factor)) >> 32;
+                    assert_eq!(high >> shift, n / d, "{n} / {d}");
+                }
+            }
+        }
+    }
+}

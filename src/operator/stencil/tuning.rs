@@ -1,0 +1,311 @@
+//! The kernels of the stencil as something to be tuned.
+
+use super::application::{Fields, Stencil};
+use super::kernels::kernel_key;
+use super::task::{Ending, Region, Task};
+use super::variants::Tuning;
+use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
+use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
+use crate::geometry::{Dims, NDIM};
+use crate::geometry::{Lattice, LatticeError, Slab};
+use crate::host::{Spinor, WilsonForm, random};
+use crate::scalar::{Real, Storage};
+use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::time::Duration;
+
+/// The variants that are worth trying, in steps. On GPUs: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes; rounds. On
+/// processors, whose compilers may not have the time for all of them, what matters most comes first: prefetches, rounds, order of sites and cache hints, the others.
+///
+/// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
+pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
+    let processor = device.info().kind == DeviceKind::Cpu;
+    let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
+    let resources = move |from: &Tuning| {
+        let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128, 256] };
+        let registers: &[Option<u32>] =
+            if register_limit { &[Some(96), Some(128), Some(168), Some(255)] } else { &[None] };
+        let shares: &[bool] = if sources > 1 && !processor { &[false, true] } else { &[false] };
+        let mut variants = Vec::new();
+        for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
+            for &work_group in groups {
+                // A GPU's group has two warps at least, and its registers are for so many work-items only.
+                let items = work_group * sources / sources_per_item;
+                if processor || (64..=256).contains(&items) {
+                    // As many blocks for a work-group, in a share or one after the other.
+                    let rounds = if processor { (from.rounds / work_group).max(1) } else { from.rounds };
+                    for &share_links in shares {
+                        let variant = |&max_registers| Tuning {
+                            work_group,
+                            sources_per_item,
+                            share_links,
+                            max_registers,
+                            rounds,
+                            ..*from
+                        };
+                        variants.extend(registers.iter().map(variant));
+                    }
+                }
+            }
+        }
+        variants
+    };
+    let orders_and_hints = move |from: &Tuning| {
+        let z = extents[2];
+        let tiles =
+            [0, 4, 8, 12, 16, 24].into_iter().filter(|&tile| tile < z && z.is_multiple_of(tile.max(1)));
+        let hints: &[(bool, bool)] = match (hints, processor) {
+            (true, _) => &[(false, false), (true, false), (false, true), (true, true)],
+            (false, true) => &[(false, false), (false, true)],
+            (false, false) => &[(false, false)],
+        };
+        let variant =
+            |tile_z, (stream_links, stream_output)| Tuning { tile_z, stream_links, stream_output, ..*from };
+        tiles.flat_map(|tile| hints.iter().map(move |&hints| variant(tile, hints))).collect()
+    };
+    let boxes = move |from: &Tuning| {
+        let even = extents[1..].iter().all(|extent| extent.is_multiple_of(2));
+        let boxes: &[bool] = if even { &[false, true] } else { &[] };
+        boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
+    };
+    let rounds = move |from: &Tuning| {
+        let rounds: &[usize] = match (processor, register_limit && sources == 1) {
+            (true, _) => &[1, 8, 32, 128],
+            (false, true) => &[1, 4, 16, 64],
+            (false, false) => &[],
+        };
+        rounds.iter().map(|&rounds| Tuning { rounds, ..*from }).collect()
+    };
+    let prefetches =
+        move |from: &Tuning| [0, 1, 2].into_iter().map(|prefetch| Tuning { prefetch, ..*from }).collect();
+    if processor {
+        return vec![Box::new(prefetches), Box::new(rounds), Box::new(orders_and_hints), Box::new(resources)];
+    }
+    vec![Box::new(resources), Box::new(orders_and_hints), Box::new(boxes), Box::new(rounds)]
+}
+
+impl<T: Storage> Stencil<T> {
+    /// With `tuning` instead of what is best known, if it is given.
+    pub fn new(links: &GaugeField<T>, task: Task, tuning: Option<Tuning>) -> Result<Self, DeviceError> {
+        Self::in_variants(links, task, |slab| match tuning {
+            Some(tuning) => expect_runs(tuning, &slab.device, task),
+            None => Ok(chosen(slab, links, task)),
+        })
+    }
+}
+
+/// A variant that a caller asks for, if the device can run it.
+fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, DeviceError> {
+    match tuning.complaint(device, task.sources) {
+        None => Ok(tuning),
+        Some(reason) => {
+            let local = [tuning.work_group, 1, 1];
+            Err(DeviceError::InvalidRange { kernel: "wilson".to_owned(), global: local, local, reason })
+        }
+    }
+}
+
+/// The variant that a slab uses unless another is asked for.
+fn chosen<T: Storage>(slab: &Slab, links: &GaugeField<T>, task: Task) -> Tuning {
+    if task.ending.is_of_block() {
+        // There is little to choose.
+        return shipped::<T>(slab, links.format(), task);
+    }
+    tuning::choose(&StencilKernel { slab, links, task })
+}
+
+/// As [`chosen`], as far as it is known without a search.
+fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+    if task.ending.is_of_block() {
+        return shipped::<T>(slab, links, task);
+    }
+    let complaint = |tuning: &Tuning| complaint(slab, task, tuning);
+    tuning::known(&slab.device, &key::<T>(slab, links, task), complaint, || shipped::<T>(slab, links, task))
+}
+
+/// The key of the kernels that a slab uses for a task unless another variant is asked for; none is searched for.
+pub(crate) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
+    kernel_key::<T>(slab, links, task, known::<T>(slab, links, task))
+}
+
+/// What a search found for one kernel.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The kernel, its options and the class of extents.
+    pub key: Key,
+    /// The variant that is used untuned.
+    pub shipped: Tuning,
+    /// What was found.
+    pub found: Found<Tuning>,
+}
+
+/// How many kernels [`tune_stencil`] tunes for so many fields at once.
+pub fn kernels_to_tune(sources: usize) -> usize {
+    tasks_to_tune(sources).len()
+}
+
+fn tasks_to_tune(sources: usize) -> Vec<(Region, Ending)> {
+    let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
+    let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
+    // The operators of solves end with one of these.
+    let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
+    plain.into_iter().chain(with_products.into_iter().filter(|_| sources == 1)).collect()
+}
+
+/// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
+/// without and with a shift, all for so many fields at once; for one field also those that sum up products, as solves use them.
+/// `budget` is the time for one of them. What was kept earlier is replaced.
+///
+/// A team of several devices is tuned by its first one.
+///
+/// # Errors
+/// When a device fails, and when the result cannot be kept.
+pub fn tune_stencil<T: Storage>(
+    links: &GaugeField<T>,
+    sources: usize,
+    budget: Duration,
+) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
+    let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
+    let tuned = tasks_to_tune(sources).into_iter().map(|(region, ending)| {
+        let task = Task { form: FORM, region, ending, sources };
+        let kernel = StencilKernel { slab, links, task };
+        let found = tuning::renew(&kernel, budget)?;
+        Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
+    });
+    tuned.collect()
+}
+
+/// The kernel of one slab.
+struct StencilKernel<'a, T: Storage> {
+    slab: &'a Slab,
+    links: &'a GaugeField<T>,
+    task: Task,
+}
+
+/// The form that is timed: the others differ in signs and in the values of arguments, which cost the same.
+const FORM: WilsonForm = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+
+/// What is subtracted again and again must be so small that nothing overflows.
+const MULTIPLE: Complex<f64> = Complex::new(1e-6, 0.0);
+
+impl<T: Storage> Tunable for StencilKernel<'_, T> {
+    type Variant = Tuning;
+    type Data = Data<T>;
+    type Error = LatticeError;
+
+    fn device(&self) -> &Device {
+        &self.slab.device
+    }
+
+    fn key(&self) -> Key {
+        key::<T>(self.slab, self.links.format(), self.task)
+    }
+
+    fn shipped(&self) -> Tuning {
+        shipped::<T>(self.slab, self.links.format(), self.task)
+    }
+
+    fn steps(&self) -> Vec<Step<'_, Tuning>> {
+        let layout = self.slab.layout(self.links.lattice().dims(), T::STORAGE);
+        steps(&self.slab.device, layout.sub_extents(), self.task.sources)
+    }
+
+    fn complaint(&self, tuning: &Tuning) -> Option<String> {
+        complaint(self.slab, self.task, tuning)
+    }
+
+    fn data(&self) -> Result<Data<T>, LatticeError> {
+        let links = self.links_of_the_device_alone()?;
+        let (sites_in, sites_out) = self.task.region.sites();
+        let spinors = |sites: Sites| {
+            let count = self.task.sources * sites.of(links.lattice().dims().volume());
+            Spinors::from_host(links.lattice(), sites, self.task.sources, &irregular(count))
+        };
+        let shifted = matches!(self.task.region, Region::Parity { shift: true, .. });
+        Ok(Data {
+            psi: spinors(sites_in)?,
+            shifted: if shifted { Some(spinors(sites_out)?) } else { None },
+            out: spinors(sites_out)?,
+            against: if self.task.ending == Ending::Products { Some(spinors(sites_out)?) } else { None },
+            links,
+        })
+    }
+
+    fn time(&self, tuning: &Tuning, data: &mut Data<T>) -> Result<Duration, LatticeError> {
+        let Data { links, psi, shifted, out, against } = data;
+        let stencil = Stencil::new(links, Task { form: FORM, ..self.task }, Some(*tuning))?;
+        let launch = || {
+            let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
+            let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
+            let fields = Fields { psi, shifted, out, against, multiple, matrix: None };
+            stencil.apply(fields, None).map(drop)
+        };
+        Ok(time_of_launch(launch, || self.slab.device.finish())?)
+    }
+}
+
+fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    let chunk = layout.chunk().map(|sites| format!(" chunk={sites}")).unwrap_or_default();
+    let extents = format!("lanes={}{chunk} {}", layout.lanes(), sites_class(layout.volume()));
+    let region = match task.region {
+        Region::Full => "full",
+        Region::Parity { shift: false, .. } => "parity",
+        Region::Parity { shift: true, .. } => "parity+shift",
+    };
+    Key::new("wilson", extents)
+        .option("region", region)
+        .option("precision", T::STORAGE)
+        .option("links", links.reconstruction.reals())
+        .option("sources", task.sources)
+        // What is summed up matters less than that it is.
+        .option("product", task.ending != Ending::Store)
+}
+
+fn complaint(slab: &Slab, task: Task, tuning: &Tuning) -> Option<String> {
+    tuning.complaint(&slab.device, task.sources).map(str::to_owned)
+}
+
+fn shipped<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    Tuning::shipped(&slab.device, &layout, links.reconstruction, task)
+}
+
+impl<T: Storage> StencilKernel<'_, T> {
+    /// The links themselves if one device holds them all. A slab among several waits for its neighbours: it is timed as a lattice of
+    /// its own, with other links.
+    fn links_of_the_device_alone(&self) -> Result<GaugeField<T>, LatticeError> {
+        let lattice = self.links.lattice();
+        if lattice.slabs().len() == 1 {
+            return Ok(self.links.clone());
+        }
+        let [x, y, z, _] = lattice.dims().extents();
+        // Extents are even; one slice more or less does not matter.
+        let dims = Dims::new([x, y, z, self.slab.t_extent.next_multiple_of(2)]).unwrap_or(lattice.dims());
+        let alone = Lattice::new(&Team::from(self.slab.device.clone()), dims)?;
+        alone.gauge_in(&random::hot(dims, 1), self.links.boundary(), self.links.reconstruction())
+    }
+}
+
+/// What a launch needs.
+struct Data<T: Storage> {
+    links: GaugeField<T>,
+    psi: Spinors<T>,
+    shifted: Option<Spinors<T>>,
+    out: Spinors<T>,
+    against: Option<Spinors<T>>,
+}
+
+/// Spinors of order 1 without a pattern. Zeros would need less power than a field does, and so be faster than it.
+fn irregular<T: Real>(count: usize) -> Vec<Spinor<T>> {
+    // Multiples of the golden ratio are spread evenly over the unit interval.
+    let number = |n: usize| T::from_f64((n as f64 * 0.618_033_988_749_894_9).fract() - 0.5);
+    let spinor = |site: usize| {
+        Spinor::from_fn(|spin, colour| {
+            let n = 2 * ((site * 4 + spin) * 3 + colour);
+            Complex::new(number(n), number(n + 1))
+        })
+    };
+    (0..count).into_par_iter().map(spinor).collect()
+}

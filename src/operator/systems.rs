@@ -1,0 +1,232 @@
+//! The three linear systems that have the solution of M x = b.
+
+use crate::device::{DeviceError, Number};
+use crate::field::{PendingGram, StoredField};
+use crate::geometry::LatticeError;
+use crate::scalar::Storage;
+use lattice_solvers::{
+    BlockOperator, BlockSpace, ErrorOf, Failure, LinearOperator, ScalarOf, SquareMatrix, VectorOf,
+    VectorSpace, Work, gram_work, subtraction_work,
+};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which system is iterated to solve M x = b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum System {
+    /// M†M x = M†b: Hermitian and positive definite.
+    #[default]
+    Normal,
+    /// γ5M x = γ5b: Hermitian, eigenvalues of both signs.
+    Hermitian,
+    /// M x = b.
+    Direct,
+}
+
+impl fmt::Display for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            System::Normal => "normal",
+            System::Hermitian => "hermitian",
+            System::Direct => "direct",
+        })
+    }
+}
+
+impl FromStr for System {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [System::Normal, System::Hermitian, System::Direct]
+            .into_iter()
+            .find(|system| system.to_string() == text)
+            .ok_or_else(|| format!("`{text}` is no system; choose normal, hermitian or direct"))
+    }
+}
+
+/// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
+pub(crate) trait DiracOperator:
+    LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField, Scalar = Number>> + Sized
+{
+    /// M†
+    fn adjoint(&self) -> Result<Self, DeviceError>;
+
+    /// γ5 M, which is Hermitian.
+    fn times_gamma5(&self) -> Result<Self, DeviceError>;
+
+    /// γ5 alone.
+    fn gamma5(&self) -> Result<Self, DeviceError>;
+}
+
+/// An operator that there is in another precision too.
+pub(crate) trait InPrecision<R: Storage>: DiracOperator {
+    /// It in that precision.
+    type Low: DiracOperator;
+
+    /// The operator in that precision.
+    fn in_precision(&self) -> Result<Self::Low, LatticeError>;
+
+    /// low = x
+    fn lower(x: &VectorOf<Self>, low: &mut VectorOf<Self::Low>) -> Result<(), DeviceError>;
+
+    /// x = low
+    fn raise(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
+
+    /// x = x + low
+    fn add_raised(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
+}
+
+/// M†M.
+pub struct Normal<A: LinearOperator> {
+    operator: A,
+    adjoint: A,
+    /// M ψ. Made once, so that an application allocates nothing.
+    between: RefCell<VectorOf<A>>,
+}
+
+impl<A: LinearOperator> Normal<A> {
+    pub(crate) fn new(operator: &A) -> Result<Self, DeviceError>
+    where
+        A: DiracOperator,
+    {
+        let adjoint = operator.adjoint()?;
+        let operator = adjoint.adjoint()?;
+        let between = RefCell::new(operator.space().scratch_vector()?);
+        Ok(Self { operator, adjoint, between })
+    }
+
+    /// The factor M†.
+    pub fn adjoint(&self) -> &A {
+        &self.adjoint
+    }
+}
+
+impl<A: LinearOperator> LinearOperator for Normal<A> {
+    type Space = A::Space;
+
+    fn space(&self) -> &A::Space {
+        self.operator.space()
+    }
+
+    fn apply(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        self.operator.apply(psi, &mut between)?;
+        self.adjoint.apply(&between, out)
+    }
+
+    /// (ψ, M†Mψ) is ‖Mψ‖², which is known before the second factor is applied.
+    fn apply_dot(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        let norm2 = self.operator.apply_norm2(psi, &mut between)?;
+        self.adjoint.apply(&between, out)?;
+        Ok(norm2)
+    }
+
+    /// So is a, and M†Mψ need not be kept.
+    fn descend(
+        &self,
+        r_norm2: &ScalarOf<A>,
+        psi: &VectorOf<A>,
+        image: &mut VectorOf<A>,
+        r: &mut VectorOf<A>,
+    ) -> Result<[ScalarOf<A>; 2], ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        let norm2 = self.operator.apply_norm2(psi, &mut between)?;
+        let a = self.space().quotient(r_norm2, &norm2);
+        let r_norm2 = self.adjoint.subtract_image(&a, &between, image, r)?;
+        Ok([norm2, r_norm2])
+    }
+
+    fn work(&self) -> Work {
+        self.operator.work().times(2)
+    }
+
+    fn work_with_products(&self) -> Work {
+        let mut work = self.operator.work_with_norm2();
+        work += self.adjoint.work();
+        work
+    }
+
+    fn work_of_descent(&self) -> Work {
+        let mut work = self.operator.work_with_norm2();
+        work += self.adjoint.work_of_subtraction();
+        work
+    }
+}
+
+/// What the descent of a block needs of the factors of M†M.
+pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
+    /// Fused: out = M Ψ; starts to make (M Ψ)†M Ψ.
+    fn start_gram_of_image(
+        &self,
+        psi: &VectorOf<Self>,
+        out: &mut VectorOf<Self>,
+    ) -> Result<PendingGram<'_>, DeviceError>;
+
+    /// Floating-point operations and least memory traffic of that.
+    fn work_with_gram_of_image(&self) -> Work {
+        work_with(self, gram_work)
+    }
+
+    /// Fused: Q = Q − M Ψ D; gives Q†Q. `factor` gives D, or why there is none, and is asked when devices have been given what can be done without it. `image` is
+    /// there to be overwritten.
+    fn subtract_block_image(
+        &self,
+        psi: &VectorOf<Self>,
+        image: &mut VectorOf<Self>,
+        q: &mut VectorOf<Self>,
+        factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, DeviceError>,
+    ) -> Result<Result<SquareMatrix, Failure>, DeviceError> {
+        apply_and_subtract(self, psi, image, q, factor)
+    }
+
+    /// Those of that.
+    fn work_of_block_subtraction(&self) -> Work {
+        work_with(self, subtraction_work)
+    }
+}
+
+/// What an application and then `more` costs.
+pub(crate) fn work_with<A: LinearOperator>(operator: &A, more: impl Fn(&A::Space) -> Work) -> Work {
+    let mut work = operator.work();
+    work += more(operator.space());
+    work
+}
+
+/// [`BlockDiracOperator::subtract_block_image`] in two steps.
+pub(crate) fn apply_and_subtract<A: LinearOperator<Space: BlockSpace>>(
+    operator: &A,
+    psi: &VectorOf<A>,
+    image: &mut VectorOf<A>,
+    q: &mut VectorOf<A>,
+    factor: impl FnOnce() -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>>,
+) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
+    operator.apply(psi, image)?;
+    match factor()? {
+        Ok(d) => operator.space().subtract_block(image, &d, q).map(Ok),
+        Err(failure) => Ok(Err(failure)),
+    }
+}
+
+impl<A: BlockDiracOperator> BlockOperator for Normal<A> {
+    /// Ψ†M†MΨ is that of MΨ with itself.
+    fn descend_block(
+        &self,
+        psi: &VectorOf<A>,
+        image: &mut VectorOf<A>,
+        q: &mut VectorOf<A>,
+        factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
+    ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<A>> {
+        let mut between = self.between.borrow_mut();
+        let curvature = self.operator.start_gram_of_image(psi, &mut between)?;
+        self.adjoint.subtract_block_image(&between, image, q, || Ok(factor(&curvature.wait()?)))
+    }
+
+    fn work_of_block_descent(&self) -> Work {
+        let mut work = self.operator.work_with_gram_of_image();
+        work += self.adjoint.work_of_block_subtraction();
+        work
+    }
+}

@@ -1,0 +1,359 @@
+//! Solving M x = b for several sources at once.
+
+use super::checkpoints::{Beside, Checkpoints, Keeper};
+use super::error::InvertError;
+use super::methods;
+use super::params::stopping;
+use super::plan::{Inner, IterationPrecision, Preconditioning};
+use super::precision::{self, with_best};
+use super::sources::{Scaled, without_worse_than_zero};
+use crate::device::DeviceError;
+use crate::field::{ParityField, SpinorField};
+use crate::operator::Wilson;
+use crate::operator::{BlockDiracOperator, InPrecision, Normal};
+use crate::scalar::{Half, Storage};
+use lattice_solvers::{
+    Block, BlockCallbacks, BlockSpace, Failure, LinearOperator, Residual, SolverError, SolverInfo,
+    SquareMatrix, StateKeeper, Stopping, VectorOf, VectorSpace, block_conjugate_gradient,
+};
+use std::cell::{Cell, RefCell};
+
+/// Parameters of [`block_cg`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockCgParams {
+    /// Wanted ‖b − M x‖ / ‖b‖ of every source, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations, each for all sources. Default 10 000.
+    pub max_iterations: usize,
+    /// Precision of the iteration. The solutions are always in double and the iteration finds corrections to them, so that [`IterationPrecision::Single`] is
+    /// the same as mixed with single. Default double.
+    pub precision: IterationPrecision,
+    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    pub preconditioning: Preconditioning,
+}
+
+impl Default for BlockCgParams {
+    fn default() -> Self {
+        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+        Self {
+            tol: tolerance,
+            max_iterations,
+            precision: IterationPrecision::Double,
+            preconditioning: Preconditioning::None,
+        }
+    }
+}
+
+/// The solutions of several sources.
+#[derive(Debug)]
+pub struct BlockSolution {
+    /// One for each source, in their order.
+    pub x: SpinorField<f64>,
+    /// Of each source.
+    pub residuals: Vec<Residual>,
+    /// How the solve went: iterations are those of all sources together, residuals and history the largest of all.
+    pub info: SolverInfo,
+}
+
+/// Most sources of a block: their matrices have to fit in the local memory of a device.
+const MOST_SOURCES: usize = 24;
+
+/// Solves M xⱼ = bⱼ for all sources of `b` at once by block Conjugate Gradient on M†M xⱼ = M†bⱼ, from x = 0 (see
+/// [`block_conjugate_gradient`]). It takes fewer iterations than one source alone, and the operator
+/// is applied to all sources at once, so that each link is loaded once for all of them. `wilson` is an operator for one source, or for as many.
+///
+/// It stops when ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ of every source, recomputed in double, is at most [`BlockCgParams::tol`].
+///
+/// # Errors
+/// [`InvertError::NotConverged`] carries the best iterates of all sources; [`InvertError::Parameter`] when there are more than 24.
+pub fn block_cg(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+) -> Result<BlockSolution, InvertError> {
+    solve_block(wilson, b, params, None)
+}
+
+/// As [`block_cg`], while `checkpoints` keeps the states of the solve; it goes on from the state that `checkpoints` has, if it has one. The result is then that
+/// of the solve which the state is of, to the last bit if it runs on the same device.
+///
+/// # Errors
+/// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if `checkpoints` wishes to stop;
+/// [`InvertError::ForeignState`].
+pub fn block_cg_with_checkpoints(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: &mut dyn Checkpoints,
+) -> Result<BlockSolution, InvertError> {
+    solve_block(wilson, b, params, Some(checkpoints))
+}
+
+fn solve_block(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Result<BlockSolution, InvertError> {
+    let sources = b.sources();
+    if sources > MOST_SOURCES {
+        let (name, allowed) = ("number of sources", "1 to 24");
+        return Err(InvertError::Parameter { name, value: sources as f64, allowed });
+    }
+    let wilson = wilson.for_sources(sources)?;
+    let Some(scaled) = Scaled::of(b, &wilson.spinor_space().gram(b)?.norms_of_gram())?? else {
+        return flattened(solve_ordinary(&wilson, b, params, checkpoints)?);
+    };
+    let (BlockSolution { mut x, mut residuals, mut info }, mut failure) =
+        solve_ordinary(&wilson, &scaled.b, params, checkpoints)?;
+    let left = scaled.restore(&mut x, |x| {
+        let space = wilson.spinor_space();
+        let mut residual = space.scratch_vector()?;
+        wilson.residual(&scaled.b, x, &mut residual)?;
+        Ok(relative(&space.gram(&residual)?, &scales(&space.gram(&scaled.b)?)))
+    })?;
+    if let Some(left) = left {
+        set_true_residuals(&mut residuals, &left);
+        let true_residual = largest(&left);
+        info.residual.true_residual = true_residual;
+        if failure.is_none() && true_residual > params.tol {
+            failure = Some(Failure::OutOfRange { true_residual });
+        }
+    }
+    flattened((BlockSolution { x, residuals, info }, failure))
+}
+
+/// What was reached for all sources, and why it is not the solution if it is not.
+type Reached = (BlockSolution, Option<Failure>);
+
+fn flattened((solution, failure): Reached) -> Result<BlockSolution, InvertError> {
+    let Some(failure) = failure else { return Ok(solution) };
+    let BlockSolution { x, info, .. } = solution;
+    Err(InvertError::NotConverged { failure, best: Box::new(x), info: Box::new(info) })
+}
+
+/// What relative residuals are relative to: the norms of the sources, or 1 for those that are zero.
+fn scales(gram: &SquareMatrix) -> Vec<f64> {
+    let scale = |norm| if norm == 0.0 { 1.0 } else { norm };
+    gram.norms_of_gram().into_iter().map(scale).collect()
+}
+
+/// For sources that are not far from 1, by an operator for as many.
+fn solve_ordinary(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BlockCgParams,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Result<Reached, InvertError> {
+    let BlockCgParams { tol, max_iterations, precision, preconditioning } = *params;
+    let stopping = stopping(tol, max_iterations);
+    let space = wilson.spinor_space();
+    let b_norms = scales(&space.gram(b)?);
+    let mut residual = space.scratch_vector()?;
+    let mut true_residuals = |x: &SpinorField<f64>| {
+        wilson.residual(b, x, &mut residual)?;
+        Ok(relative(&space.gram(&residual)?, &b_norms))
+    };
+    let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
+    let common = Common { b_norms: &b_norms, stopping, checkpoints };
+    match preconditioning {
+        Preconditioning::None => {
+            let form = BlockForm { operator: wilson, b, true_residuals: &mut true_residuals, common };
+            finish(form.solve(precision)?, Ok)
+        }
+        Preconditioning::EvenOdd => {
+            let parts = wilson.even_odd_parts(b)?;
+            let source = parts.source(b)?;
+            let mut x = space.scratch_vector()?;
+            let mut true_residuals = |even: &ParityField<f64>| {
+                parts.solution(even, &mut x)?;
+                true_residuals(&x)
+            };
+            let operator = &wilson.schur_complement()?;
+            let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
+            let outcome = form.solve(precision)?;
+            // What was found small enough stands there already.
+            let found = outcome.is_ok();
+            finish(outcome, |even| {
+                if !found {
+                    parts.solution(&even, &mut x)?;
+                }
+                Ok(x)
+            })
+        }
+    }
+}
+
+/// What a block method returns: solutions or the best iterates.
+type Outcome<V> = precision::Outcome<Block<V>>;
+
+/// Computes the relative residuals of the equation from its definition.
+type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
+
+/// What is the same for all forms of the equation.
+struct Common<'a> {
+    /// What the relative residual of each source is relative to.
+    b_norms: &'a [f64],
+    stopping: Stopping,
+    /// Who keeps the states of the solve, if anybody does.
+    checkpoints: Option<&'a mut dyn Checkpoints>,
+}
+
+/// A X = B, where B − A X is what is left of the equation that it is a form of.
+struct BlockForm<'a, A: LinearOperator> {
+    operator: &'a A,
+    b: &'a VectorOf<A>,
+    true_residuals: &'a mut TrueResiduals<'a, A>,
+    common: Common<'a>,
+}
+
+/// An operator that there is on blocks in another precision too.
+trait BlockInPrecision<R: Storage>: InPrecision<R, Low: BlockDiracOperator> {}
+
+impl<R: Storage, A: InPrecision<R, Low: BlockDiracOperator>> BlockInPrecision<R> for A {}
+
+impl<A> BlockForm<'_, A>
+where
+    A: BlockInPrecision<f64>
+        + BlockInPrecision<f32>
+        + BlockInPrecision<Half>
+        + LinearOperator<Space: BlockSpace>,
+{
+    /// Solves it.
+    ///
+    /// # Errors
+    /// Those of making operators; the method's own are in the outcome.
+    fn solve(self, precision: IterationPrecision) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        match precision {
+            IterationPrecision::Double => self.iterate::<f64>(0.0),
+            IterationPrecision::Single | IterationPrecision::Mixed(Inner::Single) => {
+                self.iterate::<f32>(Inner::Single.replaced_at())
+            }
+            IterationPrecision::Mixed(Inner::Half) => self.iterate::<Half>(Inner::Half.replaced_at()),
+        }
+    }
+}
+
+impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
+    /// Corrections in precision `R` to solutions in double.
+    fn iterate<R: Storage>(self, replaced_at: f64) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: BlockInPrecision<R>,
+    {
+        let Self { operator, b, true_residuals, common: Common { b_norms, stopping, checkpoints } } = self;
+        let space = operator.space();
+        let normal = Normal::new(&operator.in_precision()?)?;
+        let low = normal.space();
+        let (mut low_residual, mut source) = (low.scratch_vector()?, low.scratch_vector()?);
+        A::lower(b, &mut low_residual)?;
+        normal.adjoint().apply(&low_residual, &mut source)?;
+        let mut residual = space.scratch_vector()?;
+        // Corrections need not bring it nearer; zero is where it begins.
+        let (mut best, mut best_residuals) = (space.zero_vector()?, Vec::new());
+        let mut smallest = f64::INFINITY;
+        let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
+        let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
+            replacements.set(replacements.get() + 1);
+            let mut solution = solution.borrow_mut();
+            A::add_raised(x, &mut solution)?;
+            low.set_zero(x)?;
+            let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
+            // In double residuals are replaced only when those that count ought to be small enough and are not: these come first.
+            let known =
+                if replaced_at == 0.0 && r.is_some() { Some(true_residuals(&solution)?) } else { None };
+            if !known.as_deref().is_some_and(small) {
+                operator.residual(b, &solution, &mut residual)?;
+            }
+            let relative = match known {
+                Some(known) => known,
+                None => {
+                    let relative = relative(&space.gram(&residual)?, b_norms);
+                    if small(&relative) { true_residuals(&solution)? } else { relative }
+                }
+            };
+            let reached = largest(&relative);
+            if reached < smallest {
+                smallest = reached;
+                space.copy(&solution, &mut best)?;
+                best_residuals.clone_from(&relative);
+            }
+            if let Some(r) = r.filter(|_| !small(&relative)) {
+                A::lower(&residual, &mut low_residual)?;
+                normal.adjoint().apply(&low_residual, r)?;
+            }
+            Ok(relative)
+        };
+        let beside = Beside { solution: &solution, replacements: &replacements };
+        let mut keeper = checkpoints.map(|checkpoints| Keeper {
+            space: low,
+            checkpoints,
+            begun_at: 1.0,
+            beside: Some(beside),
+        });
+        let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+        let callbacks = BlockCallbacks { residuals: Some(&mut residuals), replaced_at, keeper };
+        let params = lattice_solvers::BlockCgOptions { stopping, ..Default::default() };
+        let outcome = block_conjugate_gradient(&normal, &source, &params, callbacks);
+        let work = operator.work().times(replacements.get());
+        let solution = solution.into_inner();
+        let with_solution = |residuals| Block { x: solution, residuals };
+        Ok(match outcome {
+            Ok((Block { residuals, .. }, mut info)) => {
+                info.work += work;
+                Ok((with_solution(residuals), info))
+            }
+            Err(error) => {
+                let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
+                if let SolverError::NotConverged { best: last, info, .. } = &mut error {
+                    info.work += work;
+                    let last_is_best = largest(&true_residuals_of(&last.residuals)) <= smallest;
+                    if !last_is_best {
+                        set_true_residuals(&mut last.residuals, &best_residuals);
+                        last.x = best;
+                    }
+                }
+                Err(error)
+            }
+        })
+    }
+}
+
+fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
+    gram.norms_of_gram().into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
+}
+
+/// The largest; not a number if one is none.
+fn largest(residuals: &[f64]) -> f64 {
+    residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
+}
+
+fn true_residuals_of(residuals: &[Residual]) -> Vec<f64> {
+    residuals.iter().map(|residual| residual.true_residual).collect()
+}
+
+fn set_true_residuals(residuals: &mut [Residual], found: &[f64]) {
+    residuals.iter_mut().zip(found).for_each(|(residual, &found)| residual.true_residual = found);
+}
+
+/// Brings what the method returned to all sites.
+fn finish<V>(
+    outcome: Outcome<V>,
+    full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
+) -> Result<Reached, InvertError> {
+    let mut residuals = Vec::new();
+    let full = |block: Block<V>| {
+        residuals = block.residuals;
+        full(block.x)
+    };
+    match methods::finish(outcome, full) {
+        Ok((x, info)) => Ok((BlockSolution { x, residuals, info }, None)),
+        Err(InvertError::NotConverged { failure, best, mut info }) => {
+            let mut x = *best;
+            let found = without_worse_than_zero(&mut x, true_residuals_of(&residuals))?;
+            set_true_residuals(&mut residuals, &found);
+            info.residual.true_residual = largest(&found);
+            Ok((BlockSolution { x, residuals, info: *info }, Some(failure)))
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,59 @@
+//! Why a solve ends without a solution.
+
+use super::attempts::{Attempt, InOrder};
+use crate::device::DeviceError;
+use crate::field::SpinorField;
+use crate::geometry::LatticeError;
+use lattice_solvers::{Failure, ForeignState, SolverInfo, SourceError};
+
+/// Why there is no solution.
+#[derive(Debug, thiserror::Error)]
+pub enum InvertError {
+    /// The method gave up. What it reached is here, nothing is lost.
+    #[error("no convergence after {} iterations: {failure}", info.iterations)]
+    NotConverged {
+        /// Why.
+        failure: Failure,
+        /// The best iterate.
+        best: Box<SpinorField<f64>>,
+        /// How far it came.
+        info: Box<SolverInfo>,
+    },
+    /// Every method that [`Auto`](super::Auto) tried gave up.
+    #[error("no convergence after {} iterations: {}", info.iterations, InOrder(attempts))]
+    AllGaveUp {
+        /// Why the last one did.
+        failure: Failure,
+        /// The best iterate of all; zero if none came nearer to the solution.
+        best: Box<SpinorField<f64>>,
+        /// How far it came, all methods together.
+        info: Box<SolverInfo>,
+        /// The methods, in the order in which they were tried.
+        attempts: Vec<Attempt>,
+    },
+    /// A parameter makes no sense.
+    #[error("{name} = {value} is not allowed: {allowed}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be allowed.
+        allowed: &'static str,
+    },
+    /// The right-hand side cannot be solved for.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The state to go on from is another method's.
+    #[error(transparent)]
+    ForeignState(ForeignState),
+    /// A field or a device failed.
+    #[error(transparent)]
+    Lattice(#[from] LatticeError),
+}
+
+impl From<DeviceError> for InvertError {
+    fn from(error: DeviceError) -> Self {
+        InvertError::Lattice(error.into())
+    }
+}

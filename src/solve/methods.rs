@@ -1,0 +1,276 @@
+//! Solving M x = b by one method.
+
+use super::checkpoints::Checkpoints;
+use super::error::InvertError;
+use super::params::{
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, MrParams, SolveParams, plan_of_cgne,
+};
+use super::plan::{Plan, Preconditioning};
+use super::precision::{Form, Outcome, norm, scale};
+use super::sources::Scaled;
+use crate::device::DeviceError;
+use crate::field::{ParityField, SpinorField};
+use crate::operator::Wilson;
+use lattice_solvers::{Failure, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work};
+use std::time::Duration;
+
+/// Solves M x = b by Conjugate Residual, from x = 0.
+///
+/// Which linear system is iterated says [`CrParams::system`]: M†M x = M†b and γ5M x = γ5b with the published recurrence, M x = b with
+/// the general one (see [`lattice_solvers::conjugate_residual`]). All three stop when ‖b − M x‖ / ‖b‖, recomputed in
+/// double, is at most [`CrParams::tol`].
+///
+/// # Errors
+/// [`InvertError::NotConverged`] carries the best iterate and the residual history.
+pub fn cr(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &CrParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// As [`cr`], from the initial guess `guess`, or from x = 0 if that is nearer.
+///
+/// # Errors
+/// As [`cr`].
+pub fn cr_from(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    guess: &SpinorField<f64>,
+    params: &CrParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, Some(guess), (*params).into(), None)
+}
+
+/// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn cg(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &CgParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
+/// with [`cg`] the residual does. Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn cgne(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &CgParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, plan_of_cgne(*params), None)
+}
+
+/// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn bicgstab(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BicgstabParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn bicgstab_l(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &BicgstabLParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn gcr(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &GcrParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`].
+pub fn mr(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &MrParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), None)
+}
+
+/// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from
+/// the state that `checkpoints` has, if it has one. The result is then that of the solve which the state is of, to the last bit if it runs on the same
+/// device.
+///
+/// # Errors
+/// As [`cr`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop; [`InvertError::ForeignState`].
+pub fn solve_with_checkpoints(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    params: &SolveParams,
+    checkpoints: &mut dyn Checkpoints,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, (*params).into(), Some(checkpoints))
+}
+
+type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
+
+pub(crate) fn solve(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    guess: Option<&SpinorField<f64>>,
+    plan: Plan,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Solution {
+    let Some(scaled) = Scaled::of(b, &[norm(wilson.spinor_space(), b)?])?? else {
+        return solve_ordinary(wilson, b, guess, plan, checkpoints);
+    };
+    let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
+    let (mut x, mut info, mut failure) =
+        match solve_ordinary(wilson, &scaled.b, guess.as_ref(), plan, checkpoints) {
+            Ok((x, info)) => (x, info, None),
+            Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
+            Err(error) => return Err(error),
+        };
+    let left = scaled.restore(&mut x, |x| Ok(vec![TrueResidual::of(wilson, &scaled.b)?.at(x)?]))?;
+    if let Some(&true_residual) = left.iter().flatten().next() {
+        info.residual.true_residual = true_residual;
+        if failure.is_none() && true_residual > plan.stopping.tolerance {
+            failure = Some(Failure::OutOfRange { true_residual });
+        }
+    }
+    match failure {
+        None => Ok((x, info)),
+        Some(failure) => Err(InvertError::NotConverged { failure, best: Box::new(x), info: Box::new(info) }),
+    }
+}
+
+/// ‖b − M x‖ / ‖b‖ by its definition, for a source that is not far from 1.
+struct TrueResidual<'a> {
+    wilson: &'a Wilson<f64>,
+    b: &'a SpinorField<f64>,
+    b_norm: f64,
+    residual: SpinorField<f64>,
+}
+
+impl<'a> TrueResidual<'a> {
+    fn of(wilson: &'a Wilson<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
+        let space = wilson.spinor_space();
+        Ok(Self { wilson, b, b_norm: scale(space, b)?, residual: space.zero_vector()? })
+    }
+
+    fn at(&mut self, x: &SpinorField<f64>) -> Result<f64, DeviceError> {
+        self.wilson.residual(self.b, x, &mut self.residual)?;
+        Ok(norm(self.wilson.spinor_space(), &self.residual)? / self.b_norm)
+    }
+}
+
+/// For a source that is not far from 1.
+fn solve_ordinary(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    guess: Option<&SpinorField<f64>>,
+    plan: Plan,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Solution {
+    let space = wilson.spinor_space();
+    let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
+    let mut by_definition = TrueResidual::of(wilson, b)?;
+    let b_norm = by_definition.b_norm;
+    let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
+    let outcome = match plan.preconditioning {
+        Preconditioning::None => {
+            let form = Form { operator: wilson, b, b_norm, true_residual: &mut true_residual, checkpoints };
+            finish(form.solve(guess, plan)?, Ok)
+        }
+        Preconditioning::EvenOdd => {
+            let parts = wilson.even_odd_parts(b)?;
+            let source = parts.source(b)?;
+            let guess = guess.map(|guess| parts.even_part(guess)).transpose()?;
+            let mut x = space.zero_vector()?;
+            let mut true_residual = |even: &ParityField<f64>| {
+                parts.solution(even, &mut x)?;
+                true_residual(&x)
+            };
+            let operator = &wilson.schur_complement()?;
+            let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
+            let outcome = form.solve(guess.as_ref(), plan)?;
+            finish(outcome, |even| {
+                parts.solution(&even, &mut x)?;
+                Ok(x)
+            })
+        }
+    };
+    if let Err(InvertError::Source(_)) = outcome {
+        return Err(nothing_done(space.zero_vector()?));
+    }
+    let Err(InvertError::NotConverged { failure, mut best, mut info }) = outcome else { return outcome };
+    // On even sites alone a solve begins elsewhere. Written so that a residual that is not a number is not the best.
+    let reached = &mut info.residual.true_residual;
+    let better_than_zero = *reached <= 1.0;
+    if !better_than_zero {
+        space.set_zero(&mut best)?;
+        *reached = 1.0;
+    }
+    if let Some(guess) = guess {
+        let begun = by_definition.at(guess)?;
+        if begun < *reached {
+            space.copy(guess, &mut best)?;
+            *reached = begun;
+        }
+    }
+    Err(InvertError::NotConverged { failure, best, info })
+}
+
+/// The source itself is finite here, so the operator has carried that of the iterated system out of the range of numbers.
+fn nothing_done(zero: SpinorField<f64>) -> InvertError {
+    InvertError::NotConverged {
+        failure: Failure::NotFinite { quantity: "the right-hand side of the iterated system" },
+        best: Box::new(zero),
+        info: Box::new(SolverInfo {
+            iterations: 0,
+            residual: Residual { iterated: 1.0, true_residual: 1.0 },
+            history: vec![1.0],
+            applications: 0,
+            time: Duration::ZERO,
+            work: Work::default(),
+        }),
+    }
+}
+
+/// Brings what a method returned to all sites.
+pub(crate) fn finish<V>(
+    outcome: Outcome<V>,
+    full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,
+) -> Solution {
+    match outcome {
+        Ok((x, info)) => Ok((full(x)?, info)),
+        Err(SolverError::NotConverged { failure, best, info }) => {
+            Err(InvertError::NotConverged { failure, best: Box::new(full(best)?), info })
+        }
+        Err(SolverError::Parameter { name, value, allowed }) => {
+            Err(InvertError::Parameter { name, value, allowed })
+        }
+        Err(SolverError::Source(error)) => Err(InvertError::Source(error)),
+        Err(SolverError::ForeignState(error)) => Err(InvertError::ForeignState(error)),
+        Err(SolverError::Operation(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,150 @@
+//! Shifted normal equations, all at the price of one.
+
+use super::precision::norm;
+use super::sources::Scaled;
+use crate::device::DeviceError;
+use crate::field::SpinorField;
+use crate::operator::Wilson;
+use lattice_solvers::{
+    self as solvers, Failure, LinearOperator, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo,
+    Stopping, VectorSpace,
+};
+
+/// Parameters of [`multi_shift_cg`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MultiShiftCgParams {
+    /// Wanted ‖b − (M†M + σ) x‖ / ‖b‖ for every shift σ, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most iterations. Default 10 000.
+    pub max_iterations: usize,
+}
+
+impl Default for MultiShiftCgParams {
+    fn default() -> Self {
+        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+        Self { tol: tolerance, max_iterations }
+    }
+}
+
+/// A solution for each shift, with its true residual and the iterations after which it was found.
+pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
+
+/// Solves (M†M + σ) x = b for all these shifts σ ≥ 0 by one Conjugate Gradient iteration in double, from x = 0: the systems that a rational function
+/// of M†M is made of. See [`lattice_solvers::multi_shift_cg`], which has the formulas.
+///
+/// The solutions come in the order of the shifts. M is the operator on all sites: the shifted equations of the Schur complement, (M̂†M̂ + σ) x = b, are others,
+/// whose solutions are no part of these. Where those are wanted, as for quark fields that live on the even sites, give [`lattice_solvers::multi_shift_cg`]
+/// the operator [`SchurComplement::normal`](crate::operator::SchurComplement::normal).
+///
+/// ```
+/// use lattice_cl::device::Team;
+/// use lattice_cl::operator::{Kappa, Wilson};
+/// use lattice_cl::solve::{MultiShiftCgParams, multi_shift_cg};
+/// use lattice_cl::geometry::Boundary;
+/// use lattice_cl::host::random;
+/// use lattice_cl::{Dims, geometry::Lattice};
+///
+/// let dims = Dims::new([4, 4, 4, 4])?;
+/// let lattice = Lattice::new(&Team::host(), dims)?;
+/// let links = lattice.gauge::<f64>(&random::weak(dims, 0.1, 1), Boundary::antiperiodic_t())?;
+/// let wilson = Wilson::new(&links, Kappa(0.11))?;
+/// let b = lattice.point_source([0; 4], 0, 0)?;
+/// let (solutions, info) = multi_shift_cg(&wilson, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
+/// for solution in &solutions {
+///     assert!(solution.residual.true_residual <= 1e-10 && solution.iterations <= info.iterations);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
+/// [`SolverError::Source`] when `b` is not finite; [`SolverError::Operation`] when a device fails.
+pub fn multi_shift_cg(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+    solve(wilson, b, shifts, params, None)
+}
+
+/// As [`multi_shift_cg`]; `watch` is told whenever the residual of the smallest shift has been looked at.
+///
+/// # Errors
+/// As [`multi_shift_cg`].
+pub fn multi_shift_cg_watched(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: &mut dyn FnMut(&Look),
+) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
+    solve(wilson, b, shifts, params, Some(watch))
+}
+
+type Outcome = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
+
+fn solve(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: Option<&mut dyn FnMut(&Look)>,
+) -> Outcome {
+    let scaled = Scaled::of(b, &[norm(wilson.spinor_space(), b)?])?.map_err(SolverError::Source)?;
+    let Some(scaled) = scaled else { return solve_ordinary(wilson, b, shifts, params, watch) };
+    match solve_ordinary(wilson, &scaled.b, shifts, params, watch) {
+        Ok((mut all, info)) => {
+            let left = restore(wilson, &scaled, &mut all)?;
+            match left.filter(|&true_residual| true_residual > params.tol) {
+                None => Ok((all, info)),
+                Some(true_residual) => {
+                    let failure = Failure::OutOfRange { true_residual };
+                    Err(SolverError::NotConverged { failure, best: all, info: Box::new(info) })
+                }
+            }
+        }
+        Err(SolverError::NotConverged { failure, mut best, info }) => {
+            restore(wilson, &scaled, &mut best)?;
+            Err(SolverError::NotConverged { failure, best, info })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes all solutions those for the source as it was. Where digits are lost, the largest residual of what is left.
+fn restore(
+    wilson: &Wilson<f64>,
+    scaled: &Scaled,
+    all: &mut ShiftedSolutions,
+) -> Result<Option<f64>, DeviceError> {
+    let (normal, space, b) = (wilson.normal()?, wilson.spinor_space(), &scaled.b);
+    let mut largest = None;
+    for Shifted { shift, x, residual, .. } in all {
+        let left = scaled.restore(x, |x| {
+            let mut difference = space.zero_vector()?;
+            normal.residual(b, x, &mut difference)?;
+            space.axpy(&space.scalar((-*shift).into()), x, &mut difference)?;
+            Ok(vec![norm(space, &difference)? / norm(space, b)?])
+        })?;
+        if let Some(&left) = left.iter().flatten().next() {
+            residual.true_residual = left;
+            largest = Some(largest.map_or(left, |largest: f64| largest.max(left)));
+        }
+    }
+    Ok(largest)
+}
+
+/// For a source that is not far from 1.
+fn solve_ordinary(
+    wilson: &Wilson<f64>,
+    b: &SpinorField<f64>,
+    shifts: &[f64],
+    params: &MultiShiftCgParams,
+    watch: Option<&mut dyn FnMut(&Look)>,
+) -> Outcome {
+    let MultiShiftCgParams { tol, max_iterations } = *params;
+    let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
+    let params = MultiShiftOptions { stopping, ..Default::default() };
+    solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params, watch)
+}

@@ -1,0 +1,141 @@
+//! How M x = b is solved: by which method, in which form, in which precision.
+
+use crate::device::{DeviceKind, Team};
+use crate::operator::System;
+use lattice_solvers::Stopping;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What every solve needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub method: Method,
+    pub precision: IterationPrecision,
+    pub preconditioning: Preconditioning,
+    pub stopping: Stopping,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Method {
+    Cr(System),
+    Cg,
+    Cgne,
+    Bicgstab,
+    BicgstabL { degree: usize },
+    Gcr { restart: usize, smoothing: usize },
+    Mr { relaxation: f64 },
+}
+
+impl Method {
+    /// Which system it iterates.
+    pub fn system(self) -> System {
+        match self {
+            Method::Cr(system) => system,
+            Method::Cg => System::Normal,
+            // CGNE iterates the residual of this one.
+            Method::Cgne
+            | Method::Bicgstab
+            | Method::BicgstabL { .. }
+            | Method::Gcr { .. }
+            | Method::Mr { .. } => System::Direct,
+        }
+    }
+}
+
+/// Which form of M x = b is iterated. The residual that decides is that of M x = b itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Preconditioning {
+    /// As it is.
+    #[default]
+    None,
+    /// The equation of the Schur complement on the even sites, see [`SchurComplement`](crate::operator::SchurComplement).
+    EvenOdd,
+}
+
+impl fmt::Display for Preconditioning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Preconditioning::None => "none",
+            Preconditioning::EvenOdd => "even-odd",
+        })
+    }
+}
+
+impl FromStr for Preconditioning {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Preconditioning::None, Preconditioning::EvenOdd]
+            .into_iter()
+            .find(|preconditioning| preconditioning.to_string() == text)
+            .ok_or_else(|| format!("`{text}` is no preconditioning; choose none or even-odd"))
+    }
+}
+
+/// The precision in which an equation is iterated. The residual that decides is always in double.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum IterationPrecision {
+    /// 64 bits.
+    #[default]
+    Double,
+    /// 32 bits: reaches true residuals of about 1e-6.
+    Single,
+    /// The iteration has less precision, and finds corrections to a solution that is kept in double: each time the iterated residual has fallen enough
+    /// it is replaced by that of the solution. Reaches what double reaches.
+    Mixed(Inner),
+}
+
+/// The lower precision of a mixed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Inner {
+    /// 32 bits.
+    Single,
+    /// 16 bits in memory ([`Half`](crate::Half)), arithmetic in 32.
+    Half,
+}
+
+impl Inner {
+    /// To which fraction ‖r‖ falls until it is replaced: rounding must not have spoiled it by then.
+    pub(crate) fn replaced_at(self) -> f64 {
+        match self {
+            Inner::Single => 0.01,
+            Inner::Half => 0.1,
+        }
+    }
+}
+
+impl IterationPrecision {
+    const ALL: [Self; 4] = [Self::Double, Self::Single, Self::Mixed(Inner::Single), Self::Mixed(Inner::Half)];
+
+    /// The mixed precision that suits a team: corrections in half precision where all devices are GPUs, whose memory is then the limit, and in
+    /// single elsewhere, where half costs more instructions than it saves memory traffic.
+    pub fn mixed_on(team: &Team) -> Self {
+        let gpus =
+            !team.is_host() && team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);
+        Self::Mixed(if gpus { Inner::Half } else { Inner::Single })
+    }
+}
+
+impl fmt::Display for IterationPrecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Double => "double",
+            Self::Single => "single",
+            Self::Mixed(Inner::Single) => "mixed-single",
+            Self::Mixed(Inner::Half) => "mixed-half",
+        })
+    }
+}
+
+impl FromStr for IterationPrecision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|precision| precision.to_string() == text).ok_or_else(|| {
+            format!(
+                "`{text}` is no precision of an iteration; choose double, single, mixed-single or mixed-half"
+            )
+        })
+    }
+}

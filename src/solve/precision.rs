@@ -1,0 +1,362 @@
+//! One form of M x = b, solved by any method in any precision.
+
+use super::checkpoints::{Beside, Checkpoints, Keeper};
+use super::error::InvertError;
+use super::plan::{Inner, IterationPrecision, Method, Plan};
+use crate::device::DeviceError;
+use crate::operator::{DiracOperator, InPrecision, Normal, System};
+use crate::scalar::{Half, Storage};
+use lattice_solvers::{
+    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, Residual,
+    SolverError, SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
+};
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+/// ω of the steps that precondition GCR.
+const SMOOTHER_RELAXATION: f64 = 1.0;
+
+/// A guess with a larger relative residual, which is that of x = 0, is left for this one: its rounding errors would stay.
+const FARTHEST_GUESS: f64 = 1.0;
+
+/// What a method returns: a solution or the best iterate.
+pub(crate) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
+
+/// A x = b, where b − A x is what is left of the equation that it is a form of.
+pub(crate) struct Form<'a, A: DiracOperator> {
+    pub operator: &'a A,
+    pub b: &'a VectorOf<A>,
+    /// What relative residuals are relative to.
+    pub b_norm: f64,
+    /// The relative residual of the equation, from its definition.
+    pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
+    /// Who keeps the states of the solve, if anybody does.
+    pub checkpoints: Option<&'a mut dyn Checkpoints>,
+}
+
+impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
+    /// Solves it.
+    ///
+    /// # Errors
+    /// Those of making operators; the method's own are in the outcome.
+    pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        let mut of_use = None;
+        if let Some(guess) = guess {
+            let residual = (self.true_residual)(guess)?;
+            // In low precision a method could not tell that it is the solution.
+            if residual <= plan.stopping.tolerance {
+                return self.already_found(guess, residual);
+            }
+            of_use = Some(guess).filter(|_| residual <= FARTHEST_GUESS);
+        }
+        let guess = of_use;
+        match plan.precision {
+            IterationPrecision::Double => {
+                let mut source = self.operator.space().zero_vector()?;
+                SourceMap::new(self.operator, plan.method)?.apply(self.b, &mut source)?;
+                let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
+                    space: self.operator.space(),
+                    checkpoints,
+                    begun_at: 1.0,
+                    beside: None,
+                });
+                let true_residual = TrueResidual::Computed(self.true_residual);
+                Ok(iterate(self.operator, &source, guess, plan, callbacks(true_residual, &mut keeper))?)
+            }
+            IterationPrecision::Single => self.solve_low::<f32>(guess, plan),
+            IterationPrecision::Mixed(Inner::Single) => self.solve_mixed::<f32>(guess, plan, Inner::Single),
+            IterationPrecision::Mixed(Inner::Half) => self.solve_mixed::<Half>(guess, plan, Inner::Half),
+        }
+    }
+}
+
+impl<A: DiracOperator> Form<'_, A> {
+    /// The guess, if it is the solution.
+    fn already_found(self, guess: &VectorOf<A>, residual: f64) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        let mut x = self.operator.space().zero_vector()?;
+        self.operator.space().copy(guess, &mut x)?;
+        let info = SolverInfo {
+            iterations: 0,
+            residual: Residual { iterated: residual, true_residual: residual },
+            history: vec![residual],
+            applications: 1,
+            time: Duration::ZERO,
+            work: self.operator.work(),
+        };
+        Ok(Ok((x, info)))
+    }
+
+    /// All of it in a lower precision, but for the residual that counts.
+    fn solve_low<R: Storage>(
+        self,
+        guess: Option<&VectorOf<A>>,
+        plan: Plan,
+    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: InPrecision<R>,
+    {
+        let low = self.operator.in_precision()?;
+        let mut b = low.space().zero_vector()?;
+        let mut source = low.space().zero_vector()?;
+        A::lower(self.b, &mut b)?;
+        SourceMap::new(&low, plan.method)?.apply(&b, &mut source)?;
+        if let Some(guess) = guess {
+            A::lower(guess, &mut b)?;
+        }
+        let guess = guess.map(|_| &b);
+        let mut raised = self.operator.space().zero_vector()?;
+        let mut true_residual = |x: &VectorOf<A::Low>| {
+            A::raise(x, &mut raised)?;
+            (self.true_residual)(&raised)
+        };
+        let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
+            space: low.space(),
+            checkpoints,
+            begun_at: 1.0,
+            beside: None,
+        });
+        let callbacks = callbacks(TrueResidual::Computed(&mut true_residual), &mut keeper);
+        let outcome = iterate(&low, &source, guess, plan, callbacks)?;
+        Ok(match outcome {
+            Ok((x, info)) => {
+                A::raise(&x, &mut raised)?;
+                Ok((raised, info))
+            }
+            Err(error) => Err(with_best(error, |best| A::raise(&best, &mut raised).map(|()| raised))?),
+        })
+    }
+
+    /// Corrections in a lower precision to a solution in this one.
+    fn solve_mixed<R: Storage>(
+        self,
+        guess: Option<&VectorOf<A>>,
+        plan: Plan,
+        inner: Inner,
+    ) -> Result<Outcome<VectorOf<A>>, InvertError>
+    where
+        A: InPrecision<R>,
+    {
+        let Self { operator, b, b_norm, true_residual, checkpoints } = self;
+        let space = operator.space();
+        let low = operator.in_precision()?;
+        // A residual that starts a stretch of low precision needs no more precision on its way to the system that is iterated.
+        let map = SourceMap::new(&low, plan.method)?;
+        let mut solution = space.zero_vector()?;
+        let mut residual = space.zero_vector()?;
+        space.copy(b, &mut residual)?;
+        if let Some(guess) = guess {
+            space.copy(guess, &mut solution)?;
+            operator.residual(b, guess, &mut residual)?;
+        }
+        let mut low_residual = low.space().zero_vector()?;
+        let mut source = low.space().zero_vector()?;
+        A::lower(&residual, &mut low_residual)?;
+        map.apply(&low_residual, &mut source)?;
+        // To the method the residual of the guess is the source; all it says of residuals is relative to that one.
+        let begun_at = match guess {
+            None => 1.0,
+            Some(_) => {
+                let begun = norm(low.space(), &source)?;
+                A::lower(b, &mut low_residual)?;
+                let mut whole = low.space().zero_vector()?;
+                map.apply(&low_residual, &mut whole)?;
+                begun / scale(low.space(), &whole)?
+            }
+        };
+        // Corrections need not bring it nearer.
+        let mut best = space.zero_vector()?;
+        space.copy(&solution, &mut best)?;
+        let mut smallest = norm(space, &residual)? / b_norm;
+        let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
+        let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
+            replacements.set(replacements.get() + 1);
+            let mut solution = solution.borrow_mut();
+            A::add_raised(x, &mut solution)?;
+            low.space().set_zero(x)?;
+            operator.residual(b, &solution, &mut residual)?;
+            A::lower(&residual, &mut low_residual)?;
+            map.apply(&low_residual, r)?;
+            let r_norm2 = low.space().norm2(r)?;
+            let [value, true_norm2] = space.read([&r_norm2, &space.norm2(&residual)?])?;
+            let mut relative = true_norm2.re.sqrt() / b_norm;
+            if relative <= plan.stopping.tolerance {
+                relative = true_residual(&solution)?;
+            }
+            if relative < smallest {
+                smallest = relative;
+                space.copy(&solution, &mut best)?;
+            }
+            Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
+        };
+        let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
+        let mut keeper = checkpoints.map(|checkpoints| Keeper {
+            space: low.space(),
+            checkpoints,
+            begun_at,
+            beside: Some(Beside { solution: &solution, replacements: &replacements }),
+        });
+        let outcome = iterate(&low, &source, None, plan, callbacks(residual, &mut keeper))?;
+        let work = operator.work().times(replacements.get());
+        let solution = solution.into_inner();
+        Ok(match outcome {
+            Ok((_, mut info)) => {
+                info.work += work;
+                relate(&mut info, begun_at);
+                Ok((solution, info))
+            }
+            Err(error) => {
+                // The last one, if it is as good: a state that the solve went on from has no other.
+                let mut error = with_best(error, |_| Ok(solution))?;
+                if let SolverError::NotConverged { failure, best: last, info } = &mut error {
+                    let last_is_best = info.residual.true_residual <= smallest;
+                    if !last_is_best {
+                        *last = best;
+                        info.residual.true_residual = smallest;
+                    }
+                    info.work += work;
+                    relate(info, begun_at);
+                    if let Failure::Stagnation { residual, .. }
+                    | Failure::PrecisionLimit { iterated: residual, .. } = failure
+                    {
+                        *residual *= begun_at;
+                    }
+                }
+                Err(error)
+            }
+        })
+    }
+}
+
+/// Makes the residuals of the iteration relative to the whole source.
+fn relate(info: &mut SolverInfo, begun_at: f64) {
+    info.residual.iterated *= begun_at;
+    info.history.iter_mut().for_each(|residual| *residual *= begun_at);
+}
+
+/// What a method is given for the residual that counts and for a keeper.
+fn callbacks<'a, A: DiracOperator>(
+    true_residual: TrueResidual<'a, A>,
+    keeper: &'a mut Option<Keeper<'_, A::Space>>,
+) -> Callbacks<'a, A> {
+    let keeper = keeper.as_mut().map(|keeper| keeper as &mut dyn StateKeeper<_, _>);
+    Callbacks { true_residual: Some(true_residual), keeper }
+}
+
+/// The same error with another kind of iterate.
+pub(crate) fn with_best<V, W>(
+    error: SolverError<V, DeviceError>,
+    best_of: impl FnOnce(V) -> Result<W, DeviceError>,
+) -> Result<SolverError<W, DeviceError>, DeviceError> {
+    Ok(match error {
+        SolverError::NotConverged { failure, best, info } => {
+            SolverError::NotConverged { failure, best: best_of(best)?, info }
+        }
+        SolverError::Parameter { name, value, allowed } => SolverError::Parameter { name, value, allowed },
+        SolverError::Source(error) => SolverError::Source(error),
+        SolverError::ForeignState(error) => SolverError::ForeignState(error),
+        SolverError::Operation(error) => SolverError::Operation(error),
+    })
+}
+
+/// ‖x‖
+pub(crate) fn norm<S: VectorSpace>(space: &S, x: &S::Vector) -> Result<f64, S::Error> {
+    let [norm2] = space.read([&space.norm2(x)?])?;
+    Ok(norm2.re.sqrt())
+}
+
+/// What residuals of a source are relative to: its norm, or 1 if it is zero.
+pub(crate) fn scale<S: VectorSpace>(space: &S, b: &S::Vector) -> Result<f64, S::Error> {
+    let norm = norm(space, b)?;
+    Ok(if norm == 0.0 { 1.0 } else { norm })
+}
+
+/// Makes the source of the system that a method iterates of that of A x = b.
+enum SourceMap<'a, A: DiracOperator> {
+    Itself(&'a A),
+    /// By A†, or by γ5.
+    Through(A),
+}
+
+impl<'a, A: DiracOperator> SourceMap<'a, A> {
+    fn new(operator: &'a A, method: Method) -> Result<Self, DeviceError> {
+        Ok(match method.system() {
+            System::Direct => Self::Itself(operator),
+            System::Hermitian => Self::Through(operator.gamma5()?),
+            System::Normal => Self::Through(operator.adjoint()?),
+        })
+    }
+
+    /// source = that of the system
+    fn apply(&self, b: &VectorOf<A>, source: &mut VectorOf<A>) -> Result<(), DeviceError> {
+        match self {
+            Self::Itself(operator) => operator.space().copy(b, source),
+            Self::Through(map) => map.apply(b, source),
+        }
+    }
+}
+
+/// Runs the method on the system with this source.
+///
+/// # Errors
+/// Only those of making that system; the method's own are in the outcome.
+fn iterate<A: DiracOperator>(
+    operator: &A,
+    source: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    plan: Plan,
+    callbacks: Callbacks<'_, A>,
+) -> Result<Outcome<VectorOf<A>>, DeviceError> {
+    let stopping = plan.stopping;
+    Ok(match plan.method {
+        Method::Cr(system) => {
+            let recurrence =
+                if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
+            let params = solvers::CrOptions { stopping, recurrence, ..Default::default() };
+            match system {
+                System::Direct => solvers::conjugate_residual(operator, source, guess, &params, callbacks),
+                System::Hermitian => {
+                    let hermitian = operator.times_gamma5()?;
+                    solvers::conjugate_residual(&hermitian, source, guess, &params, callbacks.for_operator())
+                }
+                System::Normal => {
+                    let normal = Normal::new(operator)?;
+                    solvers::conjugate_residual(&normal, source, guess, &params, callbacks.for_operator())
+                }
+            }
+        }
+        Method::Cg => {
+            let normal = Normal::new(operator)?;
+            let params = solvers::CgOptions { stopping, ..Default::default() };
+            solvers::conjugate_gradient(&normal, source, guess, &params, callbacks.for_operator())
+        }
+        Method::Cgne => {
+            let adjoint = operator.adjoint()?;
+            let params = solvers::CgOptions { stopping, ..Default::default() };
+            solvers::cgne(operator, &adjoint, source, guess, &params, callbacks)
+        }
+        Method::Bicgstab => {
+            let params = solvers::BicgstabOptions { stopping, ..Default::default() };
+            solvers::bicgstab(operator, source, guess, &params, callbacks)
+        }
+        Method::BicgstabL { degree } => {
+            let params = solvers::BicgstabLOptions { stopping, degree, ..Default::default() };
+            solvers::bicgstab_l(operator, source, guess, &params, callbacks)
+        }
+        Method::Gcr { restart, smoothing } => {
+            let params = solvers::GcrOptions { stopping, restart, ..Default::default() };
+            if smoothing == 0 {
+                return Ok(solvers::gcr(operator, source, guess, &params, None, callbacks));
+            }
+            let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
+                Ok(smoother) => smoother,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
+            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), callbacks)
+        }
+        Method::Mr { relaxation } => {
+            let params = solvers::MrOptions { stopping, relaxation, ..Default::default() };
+            solvers::minimal_residual(operator, source, guess, &params, callbacks)
+        }
+    })
+}

@@ -1,0 +1,166 @@
+//! The programs that a solve runs, built ahead.
+//!
+//! Operators ask for their programs as they are made, and each takes a good part of a second to compile. But which programs a solve runs is known from its
+//! parameters, so they can be built while its configuration is being read. One that were missing here would be built when it is asked for; only time would
+//! be lost.
+
+use super::params::SolveParams;
+use super::plan::{Inner, IterationPrecision, Method, Plan, Preconditioning};
+use crate::device::{Device, KernelKey, build_programs};
+use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
+use crate::geometry::Boundary;
+use crate::geometry::{Lattice, Shape, Slab};
+use crate::host::{Reconstruction, WilsonForm};
+use crate::operator::System;
+use crate::operator::{Ending, Region, Task, known_key};
+use crate::scalar::{Half, Storage};
+
+/// Builds [`programs_of_solve`]; those that are there already are passed over. It may be called before there are any links.
+pub fn build_programs_of_solve(
+    lattice: &Lattice,
+    boundary: Boundary,
+    reconstruction: Reconstruction,
+    params: &SolveParams,
+) {
+    build_programs(&programs_of_solve(lattice, boundary, reconstruction, params));
+}
+
+/// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and are stored in this way.
+/// None on the host.
+///
+/// [`Device::program`] builds one, [`build_programs`] all.
+pub fn programs_of_solve(
+    lattice: &Lattice,
+    boundary: Boundary,
+    reconstruction: Reconstruction,
+    params: &SolveParams,
+) -> Vec<(Device, KernelKey)> {
+    let links = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
+    let Plan { method, precision, preconditioning, .. } = Plan::from(*params);
+    let mut wanted = Wanted { links, preconditioning, programs: Vec::new() };
+    wanted.residual();
+    wanted.each(|links, slab| host_order_key::<f64>(&slab.layout(links.lattice.dims(), f64::STORAGE), true));
+    match precision {
+        IterationPrecision::Double => wanted.iteration::<f64>(method),
+        IterationPrecision::Single => wanted.lower::<f32>(method, false),
+        IterationPrecision::Mixed(Inner::Single) => wanted.lower::<f32>(method, true),
+        IterationPrecision::Mixed(Inner::Half) => wanted.lower::<Half>(method, true),
+    }
+    wanted.programs
+}
+
+/// An operator, and what becomes of its result.
+#[derive(Clone, Copy)]
+struct Application {
+    dagger: bool,
+    gamma5: bool,
+    ending: Ending,
+}
+
+impl Application {
+    const PLAIN: Self = Self { dagger: false, gamma5: false, ending: Ending::Store };
+    const ADJOINT: Self = Self { dagger: true, ..Self::PLAIN };
+    const HERMITIAN: Self = Self { gamma5: true, ..Self::PLAIN };
+
+    fn with(self, ending: Ending) -> Self {
+        Self { ending, ..self }
+    }
+}
+
+/// What a method applies, beside making its operator; see the fused operations of `VectorSpace` and `LinearOperator`.
+fn applications(method: Method) -> Vec<Application> {
+    use Application as A;
+    match (method, method.system()) {
+        (Method::Cg, _) => {
+            vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2), A::ADJOINT.with(Ending::Subtract)]
+        }
+        (Method::Cgne, _) => vec![A::ADJOINT, A::PLAIN.with(Ending::Subtract)],
+        (_, System::Normal) => vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2)],
+        (_, System::Hermitian) => vec![A::HERMITIAN, A::HERMITIAN.with(Ending::Products)],
+        (_, System::Direct) => vec![A::PLAIN.with(Ending::Products)],
+    }
+}
+
+/// Programs for the solves of an equation.
+struct Wanted {
+    links: LinkFormat,
+    preconditioning: Preconditioning,
+    programs: Vec<(Device, KernelKey)>,
+}
+
+impl Wanted {
+    /// What computes residuals in double, and goes to the Schur complement and back.
+    fn residual(&mut self) {
+        self.each(space_of::<f64>);
+        self.stencil::<f64>(Region::Full, Application::PLAIN);
+        if self.preconditioning == Preconditioning::EvenOdd {
+            self.operator::<f64>(Application::PLAIN);
+        }
+    }
+
+    /// What iterates.
+    fn iteration<T: Storage>(&mut self, method: Method) {
+        self.each(space_of::<T>);
+        if self.preconditioning == Preconditioning::None {
+            // Its operator is made with this one.
+            self.operator::<T>(Application::PLAIN);
+        }
+        for application in applications(method) {
+            self.operator::<T>(application);
+        }
+    }
+
+    /// What iterates in a lower precision; its results may be added to a solution in double.
+    fn lower<T: Storage>(&mut self, method: Method, add: bool) {
+        let links = Shape::links(self.links.reconstruction.reals());
+        self.each(conversion_of::<f64, T>(links, false));
+        self.iteration::<T>(method);
+        self.each(conversion_of::<f64, T>(Shape::SPINOR, false));
+        self.each(conversion_of::<T, f64>(Shape::SPINOR, add));
+    }
+
+    /// The operator that is iterated.
+    fn operator<T: Storage>(&mut self, application: Application) {
+        match self.preconditioning {
+            Preconditioning::None => self.stencil::<T>(Region::Full, application),
+            Preconditioning::EvenOdd => {
+                let hop = |shift| Region::Parity { parity: 0, shift };
+                let first = Application { gamma5: false, ending: Ending::Store, ..application };
+                self.stencil::<T>(hop(false), first);
+                self.stencil::<T>(hop(true), application);
+            }
+        }
+    }
+
+    fn stencil<T: Storage>(&mut self, region: Region, application: Application) {
+        let Application { dagger, gamma5, ending } = application;
+        // The numbers are arguments.
+        let form = WilsonForm { shift: 1.0, coefficient: 1.0, dagger, gamma5 };
+        self.each(|links, slab| known_key::<T>(slab, links, Task { form, region, ending, sources: 1 }));
+    }
+
+    /// On each device once.
+    fn each(&mut self, key: impl Fn(&LinkFormat, &Slab) -> KernelKey) {
+        for slab in self.links.lattice.slabs() {
+            let program = (slab.device.clone(), key(&self.links, slab));
+            if !self.programs.contains(&program) {
+                self.programs.push(program);
+            }
+        }
+    }
+}
+
+fn space_of<T: Storage>(links: &LinkFormat, slab: &Slab) -> KernelKey {
+    space_key::<T>(&slab.device, &slab.layout(links.lattice.dims(), T::STORAGE))
+}
+
+fn conversion_of<T: Storage, R: Storage>(
+    shape: Shape,
+    add: bool,
+) -> impl Fn(&LinkFormat, &Slab) -> KernelKey {
+    move |links, slab| {
+        let [from, to] =
+            [T::STORAGE, R::STORAGE].map(|precision| slab.layout(links.lattice.dims(), precision));
+        conversion_key([&from, &to], shape, add)
+    }
+}
