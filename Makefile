@@ -1,11 +1,12 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device if there is none
-# make check    make test, and the kernels under Oclgrind
+# make check    make test, the kernels under Oclgrind, and the test programs of the reference BLAS
+# make blas-testers    those programs alone
 # make bench    criterion benchmarks on the devices present
 
 CARGO ?= cargo
 
-.PHONY: demo test check bench setup
+.PHONY: demo test check bench setup blas-testers
 
 demo:
 	scripts/demo.sh
@@ -19,8 +20,11 @@ test: setup
 	CARGO="$(CARGO)" scripts/run-tests.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 
-check: test
+check: test blas-testers
 	scripts/check-kernels.sh
+
+blas-testers:
+	scripts/blas-testers.sh
 
 bench: setup
 	$(CARGO) bench

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes sure that OpenCL programs and the kernel checker can run: installs PoCL and Oclgrind where they are missing.
+# With the argument blas-testers, also the test programs of the reference BLAS.
 set -euo pipefail
 
 packages=()
@@ -9,12 +10,16 @@ have_device() {
 }
 have_device || packages+=(clinfo ocl-icd-libopencl1 pocl-opencl-icd)
 command -v oclgrind >/dev/null || packages+=(oclgrind)
+if [ "${1:-}" = blas-testers ]; then
+    # They lie beside the library, in a folder for each Debian architecture.
+    [ -n "$(find /usr/lib -path '*/blas/xblat1d' -print -quit 2>/dev/null)" ] || packages+=(libblas-test)
+fi
 [ ${#packages[@]} -eq 0 ] && exit 0
 
 echo "setup: installing ${packages[*]}" >&2
 if ! command -v apt-get >/dev/null; then
-    echo "setup: error: the tests need an OpenCL device and Oclgrind, and there is no apt-get to install them with." >&2
-    echo "setup: hint: install PoCL, an OpenCL loader, clinfo and Oclgrind with your package manager, then run again." >&2
+    echo "setup: error: ${packages[*]} are missing, and there is no apt-get to install them with." >&2
+    echo "setup: hint: install them with your package manager: PoCL, an OpenCL loader, clinfo, Oclgrind, netlib's BLAS testers." >&2
     exit 1
 fi
 as_root=()
