@@ -7,13 +7,13 @@ use lattice_cl::device::{Selector, Team, discover};
 use lattice_cl::geometry::Lattice;
 use lattice_cl::geometry::{Boundary, Dims};
 use lattice_cl::host::{self, Spinor, random};
-use lattice_cl::operator::{Kappa, Wilson};
+use lattice_cl::operator::{Dirac, Kappa};
 
 fn on_team<T: Real>(criterion: &mut Criterion, name: &str, team: &Team) {
     let dims = Dims::new([16, 16, 16, 32]).expect("even extents");
     let lattice = Lattice::new(team, dims).expect("a team holds any lattice");
     let links = lattice.gauge::<T>(&random::hot(dims, 1), Boundary::antiperiodic_t()).expect("the links fit");
-    let wilson = Wilson::new(&links, Kappa(0.13)).expect("kappa is positive");
+    let wilson = Dirac::wilson(&links, Kappa(0.13)).expect("kappa is positive");
     let psi: Vec<host::Spinor<T>> = random::spinor_field(dims, 2).iter().map(Spinor::cast).collect();
     let psi = lattice.spinor_from_host(&psi).expect("the field fits");
     let mut out = lattice.spinor().expect("the field fits");

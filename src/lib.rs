@@ -3,7 +3,7 @@
 //! ```
 //! use lattice_cl::device::{Selector, Team};
 //! use lattice_cl::solve::{CrParams, cr};
-//! use lattice_cl::operator::{Kappa, Wilson};
+//! use lattice_cl::operator::{Kappa, Dirac};
 //! use lattice_cl::geometry::{Boundary, Dims};
 //! use lattice_cl::host::random;
 //! use lattice_cl::geometry::Lattice;
@@ -13,7 +13,7 @@
 //! let config = random::weak(Dims::new([4, 4, 4, 8])?, 0.2, 1); // or io::read_gauge("conf.lime")?
 //! let lattice = Lattice::new(&team, config.dims())?;
 //! let links = lattice.gauge::<f64>(&config, Boundary::antiperiodic_t())?;
-//! let wilson = Wilson::new(&links, Kappa(0.11))?;
+//! let wilson = Dirac::wilson(&links, Kappa(0.11))?;
 //! let source = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?; // site, spin, colour
 //! let (x, info) = cr(&wilson, &source, &CrParams { tol: 1e-10, ..Default::default() })?;
 //! assert!(info.residual.true_residual <= 1e-10);
@@ -42,7 +42,7 @@
 //!
 //! * Directions are x, y, z, t; extents are given in this order, each even and at least 2. Sites are numbered with x fastest.
 //! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]); γ5 = diag(1, 1, −1, −1). Devices keep spinors in another one, which nobody sees.
-//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`operator::Wilson`].
+//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`operator::Dirac`].
 //! * Boundary signs are applied when links go to the devices; checksums and plaquettes are of the file's links.
 //! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
 //! * Reductions accumulate in double, in a fixed order.

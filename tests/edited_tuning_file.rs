@@ -8,7 +8,7 @@ use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, CacheMode, DeviceIndex, DeviceOptions, Selector, Team, TuningMode};
 use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::Lattice;
-use lattice_cl::host::{Reconstruction, Spinor, WilsonForm, random};
+use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
 use lattice_cl::operator::{HopEvenOdd, HopOptions, tune_stencil};
 use lattice_cl::tuning::{Entry, Identity, TuningFile};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn hop(team: &Team, sources: usize) -> (Value, Vec<Spinor<f64>>) {
     let links = lattice
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
-    let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+    let form = StencilForm::new(0.0, 1.0);
     let options = HopOptions { sources, ..Default::default() };
     let hop = HopEvenOdd::new(&links, 0, form, options).unwrap();
     let psi: Vec<_> = (0..sources).flat_map(|n| random::spinor_field(dims, n as u64)).collect();
@@ -119,7 +119,7 @@ fn a_variant_that_a_device_cannot_run_is_refused() {
         let links = lattice
             .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
             .unwrap();
-        let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+        let form = StencilForm::new(0.0, 1.0);
         let right = HopEvenOdd::new(&links, 0, form, HopOptions::default()).unwrap().tuning().unwrap();
         for (field, value) in [("work_group", 0), ("work_group", 1_000_000), ("sources_per_item", 0)] {
             let mut variant = serde_json::to_value(right).unwrap();

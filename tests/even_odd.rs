@@ -7,9 +7,9 @@ use lattice_cl::field::ParityField;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::{Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field};
-use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, WilsonForm};
+use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, StencilForm};
 use lattice_cl::observables::PionCorrelator;
-use lattice_cl::operator::{Ending, HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions};
+use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
 use lattice_cl::solve::{CrParams, cr};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
 use lattice_solvers::SquareMatrix;
@@ -43,7 +43,7 @@ fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
 /// The hop as the full operator has it: H on a field that is zero on the sites of `parity`, plus the shift.
 fn by_full_operator(
     configuration: &GaugeConfiguration,
-    form: WilsonForm,
+    form: StencilForm,
     parity: usize,
     psi: &[Spinor],
     shifted: Option<&[Spinor]>,
@@ -58,7 +58,7 @@ fn by_full_operator(
         })
         .collect();
     let mut out = vec![Spinor::default(); dims.volume()];
-    host::wilson(&links, form, &masked, &mut out);
+    host::stencil(&links, form, &masked, &mut out);
     half(&out, dims, parity)
 }
 
@@ -107,7 +107,7 @@ fn check<T: Storage>(
                 (0..sources as u64).map(|source| spinor_field(dims, seed + source)).collect()
             };
             let (psi, other) = (fields(1), fields(100));
-            let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger, gamma5 };
+            let form = StencilForm { dagger, gamma5, ..StencilForm::new(1.3, -0.7) };
             let source = lattice.parities_from_host(1 - parity, sources, &cast(&psi, 1 - parity)).unwrap();
             let shifted = lattice.parities_from_host(parity, sources, &cast(&other, parity)).unwrap();
             let shifted = shift.then_some(&shifted);
@@ -156,7 +156,7 @@ fn orders_of_blocks_and_rounds_change_nothing() {
     let dims = Dims::new(if common::small() { [4, 2, 4, 2] } else { [6, 4, 12, 8] }).unwrap();
     let configuration = hot(dims, 5);
     let psi = spinor_field(dims, 6);
-    let form = WilsonForm { shift: 0.0, coefficient: 0.4, dagger: true, gamma5: false };
+    let form = StencilForm { dagger: true, gamma5: false, ..StencilForm::new(0.0, 0.4) };
     let expected = by_full_operator(&configuration, form, 1, &psi, None);
     for device in common::devices() {
         let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
@@ -208,7 +208,7 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         Some(Tuning { share_links: true, sources_per_item: 1, work_group, rounds, ..tuning })
     };
 
-    let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger: true, gamma5: true };
+    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
     let options = HopOptions { shift: true, sources: SOURCES, ..Default::default() };
     let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, form, HopOptions { tuning, ..options }).unwrap();
     let shipped = hop(None).tuning().unwrap();
@@ -227,14 +227,14 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
     let all = lattice.spinors_from_host(SOURCES, &cast(&psi, None)).unwrap();
     // Groups with both parities, and with one.
     for (work_group, rounds) in [(4, 3), (5, 1)] {
-        let options = WilsonOptions { sources: SOURCES, tuning: shared(shipped, work_group, rounds) };
-        let wilson = Wilson::with_options(&links, Kappa(0.1), options).unwrap();
+        let options = DiracOptions { sources: SOURCES, tuning: shared(shipped, work_group, rounds) };
+        let wilson = Dirac::with_options(&links, Kappa(0.1), SiteTerm::Scalar, options).unwrap();
         let mut out = lattice.spinors(SOURCES).unwrap();
         wilson.apply(&all, &mut out).unwrap();
-        let form = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+        let form = StencilForm::new(1.0, -0.1);
         let expected = |k: usize| {
             let mut out = vec![Spinor::default(); dims.volume()];
-            host::wilson(&LinkField::<f64>::new(&configuration, boundary()), form, &psi[k], &mut out);
+            host::stencil(&LinkField::<f64>::new(&configuration, boundary()), form, &psi[k], &mut out);
             out
         };
         close(&out.to_host().unwrap(), &expected, &format!("full, {work_group} blocks in {rounds} rounds"));
@@ -282,7 +282,7 @@ fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reco
             assert!(error < 1e-13, "{what} ({i}, {j}): {error:e}");
         }
     };
-    let form = WilsonForm { shift: 1.3, coefficient: -0.7, dagger: true, gamma5: true };
+    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
     let hop = |ending| {
         let options = HopOptions { shift: true, ending, sources, ..Default::default() };
         HopEvenOdd::<f64>::new(&links, PARITY, form, options).unwrap()
@@ -373,7 +373,7 @@ fn error_with_converted_links<T: Storage>(team: &Team, reconstruction: Reconstru
     let (configuration, psi) = (hot(dims, 6), spinor_field(dims, 7));
     let lattice = Lattice::new(team, dims).unwrap();
     let links = lattice.gauge_in::<f64>(&configuration, boundary(), reconstruction).unwrap();
-    let form = WilsonForm { shift: 0.0, coefficient: 1.0, dagger: false, gamma5: false };
+    let form = StencilForm::new(0.0, 1.0);
     let hop = HopEvenOdd::new(&links.cast::<T>().unwrap(), 0, form, HopOptions::default()).unwrap();
     let source: lattice_cl::field::ParityField<f64> =
         lattice.parity_from_host(1, &half(&psi, dims, 1)).unwrap();
@@ -444,7 +444,7 @@ fn check_products<T: Storage>(team: &Team, name: &str, rounds: Option<usize>, bo
             half(&spinor_field(dims, seed), dims, parity).iter().map(Spinor::cast).collect();
         lattice.parity_from_host::<T>(parity, &spinors).unwrap()
     };
-    let form = WilsonForm { shift: 1.0, coefficient: -0.12, dagger: true, gamma5: true };
+    let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.0, -0.12) };
     let hop = |ending| {
         let shipped = HopOptions { shift: true, ending, ..Default::default() };
         let hop = HopEvenOdd::new(&links, 0, form, shipped).unwrap();
@@ -542,7 +542,7 @@ fn a_solve_gives_the_same_correlator_in_every_storage() {
         let correlators = Reconstruction::ALL.map(|reconstruction| {
             let links =
                 lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), reconstruction).unwrap();
-            let wilson = Wilson::new(&links, Kappa(0.12)).unwrap();
+            let wilson = Dirac::wilson(&links, Kappa(0.12)).unwrap();
             let source = lattice.point_source([0; 4], 0, 0).unwrap();
             let (x, _) = cr(&wilson, &source, &CrParams { tol: 1e-12, ..Default::default() }).unwrap();
             let mut correlator = PionCorrelator::new(dims, 3, 0);

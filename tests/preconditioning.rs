@@ -8,7 +8,7 @@ use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::{Spinor, random};
-use lattice_cl::operator::{Coupling, Kappa, Mass, System, Wilson};
+use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass, System};
 use lattice_cl::solve::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
     BlockSolution, CgParams, Checkpoints, CrParams, Earlier, GcrParams, Inner, InvertError,
@@ -27,10 +27,10 @@ fn dims() -> Dims {
     Dims::new([4, 2, 6, 4]).unwrap()
 }
 
-fn wilson(team: &Team, configuration: &GaugeConfiguration, coupling: Coupling) -> Wilson<f64> {
+fn wilson(team: &Team, configuration: &GaugeConfiguration, coupling: Coupling) -> Dirac<f64> {
     let lattice = Lattice::new(team, configuration.dims()).unwrap();
     let links = lattice.gauge::<f64>(configuration, Boundary::antiperiodic_t()).unwrap();
-    Wilson::new(&links, coupling).unwrap()
+    Dirac::wilson(&links, coupling).unwrap()
 }
 
 /// ‖a − b‖ / ‖b‖

@@ -11,7 +11,7 @@ use lattice_cl::geometry::Lattice;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::observables::PionCorrelator;
-use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
     IterationPrecision, MrParams, Preconditioning, SolveParams, Watch, bicgstab, bicgstab_l, cg, cgne, cr,
@@ -57,10 +57,10 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    fn wilson(&self, team: &Team) -> Wilson<f64> {
+    fn wilson(&self, team: &Team) -> Dirac<f64> {
         let lattice = Lattice::new(team, self.configuration.dims()).unwrap();
         let links = lattice.gauge(&self.configuration, self.boundary).unwrap();
-        Wilson::new(&links, Kappa(self.kappa)).unwrap()
+        Dirac::wilson(&links, Kappa(self.kappa)).unwrap()
     }
 
     fn number(&self, key: &str) -> f64 {
@@ -93,13 +93,13 @@ impl Case {
         assert!(info.residual.true_residual <= 1e-10);
     }
 
-    fn correlator(&self, wilson: &Wilson<f64>, params: &CrParams) -> Vec<f64> {
+    fn correlator(&self, wilson: &Dirac<f64>, params: &CrParams) -> Vec<f64> {
         self.correlator_by(wilson, |source| cr(wilson, source, params).unwrap().0)
     }
 
     fn correlator_by(
         &self,
-        wilson: &Wilson<f64>,
+        wilson: &Dirac<f64>,
         mut solve: impl FnMut(&SpinorField<f64>) -> SpinorField<f64>,
     ) -> Vec<f64> {
         let mut correlator = PionCorrelator::new(self.configuration.dims(), 3, 0);

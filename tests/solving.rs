@@ -8,7 +8,7 @@ use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::{Reconstruction, Spinor, random};
-use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, BlockCgParams, CgParams, Checkpoints,
     CrParams, GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams,
@@ -19,13 +19,13 @@ use lattice_solvers::{Failure, Look, SolverInfo, SolverState, Watching, Wish};
 
 const SYSTEMS: [System; 3] = [System::Normal, System::Hermitian, System::Direct];
 
-fn wilson(team: &Team) -> Wilson<f64> {
+fn wilson(team: &Team) -> Dirac<f64> {
     let dims = Dims::new([4, 2, 6, 4]).unwrap();
     let links = Lattice::new(team, dims)
         .unwrap()
         .gauge::<f64>(&random::weak(dims, 0.2, 1), Boundary::antiperiodic_t())
         .unwrap();
-    Wilson::new(&links, Kappa(0.105)).unwrap()
+    Dirac::wilson(&links, Kappa(0.105)).unwrap()
 }
 
 /// ‖a − b‖ / ‖b‖
@@ -160,6 +160,7 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
                 wilson.lattice(),
                 Boundary::antiperiodic_t(),
                 Reconstruction::None,
+                SiteTerm::Scalar,
                 &params,
             );
             let programs = || team.devices().iter().map(Device::program_count).collect::<Vec<_>>();
@@ -252,7 +253,7 @@ fn whoever_watches_an_automatic_choice_is_told_of_all_methods() {
         .gauge::<f64>(&random::weak(dims, 0.2, 6), Boundary::antiperiodic_t())
         .unwrap();
     // Here BiCGStab gives up.
-    let wilson = Wilson::new(&links, Kappa(0.2)).unwrap();
+    let wilson = Dirac::wilson(&links, Kappa(0.2)).unwrap();
     let source = wilson.lattice().spinor_from_host(&random::spinor_field(dims, 7)).unwrap();
     let mut noting = Noting::default();
     let found = Auto::new(AutoParams::default()).solve(&wilson, &source, &mut noting).unwrap();

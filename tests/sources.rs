@@ -8,7 +8,7 @@ use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::{Spinor, random};
-use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution, CgParams, Checkpoints, CrParams,
     GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams, Preconditioning,
@@ -32,11 +32,11 @@ const POWERS: [i32; 5] = [-1000, -540, -90, 70, 900];
 type Values = Vec<Spinor<f64>>;
 type Solved = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
-fn wilson(team: &Team, kappa: f64) -> Wilson<f64> {
+fn wilson(team: &Team, kappa: f64) -> Dirac<f64> {
     let dims = Dims::new([4, 2, 6, 4]).unwrap();
     let lattice = Lattice::new(team, dims).unwrap();
     let links = lattice.gauge::<f64>(&random::weak(dims, 0.2, 1), Boundary::antiperiodic_t()).unwrap();
-    Wilson::new(&links, Kappa(kappa)).unwrap()
+    Dirac::wilson(&links, Kappa(kappa)).unwrap()
 }
 
 /// Every method in every precision and form, or some that have every one of these at least once: kernels of a device take long to compile.
@@ -77,7 +77,7 @@ fn tolerance(precision: IterationPrecision) -> f64 {
     if precision == IterationPrecision::Single { 1e-4 } else { 1e-9 }
 }
 
-fn solve(wilson: &Wilson<f64>, b: &Values, params: &SolveParams) -> Solved {
+fn solve(wilson: &Dirac<f64>, b: &Values, params: &SolveParams) -> Solved {
     let b = wilson.lattice().spinor_from_host(b).unwrap();
     let mut nobody = Watching(|_: &_| ());
     solve_with_checkpoints(wilson, &b, params, &mut nobody as &mut dyn Checkpoints)
@@ -110,7 +110,7 @@ fn expect_same(what: &str, team: &Team, found: &[Spinor<f64>], power: i32, expec
 }
 
 /// ‖b − M x‖ / ‖b‖
-fn residual(wilson: &Wilson<f64>, x: &SpinorField<f64>, b: &[Spinor<f64>]) -> f64 {
+fn residual(wilson: &Dirac<f64>, x: &SpinorField<f64>, b: &[Spinor<f64>]) -> f64 {
     let mut image = wilson.lattice().spinors(x.sources()).unwrap();
     wilson.apply(x, &mut image).unwrap();
     distance(&image.to_host().unwrap(), b)

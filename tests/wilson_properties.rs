@@ -7,7 +7,7 @@ use lattice_cl::geometry::Boundary;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
 use lattice_cl::host::{self, LinkField, Matrix3, gamma};
-use lattice_cl::operator::{Coupling, Kappa, Mass, Wilson};
+use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::{Dims, GaugeConfiguration, Real};
 use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
@@ -40,7 +40,7 @@ fn on_team<T: Real>(
 ) -> Vec<Spinor> {
     let lattice = Lattice::new(team, configuration.dims()).unwrap();
     let links = lattice.gauge::<T>(configuration, boundary).unwrap();
-    let wilson = Wilson::new(&links, coupling).unwrap();
+    let wilson = Dirac::wilson(&links, coupling).unwrap();
     let operator = match which {
         "M" => wilson,
         "M†" => wilson.adjoint().unwrap(),
@@ -523,7 +523,7 @@ fn fields_of_another_lattice_are_refused() {
     for (name, team) in common::teams() {
         let lattice = Lattice::new(&team, dims).unwrap();
         let links = lattice.gauge::<f64>(&GaugeConfiguration::unit(dims), Boundary::periodic()).unwrap();
-        let wilson = Wilson::new(&links, Kappa(0.1)).unwrap();
+        let wilson = Dirac::wilson(&links, Kappa(0.1)).unwrap();
         let foreign = match dims == smaller {
             true => Lattice::new(&team, Dims::new([2, 2, 2, 4]).unwrap()).unwrap(),
             false => Lattice::new(&team, smaller).unwrap(),

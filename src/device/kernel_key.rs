@@ -40,7 +40,7 @@ impl KernelFamily {
         self.name
     }
 
-    /// The prelude and the sources as one text: what the compiler gets.
+    /// The prelude and the sources as one text.
     pub fn flattened(&self) -> String {
         let mut text = PRELUDE.to_owned();
         for source in self.sources {
@@ -58,12 +58,27 @@ impl Hash for KernelFamily {
     }
 }
 
-/// Everything that decides what a program does: the family, and how it is specialised.
+/// More text of a program, which stands behind that of its family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    name: &'static str,
+    text: &'static str,
+}
+
+impl Hash for Part {
+    /// As of families.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+/// Everything that decides what a program does: the family, its parts, and how it is specialised.
 ///
 /// It is the key of the programs in memory and, with the device, of those on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     family: KernelFamily,
+    parts: Vec<Part>,
     precision: Precision,
     complex: bool,
     lanes: usize,
@@ -74,7 +89,15 @@ pub struct KernelKey {
 impl KernelKey {
     /// Real numbers of the given precision, one lane, no further definitions.
     pub fn new(family: KernelFamily, precision: Precision) -> Self {
-        Self { family, precision, complex: false, lanes: 1, definitions: Vec::new(), max_registers: None }
+        Self {
+            family,
+            parts: Vec::new(),
+            precision,
+            complex: false,
+            lanes: 1,
+            definitions: Vec::new(),
+            max_registers: None,
+        }
     }
 
     /// Specialised for the precision of `T`.
@@ -103,6 +126,12 @@ impl KernelKey {
         self
     }
 
+    /// With more text behind that of the family and of earlier parts. `name` is for people.
+    pub(crate) fn part(mut self, name: &'static str, text: &'static str) -> Self {
+        self.parts.push(Part { name, text });
+        self
+    }
+
     /// With at most this many registers for a work-item, for devices that
     /// [can be told](super::Device::supports_register_limit).
     pub fn max_registers(self, count: u32) -> Self {
@@ -112,6 +141,16 @@ impl KernelKey {
     /// The family.
     pub fn family(&self) -> &KernelFamily {
         &self.family
+    }
+
+    /// The prelude, the family's sources and the parts as one text: what the compiler gets.
+    pub(super) fn source(&self) -> String {
+        let mut text = self.family.flattened();
+        for part in &self.parts {
+            text.push('\n');
+            text.push_str(part.text);
+        }
+        text
     }
 
     /// The compiler's options for this key: language, argument names, and the definitions `REAL`, `REAL_BITS`,
@@ -149,7 +188,9 @@ impl fmt::Display for KernelKey {
     /// For example `level1 complex double lanes=8 LOCAL_SIZE=1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.complex { "complex" } else { "real" };
-        write!(f, "{} {kind} {} lanes={}", self.family.name, self.precision, self.lanes)?;
+        f.write_str(self.family.name)?;
+        self.parts.iter().try_for_each(|part| write!(f, "+{}", part.name))?;
+        write!(f, " {kind} {} lanes={}", self.precision, self.lanes)?;
         self.definitions.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
         self.max_registers.map_or(Ok(()), |count| write!(f, " registers<={count}"))
     }
@@ -181,6 +222,14 @@ mod tests {
         let text = FAMILY.flattened();
         assert!(text.starts_with(PRELUDE));
         assert!(text.ends_with("kernel void a() {}\nkernel void b() {}"));
+    }
+
+    #[test]
+    fn parts_stand_behind_the_family() {
+        let key = KernelKey::new(FAMILY, Precision::Single).part("more", "kernel void c() {}");
+        assert_eq!(key.to_string(), "family+more real single lanes=1");
+        assert!(key.source().ends_with("kernel void b() {}\nkernel void c() {}"));
+        assert_ne!(key, KernelKey::new(FAMILY, Precision::Single).part("more", "kernel void d() {}"));
     }
 
     #[test]

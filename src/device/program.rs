@@ -34,7 +34,7 @@ impl Program {
     /// The program, and whether it was in the cache.
     fn load_or_compile(device: &Device, key: &KernelKey) -> Result<(Self, bool)> {
         let core = device.core();
-        let source = key.family().flattened();
+        let source = key.source();
         let mut options = key.options()?;
         if device.supports_inline_ptx() {
             options.push_str(" -D INLINE_PTX=1");

@@ -6,6 +6,7 @@
 
 mod bandwidth;
 pub mod block_fields;
+mod chiral_number;
 mod configuration;
 pub mod gamma;
 mod gauge_observables;
@@ -23,11 +24,12 @@ mod reconstruction;
 mod safe_squares;
 mod spinor;
 pub mod spinor_fields;
+mod stencil;
 pub mod streams;
 mod su2;
-mod wilson;
 
 pub use bandwidth::{stream, triad_bandwidth};
+pub use chiral_number::ChiralNumber;
 pub use configuration::{GaugeConfiguration, Links};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
@@ -39,5 +41,5 @@ pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
 pub use safe_squares::SafeSquares;
 pub use spinor::Spinor;
+pub use stencil::{StencilForm, hop, hop_even_odd, stencil};
 pub use streams::{PeriodicNumbers, Stream};
-pub use wilson::{WilsonForm, hop, hop_even_odd, wilson};

@@ -1,6 +1,8 @@
-//! The Wilson operator.
+//! Dirac operators with hops to nearest neighbours.
 
+use super::coupling::{Coupling, CouplingError};
 use super::schur_complement::{EvenOddParts, SchurComplement};
+use super::site_term::{SiteTerm, SiteTermError};
 use super::stencil::Tuning;
 use super::stencil::{ByEnding, Ending, Region, Task};
 use super::stencil::{Fields, Stencil};
@@ -8,117 +10,34 @@ use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
 use crate::geometry::{Lattice, LatticeError};
-use crate::host::WilsonForm;
+use crate::host::StencilForm;
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
-/// The hopping parameter κ: selects the normalisation M = 1 − κ H.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kappa(pub f64);
-
-/// The bare quark mass m: selects the normalisation M = (4 + m) − ½ H.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mass(pub f64);
-
-/// The quark mass, in one of its two forms: m = 1/(2κ) − 4, and M_mass = M_κ / (2κ).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Coupling {
-    /// The κ form.
-    Kappa(Kappa),
-    /// The mass form.
-    Mass(Mass),
-}
-
-/// A κ or mass that defines no operator.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum CouplingError {
-    /// κ is not a positive finite number, or so small that the mass would be infinite.
-    #[error("kappa = {0:?} is not allowed: it must be a positive finite number, and 1/kappa finite")]
-    Kappa(f64),
-    /// The mass is not a finite number above −4, or so large that κ would vanish.
-    #[error(
-        "mass = {0:?} is not allowed: it must be a finite number above -4, where kappa would be infinite, and kappa not vanish"
-    )]
-    Mass(f64),
-}
-
-impl From<Kappa> for Coupling {
-    fn from(kappa: Kappa) -> Self {
-        Coupling::Kappa(kappa)
-    }
-}
-
-impl From<Mass> for Coupling {
-    fn from(mass: Mass) -> Self {
-        Coupling::Mass(mass)
-    }
-}
-
-impl Coupling {
-    /// Checks that the operator exists.
-    ///
-    /// # Errors
-    /// When κ is not positive and finite, or m not finite and above −4; and when one of the two is so extreme that the
-    /// other is not a normal number.
-    pub fn checked(self) -> Result<Self, CouplingError> {
-        match self {
-            Coupling::Kappa(Kappa(kappa)) if !(kappa.is_normal() && kappa > 0.0) => {
-                Err(CouplingError::Kappa(kappa))
-            }
-            Coupling::Mass(Mass(mass)) if !(mass > -4.0 && self.kappa().is_normal()) => {
-                Err(CouplingError::Mass(mass))
-            }
-            _ => Ok(self),
-        }
-    }
-
-    /// κ = 1 / (8 + 2m).
-    pub fn kappa(self) -> f64 {
-        match self {
-            Coupling::Kappa(Kappa(kappa)) => kappa,
-            Coupling::Mass(Mass(mass)) => 0.5 / (4.0 + mass),
-        }
-    }
-
-    /// m = 1/(2κ) − 4.
-    pub fn mass(self) -> f64 {
-        match self {
-            Coupling::Kappa(Kappa(kappa)) => 0.5 / kappa - 4.0,
-            Coupling::Mass(Mass(mass)) => mass,
-        }
-    }
-
-    /// Coefficients of ψ and of the hopping term.
-    fn coefficients(self) -> (f64, f64) {
-        match self {
-            Coupling::Kappa(Kappa(kappa)) => (1.0, -kappa),
-            Coupling::Mass(Mass(mass)) => (4.0 + mass, -0.5),
-        }
-    }
-}
-
-/// The Wilson operator M on a gauge field, in the DeGrand-Rossi basis.
+/// A Dirac operator M on a gauge field, in the DeGrand-Rossi basis: the hopping term of Wilson and a [`SiteTerm`].
 ///
 /// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
-/// κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
-pub struct Wilson<T: Storage> {
+/// κ form: M = 1 + T − κ H; mass form: M = (4 + m) + T/(2κ) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
+/// T is 0 for [`SiteTerm::Scalar`], and 2iκμγ5 for [`SiteTerm::Twisted`].
+pub struct Dirac<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
     /// The same with other endings; made when they are wanted first.
     with_endings: ByEnding<Stencil<T>>,
     coupling: Coupling,
+    site_term: SiteTerm,
 }
 
 /// How an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WilsonOptions {
+pub struct DiracOptions {
     /// How many fields it is applied to at once; each link is loaded once for all of them. There are no products of several. Default 1.
     pub sources: usize,
     /// A kernel variant of one's own choice. Default: the best known.
     pub tuning: Option<Tuning>,
 }
 
-impl Default for WilsonOptions {
+impl Default for DiracOptions {
     fn default() -> Self {
         Self { sources: 1, tuning: None }
     }
@@ -126,44 +45,75 @@ impl Default for WilsonOptions {
 
 /// Why an operator cannot be made.
 #[derive(Debug, thiserror::Error)]
-pub enum WilsonError {
+pub enum DiracError {
     /// κ or the mass makes no sense.
     #[error(transparent)]
     Coupling(#[from] CouplingError),
+    /// A parameter of the site term makes no sense.
+    #[error(transparent)]
+    SiteTerm(#[from] SiteTermError),
     /// A field or a device failed.
     #[error(transparent)]
     Lattice(#[from] LatticeError),
 }
 
-impl<T: Storage> Wilson<T> {
-    /// The operator on these links, for `Kappa(κ)` or `Mass(m)`.
+impl<T: Storage> Dirac<T> {
+    /// The Wilson operator on these links, for `Kappa(κ)` or `Mass(m)`.
     ///
     /// # Errors
     /// When κ or m is not allowed, or the kernels cannot be built.
-    pub fn new(links: &GaugeField<T>, coupling: impl Into<Coupling>) -> Result<Self, WilsonError> {
-        Self::with_options(links, coupling, WilsonOptions::default())
+    pub fn wilson(links: &GaugeField<T>, coupling: impl Into<Coupling>) -> Result<Self, DiracError> {
+        Self::new(links, coupling, SiteTerm::Scalar)
     }
 
-    /// As [`new`](Self::new), for several fields at once, or in a kernel variant of one's own choice.
+    /// The operator of one flavour of quarks with twisted mass μ on these links; the other flavour has −μ.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn twisted(
+        links: &GaugeField<T>,
+        coupling: impl Into<Coupling>,
+        mu: f64,
+    ) -> Result<Self, DiracError> {
+        Self::new(links, coupling, SiteTerm::Twisted { mu })
+    }
+
+    /// The operator with this site term.
+    ///
+    /// # Errors
+    /// When κ, m or a parameter of the site term is not allowed, or the kernels cannot be built.
+    pub fn new(
+        links: &GaugeField<T>,
+        coupling: impl Into<Coupling>,
+        site_term: SiteTerm,
+    ) -> Result<Self, DiracError> {
+        Self::with_options(links, coupling, site_term, DiracOptions::default())
+    }
+
+    /// As [`new`](Self::new), for several right-hand sides at once, or in a kernel variant of one's own choice.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When there is no source.
+    /// When there is no right-hand side.
     pub fn with_options(
         links: &GaugeField<T>,
         coupling: impl Into<Coupling>,
-        options: WilsonOptions,
-    ) -> Result<Self, WilsonError> {
-        assert!(options.sources > 0, "an operator needs a source");
-        let coupling = coupling.into().checked()?;
+        site_term: SiteTerm,
+        options: DiracOptions,
+    ) -> Result<Self, DiracError> {
+        assert!(options.sources > 0, "an operator needs a right-hand side");
+        let (coupling, site_term) = (coupling.into().checked()?, site_term.checked()?);
         let space = links.lattice().spinor_block_space(options.sources)?;
-        let (shift, coefficient) = coupling.coefficients();
-        let form = WilsonForm { shift, coefficient, dagger: false, gamma5: false };
-        let task = Task { form, region: Region::Full, ending: Ending::Store, sources: options.sources };
+        let task = Task {
+            form: site_term.form(coupling),
+            region: Region::Full,
+            ending: Ending::Store,
+            sources: options.sources,
+        };
         let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
-        Ok(Self::of_stencil(space, stencil, coupling))
+        Ok(Self::of_stencil(space, stencil, coupling, site_term))
     }
 
     /// The lattice it acts on.
@@ -174,6 +124,11 @@ impl<T: Storage> Wilson<T> {
     /// κ or mass, as it was given.
     pub fn coupling(&self) -> Coupling {
         self.coupling
+    }
+
+    /// What it does within a site.
+    pub fn site_term(&self) -> SiteTerm {
+        self.site_term
     }
 
     /// The kernel variant of the first device; `None` on the host.
@@ -204,16 +159,15 @@ impl<T: Storage> Wilson<T> {
         self.stencil.apply(Self::fields(psi, out), Some(&mut launched)).map(drop)
     }
 
-    /// The adjoint M† = γ5 M γ5 of this operator.
+    /// The adjoint M† of this operator. It is γ5 M γ5, unless the mass is twisted: then it is that of the other flavour.
     pub fn adjoint(&self) -> Result<Self, DeviceError> {
-        let form = self.stencil.task().form;
-        self.with_form(WilsonForm { dagger: !form.dagger, ..form })
+        self.with_form(self.stencil.task().form.adjoint())
     }
 
-    /// γ5 M, which is Hermitian.
+    /// γ5 M, which is Hermitian unless the mass is twisted.
     pub fn times_gamma5(&self) -> Result<Self, DeviceError> {
         let form = self.stencil.task().form;
-        self.with_form(WilsonForm { gamma5: !form.gamma5, ..form })
+        self.with_form(StencilForm { gamma5: !form.gamma5, ..form })
     }
 
     /// The same operator for this many fields at once.
@@ -227,7 +181,8 @@ impl<T: Storage> Wilson<T> {
         assert!(sources > 0, "an operator needs a source");
         let space = self.lattice().spinor_block_space(sources)?;
         let task = Task { sources, ..self.stencil.task() };
-        Ok(Self::of_stencil(space, Stencil::new(self.stencil.links(), task, None)?, self.coupling))
+        let stencil = Stencil::new(self.stencil.links(), task, None)?;
+        Ok(Self::of_stencil(space, stencil, self.coupling, self.site_term))
     }
 
     /// Its Schur complement on the even sites, for as many sources.
@@ -244,13 +199,18 @@ impl<T: Storage> Wilson<T> {
         EvenOddParts::new(self.stencil.links(), self.stencil.task().form, b)
     }
 
-    fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
+    fn with_form(&self, form: StencilForm) -> Result<Self, DeviceError> {
         let stencil = Stencil::new(self.stencil.links(), Task { form, ..self.stencil.task() }, None)?;
-        Ok(Self::of_stencil(self.space.clone(), stencil, self.coupling))
+        Ok(Self::of_stencil(self.space.clone(), stencil, self.coupling, self.site_term))
     }
 
-    fn of_stencil(space: SpinorSpace<T>, stencil: Stencil<T>, coupling: Coupling) -> Self {
-        Self { space, stencil, with_endings: ByEnding::default(), coupling }
+    fn of_stencil(
+        space: SpinorSpace<T>,
+        stencil: Stencil<T>,
+        coupling: Coupling,
+        site_term: SiteTerm,
+    ) -> Self {
+        Self { space, stencil, with_endings: ByEnding::default(), coupling, site_term }
     }
 
     fn fields<'a>(psi: &'a SpinorField<T>, out: &'a mut SpinorField<T>) -> Fields<'a, T> {
@@ -266,14 +226,19 @@ impl<T: Storage> Wilson<T> {
     }
 
     /// The same operator in another precision.
-    pub fn cast<R: Storage>(&self) -> Result<Wilson<R>, LatticeError> {
+    pub fn cast<R: Storage>(&self) -> Result<Dirac<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_block_space(self.stencil.task().sources)?;
-        Ok(Wilson::of_stencil(space, Stencil::new(&links, self.stencil.task(), None)?, self.coupling))
+        let stencil = Stencil::new(&links, self.stencil.task(), None)?;
+        Ok(Dirac::of_stencil(space, stencil, self.coupling, self.site_term))
     }
 }
 
-impl<T: Storage> DiracOperator for Wilson<T> {
+impl<T: Storage> DiracOperator for Dirac<T> {
+    fn is_gamma5_hermitian(&self) -> bool {
+        !self.stencil.task().form.is_twisted()
+    }
+
     fn adjoint(&self) -> Result<Self, DeviceError> {
         self.adjoint()
     }
@@ -283,11 +248,11 @@ impl<T: Storage> DiracOperator for Wilson<T> {
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
+        self.with_form(StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) })
     }
 }
 
-impl<T: Storage> LinearOperator for Wilson<T> {
+impl<T: Storage> LinearOperator for Dirac<T> {
     type Space = SpinorSpace<T>;
 
     fn space(&self) -> &SpinorSpace<T> {
@@ -342,7 +307,7 @@ impl<T: Storage> LinearOperator for Wilson<T> {
     }
 }
 
-impl<T: Storage> BlockDiracOperator for Wilson<T> {
+impl<T: Storage> BlockDiracOperator for Dirac<T> {
     fn start_gram_of_image(
         &self,
         psi: &SpinorField<T>,
@@ -353,10 +318,10 @@ impl<T: Storage> BlockDiracOperator for Wilson<T> {
     }
 }
 
-impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
-    type Low = Wilson<R>;
+impl<T: Storage, R: Storage> InPrecision<R> for Dirac<T> {
+    type Low = Dirac<R>;
 
-    fn in_precision(&self) -> Result<Wilson<R>, LatticeError> {
+    fn in_precision(&self) -> Result<Dirac<R>, LatticeError> {
         self.cast()
     }
 
@@ -373,7 +338,7 @@ impl<T: Storage, R: Storage> InPrecision<R> for Wilson<T> {
     }
 }
 
-impl<T: Storage> Wilson<T> {
+impl<T: Storage> Dirac<T> {
     /// M†M, which is Hermitian and positive.
     pub fn normal(&self) -> Result<Normal<Self>, DeviceError> {
         Normal::new(self)

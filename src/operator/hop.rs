@@ -5,14 +5,14 @@ use super::stencil::{Ending, Region, Task};
 use super::stencil::{Fields, Stencil};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, ParityField, PendingGram, can_end_blocks};
-use crate::host::WilsonForm;
+use crate::host::StencilForm;
 use crate::scalar::Storage;
 use lattice_solvers::{SquareMatrix, Work};
 
 /// out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of one parity, ψ on the others, with the hopping term H of
-/// [`Wilson`](super::Wilson).
+/// [`Dirac`](super::Dirac).
 ///
-/// It is what even-odd preconditioning is made of; see [`WilsonForm`] for the coefficients.
+/// It is what even-odd preconditioning is made of; see [`StencilForm`] for the coefficients.
 pub struct HopEvenOdd<T: Storage> {
     stencil: Stencil<T>,
     parity: usize,
@@ -48,7 +48,7 @@ impl<T: Storage> HopEvenOdd<T> {
     pub fn new(
         links: &GaugeField<T>,
         parity: usize,
-        form: WilsonForm,
+        form: StencilForm,
         options: HopOptions,
     ) -> Result<Self, DeviceError> {
         let HopOptions { shift, ending, sources, tuning } = options;

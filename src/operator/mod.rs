@@ -1,14 +1,18 @@
 //! Dirac operators on lattice fields.
 
+mod coupling;
 mod dirac;
 mod hop;
 mod schur_complement;
+mod site_term;
 mod stencil;
 mod systems;
 
-pub use dirac::{Coupling, CouplingError, Kappa, Mass, Wilson, WilsonError, WilsonOptions};
+pub use coupling::{Coupling, CouplingError, Kappa, Mass};
+pub use dirac::{Dirac, DiracError, DiracOptions};
 pub use hop::{HopEvenOdd, HopOptions};
 pub use schur_complement::SchurComplement;
+pub use site_term::{SiteTerm, SiteTermError};
 pub use stencil::{Ending, Tuned, Tuning, kernels_to_tune, tune_stencil, tuning_steps};
 pub(crate) use stencil::{Region, Task, known_key};
 pub(crate) use systems::{BlockDiracOperator, DiracOperator, InPrecision};

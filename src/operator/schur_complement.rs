@@ -6,7 +6,7 @@ use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, app
 use crate::device::{DeviceError, Number};
 use crate::field::{GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units};
 use crate::geometry::{Lattice, LatticeError, Slab};
-use crate::host::WilsonForm;
+use crate::host::StencilForm;
 use crate::scalar::Storage;
 use crate::sync::lock;
 use lattice_solvers::{BlockSpace, Failure, LinearOperator, SquareMatrix, Work, gram_work, subtraction_work};
@@ -16,15 +16,18 @@ use std::sync::{Arc, Mutex};
 const EVEN: usize = 0;
 const ODD: usize = 1;
 
-/// M̂ = s − (c²/s) H_eo H_oe on the even sites, for the Wilson operator M = s + c H with its hops H_eo to the even and H_oe to the odd sites.
+/// M̂ = A − c² H_eo A⁻¹ H_oe on the even sites, for a Dirac operator M = A + c H with its hops H_eo to the even and H_oe to the odd sites.
 ///
-/// In κ form 1 − κ² H_eo H_oe; in mass form that divided by 2κ. M x = b is M̂ x_e = b_e − (c/s) H_eo b_o together with
-/// x_o = (b_o − c H_oe x_e) / s (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). Like M it satisfies M̂† = γ5 M̂ γ5.
-/// What M does within a parity is multiplication by s, so that the symmetric form of the complement is this asymmetric one divided by s.
+/// A is what M does within a site. M x = b is M̂ x_e = b_e − c H_eo A⁻¹ b_o together with
+/// x_o = A⁻¹ (b_o − c H_oe x_e) (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). If M† = γ5 M γ5, so is M̂† = γ5 M̂ γ5.
+///
+/// For the Wilson operator A is a number s: M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe. The symmetric form of the complement is this
+/// asymmetric one divided by s. With a twisted mass A is s + i t γ5, and A⁻¹ = f (1 − i r γ5): hops to odd sites end with the remainder 1 − i r γ5, and those
+/// back have the factor f.
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
-    form: WilsonForm,
+    form: StencilForm,
     to_odd: HopEvenOdd<T>,
     /// With each ending; made when they are wanted first, as a method applies it with few of them.
     to_even: ByEnding<HopEvenOdd<T>>,
@@ -36,7 +39,11 @@ pub struct SchurComplement<T: Storage> {
 
 impl<T: Storage> SchurComplement<T> {
     /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
-    pub(crate) fn new(links: &GaugeField<T>, form: WilsonForm, sources: usize) -> Result<Self, LatticeError> {
+    pub(crate) fn new(
+        links: &GaugeField<T>,
+        form: StencilForm,
+        sources: usize,
+    ) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
         let to_odd = Self::inner_hop(links, form, sources)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
@@ -50,24 +57,25 @@ impl<T: Storage> SchurComplement<T> {
         Ok(Self { space, links, form, to_odd, to_even, between, ends_blocks })
     }
 
-    /// H_oe ψ
+    /// (1 − i r γ5) H_oe ψ
     fn inner_hop(
         links: &GaugeField<T>,
-        form: WilsonForm,
+        form: StencilForm,
         sources: usize,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
-        let form = WilsonForm { shift: 0.0, coefficient: 1.0, gamma5: false, ..form };
+        let (_, remainder) = form.shift.split_inverse();
+        let form = StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form };
         HopEvenOdd::new(links, ODD, form, HopOptions { sources, ..Default::default() })
     }
 
-    /// s ψ − (c²/s) H_eo χ
+    /// A ψ − c² f H_eo χ
     fn outer_hop(
         links: &GaugeField<T>,
-        form: WilsonForm,
+        form: StencilForm,
         options: HopOptions,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
-        let WilsonForm { shift, coefficient, .. } = form;
-        let form = WilsonForm { coefficient: -coefficient * coefficient / shift, ..form };
+        let (coefficient, (factor, _)) = (form.coefficient, form.shift.split_inverse());
+        let form = StencilForm { coefficient: coefficient * -coefficient.scalar * factor, ..form };
         HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ..options })
     }
 
@@ -82,7 +90,7 @@ impl<T: Storage> SchurComplement<T> {
         work
     }
 
-    fn with_form(&self, form: WilsonForm) -> Result<Self, DeviceError> {
+    fn with_form(&self, form: StencilForm) -> Result<Self, DeviceError> {
         Ok(Self {
             space: self.space.clone(),
             links: self.links.clone(),
@@ -109,16 +117,20 @@ impl<T: Storage> SchurComplement<T> {
 }
 
 impl<T: Storage> DiracOperator for SchurComplement<T> {
+    fn is_gamma5_hermitian(&self) -> bool {
+        !self.form.is_twisted()
+    }
+
     fn adjoint(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm { dagger: !self.form.dagger, ..self.form })
+        self.with_form(self.form.adjoint())
     }
 
     fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm { gamma5: !self.form.gamma5, ..self.form })
+        self.with_form(StencilForm { gamma5: !self.form.gamma5, ..self.form })
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(WilsonForm { shift: 1.0, coefficient: 0.0, dagger: false, gamma5: true })
+        self.with_form(StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) })
     }
 }
 
@@ -229,38 +241,49 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     }
 }
 
-/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all sources of b.
+/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all right-hand sides.
 pub(crate) struct EvenOddParts<T: Storage> {
-    /// b_e − (c/s) H_eo b_o
+    /// b_e − c f H_eo χ, where A⁻¹ b_o = f χ
     prepare: HopEvenOdd<T>,
-    /// (b_o − c H_oe x_e) / s
+    /// A⁻¹ (b_o − c H_oe x_e)
     reconstruct: HopEvenOdd<T>,
     odd_source: ParityField<T>,
+    /// χ, where it is not b_o.
+    turned_source: Option<ParityField<T>>,
 }
 
 impl<T: Storage> EvenOddParts<T> {
-    /// For the equation M x = b with M = s + c H of this form.
-    pub(crate) fn new(
+    /// For the equation M x = b with M = A + c H of this form.
+    pub(super) fn new(
         links: &GaugeField<T>,
-        form: WilsonForm,
+        form: StencilForm,
         b: &SpinorField<T>,
     ) -> Result<Self, DeviceError> {
-        let WilsonForm { shift, coefficient, .. } = form;
-        let shifted = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
-        let ratio = -coefficient / shift;
-        let hop = |parity, shift| {
-            HopEvenOdd::new(links, parity, WilsonForm { shift, coefficient: ratio, ..form }, shifted)
+        let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
+        let options = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
+        let hop = |parity, shift, coefficient| {
+            HopEvenOdd::new(links, parity, StencilForm { shift, coefficient, ..form }, options)
         };
-        let (prepare, reconstruct) = (hop(EVEN, 1.0)?, hop(ODD, 1.0 / shift)?);
+        let prepare = hop(EVEN, 1.0.into(), (-c * factor).into())?;
+        let reconstruct = hop(ODD, remainder * factor, remainder * (-c * factor))?;
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
-        Ok(Self { prepare, reconstruct, odd_source })
+        let mut parts = Self { prepare, reconstruct, odd_source, turned_source: None };
+        if form.shift.twist != 0.0 {
+            let mut turned = parts.reconstruct.scratch_target()?;
+            // A hop with the coefficient zero only multiplies what it adds.
+            let turn = hop(ODD, remainder, 0.0.into())?;
+            turn.apply(&parts.even_part(b)?, Some(&parts.odd_source), &mut turned)?;
+            parts.turned_source = Some(turned);
+        }
+        Ok(parts)
     }
 
-    /// b_e − (c/s) H_eo b_o for the b that these are of.
+    /// b_e − c H_eo A⁻¹ b_o for the b that these are of.
     pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut source = self.prepare.scratch_target()?;
-        self.prepare.apply(&self.odd_source, Some(&self.even_part(b)?), &mut source)?;
+        let odd = self.turned_source.as_ref().unwrap_or(&self.odd_source);
+        self.prepare.apply(odd, Some(&self.even_part(b)?), &mut source)?;
         Ok(source)
     }
 

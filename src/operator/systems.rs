@@ -46,14 +46,17 @@ impl FromStr for System {
     }
 }
 
-/// What the systems are built from: an operator on fermion fields with M† = γ5 M γ5.
+/// What the systems are built from: an operator on fermion fields.
 pub(crate) trait DiracOperator:
     LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField, Scalar = Number>> + Sized
 {
+    /// Whether M† = γ5 M γ5.
+    fn is_gamma5_hermitian(&self) -> bool;
+
     /// M†
     fn adjoint(&self) -> Result<Self, DeviceError>;
 
-    /// γ5 M, which is Hermitian.
+    /// γ5 M, which is Hermitian if M† = γ5 M γ5.
     fn times_gamma5(&self) -> Result<Self, DeviceError>;
 
     /// γ5 alone.

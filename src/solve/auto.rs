@@ -9,7 +9,7 @@ use super::params::{BicgstabParams, CgParams, CrParams, SolveParams};
 use super::plan::{IterationPrecision, Plan, Preconditioning};
 use crate::device::{DeviceError, Team};
 use crate::field::{SpinorField, StoredField};
-use crate::operator::Wilson;
+use crate::operator::Dirac;
 use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish};
 
 /// Iterations over which BiCGStab has to bring the residual down if another method can still take over; 1000 where none can.
@@ -145,7 +145,7 @@ impl Auto {
     /// [`InvertError::ForeignState`].
     pub fn solve(
         &mut self,
-        wilson: &Wilson<f64>,
+        wilson: &Dirac<f64>,
         b: &SpinorField<f64>,
         watch: &mut dyn Watch,
     ) -> Result<AutoSolution, InvertError> {
@@ -224,7 +224,7 @@ fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a
 type Kept = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
 
 /// What `watch` has kept, with the best iterate as a field again.
-fn kept(wilson: &Wilson<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
+fn kept(wilson: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
     let Some((Earlier { attempts, history, best }, state)) = watch.kept() else {
         return Ok((Earlier::default(), None));
     };

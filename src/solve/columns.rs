@@ -9,7 +9,7 @@ use super::precision::{self, with_best};
 use super::sources::{Scaled, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
-use crate::operator::Wilson;
+use crate::operator::Dirac;
 use crate::operator::{BlockDiracOperator, InPrecision, Normal};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
@@ -67,7 +67,7 @@ const MOST_SOURCES: usize = 24;
 /// # Errors
 /// [`InvertError::NotConverged`] carries the best iterates of all sources; [`InvertError::Parameter`] when there are more than 24.
 pub fn block_cg(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
 ) -> Result<BlockSolution, InvertError> {
@@ -81,7 +81,7 @@ pub fn block_cg(
 /// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if `checkpoints` wishes to stop;
 /// [`InvertError::ForeignState`].
 pub fn block_cg_with_checkpoints(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: &mut dyn Checkpoints,
@@ -90,7 +90,7 @@ pub fn block_cg_with_checkpoints(
 }
 
 fn solve_block(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
@@ -140,7 +140,7 @@ fn scales(gram: &SquareMatrix) -> Vec<f64> {
 
 /// For sources that are not far from 1, by an operator for as many.
 fn solve_ordinary(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,

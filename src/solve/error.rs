@@ -41,6 +41,11 @@ pub enum InvertError {
         /// What would be allowed.
         allowed: &'static str,
     },
+    /// γ5 M is not Hermitian, and its system was asked for.
+    #[error(
+        "the Hermitian system γ5 M x = γ5 b is not Hermitian for one flavour of twisted mass; iterate the normal or the direct system"
+    )]
+    NotHermitian,
     /// The right-hand side cannot be solved for.
     #[error(transparent)]
     Source(#[from] SourceError),

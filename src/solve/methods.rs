@@ -10,7 +10,7 @@ use super::precision::{Form, Outcome, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
-use crate::operator::Wilson;
+use crate::operator::Dirac;
 use lattice_solvers::{Failure, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// # Errors
 /// [`InvertError::NotConverged`] carries the best iterate and the residual history.
 pub fn cr(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -35,7 +35,7 @@ pub fn cr(
 /// # Errors
 /// As [`cr`].
 pub fn cr_from(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: &SpinorField<f64>,
     params: &CrParams,
@@ -48,7 +48,7 @@ pub fn cr_from(
 /// # Errors
 /// As [`cr`].
 pub fn cg(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -61,7 +61,7 @@ pub fn cg(
 /// # Errors
 /// As [`cr`].
 pub fn cgne(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -73,7 +73,7 @@ pub fn cgne(
 /// # Errors
 /// As [`cr`].
 pub fn bicgstab(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BicgstabParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -85,7 +85,7 @@ pub fn bicgstab(
 /// # Errors
 /// As [`cr`].
 pub fn bicgstab_l(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BicgstabLParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -97,7 +97,7 @@ pub fn bicgstab_l(
 /// # Errors
 /// As [`cr`].
 pub fn gcr(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &GcrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -109,7 +109,7 @@ pub fn gcr(
 /// # Errors
 /// As [`cr`].
 pub fn mr(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &MrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
@@ -123,7 +123,7 @@ pub fn mr(
 /// # Errors
 /// As [`cr`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop; [`InvertError::ForeignState`].
 pub fn solve_with_checkpoints(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &SolveParams,
     checkpoints: &mut dyn Checkpoints,
@@ -134,7 +134,7 @@ pub fn solve_with_checkpoints(
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 pub(crate) fn solve(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,
@@ -165,14 +165,14 @@ pub(crate) fn solve(
 
 /// ‖b − M x‖ / ‖b‖ by its definition, for a source that is not far from 1.
 struct TrueResidual<'a> {
-    wilson: &'a Wilson<f64>,
+    wilson: &'a Dirac<f64>,
     b: &'a SpinorField<f64>,
     b_norm: f64,
     residual: SpinorField<f64>,
 }
 
 impl<'a> TrueResidual<'a> {
-    fn of(wilson: &'a Wilson<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
+    fn of(wilson: &'a Dirac<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
         let space = wilson.spinor_space();
         Ok(Self { wilson, b, b_norm: scale(space, b)?, residual: space.zero_vector()? })
     }
@@ -185,7 +185,7 @@ impl<'a> TrueResidual<'a> {
 
 /// For a source that is not far from 1.
 fn solve_ordinary(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,

@@ -4,7 +4,7 @@ use super::precision::norm;
 use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::SpinorField;
-use crate::operator::Wilson;
+use crate::operator::Dirac;
 use lattice_solvers::{
     self as solvers, Failure, LinearOperator, Look, MultiShiftOptions, Shifted, SolverError, SolverInfo,
     Stopping, VectorSpace,
@@ -38,7 +38,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 ///
 /// ```
 /// use lattice_cl::device::Team;
-/// use lattice_cl::operator::{Kappa, Wilson};
+/// use lattice_cl::operator::{Kappa, Dirac};
 /// use lattice_cl::solve::{MultiShiftCgParams, multi_shift_cg};
 /// use lattice_cl::geometry::Boundary;
 /// use lattice_cl::host::random;
@@ -47,7 +47,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// let dims = Dims::new([4, 4, 4, 4])?;
 /// let lattice = Lattice::new(&Team::host(), dims)?;
 /// let links = lattice.gauge::<f64>(&random::weak(dims, 0.1, 1), Boundary::antiperiodic_t())?;
-/// let wilson = Wilson::new(&links, Kappa(0.11))?;
+/// let wilson = Dirac::wilson(&links, Kappa(0.11))?;
 /// let b = lattice.point_source([0; 4], 0, 0)?;
 /// let (solutions, info) = multi_shift_cg(&wilson, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
 /// for solution in &solutions {
@@ -60,7 +60,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
 /// [`SolverError::Source`] when `b` is not finite; [`SolverError::Operation`] when a device fails.
 pub fn multi_shift_cg(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
@@ -73,7 +73,7 @@ pub fn multi_shift_cg(
 /// # Errors
 /// As [`multi_shift_cg`].
 pub fn multi_shift_cg_watched(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
@@ -85,7 +85,7 @@ pub fn multi_shift_cg_watched(
 type Outcome = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
 
 fn solve(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
@@ -114,7 +114,7 @@ fn solve(
 
 /// Makes all solutions those for the source as it was. Where digits are lost, the largest residual of what is left.
 fn restore(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     scaled: &Scaled,
     all: &mut ShiftedSolutions,
 ) -> Result<Option<f64>, DeviceError> {
@@ -137,7 +137,7 @@ fn restore(
 
 /// For a source that is not far from 1.
 fn solve_ordinary(
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,

@@ -40,6 +40,9 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
     /// # Errors
     /// Those of making operators; the method's own are in the outcome.
     pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
+        if plan.method.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
+            return Err(InvertError::NotHermitian);
+        }
         let mut of_use = None;
         if let Some(guess) = guess {
             let residual = (self.true_residual)(guess)?;

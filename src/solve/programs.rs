@@ -10,9 +10,8 @@ use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
 use crate::geometry::Boundary;
 use crate::geometry::{Lattice, Shape, Slab};
-use crate::host::{Reconstruction, WilsonForm};
-use crate::operator::System;
-use crate::operator::{Ending, Region, Task, known_key};
+use crate::host::{Reconstruction, StencilForm};
+use crate::operator::{Ending, Region, SiteTerm, System, Task, known_key};
 use crate::scalar::{Half, Storage};
 
 /// Builds [`programs_of_solve`]; those that are there already are passed over. It may be called before there are any links.
@@ -20,9 +19,10 @@ pub fn build_programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
     reconstruction: Reconstruction,
+    site_term: SiteTerm,
     params: &SolveParams,
 ) {
-    build_programs(&programs_of_solve(lattice, boundary, reconstruction, params));
+    build_programs(&programs_of_solve(lattice, boundary, reconstruction, site_term, params));
 }
 
 /// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and are stored in this way.
@@ -33,11 +33,12 @@ pub fn programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
     reconstruction: Reconstruction,
+    site_term: SiteTerm,
     params: &SolveParams,
 ) -> Vec<(Device, KernelKey)> {
     let links = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
     let Plan { method, precision, preconditioning, .. } = Plan::from(*params);
-    let mut wanted = Wanted { links, preconditioning, programs: Vec::new() };
+    let mut wanted = Wanted { links, preconditioning, form: site_term.some_form(), programs: Vec::new() };
     wanted.residual();
     wanted.each(|links, slab| host_order_key::<f64>(&slab.layout(links.lattice.dims(), f64::STORAGE), true));
     match precision {
@@ -85,6 +86,8 @@ fn applications(method: Method) -> Vec<Application> {
 struct Wanted {
     links: LinkFormat,
     preconditioning: Preconditioning,
+    /// Of M. The numbers in it are arguments of the kernels, but for those that are zero.
+    form: StencilForm,
     programs: Vec<(Device, KernelKey)>,
 }
 
@@ -95,6 +98,13 @@ impl Wanted {
         self.stencil::<f64>(Region::Full, Application::PLAIN);
         if self.preconditioning == Preconditioning::EvenOdd {
             self.operator::<f64>(Application::PLAIN);
+            // To its source, and from its solution.
+            let (_, remainder) = self.form.shift.split_inverse();
+            for (shift, coefficient) in [(1.0.into(), (-1.0).into()), (remainder, remainder)] {
+                let form = StencilForm { shift, coefficient, ..self.form };
+                let region = Region::Parity { parity: 0, shift: true };
+                self.kernel::<f64>(Task { form, region, ending: Ending::Store, sources: 1 });
+            }
         }
     }
 
@@ -134,9 +144,15 @@ impl Wanted {
 
     fn stencil<T: Storage>(&mut self, region: Region, application: Application) {
         let Application { dagger, gamma5, ending } = application;
-        // The numbers are arguments.
-        let form = WilsonForm { shift: 1.0, coefficient: 1.0, dagger, gamma5 };
-        self.each(|links, slab| known_key::<T>(slab, links, Task { form, region, ending, sources: 1 }));
+        let mut form = StencilForm { dagger, gamma5, ..self.form };
+        if region == (Region::Parity { parity: 0, shift: false }) {
+            (_, form.coefficient) = form.shift.split_inverse();
+        }
+        self.kernel::<T>(Task { form, region, ending, sources: 1 });
+    }
+
+    fn kernel<T: Storage>(&mut self, task: Task) {
+        self.each(|links, slab| known_key::<T>(slab, links, task));
     }
 
     /// On each device once.

@@ -14,7 +14,7 @@ use lattice_cl::geometry::{Boundary, Dims, NDIM};
 use lattice_cl::geometry::{Lattice, LatticeError};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io;
-use lattice_cl::operator::{Coupling, Kappa, Mass, System, Wilson, WilsonError};
+use lattice_cl::operator::{Coupling, Dirac, DiracError, Kappa, Mass, SiteTerm, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
     CgParams, CrParams, GcrParams, InvertError, IterationPrecision, MrParams, Preconditioning, SolveParams,
@@ -298,7 +298,7 @@ impl Equation {
         })?;
         let known = Configuration::new(&self.file, &configuration);
         drop(configuration);
-        let wilson = Wilson::new(&links, coupling)?;
+        let wilson = Dirac::wilson(&links, coupling)?;
         team.finish()?;
         // Only solving is of interest.
         recorder.take()?;
@@ -342,7 +342,13 @@ impl Equation {
             && self.check_source(dims).is_ok()
             && let Ok(lattice) = Lattice::new(team, dims)
         {
-            build_programs_of_solve(&lattice, self.boundary, self.links, &method.begin(team).params());
+            build_programs_of_solve(
+                &lattice,
+                self.boundary,
+                self.links,
+                SiteTerm::Scalar,
+                &method.begin(team).params(),
+            );
         }
     }
 }
@@ -353,7 +359,7 @@ const LARGEST_CRITICAL_KAPPA: f64 = 0.25;
 /// An operator that stands ready on its devices.
 pub struct Problem {
     /// The operator.
-    pub wilson: Wilson<f64>,
+    pub wilson: Dirac<f64>,
     /// κ or mass.
     pub coupling: Coupling,
     /// What tells the configuration from others.
@@ -678,7 +684,7 @@ impl Solving {
     /// Solves M x = b, as a part of the job of the session.
     pub fn solve(
         &mut self,
-        wilson: &Wilson<f64>,
+        wilson: &Dirac<f64>,
         b: &SpinorField<f64>,
         session: &mut Session<'_>,
     ) -> Result<Solved, Failure> {
@@ -705,6 +711,7 @@ impl Solving {
             Err(InvertError::Lattice(error)) => return Err(error.into()),
             Err(
                 error @ (InvertError::Parameter { .. }
+                | InvertError::NotHermitian
                 | InvertError::Source(_)
                 | InvertError::ForeignState(_)),
             ) => {
@@ -732,7 +739,7 @@ impl Solving {
     /// Solves M x = b for all fields of `b` at once; gives one solution for each, or the one failure of all.
     pub fn solve_at_once(
         &mut self,
-        wilson: &Wilson<f64>,
+        wilson: &Dirac<f64>,
         b: &SpinorField<f64>,
         session: &mut Session<'_>,
     ) -> Result<Vec<Solved>, Failure> {
@@ -902,10 +909,10 @@ impl From<LatticeError> for Failure {
     }
 }
 
-impl From<WilsonError> for Failure {
-    fn from(error: WilsonError) -> Self {
+impl From<DiracError> for Failure {
+    fn from(error: DiracError) -> Self {
         match error {
-            WilsonError::Lattice(error) => error.into(),
+            DiracError::Lattice(error) => error.into(),
             error => Failure::new(Status::Usage, error),
         }
     }

@@ -6,7 +6,7 @@ use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::relative;
 use lattice_cl::geometry::Boundary;
-use lattice_cl::host::{self, LinkField, Spinor, WilsonForm, random};
+use lattice_cl::host::{self, LinkField, Spinor, StencilForm, random};
 use lattice_cl::io::{self, Format, WriteOptions};
 use lattice_cl::{Dims, GaugeConfiguration};
 use num_complex::Complex64;
@@ -145,9 +145,9 @@ type Source = ([usize; 4], usize, usize);
 fn residual(x: &[Spinor<f64>], form: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
     let (field, _) = weak_field();
     let links = LinkField::new(field, boundary.parse::<Boundary>().unwrap());
-    let form = WilsonForm { shift: form.0, coefficient: form.1, dagger: false, gamma5: false };
+    let form = StencilForm::new(form.0, form.1);
     let mut r = vec![Spinor::default(); x.len()];
-    host::wilson(&links, form, x, &mut r);
+    host::stencil(&links, form, x, &mut r);
     r[field.dims().site(site)].0[spin][colour] -= Complex64::new(1.0, 0.0);
     r.iter().map(Spinor::norm2).sum::<f64>().sqrt()
 }

@@ -65,7 +65,7 @@ fn suits_matrix_units(layout: &Layout, columns: usize) -> bool {
     layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
 }
 
-/// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/block_ending.cl`.
+/// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/stencil/ending_block.cl`.
 pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
     T::STORAGE == StoragePrecision::Double && suits_matrix_units(layout, columns) && columns.is_multiple_of(2)
 }

@@ -1,16 +1,14 @@
 //! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
 
 use super::kernels::SlabKernels;
-use super::task::{Ending, Region, Task};
+use super::parts::{Ending, EndingFields, KernelPart, Summing, Sums, end_on_host};
+use super::task::{Region, Task};
 use super::variants::Tuning;
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, NumberMemory};
-use crate::field::{
-    GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, matrix, sum_of_slabs,
-};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
+use crate::field::{GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, sum_of_slabs};
 use crate::geometry::{NDIM, Slab};
 use crate::host::{self, LinkField, Reconstruction, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
-use crate::sync::lock;
 use lattice_solvers::{SquareMatrix, Work};
 use num_complex::Complex64;
 use std::cell::RefCell;
@@ -39,36 +37,6 @@ pub(crate) struct Fields<'a, T: Storage> {
     pub multiple: Option<&'a Number>,
     /// By which matrix the result is multiplied before it is subtracted, for [`Ending::SubtractBlock`].
     pub matrix: Option<&'a SquareMatrix>,
-}
-
-/// What a stencil sums up.
-pub(crate) enum Sums<'a> {
-    /// Nothing.
-    None,
-    /// (against, out), if there is such a field, and (out, out).
-    Numbers([Number; 2]),
-    /// The Gram matrix of `out`.
-    Gram(PendingGram<'a>),
-}
-
-impl<'a> Sums<'a> {
-    /// # Panics
-    /// When there are no numbers.
-    pub fn numbers(self) -> [Number; 2] {
-        match self {
-            Sums::Numbers(numbers) => numbers,
-            _ => panic!("this ending sums up no numbers"),
-        }
-    }
-
-    /// # Panics
-    /// When there is no Gram matrix.
-    pub fn gram(self) -> PendingGram<'a> {
-        match self {
-            Sums::Gram(gram) => gram,
-            _ => panic!("this ending makes no Gram matrix"),
-        }
-    }
 }
 
 impl<T: Storage> Stencil<T> {
@@ -156,7 +124,7 @@ impl<T: Storage> Stencil<T> {
         let shifted = fields.shifted.map(Spinors::on_host);
         let out = fields.out.on_host_mut();
         let mut scratch = self.scratch.borrow_mut();
-        let result = if matches!(self.task.ending, Ending::Subtract | Ending::SubtractBlock) {
+        let result = if self.task.ending.subtracts() {
             scratch.resize(out.len(), Spinor::default());
             &mut scratch[..]
         } else {
@@ -166,28 +134,16 @@ impl<T: Storage> Stencil<T> {
         for (source, result) in result.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
             match self.task.region {
-                Region::Full => host::wilson(links, self.task.form, &psi[own], result),
+                Region::Full => host::stencil(links, self.task.form, &psi[own], result),
                 Region::Parity { parity, .. } => {
                     let shifted = shifted.map(|field| &field[own.clone()]);
                     host::hop_even_odd(links, self.task.form, parity, &psi[own], shifted, result);
                 }
             }
         }
-        if let Some(multiple) = fields.multiple {
-            host::spinor_fields::axpy(-multiple.value()?, &scratch, out);
-        }
-        let sources = self.task.sources;
-        let gram = match self.task.ending {
-            Ending::Store => return Ok(Sums::None),
-            Ending::Gram => Some(host::block_fields::gram(sources, out)),
-            _ => fields.matrix.map(|d| host::block_fields::subtract(sources, &scratch, d.elements(), out)),
-        };
-        if let Some(gram) = gram {
-            return Ok(Sums::Gram(PendingGram::Known(matrix(sources, &gram))));
-        }
-        let product = fields.against.map(|against| host::spinor_fields::dot(against.on_host(), out));
-        let norm2 = Complex64::from(host::spinor_fields::norm2(out));
-        Ok(Sums::Numbers([product.unwrap_or_default().into(), norm2.into()]))
+        let against = fields.against.map(Spinors::on_host);
+        let ending = EndingFields { against, multiple: fields.multiple, matrix: fields.matrix };
+        end_on_host(self.task.ending, &ending, self.task.sources, &scratch, out)
     }
 
     fn apply_on_devices(
@@ -225,42 +181,30 @@ impl<T: Storage> Stencil<T> {
             ]);
             arguments.extend(kernels.traversal.shape());
             arguments.extend(kernels.traversal.order());
-            arguments.extend([real(self.task.form.coefficient), Argument::value(kernels.t_origin)]);
+            let coefficient = real(self.task.form.coefficient.scalar);
+            arguments.extend([coefficient, Argument::value(kernels.t_origin)]);
             arguments.extend(kernels.groups.argument());
-            arguments.extend([match self.task.region {
-                Region::Full => real(self.task.form.shift),
-                Region::Parity { parity, .. } => Argument::value(parity as u32),
-            }]);
-            if let Some(shifted) = shifted {
-                arguments.extend([real(self.task.form.shift), Argument::from(&shifted[k])]);
+            if let Region::Parity { parity, .. } = self.task.region {
+                arguments.extend([Argument::value(parity as u32)]);
             }
+            let shifted = shifted.map(|shifted| &shifted[k]);
+            arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, shifted));
             if let Some(halo) = &halo {
                 let (from_ahead, from_behind) = halo.received(k);
                 arguments.extend([from_ahead.into(), from_behind.into(), real(kernels.t_sign)]);
             }
             let range = kernels.wilson_range;
-            arguments.extend(against.map(|against| Argument::from(&against[k])));
-            if let Some(multiple) = fields.multiple {
-                arguments.extend(kernels.numbers.as_ref().map(NumberMemory::argument));
-                arguments.extend(multiple.arguments()?);
-            }
-            let mut launch = |arguments: &[Argument<'_>]| match &mut observer {
+            let launch = |arguments: &[Argument<'_>]| match &mut observer {
                 Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
                 None => kernels.wilson.start(range, arguments),
             };
-            if let Some(gram) = &kernels.gram {
-                let mut there = kernels.matrix.as_ref().map(lock);
-                if let (Some(there), Some(matrix)) = (&mut there, fields.matrix) {
-                    arguments.extend([there.send([matrix])?]);
-                }
-                gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
-                grams.push(gram);
-            } else if self.task.ending.makes_numbers() {
-                let mut reduction = kernels.device.reduction(range.group_count())?;
-                launch(arguments.and(reduction.arguments()).as_slice())?;
-                running.push(reduction);
-            } else {
-                launch(arguments.as_slice())?;
+            let against = against.map(|against| &against[k]);
+            let ending = EndingFields { against, multiple: fields.multiple, matrix: fields.matrix };
+            let groups = range.group_count();
+            match kernels.ending.launch::<T>(self.task.ending, &ending, arguments, groups, launch)? {
+                Summing::Nothing => {}
+                Summing::Numbers(reduction) => running.push(reduction),
+                Summing::Gram(gram) => grams.push(gram),
             }
         }
         if !grams.is_empty() {
@@ -289,29 +233,16 @@ impl<T: Storage> Stencil<T> {
     }
 }
 
-/// Operations and least memory traffic for each site that is written, of all sources: 1320 flops for H, 48 for the shift, as is usual, 48 for
-/// a norm, and with it 96 for a product or a subtraction; for each source of a block 96 for a product with a matrix, and 48 for a Gram matrix, of which half is
-/// made. Every link that is used and every spinor passes through memory once. The full operator uses 4 links for each
-/// site, each twice; the hop to one parity uses 8, each once.
+/// Operations and least memory traffic for each site that is written, of all right-hand sides: 1320 flops for H, and what the parts of
+/// the task cost. Every link that is used and every spinor passes through memory once. The full operator uses 4 links for each site, each
+/// twice; the hop to one parity uses 8, each once.
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
-    let (links, spinors, shifted) = match task.region {
-        Region::Full => (NDIM, 2, true),
-        Region::Parity { shift: false, .. } => (2 * NDIM, 2, false),
-        Region::Parity { shift: true, .. } => (2 * NDIM, 3, true),
-    };
-    let (more_spinors, more_flops) = match task.ending {
-        Ending::Store => (0, 0),
-        Ending::Norm2 => (0, 48),
-        Ending::Products => (1, 144),
-        Ending::Subtract => (1, 144),
-        Ending::Gram => (0, 48 * (task.sources as u64 + 1)),
-        Ending::SubtractBlock => (1, 48 * (3 * task.sources as u64 + 1)),
-    };
-    let spinors = spinors + more_spinors;
+    let links = if task.region == Region::Full { NDIM } else { 2 * NDIM };
+    let (site, ending) = (task.site_part().cost(task.sources), task.ending.cost(task.sources));
     // In half precision a spinor has a unit.
     let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
     let links = links * reconstruction.reals() * precision.bytes();
-    let spinors = task.sources * spinors * (24 * precision.bytes() + unit);
-    let flops = 1320 + if shifted { 48 } else { 0 } + more_flops;
+    let spinors = task.sources * (2 + site.spinors + ending.spinors) * (24 * precision.bytes() + unit);
+    let flops = 1320 + site.flops + ending.flops;
     Work { flops: task.sources as u64 * flops, bytes: (links + spinors) as u64 }
 }

@@ -1,34 +1,37 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::task::{Ending, Region, Task};
+use super::parts::{EndingMemory, KernelPart};
+use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
 use crate::device::{
-    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Number, NumberMemory, Parameter,
-    REDUCTION_SOURCE, Range, Reduction,
+    Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Parameter, REDUCTION_SOURCE, Range,
 };
-use crate::field::{GaugeField, GramSums, LinkFormat, MATRIX_TILE, Matrices, field_key};
+use crate::field::{GaugeField, LinkFormat, field_key};
 use crate::geometry::NDIM;
 use crate::geometry::{Layout, Slab};
 use crate::host::Reconstruction;
 use crate::scalar::Storage;
-use std::sync::Mutex;
 
-const WILSON: KernelFamily = KernelFamily::new(
-    "wilson",
+/// The way through the slab, and the hop.
+const STENCIL: KernelFamily = KernelFamily::new(
+    "stencil",
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
         include_str!("../../../cl/links.cl"),
         REDUCTION_SOURCE,
         NUMBER_SOURCE,
-        include_str!("../../../cl/wilson.cl"),
+        include_str!("../../../cl/stencil/way.cl"),
+        include_str!("../../../cl/stencil/hop.cl"),
+        include_str!("../../../cl/stencil/shared_links.cl"),
+        include_str!("../../../cl/stencil/halo.cl"),
     ],
 );
 
-/// For endings of blocks.
-const WILSON_BLOCK: KernelFamily = KernelFamily::new(
-    "wilson_block",
+/// The same for endings of blocks.
+const STENCIL_OF_BLOCK: KernelFamily = KernelFamily::new(
+    "stencil_of_block",
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
@@ -37,14 +40,15 @@ const WILSON_BLOCK: KernelFamily = KernelFamily::new(
         NUMBER_SOURCE,
         include_str!("../../../cl/quads.cl"),
         include_str!("../../../cl/fragments.cl"),
-        include_str!("../../../cl/block_ending.cl"),
-        include_str!("../../../cl/wilson.cl"),
+        include_str!("../../../cl/stencil/way.cl"),
+        include_str!("../../../cl/stencil/hop.cl"),
+        include_str!("../../../cl/stencil/shared_links.cl"),
+        include_str!("../../../cl/stencil/halo.cl"),
     ],
 );
 
 /// The kernels of one slab.
 pub(crate) struct SlabKernels {
-    pub device: Device,
     pub tuning: Tuning,
     pub traversal: Traversal,
     /// Parity of the slab's first time slice.
@@ -55,12 +59,7 @@ pub(crate) struct SlabKernels {
     pub wilson_range: Range,
     /// Which shares the groups of this range do.
     pub groups: Groups,
-    /// Where the multiple comes from, for [`Ending::Subtract`].
-    pub numbers: Option<NumberMemory>,
-    /// For [`Ending::Gram`] and [`Ending::SubtractBlock`].
-    pub gram: Option<GramSums>,
-    /// What the result is multiplied with, for [`Ending::SubtractBlock`].
-    pub matrix: Option<Mutex<Matrices>>,
+    pub ending: EndingMemory,
     pub pack: Option<(Kernel, Range)>,
 }
 
@@ -89,18 +88,10 @@ impl SlabKernels {
         if groups.are_in_rounds() {
             parameters.push(Groups::parameter());
         }
-        match task.region {
-            Region::Full => parameters.push(Parameter::value::<T::Real>("shift")),
-            Region::Parity { shift, .. } => {
-                parameters.push(Parameter::value::<u32>("parity"));
-                if shift {
-                    parameters.extend([
-                        Parameter::value::<T::Real>("shift"),
-                        Parameter::input::<T::Stored>("shifted"),
-                    ]);
-                }
-            }
+        if task.region != Region::Full {
+            parameters.push(Parameter::value::<u32>("parity"));
         }
+        parameters.extend(task.site_part().parameters::<T>());
         let mut pack = None;
         if sharded {
             parameters.extend([
@@ -127,31 +118,10 @@ impl SlabKernels {
             let group = tuning.work_group.max(SMALLEST_PACKING_GROUP);
             pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
         }
-        let (mut numbers, mut matrix) = (None, None);
-        match task.ending {
-            Ending::Store | Ending::Norm2 | Ending::Gram => {}
-            Ending::Products => parameters.push(Parameter::input::<T::Stored>("against")),
-            Ending::Subtract => {
-                parameters.push(Number::memory_parameter());
-                parameters.extend(Number::parameters(["a_re", "a_im", "a_ratios"]));
-                numbers = Some(slab.device.number_memory_argument()?);
-            }
-            Ending::SubtractBlock => {
-                parameters.push(Parameter::input::<f64>("matrix"));
-                matrix = Some(Mutex::new(Matrices::new(&slab.device, task.sources, 1)?));
-            }
-        }
-        let mut gram = None;
-        if task.ending.makes_numbers() {
-            parameters.extend(Reduction::parameters());
-        } else if task.ending.is_of_block() {
-            parameters.push(Parameter::output::<f64>("partials"));
-            gram = Some(GramSums::new(&slab.device, task.sources, MATRIX_TILE, groups.count)?);
-        }
+        parameters.extend(task.ending.parameters::<T>());
         let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
         let signed = last && links.reconstruction() != Reconstruction::None;
         Ok(Self {
-            device: slab.device.clone(),
             tuning,
             traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
             t_origin: (layout.t_origin() % 2) as u32,
@@ -159,9 +129,7 @@ impl SlabKernels {
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: range(groups, task.sources, tuning),
             groups,
-            numbers,
-            gram,
-            matrix,
+            ending: EndingMemory::new(task.ending, &slab.device, task.sources, groups.count)?,
             pack,
         })
     }
@@ -202,9 +170,8 @@ pub(super) fn kernel_key<T: Storage>(
     // Spinors are results of such kernels: they have left the caches if results do.
     let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
     // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
-    let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending == Ending::Subtract);
-    let shift = matches!(task.region, Region::Parity { shift: true, .. });
-    let family = if task.ending.is_of_block() { WILSON_BLOCK } else { WILSON };
+    let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending.subtracts());
+    let family = if task.ending.is_of_block() { STENCIL_OF_BLOCK } else { STENCIL };
     let mut key = field_key::<T>(family, layout)
         .define("NX", nx)
         .define("NY", ny)
@@ -214,12 +181,6 @@ pub(super) fn kernel_key<T: Storage>(
         .define("GAMMA5", u8::from(task.form.gamma5))
         .define("HALO", u8::from(sharded))
         .define("FULL", u8::from(task.region == Region::Full))
-        .define("SHIFT", u8::from(shift))
-        .define("NORM2", u8::from(task.ending.makes_numbers()))
-        .define("PRODUCTS", u8::from(task.ending == Ending::Products))
-        .define("SUBTRACT", u8::from(task.ending == Ending::Subtract))
-        .define("GRAM", u8::from(task.ending.is_of_block()))
-        .define("SUBTRACT_BLOCK", u8::from(task.ending == Ending::SubtractBlock))
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
@@ -244,6 +205,8 @@ pub(super) fn kernel_key<T: Storage>(
     if task.ending.is_of_block() {
         key = key.define("ITEMS", tuning.work_group * task.sources);
     }
+    key = task.ending.add_to(task.site_part().add_to(key));
+    key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {
         key = key.max_registers(count);
     }

@@ -2,14 +2,16 @@
 
 mod application;
 mod kernels;
+mod parts;
 mod task;
 mod traversal;
 mod tuning;
 mod variants;
 
 pub(crate) use application::{Fields, Stencil};
-pub use task::Ending;
-pub(crate) use task::{ByEnding, Region, Task};
+pub(crate) use parts::ByEnding;
+pub use parts::Ending;
+pub(crate) use task::{Region, Task};
 pub(crate) use tuning::known_key;
 pub use tuning::{Tuned, kernels_to_tune, steps as tuning_steps, tune_stencil};
 pub use variants::Tuning;

@@ -1,8 +1,8 @@
 //! What a stencil computes, and on which sites.
 
+use super::parts::{Ending, SitePart};
 use crate::field::Sites;
-use crate::host::WilsonForm;
-use std::cell::OnceCell;
+use crate::host::StencilForm;
 
 /// On which sites a stencil works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,75 +44,32 @@ impl Region {
     }
 }
 
-/// What becomes of a stencil's result. The first is for any number of sources, the next three are for one, the last two for several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Ending {
-    /// It is stored.
-    #[default]
-    Store,
-    /// It is stored, and its norm summed up.
-    Norm2,
-    /// It is stored, and its product with a field and its norm are summed up.
-    Products,
-    /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up.
-    Subtract,
-    /// It is stored, and its Gram matrix summed up.
-    Gram,
-    /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up.
-    SubtractBlock,
-}
-
-impl Ending {
-    /// Whether it is one for several sources. Devices take it in double, in one lane, and for an even number of sources from 4 to 12; it is fast where they have
-    /// matrix units.
-    pub fn is_of_block(self) -> bool {
-        matches!(self, Ending::Gram | Ending::SubtractBlock)
-    }
-
-    /// Whether it is one for so many sources.
-    pub(crate) fn is_for(self, sources: usize) -> bool {
-        match self {
-            Ending::Store => sources > 0,
-            Ending::Norm2 | Ending::Products | Ending::Subtract => sources == 1,
-            Ending::Gram | Ending::SubtractBlock => sources > 1,
-        }
-    }
-
-    /// Whether it sums up numbers, which stay on the device.
-    pub(crate) fn makes_numbers(self) -> bool {
-        !self.is_of_block() && self != Ending::Store
-    }
-}
-
-/// Something for each ending, made when it is wanted first.
-pub(crate) struct ByEnding<S>([OnceCell<Box<S>>; 6]);
-
-impl<S> Default for ByEnding<S> {
-    fn default() -> Self {
-        Self(Default::default())
-    }
-}
-
-impl<S> ByEnding<S> {
-    pub fn get<E>(&self, ending: Ending, make: impl FnOnce() -> Result<S, E>) -> Result<&S, E> {
-        let cell = &self.0[ending as usize];
-        if let Some(made) = cell.get() {
-            return Ok(made);
-        }
-        let made = Box::new(make()?);
-        Ok(cell.get_or_init(|| made))
-    }
-}
-
 /// What a stencil computes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The numbers and signs of the operator.
-    pub form: WilsonForm,
+    pub form: StencilForm,
     /// The sites.
     pub region: Region,
     /// What becomes of the result.
     pub ending: Ending,
     /// How many fields it is applied to at once.
     pub sources: usize,
+}
+
+impl Task {
+    /// What is computed within a site.
+    pub(super) fn site_part(&self) -> SitePart {
+        let Self { form, region, .. } = self;
+        let (adds_field, own_field) = match region {
+            Region::Full => (true, false),
+            Region::Parity { shift, .. } => (*shift, *shift),
+        };
+        SitePart {
+            adds_field,
+            own_field,
+            twisted: form.coefficient.twist != 0.0 || (adds_field && form.shift.twist != 0.0),
+            twists_hop: form.coefficient.twist != 0.0,
+        }
+    }
 }

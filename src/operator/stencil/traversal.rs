@@ -4,7 +4,7 @@ use crate::device::{Argument, Parameter};
 use crate::geometry::Layout;
 use crate::geometry::NDIM;
 
-/// The shape of a slab, and the order of its blocks, as `cl/wilson.cl` takes them.
+/// The shape of a slab, and the order of its blocks, as `cl/stencil/way.cl` takes them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traversal {
     extents: [u32; NDIM],
@@ -124,7 +124,7 @@ mod tests {
     use crate::scalar::StoragePrecision;
     use std::collections::HashSet;
 
-    /// As `position_of_item` of `cl/wilson.cl`: the number in its row, y, z and t.
+    /// As `position_of_item` of `cl/stencil/way.cl`: the number in its row, y, z and t.
     fn place(way: &Traversal, item: u32) -> [u32; NDIM] {
         let quotient = |n: u32, d: usize| {
             let Divisor { factor, shift, .. } = way.divisors[d];
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// As `FOR_SHARES` of `cl/wilson.cl`, without what is beyond the last share: there is nothing to do for it.
+    /// As `FOR_SHARES` of `cl/stencil/way.cl`, without what is beyond the last share: there is nothing to do for it.
     fn shares_of(group: usize, groups: Groups, shares: usize) -> Vec<usize> {
         let [at_once, rounds] = groups.rounds.unwrap_or([1, 1]).map(|number| number as usize);
         let first = group / at_once * at_once * rounds + group % at_once;

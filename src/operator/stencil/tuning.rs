@@ -2,13 +2,14 @@
 
 use super::application::{Fields, Stencil};
 use super::kernels::kernel_key;
-use super::task::{Ending, Region, Task};
+use super::parts::Ending;
+use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, NDIM};
 use crate::geometry::{Lattice, LatticeError, Slab};
-use crate::host::{Spinor, WilsonForm, random};
+use crate::host::{Spinor, StencilForm, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
 use num_complex::Complex;
@@ -184,7 +185,7 @@ struct StencilKernel<'a, T: Storage> {
 }
 
 /// The form that is timed: the others differ in signs and in the values of arguments, which cost the same.
-const FORM: WilsonForm = WilsonForm { shift: 1.0, coefficient: -0.1, dagger: false, gamma5: false };
+const FORM: StencilForm = StencilForm::new(1.0, -0.1);
 
 /// What is subtracted again and again must be so small that nothing overflows.
 const MULTIPLE: Complex<f64> = Complex::new(1e-6, 0.0);

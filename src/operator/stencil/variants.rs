@@ -1,6 +1,7 @@
 //! Variants of a stencil's kernels, which differ in speed and in nothing else, and those that are used unless others are found.
 
-use super::task::{Ending, Region, Task};
+use super::parts::Ending;
+use super::task::{Region, Task};
 use crate::device::{Device, DeviceKind};
 use crate::geometry::Layout;
 use crate::geometry::NDIM;
@@ -241,7 +242,7 @@ impl Tuning {
     }
 }
 
-/// Sites of a group that goes on with matrix units: see `cl/block_ending.cl`.
+/// Sites of a group that goes on with matrix units: see `cl/stencil/ending_block.cl`.
 const PLACES_OF_BLOCK: usize = 16;
 
 /// Bytes of local memory that the links of all hops to a block take, as `keep_link` of `cl/links.cl` has them.

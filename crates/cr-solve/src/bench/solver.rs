@@ -10,7 +10,7 @@ use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::geometry::{Boundary, Dims};
 use lattice_cl::host::{Reconstruction, random};
-use lattice_cl::operator::{Kappa, System, Wilson};
+use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision,
     Preconditioning, bicgstab, block_cg, cg, cr,
@@ -67,7 +67,7 @@ const TOLERANCE: f64 = 1e-30;
 /// A method, with the name that `invert --solver` has for it.
 struct Method {
     name: &'static str,
-    solve: fn(&Wilson<f64>, &SpinorField<f64>, Limits) -> Solution,
+    solve: fn(&Dirac<f64>, &SpinorField<f64>, Limits) -> Solution,
 }
 
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
@@ -143,12 +143,12 @@ fn measure_on(
     let configuration = random::weak(dims, arguments.roughness, 1);
     let lattice = Lattice::new(team, dims)?;
     let links = lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), arguments.links)?;
-    let wilson = Wilson::new(&links, kappa)?;
+    let wilson = Dirac::wilson(&links, kappa)?;
     let b = lattice.spinors_from_host(1, &random::spinor_field(dims, 2))?;
     // The same equation without a device.
     let host = Lattice::new(&Team::host(), dims)?;
     let host_links = host.gauge::<f64>(&configuration, Boundary::antiperiodic_t())?;
-    let host_wilson = Wilson::new(&host_links, kappa)?;
+    let host_wilson = Dirac::wilson(&host_links, kappa)?;
     for &precision in &arguments.precision {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             for method in &METHODS {
@@ -283,8 +283,8 @@ fn measure_block(
 #[derive(Clone, Copy)]
 struct Place<'a> {
     arguments: &'a Arguments,
-    wilson: &'a Wilson<f64>,
-    host_wilson: &'a Wilson<f64>,
+    wilson: &'a Dirac<f64>,
+    host_wilson: &'a Dirac<f64>,
     host: &'a Lattice,
     number: Option<usize>,
     dims: Dims,
@@ -293,7 +293,7 @@ struct Place<'a> {
 /// A solve that ends at its limit of iterations: what it reached.
 fn iterate(
     method: &Method,
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     b: &SpinorField<f64>,
     limits: Limits,
 ) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
@@ -312,7 +312,7 @@ fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure
 /// ‖b − Mx‖ / ‖b‖ of what a solve reached, by the host.
 fn check(
     name: &str,
-    wilson: &Wilson<f64>,
+    wilson: &Dirac<f64>,
     host: &Lattice,
     x: &SpinorField<f64>,
     b: &SpinorField<f64>,

@@ -13,8 +13,10 @@ use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::Lattice;
 use lattice_cl::geometry::{Boundary, Dims};
-use lattice_cl::host::{GaugeConfiguration, Reconstruction, Spinor, WilsonForm, hop, random, signed_link};
-use lattice_cl::operator::{HopEvenOdd, HopOptions, Kappa, Tuning, Wilson, WilsonOptions, tuning_steps};
+use lattice_cl::host::{GaugeConfiguration, Reconstruction, Spinor, StencilForm, hop, random, signed_link};
+use lattice_cl::operator::{
+    Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning, tuning_steps,
+};
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
 use lattice_solvers::{LinearOperator, Work};
@@ -114,12 +116,12 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
 const KAPPA: f64 = 0.13;
 
 impl Operator {
-    fn form(self) -> WilsonForm {
+    fn form(self) -> StencilForm {
         let (shift, coefficient) = match self {
             Operator::Hop => (0.0, 1.0),
             Operator::Full => (1.0, -KAPPA),
         };
-        WilsonForm { shift, coefficient, dagger: false, gamma5: false }
+        StencilForm::new(shift, coefficient)
     }
 }
 
@@ -141,7 +143,7 @@ enum Fields<T: Storage> {
 /// A kernel variant.
 enum Variant<T: Storage> {
     Hop(HopEvenOdd<T>),
-    Full(Wilson<T>),
+    Full(Dirac<T>),
 }
 
 impl<T: Storage> Fields<T> {
@@ -200,8 +202,8 @@ impl<T: Storage> Variant<T> {
                 Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
             }
             Operator::Full => {
-                let options = WilsonOptions { sources, tuning };
-                Variant::Full(Wilson::with_options(links, Kappa(KAPPA), options)?)
+                let options = DiracOptions { sources, tuning };
+                Variant::Full(Dirac::with_options(links, Kappa(KAPPA), SiteTerm::Scalar, options)?)
             }
         })
     }

@@ -19,8 +19,8 @@ use lattice_cl::device::{Buffer, Device, DeviceKind, Team};
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::geometry::{Boundary, Dims};
-use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, WilsonForm, random, wilson};
-use lattice_cl::operator::{Kappa, Wilson};
+use lattice_cl::host::{GaugeConfiguration, LinkField, Spinor, StencilForm, random, stencil};
+use lattice_cl::operator::{Dirac, Kappa};
 use lattice_cl::scalar::Precision;
 use lattice_solvers::{
     CrOptions, LinearOperator, Recurrence, SolverError, SolverInfo, Stopping, VectorOf, Work,
@@ -47,7 +47,7 @@ const ROUGHNESS: f64 = 0.3;
 const KAPPA: f64 = 0.13;
 
 /// M in the terms of the host's operator.
-const FORM: WilsonForm = WilsonForm { shift: 1.0, coefficient: -KAPPA, dagger: false, gamma5: false };
+const FORM: StencilForm = StencilForm::new(1.0, -KAPPA);
 
 /// Flops of M at one site: 1320 of the hop, 48 of the rest.
 const FLOPS_PER_SITE: u64 = 1368;
@@ -121,7 +121,7 @@ impl<'a> Climb<'a> {
         let links = LinkField::new(&configuration, Boundary::antiperiodic_t());
         let psi = random::spinor_field(dims, 2);
         let mut image = vec![Spinor::default(); dims.volume()];
-        wilson(&links, FORM, &psi, &mut image);
+        stencil(&links, FORM, &psi, &mut image);
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| {
             Failure::new(Status::Failed, anyhow::Error::new(error).context("no thread of its own"))
         })?;
@@ -181,7 +181,7 @@ impl<'a> Climb<'a> {
         let dims = self.configuration.dims();
         let lattice = Lattice::new(&Team::from(device.clone()), dims)?;
         let links = lattice.gauge::<f64>(&self.configuration, Boundary::antiperiodic_t())?;
-        let operator = Wilson::new(&links, Kappa(KAPPA))?;
+        let operator = Dirac::wilson(&links, Kappa(KAPPA))?;
         let psi: SpinorField<f64> = lattice.spinors_from_host(1, &self.psi)?;
         let mut out = lattice.spinors(1)?;
         operator.apply(&psi, &mut out)?;
@@ -266,7 +266,7 @@ fn sequential(
     let number = session.host();
     let lattice = Lattice::new(&Team::host(), dims)?;
     let links = lattice.gauge::<f64>(configuration, Boundary::antiperiodic_t())?;
-    let operator = Wilson::new(&links, Kappa(KAPPA))?;
+    let operator = Dirac::wilson(&links, Kappa(KAPPA))?;
     let psi: SpinorField<f64> = lattice.spinors_from_host(1, psi)?;
     let mut out = lattice.spinors(1)?;
     let bytes = LinearOperator::work(&operator).bytes;

@@ -1,5 +1,6 @@
-//! The Wilson operator, twin of `cl/wilson.cl`.
+//! The stencil of Dirac operators, twin of `cl/stencil/`.
 
+use super::chiral_number::ChiralNumber;
 use super::gamma::GAMMA;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
@@ -9,30 +10,30 @@ use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
 
-/// Which of the forms of the Wilson operator is applied, in the terms that the kernel has:
+/// Which form of the stencil is applied:
 ///
 /// out = γ5^g (shift·ψ + coefficient·H ψ),
 /// H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)],
 ///
-/// the upper signs for M, the lower ones for M†. κ form: shift 1, coefficient −κ. Mass form: shift 4 + m,
+/// the upper signs for M, the lower ones for M†. Wilson operator, κ form: shift 1, coefficient −κ. Mass form: shift 4 + m,
 /// coefficient −½.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WilsonForm {
+pub struct StencilForm {
     /// Coefficient of ψ itself.
-    pub shift: f64,
-    /// Coefficient of the hopping term.
-    pub coefficient: f64,
-    /// M† instead of M.
+    pub shift: ChiralNumber,
+    /// Coefficient of the hopping term, by which it is multiplied from the left.
+    pub coefficient: ChiralNumber,
+    /// The hopping term of M† instead of that of M. The coefficients are taken as they are.
     pub dagger: bool,
     /// Multiply the result by γ5.
     pub gamma5: bool,
 }
 
-/// Applies the Wilson operator to a spinor field; sites are lexicographic.
+/// Applies a Dirac operator to a spinor field; sites are lexicographic.
 ///
 /// # Panics
 /// When a field does not have one spinor for each site.
-pub fn wilson<T: Real>(links: &LinkField<T>, form: WilsonForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
+pub fn stencil<T: Real>(links: &LinkField<T>, form: StencilForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
     let volume = links.dims().volume();
     assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
@@ -49,7 +50,7 @@ pub fn wilson<T: Real>(links: &LinkField<T>, form: WilsonForm, psi: &[Spinor<T>]
 /// When a field does not have one spinor for each second site.
 pub fn hop_even_odd<T: Real>(
     links: &LinkField<T>,
-    form: WilsonForm,
+    form: StencilForm,
     parity: usize,
     psi: &[Spinor<T>],
     shifted: Option<&[Spinor<T>]>,
@@ -66,13 +67,30 @@ pub fn hop_even_odd<T: Real>(
     });
 }
 
-impl WilsonForm {
+impl StencilForm {
+    /// Of M or of a part of it, with plain numbers and without γ5.
+    pub const fn new(shift: f64, coefficient: f64) -> Self {
+        let (shift, coefficient) = (ChiralNumber::scalar(shift), ChiralNumber::scalar(coefficient));
+        Self { shift, coefficient, dagger: false, gamma5: false }
+    }
+
+    /// That of the adjoint. Right where the coefficient of the hopping term is a plain number, which commutes with it.
+    pub fn adjoint(self) -> Self {
+        let (shift, coefficient) = (self.shift.adjoint(), self.coefficient.adjoint());
+        Self { shift, coefficient, dagger: !self.dagger, ..self }
+    }
+
+    /// Whether any of its coefficients is different for the two chiralities.
+    pub fn is_twisted(&self) -> bool {
+        self.shift.twist != 0.0 || self.coefficient.twist != 0.0
+    }
+
     /// γ5^g (shift·ψ + coefficient·Hψ) at one site.
     pub fn combine<T: Real>(&self, psi: Option<&Spinor<T>>, hop: &Spinor<T>) -> Spinor<T> {
-        let (shift, coefficient) = (T::from_f64(self.shift), T::from_f64(self.coefficient));
         Spinor::from_fn(|spin, colour| {
-            let hopped = hop.0[spin][colour] * coefficient;
-            let value = psi.map_or(hopped, |psi| psi.0[spin][colour] * shift + hopped);
+            let gamma5 = if spin >= 2 { -1.0 } else { 1.0 };
+            let hopped = self.coefficient.times(gamma5, hop.0[spin][colour]);
+            let value = psi.map_or(hopped, |psi| self.shift.times(gamma5, psi.0[spin][colour]) + hopped);
             if self.gamma5 && spin >= 2 { -value } else { value }
         })
     }

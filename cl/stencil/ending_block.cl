@@ -1,12 +1,12 @@
-// What a hop of several fields does with its result z before that leaves the registers, on matrix units: see wilson.cl, and fragments.cl for these.
+// What a hop of several right-hand sides does with its result z before that leaves the registers, on matrix units: see kernel.cl, and
+// fragments.cl for these. It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS, an even number of SOURCES, one in a work-item, and
+// LOCAL_SIZE 16.
 //
-// GRAM              1 to make a Gram matrix: z†z, or q†q of what q becomes
-// SUBTRACT_BLOCK    1 to subtract z D from a block q, with a matrix D
+// SUBTRACT_BLOCK    0: z is stored, and its Gram matrix z†z is made
+//                   1: z D, with a matrix D, is subtracted from what `out` holds, and q†q is made of the difference q
 //
-// A work-group has all fields of LOCAL_SIZE = 16 sites, an item one field at one site. Components go through local memory, half of them at a time, to the
-// fragments: a warp has the sixteen numbers of one component.
-
-#if GRAM
+// A work-group has all right-hand sides of LOCAL_SIZE sites, an item one of them at one site. Components go through local memory, half of them at
+// a time, to the fragments: a warp has the sixteen numbers of one component.
 
 #define STAGED_COMPONENTS (SPINOR_COMPONENTS / 2)
 
@@ -99,4 +99,41 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
     }
 }
 
+#if SUBTRACT_BLOCK
+#define ENDING_PARAMETERS , __global const double2 *restrict matrix, __global double2 *restrict partials
+#define SPREAD_MATRIX                                                                                          \
+    __local double2 matrix_fragments[FRAGMENTS];                                                               \
+    spread_factors(matrix, matrix_fragments);
+#define KEEP(value, at)
+#define MATRIX_ARGUMENTS , blocks, matrix_fragments, out
+#else
+#define ENDING_PARAMETERS , __global double2 *restrict partials
+#define SPREAD_MATRIX
+#define KEEP(value, at) store_spinor(out + at, blocks, block, value);
+#define MATRIX_ARGUMENTS
 #endif
+
+// The local memory is for links, then for results, then for sums.
+#define ENDING_SHARED LARGER(STAGED_NUMBERS, GRAM_NUMBERS)
+#define ENDING_BEGIN                                                                                           \
+    __local uint places[LOCAL_SIZE];                                                                           \
+    SHOWN_LOCAL;                                                                                               \
+    GRAM_SUMS;                                                                                                 \
+    spinor result;                                                                                             \
+    _Pragma("unroll") for (int c = 0; c < SPINOR_COMPONENTS; ++c)                                              \
+        result.s[c].re = result.s[c].im = 0;                                                                   \
+    SPREAD_MATRIX
+#define ENDING_PLACE(share)                                                                                    \
+    if (get_local_id(1) == 0) {                                                                                \
+        const uint item = ITEM_OF(get_local_id(0), share);                                                     \
+        const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);         \
+        places[get_local_id(0)] = item < blocks ? block_of(extents, p.x, p.y, p.z, p.t) : NOWHERE;             \
+    }
+#define ENDING_PREFETCH
+#define ENDING_TAKE(value, at)                                                                                 \
+    result = value;                                                                                            \
+    KEEP(value, at)
+#define ENDING_FINISH                                                                                          \
+    end_block(result, places, shared_links, sums MATRIX_ARGUMENTS SHOWN);                                      \
+    GROUP_BARRIER;                                                                                             \
+    publish(sums, shared_links, partials);

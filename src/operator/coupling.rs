@@ -1,0 +1,86 @@
+//! The quark mass in its two forms.
+
+/// The hopping parameter κ: selects the normalisation M = 1 − κ H.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kappa(pub f64);
+
+/// The bare quark mass m: selects the normalisation M = (4 + m) − ½ H.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mass(pub f64);
+
+/// The quark mass, in one of its two forms: m = 1/(2κ) − 4, and M_mass = M_κ / (2κ).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Coupling {
+    /// The κ form.
+    Kappa(Kappa),
+    /// The mass form.
+    Mass(Mass),
+}
+
+/// A κ or mass that defines no operator.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum CouplingError {
+    /// κ is not a positive finite number, or so small that the mass would be infinite.
+    #[error("kappa = {0:?} is not allowed: it must be a positive finite number, and 1/kappa finite")]
+    Kappa(f64),
+    /// The mass is not a finite number above −4, or so large that κ would vanish.
+    #[error(
+        "mass = {0:?} is not allowed: it must be a finite number above -4, where kappa would be infinite, and kappa not vanish"
+    )]
+    Mass(f64),
+}
+
+impl From<Kappa> for Coupling {
+    fn from(kappa: Kappa) -> Self {
+        Coupling::Kappa(kappa)
+    }
+}
+
+impl From<Mass> for Coupling {
+    fn from(mass: Mass) -> Self {
+        Coupling::Mass(mass)
+    }
+}
+
+impl Coupling {
+    /// Checks that the operator exists.
+    ///
+    /// # Errors
+    /// When κ is not positive and finite, or m not finite and above −4; and when one of the two is so extreme that the
+    /// other is not a normal number.
+    pub fn checked(self) -> Result<Self, CouplingError> {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) if !(kappa.is_normal() && kappa > 0.0) => {
+                Err(CouplingError::Kappa(kappa))
+            }
+            Coupling::Mass(Mass(mass)) if !(mass > -4.0 && self.kappa().is_normal()) => {
+                Err(CouplingError::Mass(mass))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// κ = 1 / (8 + 2m).
+    pub fn kappa(self) -> f64 {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => kappa,
+            Coupling::Mass(Mass(mass)) => 0.5 / (4.0 + mass),
+        }
+    }
+
+    /// m = 1/(2κ) − 4.
+    pub fn mass(self) -> f64 {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => 0.5 / kappa - 4.0,
+            Coupling::Mass(Mass(mass)) => mass,
+        }
+    }
+
+    /// Coefficients of ψ and of the hopping term.
+    pub(super) fn coefficients(self) -> (f64, f64) {
+        match self {
+            Coupling::Kappa(Kappa(kappa)) => (1.0, -kappa),
+            Coupling::Mass(Mass(mass)) => (4.0 + mass, -0.5),
+        }
+    }
+}

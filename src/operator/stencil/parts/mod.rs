@@ -1,0 +1,34 @@
+//! The parts of the stencil's kernel besides its hop.
+//!
+//! `cl/stencil/kernel.cl` says what the text of each defines.
+
+mod ending;
+mod site_term;
+
+pub use ending::Ending;
+pub(crate) use ending::{ByEnding, Sums};
+pub(super) use ending::{EndingFields, EndingMemory, Summing, end_on_host};
+pub(super) use site_term::SitePart;
+
+use crate::device::{KernelKey, Parameter};
+use crate::scalar::Storage;
+
+/// A part of the kernel: its text, what it is compiled with, what it takes, what it costs.
+pub(super) trait KernelPart {
+    /// Adds its text and its definitions.
+    fn add_to(&self, key: KernelKey) -> KernelKey;
+
+    /// The parameters that the kernel has for it, in order.
+    fn parameters<T: Storage>(&self) -> Vec<Parameter>;
+
+    /// What it costs with so many right-hand sides.
+    fn cost(&self, sources: usize) -> Cost;
+}
+
+/// What a part costs for each site and right-hand side.
+pub(super) struct Cost {
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Spinors that pass through memory.
+    pub spinors: usize,
+}
