@@ -424,6 +424,40 @@ fn chained_products_need_no_waiting() {
     }
 }
 
+/// Columns of several results alternate in memory.
+#[test]
+fn results_may_alternate() {
+    for device in devices() {
+        let (m, n, k, count) = (2, 3, 4, 3);
+        let numbers: Vec<f32> = (0..count * m * k).map(|i| (i % 7) as f32 - 3.0).collect();
+        let a = Buffer::from_slice(&device, &numbers[..count * m * k]).unwrap();
+        let b = Buffer::from_slice(&device, &numbers[..k * n]).unwrap();
+        let a = MatRef::batch(&a, MatrixLayout::column_major(m, k), count, m * k).unwrap();
+        let b = MatRef::batch(&b, MatrixLayout::column_major(k, n), count, 0).unwrap();
+        let leading = count * m + 1;
+        let tunings =
+            [GemmTuning::Global, GemmTuning::Panels(Panels { panel: [2, 2], block: [2, 4, 8], lanes: 2 })];
+        for tuning in [None].into_iter().chain(tunings.map(Some)) {
+            let mut c = Buffer::from_slice(&device, &vec![5.0_f32; n * leading]).unwrap();
+            let layout = MatrixLayout::column_major(m, n).leading_dimension(leading);
+            let target = MatMut::batch(&mut c, layout, count, m).unwrap();
+            let params = GemmParams { tuning, ..GemmParams::default() };
+            gemm_with(&params, Op::N, Op::N, 1, a, b, 2, target).unwrap();
+            let found = c.to_vec().unwrap();
+            for column in 0..n {
+                for row in 0..leading {
+                    let (number, i) = (row / m, row % m);
+                    let sum = || -> f32 {
+                        (0..k).map(|p| numbers[number * m * k + i + p * m] * numbers[p + column * k]).sum()
+                    };
+                    let expected = if number < count { sum() + 10.0 } else { 5.0 };
+                    assert_eq!(found[row + column * leading], expected, "{tuning:?}: ({row}, {column})");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn wrong_calls_say_what_is_wrong() {
     let Some(device) = devices().into_iter().next() else { unreachable!("there is a device") };
@@ -476,7 +510,7 @@ fn wrong_calls_say_what_is_wrong() {
         "a 9×8 matrix with leading dimension 9 and offset 0 ends at element 72, but the buffer has 64 elements",
         "leading dimension of a column-major 4×4 matrix: at least 4 wanted, 3 found",
         "5 matrices, 16 elements apart, end at element 80, but the buffer has 64 elements",
-        "the 2 matrices of a batch that is written overlap: the stride must be at least 16 elements, 15 found",
+        "the 2 matrices of a batch that is written have elements in common: a stride of at least 16 keeps them apart, 15 found",
     ];
     for (message, expected) in messages.iter().zip(expected) {
         assert!(message.starts_with(expected), "{message}\nwanted: {expected}");

@@ -117,13 +117,13 @@ pub enum BlasError {
 
     /// The matrices of a batch to be written share elements.
     #[error(
-        "the {count} matrices of a batch that is written overlap: the stride must be at least {wanted} elements, {found} \
-         found"
+        "the {count} matrices of a batch that is written have elements in common: a stride of at least {wanted} keeps them apart, \
+         {found} found"
     )]
     BatchOverlaps {
         /// Matrices in the batch.
         count: usize,
-        /// Elements that one matrix spans.
+        /// Elements that one matrix spans: a stride that is always enough.
         wanted: usize,
         /// Stride given.
         found: usize,

@@ -279,6 +279,9 @@ impl<'a, T: Pod> MatMut<'a, T> {
 
     /// `count` matrices of this layout, `stride` elements from one to the next.
     ///
+    /// They have no element in common. Their lines may alternate: with a stride of 2, columns of 2 elements that are 6 apart make 3
+    /// column-major matrices side by side.
+    ///
     /// # Errors
     /// As [`MatMut::new`]; [`BlasError::BatchTooLong`]; [`BlasError::BatchOverlaps`].
     pub fn batch(
@@ -289,9 +292,9 @@ impl<'a, T: Pod> MatMut<'a, T> {
     ) -> BlasResult<Self> {
         let single = Self::new(buffer, layout)?;
         check_batch(&layout, single.buffer.len(), count, stride)?;
-        let span = layout.span().unwrap_or(usize::MAX);
-        if count > 1 && stride < span {
-            return Err(BlasError::BatchOverlaps { count, wanted: span, found: stride });
+        if overlap(&layout, count, stride) {
+            let wanted = layout.span().unwrap_or(usize::MAX);
+            return Err(BlasError::BatchOverlaps { count, wanted, found: stride });
         }
         Ok(Self { count, stride, ..single })
     }
@@ -360,6 +363,27 @@ fn check_batch(layout: &MatrixLayout, len: usize, count: usize, stride: usize) -
     if wanted > len { Err(BlasError::BatchTooLong { count, stride, wanted, found: len }) } else { Ok(()) }
 }
 
+/// Whether matrices of a batch, which lies in a buffer, have elements in common.
+fn overlap(layout: &MatrixLayout, count: usize, stride: usize) -> bool {
+    let Some(last) = layout.span().and_then(|span| span.checked_sub(1)) else { return false };
+    if count < 2 || stride > last {
+        return false;
+    }
+    if stride == 0 {
+        return true;
+    }
+    let ((lines, length), leading) = (layout.lines(), layout.leading_dimension);
+    // Most often all of them begin within the distance of two lines.
+    if (count - 1) * stride + length <= leading {
+        return stride < length;
+    }
+    // A line of one matrix can meet two of another: the last that begins before it, or the next.
+    (1..count.min(last / stride + 1)).any(|apart| {
+        let (line, rest) = (apart * stride / leading, apart * stride % leading);
+        line < lines && rest < length || line + 1 < lines && leading - rest < length
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,6 +422,40 @@ mod tests {
             assert_eq!(MatrixLayout::row_major(rows, columns).check(0), Ok(()));
         }
         assert!(MatrixLayout::column_major(0, 0).offset(1).check(0).is_err());
+    }
+
+    #[test]
+    fn matrices_of_a_batch_overlap_if_they_have_an_element_in_common() {
+        let (mut disjoint, mut common) = (0, 0);
+        for lines in 0..5 {
+            for length in 0..5 {
+                for leading in length.max(1)..9 {
+                    for stride in 0..26 {
+                        for count in 0..6 {
+                            let layout = MatrixLayout::column_major(length, lines).leading_dimension(leading);
+                            let mut elements: Vec<usize> = (0..count)
+                                .flat_map(|number| (0..lines).map(move |j| (number, j)))
+                                .flat_map(|(number, j)| (0..length).map(move |i| (number, i, j)))
+                                .map(|(number, i, j)| number * stride + layout.index(i, j))
+                                .collect();
+                            let all = elements.len();
+                            elements.sort_unstable();
+                            elements.dedup();
+                            let expected = elements.len() < all;
+                            *(if expected { &mut common } else { &mut disjoint }) += 1;
+                            for layout in [layout, layout.transposed()] {
+                                assert_eq!(
+                                    overlap(&layout, count, stride),
+                                    expected,
+                                    "{count} times {layout:?}, {stride} apart"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(disjoint > 1000 && common > 1000, "{disjoint} and {common}");
     }
 
     #[test]
