@@ -8,13 +8,15 @@
 // Then one work-item computes a BLOCK_M x BLOCK_N block of C: for each stretch of BLOCK_K terms, every panel of B with every
 // panel of A, PANEL_M x PANEL_N sums at a time in registers, PANEL_M / LANES vectors of LANES rows for each column.
 // BLOCK_M x BLOCK_K of A stay in the second-level cache, BLOCK_K x PANEL_N of B in the first.
+//
+// The host may ask for a part of the product. It begins at the element of a factor, or of C, that comes `skipped` after the first.
 
 #define VECTORS (PANEL_M / LANES)
 
 // op(A) into panels: dimension 0 counts p, dimension 1 panels.
 __kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a, ulong a_offset, ulong a_leading,
-                     ulong a_stride, uint a_transposed, uint a_conjugate, __global element *packed) {
-    __global const element *from = A_OF_BATCH;
+                     ulong a_stride, ulong skipped, uint a_transposed, uint a_conjugate, __global element *packed) {
+    __global const element *from = A_OF_BATCH + skipped;
     const ulong panel = get_global_id(1);
     const ulong row = panel * PANEL_M;
     const uint rows = (uint)min((ulong)PANEL_M, m - row);
@@ -40,8 +42,8 @@ __kernel void pack_a(ulong m, ulong k, ulong missing, __global const element *a,
 
 // op(B) into panels.
 __kernel void pack_b(ulong n, ulong k, ulong missing, __global const element *b, ulong b_offset, ulong b_leading,
-                     ulong b_stride, uint b_transposed, uint b_conjugate, __global element *packed) {
-    __global const element *from = B_OF_BATCH;
+                     ulong b_stride, ulong skipped, uint b_transposed, uint b_conjugate, __global element *packed) {
+    __global const element *from = B_OF_BATCH + skipped;
     const ulong panel = get_global_id(1);
     const ulong column = panel * PANEL_N;
     const uint columns = (uint)min((ulong)PANEL_N, n - column);
@@ -151,7 +153,7 @@ static inline void multiply_panels(__global const real *a, __global const real *
 __kernel EXPLICIT_VECTORS __attribute__((reqd_work_group_size(1, 1, 1))) void
 gemm_panels(ulong m, ulong n, ulong k, element alpha, __global const element *a_packed,
             __global const element *b_packed, element beta, __global element *c, ulong c_offset, ulong c_leading,
-            ulong c_stride) {
+            ulong c_stride, ulong c_skipped) {
     const ulong a_panels = (m + PANEL_M - 1) / PANEL_M;
     const ulong b_panels = (n + PANEL_N - 1) / PANEL_N;
     const ulong a_first = get_global_id(0) * (BLOCK_M / PANEL_M);
@@ -169,7 +171,7 @@ gemm_panels(ulong m, ulong n, ulong k, element alpha, __global const element *a_
                 const ulong row = a_panel * PANEL_M;
                 multiply_panels((__global const real *)(a + (a_panel * k + p) * PANEL_M),
                                 (__global const real *)(b + (b_panel * k + p) * PANEL_N), steps,
-                                C_OF_BATCH + row + column * c_leading, c_leading,
+                                C_OF_BATCH + c_skipped + row + column * c_leading, c_leading,
                                 (uint)min((ulong)PANEL_M, m - row), (uint)min((ulong)PANEL_N, n - column), alpha,
                                 factor);
             }

@@ -1,7 +1,8 @@
 //! The kernels of the product on one device: built on first use, kept by the device.
 
-use super::problem::{Problem, Target, a_parameters, b_parameters, c_parameters, parameters};
-use super::tuning::{GemmTuning, Mma, Panels, Registers};
+use super::panels::{MOST_PACKED, PanelKernels};
+use super::problem::{Problem, Target, c_parameters, parameters};
+use super::tuning::{GemmTuning, Mma, Registers};
 use crate::blas::completion::Completion;
 use crate::device::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
 use crate::scalar::{Element, Factor as Scale};
@@ -10,22 +11,17 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
-const ELEMENTS: &str = include_str!("../../../cl/elements.cl");
-const COMMON: &str = include_str!("../../../cl/gemm.cl");
+pub(super) const ELEMENTS: &str = include_str!("../../../cl/elements.cl");
+pub(super) const COMMON: &str = include_str!("../../../cl/gemm.cl");
 const TEXTBOOK: KernelFamily =
     KernelFamily::new("gemm_textbook", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_textbook.cl")]);
 const REGISTERS: KernelFamily =
     KernelFamily::new("gemm_registers", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_registers.cl")]);
-const PANELS: KernelFamily =
-    KernelFamily::new("gemm_panels", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_panels.cl")]);
 const MMA: KernelFamily =
     KernelFamily::new("gemm_mma", &[ELEMENTS, COMMON, include_str!("../../../cl/gemm_mma.cl")]);
 
 /// Edge of the textbook's work-groups.
 const TEXTBOOK_TILE: usize = 16;
-
-/// Terms that one work-item packs.
-const PACK_STEPS: usize = 256;
 
 /// Which way the neighbouring elements of either factor run, and whether they are conjugated: what a kernel that is built for one case is
 /// built for.
@@ -47,7 +43,7 @@ impl Form {
 enum Built {
     Textbook { global: Kernel, local: Kernel, scale: Kernel, add_parts: Kernel },
     Single(Kernel),
-    Panels { pack_a: Kernel, pack_b: Kernel, multiply: Kernel },
+    Panels(PanelKernels),
 }
 
 /// The kernels for elements of type `T` that have been used on a device.
@@ -69,7 +65,7 @@ impl<T: Element> Kernels<T> {
         let built = Arc::new(match tuning {
             GemmTuning::Global | GemmTuning::Local => textbook::<T>(device)?,
             GemmTuning::Registers(variant) => registers::<T>(device, variant, form)?,
-            GemmTuning::Panels(variant) => panels::<T>(device, variant)?,
+            GemmTuning::Panels(variant) => Built::Panels(PanelKernels::new::<T>(device, variant)?),
             GemmTuning::Mma(variant) => mma::<T>(device, variant, form)?,
         });
         Ok(Arc::clone(known().entry((tuning, form)).or_insert(built)))
@@ -116,8 +112,8 @@ impl<T: Element> Kernels<T> {
                 let range = tiles(variant.tile, variant.work_items());
                 Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
             }
-            (Built::Panels { pack_a, pack_b, multiply }, GemmTuning::Panels(variant)) => {
-                multiply_panels(device, variant, [pack_a, pack_b, multiply], problem)
+            (Built::Panels(kernels), GemmTuning::Panels(variant)) => {
+                kernels.multiply(device, variant, MOST_PACKED, problem)
             }
             _ => unreachable!("kernels are kept under the variant that they were built for"),
         }
@@ -238,87 +234,4 @@ fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: 
         .define("A_TRANSPOSED", u8::from(form.transposed[0]))
         .define("B_TRANSPOSED", u8::from(form.transposed[1]))
         .define("CUT", u8::from(form.cut))
-}
-
-fn panels<T: Element>(device: &Device, variant: Panels) -> Result<Built> {
-    let Panels { panel, block, lanes } = variant;
-    let key = KernelKey::of_element::<T>(PANELS)
-        .lanes(lanes)
-        .define("PANEL_M", panel[0])
-        .define("PANEL_N", panel[1])
-        .define("BLOCK_M", block[0])
-        .define("BLOCK_N", block[1])
-        .define("BLOCK_K", block[2])
-        .define("PACK_STEPS", PACK_STEPS)
-        .define("CUT", 1);
-    let program = device.program(&key)?;
-    let pack = |name, extent, factor: [Parameter; 3], transposed, conjugate| {
-        let mut list = [extent, "k", "missing"].map(Parameter::value::<u64>).to_vec();
-        list.extend(factor);
-        list.extend([Parameter::value::<u32>(transposed), Parameter::value::<u32>(conjugate)]);
-        list.push(Parameter::output::<T>("packed"));
-        program.kernel(name, &list)
-    };
-    let mut multiply = ["m", "n", "k"].map(Parameter::value::<u64>).to_vec();
-    multiply.push(Parameter::value::<T>("alpha"));
-    multiply.extend(["a_packed", "b_packed"].map(Parameter::input::<T>));
-    multiply.push(Parameter::value::<T>("beta"));
-    multiply.extend(c_parameters::<T>());
-    Ok(Built::Panels {
-        pack_a: pack("pack_a", "m", a_parameters::<T>(), "a_transposed", "a_conjugate")?,
-        pack_b: pack("pack_b", "n", b_parameters::<T>(), "b_transposed", "b_conjugate")?,
-        multiply: program.kernel("gemm_panels", &multiply)?,
-    })
-}
-
-/// Packs both factors into scratch memory and multiplies them.
-fn multiply_panels<T: Element>(
-    device: &Device,
-    variant: Panels,
-    [pack_a, pack_b, multiply]: [&Kernel; 3],
-    problem: Problem<'_, T>,
-) -> Result<Completion> {
-    let Problem { m, n, k, count, alpha, beta, .. } = problem;
-    let [panel_m, panel_n] = variant.panel;
-    let (a_panels, b_panels) = (m.div_ceil(panel_m), n.div_ceil(panel_n));
-    let elements =
-        |panels: usize, width: usize| panels.saturating_mul(width).saturating_mul(k).saturating_mul(count);
-    let mut a_packed = device.scratch::<T>(elements(a_panels, panel_m))?;
-    let mut b_packed = device.scratch::<T>(elements(b_panels, panel_n))?;
-    let pieces = k.div_ceil(PACK_STEPS);
-    let mut events = Vec::with_capacity(3);
-    for (kernel, extent, panels, factor, packed) in
-        [(pack_a, m, a_panels, problem.a, &mut a_packed), (pack_b, n, b_panels, problem.b, &mut b_packed)]
-    {
-        let [elements, leading, stride] = factor.arguments();
-        let arguments = [
-            Argument::value(extent as u64),
-            Argument::value(k as u64),
-            Argument::value(problem.missing as u64),
-            elements,
-            leading,
-            stride,
-            Argument::value(u32::from(factor.transposed)),
-            Argument::value(u32::from(factor.conjugate)),
-            packed.output(),
-        ];
-        events.push(kernel.launch(Range::new([pieces, panels, count], [1, 1, 1]), &arguments)?);
-    }
-    let [rows, columns, _] = variant.block;
-    let range = Range::new([m.div_ceil(rows), n.div_ceil(columns), count], [1, 1, 1]);
-    let [c, leading, stride] = problem.c_arguments();
-    let arguments = [
-        Argument::value(m as u64),
-        Argument::value(n as u64),
-        Argument::value(k as u64),
-        Argument::value(alpha.for_kernel()),
-        a_packed.input(),
-        b_packed.input(),
-        Argument::value(beta.for_kernel()),
-        c,
-        leading,
-        stride,
-    ];
-    events.push(multiply.launch(range, &arguments)?);
-    Ok(Completion::of(events))
 }

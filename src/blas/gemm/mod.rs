@@ -29,9 +29,14 @@
 //! parts that are added afterwards, always in the same order. With at most 32 rows, columns or terms, tiles are narrow.
 //! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
 //! products of this class, as the [`TuningMode`](crate::device::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
+//!
+//! # Memory
+//! Processors pack parts of both factors into scratch memory, at most 64 MiB at a time. Sums in parts take as much memory as C for each part.
+//! The device keeps scratch memory for later products.
 
 mod kernels;
 mod narrow;
+mod panels;
 mod problem;
 mod skinny;
 mod tunable;
