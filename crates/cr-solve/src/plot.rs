@@ -3,13 +3,12 @@
 //! The text in them is left to the viewer's fonts, so that none is needed on the machine that computes.
 //! A file appears under its name only when it is complete.
 
-use lattice_cl::io::destination;
+use lattice_cl::io;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Why there is no plot.
@@ -35,7 +34,7 @@ pub enum PlotError {
         /// The file asked for.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        source: Box<io::Error>,
     },
 }
 
@@ -308,20 +307,8 @@ fn draw(
         })();
         painted.map_err(|source| PlotError::Drawing { title: title.to_owned(), source })?;
     }
-    write_file(path, svg.as_bytes()).map_err(|source| PlotError::Write { path: path.to_owned(), source })
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let destination = destination(path);
-    let folder = destination.parent().unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    // Temporary files are private by default; a plot has the permissions of any new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(&destination)?;
-    Ok(())
+    io::write_file(path, svg.as_bytes())
+        .map_err(|source| PlotError::Write { path: path.to_owned(), source: Box::new(source) })
 }
 
 #[cfg(test)]
