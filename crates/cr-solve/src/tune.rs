@@ -10,7 +10,7 @@ use crate::memory::Need;
 use crate::precisions;
 use crate::tune_progress::Progress;
 use crate::variants::{short, short_options};
-use comfy_table::Table;
+use comfy_table::{ContentArrangement, Table};
 use lattice_cl::blas::gemm::{Arithmetic, TunedGemm, tune_gemm};
 use lattice_cl::blas::{BlasError, Op};
 use lattice_cl::device::{Device, DeviceOptions, Profiling, SearchObserver, Selector, Team};
@@ -332,6 +332,7 @@ fn tune_products(
 
 fn table(outcome: &Outcome) -> String {
     let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "gain", "tried"]);
+    wrap(&mut table);
     for row in &outcome.rows {
         table.add_row([
             format!("{} {}", row.kernel, row.options),
@@ -389,6 +390,7 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
 
 fn list_of_device(entries: &[&Entry]) -> Table {
     let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "date"]);
+    wrap(&mut table);
     for entry in entries {
         let of = &entry.identity;
         table.add_row([
@@ -402,6 +404,13 @@ fn list_of_device(entries: &[&Entry]) -> Table {
     }
     align_right(&mut table, &[3, 4]);
     table
+}
+
+/// As wide as a usual terminal: what is longer goes on in the next line.
+const MOST_COLUMNS: u16 = 100;
+
+fn wrap(table: &mut Table) {
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(MOST_COLUMNS);
 }
 
 #[derive(Serialize)]
