@@ -156,6 +156,112 @@ fn a_result_is_kept_shown_and_compared() {
     }
 }
 
+/// A result of two rows that nothing has to be measured for.
+fn small_result(label: &str, gflops: f64) -> Value {
+    let time = json!({ "quartile": 1e-3, "median": 1e-3, "upper_quartile": 1e-3 });
+    let row = |n: u64| {
+        json!({
+            "benchmark": "gemm", "kernel": "registers", "parameters": { "element": "d", "n": n, "ops": "NN" },
+            "device": 0, "checked": true, "bytes": 24 * n * n, "flops": 2 * n * n * n, "event_seconds": time,
+            "wall_seconds": time, "rated_by": "event", "gb_s": 1.0, "gflops": gflops * n as f64,
+            "ceiling": null, "share_of_ceiling": null, "details": {},
+            "samples": { "event": [1e-3], "wall": [1e-3] }
+        })
+    };
+    let found = json!({
+        "schema_version": 2, "version": "0.1.0", "commit": null, "command": ["bench", "gemm"],
+        "date": "2026-11-25", "complete": true,
+        "devices": [{
+            "label": label, "kind": "gpu", "platform": "a platform", "driver": "1", "opencl_version": "1.2",
+            "compute_units": 2, "clock_mhz": null, "memory_bytes": null, "cache_bytes": null, "triad_gb_s": 10.0,
+            "memory_gb_s": 10.0, "single": null, "double": null
+        }],
+        "rows": [row(256), row(512), row(1024)]
+    });
+    assert_valid(&schema(), &found);
+    found
+}
+
+#[test]
+fn several_results_are_one_page() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, rate) in [("a", 0.1), ("b", 50.0)] {
+        let found = small_result(&format!("device {name}"), rate).to_string();
+        std::fs::write(folder.path().join(format!("{name}.json")), found).unwrap();
+    }
+    text("bench show a.json b.json --report page.html", folder.path());
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert_eq!(page.matches("class=\"headline\"").count(), 2);
+    let subject = page.split_once("dgemm: products").unwrap().1.split_once("</figure>").unwrap().0;
+    let legend = subject.split_once("<ul").unwrap().1;
+    assert!(legend.contains("device a") && legend.contains("device b"), "{legend}");
+    assert_eq!(legend.matches("<li>").count(), 2);
+    assert!(subject.contains("TFLOP/s, log scale"));
+    assert_eq!(text("bench show a.json b.json --csv", folder.path()).lines().count(), 1 + 6);
+    for (line, status) in [("a.json b.json --json", 2), ("a.json none.json", 3), ("", 2)] {
+        let found = output(&format!("bench show {line}"), folder.path());
+        assert_eq!(found.status.code(), Some(status), "{line}");
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_known_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    // Hours of work, were it begun.
+    let slow = "--samples 1000000 --seconds 1e9 --device host";
+    for benchmark in ["bandwidth", "all", "stencil", "solver"] {
+        let line = format!("bench {benchmark} {slow} --report none/page.html");
+        let started = limited(&line, folder.path());
+        assert_eq!(started.status.code(), Some(3), "{line}");
+        assert!(started.stdout.is_empty());
+        let message = String::from_utf8_lossy(&started.stderr);
+        assert!(message.contains("none"), "{message}");
+    }
+}
+
+#[test]
+fn a_page_never_replaces_its_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = small_result("device", 1.0).to_string();
+    for name in ["a.json", "b.json"] {
+        std::fs::write(folder.path().join(name), &kept).unwrap();
+    }
+    #[cfg_attr(not(unix), allow(unused_mut))]
+    let mut lines = vec!["a.json --report a.json", "a.json b.json --report ./b.json"];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.json", folder.path().join("link")).unwrap();
+        lines.push("a.json --report link");
+    }
+    for line in lines {
+        let found = output(&format!("bench show {line}"), folder.path());
+        assert_eq!(found.status.code(), Some(2), "{line}");
+        assert!(String::from_utf8_lossy(&found.stderr).contains("would replace"), "{line}");
+    }
+    for name in ["a.json", "b.json"] {
+        assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), kept);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_result_that_is_no_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(made.success());
+    for line in ["show pipe", "show /dev/zero", "show .", "compare pipe pipe"] {
+        let found = limited(&format!("bench {line}"), folder.path());
+        assert_eq!(found.status.code(), Some(3), "{line}");
+    }
+}
+
+/// What the program does within a minute: a longer run has no status.
+fn limited(line: &str, directory: &Path) -> std::process::Output {
+    let mut command: Command = cargo_bin_cmd!("cr-solve");
+    let limit = std::time::Duration::from_secs(60);
+    command.current_dir(directory).args(line.split_whitespace()).timeout(limit).output().unwrap()
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_of_all_is_a_valid_result() {

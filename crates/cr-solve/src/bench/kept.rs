@@ -1,6 +1,6 @@
 //! Results that were kept: how they are read, and `cr-solve bench show`.
 
-use super::outcome::{Outcome, SCHEMA_VERSION};
+use super::outcome::{Outcome, Row, SCHEMA_VERSION};
 use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::report::Report;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 /// The command line of `bench show`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What `bench … --json` printed
-    #[arg(value_name = "FILE.json")]
-    file: PathBuf,
+    /// What `bench … --json` printed; several are shown beside each other
+    #[arg(value_name = "FILE.json", required = true)]
+    files: Vec<PathBuf>,
     /// Print the rows as comma-separated values
     #[arg(long)]
     csv: bool,
@@ -24,24 +24,30 @@ pub struct Arguments {
     report: Option<PathBuf>,
 }
 
-/// Shows a result that was kept.
+/// Shows results that were kept.
 ///
 /// # Errors
-/// When the file cannot be read or is no such result, or the page cannot be written.
+/// When a file cannot be read or is no such result, or the page cannot be written.
 pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     if arguments.csv && common.json {
         let message = "--csv and --json are two forms of one result; give one of them".to_owned();
         return Err(Failure::usage(message));
     }
+    if arguments.files.len() > 1 && common.json {
+        let message = "--json shows one result, and several files are given".to_owned();
+        return Err(Failure::usage(message).hint("name one file, or leave out --json"));
+    }
     if let Some(page) = &arguments.report {
-        if io::is_same_file(page, &arguments.file) {
-            let message = format!("--report {} would replace the result that is shown", page.display());
+        if arguments.files.iter().any(|file| io::is_same_file(page, file)) {
+            let message = format!("--report {} would replace a result that is shown", page.display());
             return Err(Failure::usage(message).hint("name another file for the page"));
         }
         io::check_writable(page)?;
     }
-    let outcome = read(&arguments.file)?;
-    super::publish(&outcome, arguments.csv, arguments.report.as_deref(), report)?;
+    let runs = arguments.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let cells = expect_few_cells(runs.iter().flat_map(|run| &run.rows));
+    cells.context("the results together").map_err(|error| Failure::new(Status::File, error))?;
+    super::publish(&runs, arguments.csv, arguments.report.as_deref(), report)?;
     Ok(Status::Fine)
 }
 
@@ -78,24 +84,29 @@ fn parse(text: &[u8]) -> anyhow::Result<Outcome> {
             );
         }
     }
-    let names: BTreeSet<&String> =
-        outcome.rows.iter().flat_map(|row| row.parameters.keys().chain(row.details.keys())).collect();
-    let cells = names.len().saturating_mul(outcome.rows.len());
-    if cells > MOST_CELLS {
-        anyhow::bail!(
-            "{} rows with {} different names of parameters and details make {cells} cells, more than {MOST_CELLS}",
-            outcome.rows.len(),
-            names.len()
-        );
-    }
+    expect_few_cells(outcome.rows.iter())?;
     outcome.leave_out_ceilings_of_caches();
     Ok(outcome)
+}
+
+/// Refuses rows that would be a table beyond all measure.
+fn expect_few_cells<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> anyhow::Result<()> {
+    let names: BTreeSet<&String> =
+        rows.clone().flat_map(|row| row.parameters.keys().chain(row.details.keys())).collect();
+    let (count, names) = (rows.count(), names.len());
+    let cells = names.saturating_mul(count);
+    if cells > MOST_CELLS {
+        anyhow::bail!(
+            "{count} rows with {names} different names of parameters and details make {cells} cells, more than {MOST_CELLS}"
+        );
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::outcome::{Benchmark, MeasuredDevice, Row, Samples, Subject};
+    use crate::bench::outcome::{Benchmark, MeasuredDevice, Samples, Subject};
 
     fn outcome(rows: usize) -> Outcome {
         let row = |number: usize| {

@@ -6,6 +6,7 @@ mod blas;
 mod compare;
 mod gemm;
 mod gemm_team;
+mod joined;
 mod kept;
 pub mod ladder;
 mod machine;
@@ -20,6 +21,7 @@ mod triads;
 use super::Common;
 use super::failure::{Failure, Status};
 use super::report::Report;
+use joined::Joined;
 use lattice_cl::io;
 use outcome::Outcome;
 use session::Session;
@@ -44,7 +46,7 @@ pub enum Bench {
     All(all::Arguments),
     /// Results of two runs against each other: what moved by more than noise
     Compare(compare::Arguments),
-    /// A result that was kept, as tables, comma-separated values or a page
+    /// Results that were kept, as tables, comma-separated values or a page
     Show(kept::Arguments),
 }
 
@@ -76,11 +78,11 @@ impl Bench {
         } else if let Err(failure) = measured {
             // What was measured before is not lost.
             if !outcome.rows.is_empty() {
-                publish(&outcome, how.csv, how.report.as_deref(), report)?;
+                publish(&[outcome], how.csv, how.report.as_deref(), report)?;
             }
             return Err(failure);
         }
-        publish(&outcome, how.csv, how.report.as_deref(), report)?;
+        publish(&[outcome], how.csv, how.report.as_deref(), report)?;
         Ok(if interrupted { ended_by_signal } else { Status::Fine })
     }
 
@@ -98,12 +100,13 @@ impl Bench {
     }
 }
 
-/// Shows a result in the form that was asked for, and then writes the page: the result counts more.
-fn publish(outcome: &Outcome, csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
-    let shown =
-        if csv { report.result(outcome.csv(), outcome) } else { report.result(outcome.tables(), outcome) };
+/// Shows results in the form that was asked for, and then writes the page: the result counts more.
+fn publish(runs: &[Outcome], csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
+    let Some(Joined { outcome, .. }) = Joined::of(runs) else { return Ok(()) };
+    let text = if csv { outcome.csv() } else { outcome.tables() };
+    let shown = report.result(text, &outcome);
     if let Some(file) = page {
-        io::write_file(file, page::page(outcome).as_bytes())?;
+        io::write_file(file, page::page(runs).as_bytes())?;
         report.note(format_args!("{}: tables and plots", file.display()));
     }
     shown

@@ -1,5 +1,6 @@
-//! Plots with logarithmic axes and bars, as SVG elements of a page.
+//! Plots over logarithmic axes, as SVG elements of a page.
 
+use super::axis::{Axis, Scale, is_shown};
 use std::fmt::Write;
 
 /// A plot of some series over logarithmic axes.
@@ -8,23 +9,18 @@ pub struct Chart {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
+    /// What no point can be above.
+    pub limits: Vec<Limit>,
 }
 
-pub struct Axis {
-    pub label: String,
-    /// How a number on the axis is written.
-    pub format: fn(f64) -> String,
-    /// The ratio of one tick to the next, if decades and their halves and fifths do not suit.
-    pub step: Option<f64>,
-}
-
+/// Points with marks of their own shape and colour.
 pub struct Series {
     pub name: String,
+    /// Which mark, colour and dashes: series with different numbers look different.
+    pub style: usize,
     pub points: Vec<Point>,
     /// Joined by lines.
     pub line: bool,
-    /// With a mark at each point.
-    pub marks: bool,
 }
 
 pub struct Point {
@@ -34,162 +30,185 @@ pub struct Point {
     pub title: String,
 }
 
-/// The drawing in units of its own: it is as wide as the page allows.
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 380.0;
-const LEFT: f64 = 64.0;
+/// A dashed line with its name on it.
+pub struct Limit {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+    /// Written at the first point, else at the last one.
+    pub named_at_start: bool,
+}
+
+/// Fewer points are no plot.
+const FEWEST_POINTS: usize = 2;
+
+/// Colours and dashes in the style sheet of the page, and shapes of marks: as no number divides another, pairs repeat late.
+pub const COLOURS: usize = 7;
+const DASHES: usize = 5;
+const SHAPES: usize = 5;
+
+/// A drawing in units of its own, for windows of some widths: text must not shrink with them.
+struct Drawing {
+    class: &'static str,
+    width: f64,
+    height: f64,
+}
+
+const DRAWINGS: [Drawing; 2] = [
+    Drawing { class: "broad", width: 760.0, height: 380.0 },
+    Drawing { class: "narrow", width: 350.0, height: 320.0 },
+];
+
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 48.0;
-
-/// Colours of series, in the style sheet of the page.
-const COLOURS: usize = 8;
-
-/// From the logarithm of a number to a place on the drawing.
-struct Scale {
-    low: f64,
-    high: f64,
-    start: f64,
-    end: f64,
-}
-
-impl Scale {
-    /// Around all numbers, with some room on both sides.
-    fn covering(numbers: impl Iterator<Item = f64>, start: f64, end: f64) -> Option<Self> {
-        let logarithms = numbers.filter(|number| *number > 0.0 && number.is_finite()).map(f64::ln);
-        let (low, high) = logarithms.fold(None, |range: Option<(f64, f64)>, number| {
-            Some(range.map_or((number, number), |(low, high)| (low.min(number), high.max(number))))
-        })?;
-        let room = (0.05 * (high - low)).max(0.1);
-        Some(Self { low: low - room, high: high + room, start, end })
-    }
-
-    fn place(&self, number: f64) -> f64 {
-        self.start + (number.ln() - self.low) / (self.high - self.low) * (self.end - self.start)
-    }
-
-    fn ticks(&self, step: Option<f64>) -> Vec<f64> {
-        let inside = |number: &f64| (self.low..=self.high).contains(&number.ln());
-        if let Some(step) = step {
-            let (first, last) =
-                ((self.low / step.ln()).ceil() as i32, (self.high / step.ln()).floor() as i32);
-            return (first..=last).map(|power| step.powi(power)).collect();
-        }
-        let ten = std::f64::consts::LN_10;
-        let decades = (self.low / ten).floor() as i32..=(self.high / ten).ceil() as i32;
-        let parts: &[f64] = if self.high - self.low < 2.5 * ten { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        let all = decades.flat_map(|decade| parts.iter().map(move |part| part * 10_f64.powi(decade)));
-        all.filter(inside).collect()
-    }
-}
+/// Of the text of an axis, and of a letter at most.
+const LINE: f64 = 24.0;
+const LETTER: f64 = 7.2;
 
 impl Chart {
-    /// The plot with its legend; nothing if there is no point.
+    /// The plot with its legend; nothing if there are fewer than two points.
     pub fn html(&self) -> String {
-        let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = Scale::covering(points().map(|point| point.x), LEFT, WIDTH - RIGHT);
-        let y = Scale::covering(points().map(|point| point.y), HEIGHT - BOTTOM, TOP);
-        let Some((x, y)) = x.zip(y) else { return String::new() };
+        let points = self.series.iter().flat_map(|series| &series.points);
+        if points.filter(|point| is_shown(point.x) && is_shown(point.y)).count() < FEWEST_POINTS {
+            return String::new();
+        }
+        let drawings: String = DRAWINGS.iter().map(|drawing| self.svg(drawing)).collect();
+        let mut html = format!("<figure><figcaption>{}</figcaption>\n{drawings}", escaped(&self.title));
+        html += "<ul class=\"legend\">";
+        for series in &self.series {
+            let (style, name) = (series.style, escaped(&series.name));
+            let line = if series.line { line(style, "0,7 34,7") } else { String::new() };
+            let mark = mark(style, 17.0, 7.0, "");
+            let _ =
+                write!(html, "<li><svg class=\"key\" viewBox=\"0 0 34 14\">{line}{mark}</svg>{name}</li>");
+        }
+        for (number, limit) in self.limits.iter().enumerate() {
+            let line = limit_line(number, "0,7 34,7");
+            let name = escaped(&limit.name);
+            let _ = write!(html, "<li><svg class=\"key\" viewBox=\"0 0 34 14\">{line}</svg>{name}</li>");
+        }
+        html + "</ul></figure>\n"
+    }
+
+    fn svg(&self, drawing: &Drawing) -> String {
+        let Drawing { class, width, height } = *drawing;
+        let limits = || self.limits.iter().flat_map(|limit| limit.points.iter().copied());
+        let points = self.series.iter().flat_map(|series| &series.points).map(|point| (point.x, point.y));
+        let all: Vec<(f64, f64)> =
+            points.chain(limits()).filter(|&(x, y)| is_shown(x) && is_shown(y)).collect();
+        let bottom = height - BOTTOM;
+        let heights = all.iter().map(|point| point.1);
+        let Some(y) = Scale::covering(heights, self.y.step, bottom, TOP) else { return String::new() };
+        let rows = y.ticks(self.y.step, |_| LINE);
+        let letters = |text: &str| text.chars().count() as f64;
+        let longest = rows.iter().map(|&tick| letters(&(self.y.format)(tick))).fold(0.0, f64::max);
+        let (left, right) = (32.0 + LETTER * longest, width - RIGHT);
+        let along = all.iter().map(|point| point.0);
+        let Some(x) = Scale::covering(along, self.x.step, left, right) else { return String::new() };
+        let columns = x.ticks(self.x.step, |tick| LETTER * letters(&(self.x.format)(tick)) + 14.0);
+
         let title = escaped(&self.title);
         let mut svg = format!(
-            "<figure><figcaption>{title}</figcaption>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n"
+            "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">\n"
         );
-        for tick in x.ticks(self.x.step) {
-            let (place, bottom) = (x.place(tick), HEIGHT - BOTTOM);
-            let text = escaped(&(self.x.format)(tick));
+        for tick in columns {
+            let (place, text) = (x.place(tick), escaped(&(self.x.format)(tick)));
             let _ = writeln!(
                 svg,
                 "<line class=\"grid\" x1=\"{place:.1}\" y1=\"{TOP}\" x2=\"{place:.1}\" y2=\"{bottom}\"/>\
-                 <text x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
+                 <text class=\"tick x\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>",
                 bottom + 16.0
             );
         }
-        for tick in y.ticks(self.y.step) {
-            let (place, right) = (y.place(tick), WIDTH - RIGHT);
-            let text = escaped(&(self.y.format)(tick));
+        for tick in rows {
+            let (place, text) = (y.place(tick), escaped(&(self.y.format)(tick)));
             let _ = writeln!(
                 svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{place:.1}\" x2=\"{right}\" y2=\"{place:.1}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
-                LEFT - 6.0,
+                "<line class=\"grid\" x1=\"{left:.1}\" y1=\"{place:.1}\" x2=\"{right}\" y2=\"{place:.1}\"/>\
+                 <text class=\"tick y\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+                left - 6.0,
                 place + 4.0
             );
         }
         let _ = writeln!(
             svg,
-            "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
-             <text class=\"label\" transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            HEIGHT - 8.0,
+            "<text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}, log scale</text>\
+             <text class=\"label\" transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}, log scale</text>",
+            (left + right) / 2.0,
+            height - 8.0,
             escaped(&self.x.label),
-            (TOP + HEIGHT - BOTTOM) / 2.0,
+            (TOP + bottom) / 2.0,
             escaped(&self.y.label)
         );
-        for (number, series) in self.series.iter().enumerate() {
-            let places: Vec<(f64, f64, &Point)> =
-                series.points.iter().map(|point| (x.place(point.x), y.place(point.y), point)).collect();
-            let colour = number % COLOURS;
-            if series.line {
-                let path: Vec<String> = places.iter().map(|(x, y, _)| format!("{x:.1},{y:.1}")).collect();
-                let _ = writeln!(svg, "<polyline class=\"line c{colour}\" points=\"{}\"/>", path.join(" "));
-            }
-            for (x, y, point) in places.iter().filter(|_| series.marks) {
-                let title = escaped(&point.title);
-                let _ = writeln!(
-                    svg,
-                    "<circle class=\"mark c{colour}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{title}</title></circle>"
-                );
+        let places = |points: &mut dyn Iterator<Item = (f64, f64)>| {
+            let shown = points.filter(|&(x, y)| is_shown(x) && is_shown(y));
+            shown.map(|(a, b)| (x.place(a), y.place(b))).collect::<Vec<(f64, f64)>>()
+        };
+        let path = |places: &[(f64, f64)]| {
+            let pairs: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            pairs.join(" ")
+        };
+        let mut names = Vec::new();
+        for (number, limit) in self.limits.iter().enumerate() {
+            let places = places(&mut limit.points.iter().copied());
+            svg += &limit_line(number, &path(&places));
+            let end = if limit.named_at_start { places.first() } else { places.last() };
+            if let Some(&(x, y)) = end {
+                names.push((limit, x, y - 6.0));
             }
         }
-        svg += "</svg>\n<ul class=\"legend\">";
-        for (number, series) in self.series.iter().enumerate() {
-            let name = escaped(&series.name);
-            let _ = write!(svg, "<li><span class=\"key k{}\"></span>{name}</li>", number % COLOURS);
+        for Series { style, points, line, .. } in &self.series {
+            if *line {
+                let places = places(&mut points.iter().map(|point| (point.x, point.y)));
+                svg += &self::line(*style, &path(&places));
+            }
+            for point in points.iter().filter(|point| is_shown(point.x) && is_shown(point.y)) {
+                let title = format!("<title>{}</title>", escaped(&point.title));
+                svg += &mark(*style, x.place(point.x), y.place(point.y), &title);
+                svg.push('\n');
+            }
         }
-        svg + "</ul></figure>\n"
+        // Names of lines that are close to each other stand below each other, in their order.
+        names.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let mut free = f64::MIN;
+        for (limit, x, y) in names {
+            let (x, y, anchor) = match limit.named_at_start {
+                true => (x + 10.0, y + 22.0, "start"),
+                false => (x - 4.0, y.max(free), "end"),
+            };
+            if !limit.named_at_start {
+                free = y + 14.0;
+            }
+            let name = escaped(&limit.name);
+            let _ = writeln!(
+                svg,
+                "<text class=\"limit-name\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>"
+            );
+        }
+        svg + "</svg>\n"
     }
 }
 
-/// One horizontal bar.
-pub struct Bar {
-    pub name: String,
-    pub value: f64,
-    /// What is written at its end.
-    pub text: String,
+fn line(style: usize, points: &str) -> String {
+    let (colour, dashes) = (style % COLOURS, style % DASHES);
+    format!("<polyline class=\"line c{colour} d{dashes}\" points=\"{points}\"/>\n")
 }
 
-/// Bars below each other, from 0 on.
-pub fn bars(title: &str, bars: &[Bar]) -> String {
-    const ROW: f64 = 26.0;
-    const NAMES: f64 = 330.0;
-    const TEXTS: f64 = 150.0;
-    let longest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    if longest.is_nan() || longest <= 0.0 {
-        return String::new();
-    }
-    let title = escaped(title);
-    let mut svg = format!(
-        "<figure><figcaption>{title}</figcaption>\n<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{title}\">\n",
-        ROW * bars.len() as f64
-    );
-    for (row, bar) in bars.iter().enumerate() {
-        let (top, length) = (ROW * row as f64, (WIDTH - NAMES - TEXTS) * bar.value / longest);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect class=\"bar\" x=\"{NAMES}\" y=\"{:.1}\" width=\"{length:.1}\" height=\"{:.1}\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            NAMES - 8.0,
-            top + 17.0,
-            escaped(&bar.name),
-            top + 3.0,
-            ROW - 6.0,
-            NAMES + length + 6.0,
-            top + 17.0,
-            escaped(&bar.text)
-        );
-    }
-    svg + "</svg></figure>\n"
+fn limit_line(number: usize, points: &str) -> String {
+    // The first line of limits is dashed too: whole lines join what was measured.
+    format!("<polyline class=\"limit d{}\" points=\"{points}\"/>\n", 1 + number % DASHES)
+}
+
+/// A mark around a place; `title` is an element.
+fn mark(style: usize, x: f64, y: f64, title: &str) -> String {
+    let path = match style % SHAPES {
+        0 => format!("M{:.1},{y:.1}a4.2,4.2 0 1,0 8.4,0a4.2,4.2 0 1,0 -8.4,0z", x - 4.2),
+        1 => format!("M{:.1},{:.1}h7.6v7.6h-7.6z", x - 3.8, y - 3.8),
+        2 => format!("M{x:.1},{:.1}l5,8.6h-10z", y - 5.4),
+        3 => format!("M{x:.1},{:.1}l5.4,5.4l-5.4,5.4l-5.4,-5.4z", y - 5.4),
+        _ => format!("M{x:.1},{:.1}l-5,-8.6h10z", y + 5.4),
+    };
+    format!("<path class=\"mark c{}\" d=\"{path}\">{title}</path>", style % COLOURS)
 }
 
 /// A text that is safe inside of elements and attributes.
@@ -200,56 +219,65 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::page::axis::plain;
 
-    fn axis() -> Axis {
-        Axis { label: "x".to_owned(), format: |number| number.to_string(), step: None }
+    fn axis(label: &str) -> Axis {
+        Axis { label: label.to_owned(), format: plain, step: None }
     }
 
-    fn chart(points: &[(f64, f64)]) -> Chart {
+    fn series(style: usize, points: &[(f64, f64)]) -> Series {
         let points = points.iter().map(|&(x, y)| Point { x, y, title: "a < b".to_owned() }).collect();
-        let series = Series { name: "one & all".to_owned(), points, line: true, marks: true };
-        Chart { title: "plot".to_owned(), x: axis(), y: axis(), series: vec![series] }
+        Series { name: "one & all".to_owned(), style, points, line: true }
+    }
+
+    fn chart(series: Vec<Series>) -> Chart {
+        let limit =
+            Limit { name: "memory".to_owned(), points: vec![(1.0, 1.0), (1e3, 1e4)], named_at_start: true };
+        let (x, y) = (axis("x"), axis("y"));
+        Chart { title: "plot".to_owned(), x, y, series, limits: vec![limit] }
     }
 
     #[test]
-    fn a_plot_is_well_formed_and_stays_inside() {
-        let html = chart(&[(1.0, 10.0), (1000.0, 0.5), (30.0, 7.0)]).html();
+    fn both_drawings_are_well_formed_and_stay_inside() {
+        let html = chart(vec![series(0, &[(1.0, 10.0), (1000.0, 123_456.0), (30.0, 7.0)])]).html();
         let document = roxmltree::Document::parse(&html).unwrap();
-        let circles: Vec<_> = document.descendants().filter(|node| node.has_tag_name("circle")).collect();
-        assert_eq!(circles.len(), 3);
-        for circle in circles {
-            let number = |name| circle.attribute(name).unwrap().parse::<f64>().unwrap();
-            assert!((LEFT..=WIDTH - RIGHT).contains(&number("cx")));
-            assert!((TOP..=HEIGHT - BOTTOM).contains(&number("cy")));
+        let mut marks = 0;
+        for drawing in DRAWINGS {
+            let is_it = |node: &roxmltree::Node| node.attribute("class") == Some(drawing.class);
+            let svg = document.descendants().find(is_it).unwrap();
+            for text in svg.descendants().filter(|node| node.has_tag_name("text")) {
+                let number = |name| text.attribute(name).map(|value| value.parse::<f64>().unwrap());
+                let Some((x, y)) = number("x").zip(number("y")) else { continue };
+                // A letter may be as wide as is reckoned with.
+                let width = LETTER * text.text().unwrap().chars().count() as f64;
+                let before = match text.attribute("text-anchor").unwrap() {
+                    "end" => width,
+                    "middle" => width / 2.0,
+                    _ => 0.0,
+                };
+                assert!(x - before >= 14.0, "{text:?} begins at {}", x - before);
+                assert!(x - before + width <= drawing.width + 12.0, "{text:?}");
+                assert!((0.0..=drawing.height).contains(&y), "{text:?}");
+            }
+            marks += svg.descendants().filter(|node| node.has_tag_name("title")).count();
         }
+        assert_eq!(marks, 2 * 3);
+        assert_eq!(html.matches("log scale").count(), 2 * 2);
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
-        assert_eq!(chart(&[]).html(), "");
-        assert_eq!(chart(&[(0.0, f64::NAN)]).html(), "");
-        assert_eq!(bars("none", &[]), "");
+    fn nothing_is_drawn_of_fewer_than_two_points() {
+        assert_eq!(chart(vec![]).html(), "");
+        assert_eq!(chart(vec![series(0, &[(0.0, f64::NAN), (1.0, f64::INFINITY), (2.0, 3.0)])]).html(), "");
+        assert_ne!(chart(vec![series(0, &[(1.0, 2.0)]), series(1, &[(1.0, 2.0)])]).html(), "");
     }
 
     #[test]
-    fn ticks_are_round_numbers_in_range() {
-        let scale = Scale { low: 0.9_f64.ln(), high: 110_f64.ln(), start: 0.0, end: 1.0 };
-        assert_eq!(scale.ticks(None), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
-        let ticks = scale.ticks(Some(4.0));
-        assert_eq!(ticks, [1.0, 4.0, 16.0, 64.0]);
-        assert_eq!((scale.place(0.9), scale.place(110.0)), (0.0, 1.0));
-    }
-
-    #[test]
-    fn bars_are_as_long_as_their_values() {
-        let bar = |value| Bar { name: "<b>".to_owned(), value, text: String::new() };
-        let html = bars("bars", &[bar(1.0), bar(4.0)]);
-        let document = roxmltree::Document::parse(&html).unwrap();
-        let widths: Vec<f64> = document
-            .descendants()
-            .filter(|node| node.has_tag_name("rect"))
-            .map(|node| node.attribute("width").unwrap().parse().unwrap())
-            .collect();
-        assert_eq!(widths[1], 4.0 * widths[0]);
+    fn series_differ_in_more_than_colour() {
+        let looks: std::collections::BTreeSet<(usize, usize)> =
+            (0..COLOURS * SHAPES).map(|style| (style % COLOURS, style % SHAPES)).collect();
+        assert_eq!(looks.len(), COLOURS * SHAPES);
+        let shape = |style| mark(style, 0.0, 0.0, "").split_once(" d=").unwrap().1.to_owned();
+        assert!((1..SHAPES).all(|style| shape(style) != shape(style - 1)));
     }
 }

@@ -1,113 +1,175 @@
-//! A result as one page for a browser: tables and plots, no scripts, nothing to load.
+//! Results as one page for a browser: tables and plots, no scripts, nothing to load.
 
+mod axis;
+mod bars;
 mod chart;
-mod plots;
+mod details;
+mod headline;
+mod subjects;
 
-use super::outcome::{MeasuredDevice, Outcome, Row};
+use super::joined::Joined;
+use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row};
 use super::text::{Columns, groups, significant, size, title};
 use chart::escaped;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page, in HTML that is well-formed XML too.
-pub fn page(outcome: &Outcome) -> String {
+/// A device and what was measured on it.
+struct Seen<'a> {
+    name: String,
+    measured: &'a MeasuredDevice,
+    rows: Vec<&'a Row>,
+}
+
+/// The page of one result or several, in HTML that is well-formed XML too.
+pub fn page(runs: &[Outcome]) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <title>cr-solve bench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>cr-solve bench</h1>\n"
     );
-    html += &facts(outcome);
-    html += &device_table(&outcome.devices);
-    for (number, device) in outcome.devices.iter().enumerate() {
-        let rows: Vec<&Row> = outcome.rows.iter().filter(|row| row.device == Some(number)).collect();
-        if !rows.is_empty() {
-            let _ = writeln!(html, "<section>\n<h2>Device {number}: {}</h2>", escaped(&device.label));
-            html += &plots::of_device(outcome, number);
-            html += &tables(&rows);
+    if let Some(joined) = Joined::of(runs) {
+        let devices = seen(&joined);
+        html += &headline::html(&devices);
+        html += &facts(runs);
+        let plots = subjects::html(&devices);
+        if !plots.is_empty() {
+            let _ = writeln!(html, "<section class=\"subjects\">\n<h2>All devices</h2>\n{plots}</section>");
+        }
+        html += &ceilings(&devices);
+        for device in devices.iter().filter(|device| !device.rows.is_empty()) {
+            let _ = writeln!(html, "<section class=\"device\">\n<h2>Details: {}</h2>", escaped(&device.name));
+            html += &details::html(device);
+            html += &tables(&device.rows);
             html += "</section>\n";
         }
-    }
-    let together: Vec<&Row> = outcome.rows.iter().filter(|row| row.device.is_none()).collect();
-    if !together.is_empty() {
-        html += "<section>\n<h2>All devices together</h2>\n";
-        html += &tables(&together);
-        html += "</section>\n";
+        let together: Vec<&Row> = joined.outcome.rows.iter().filter(|row| row.device.is_none()).collect();
+        if !together.is_empty() {
+            html += "<section>\n<h2>All devices together</h2>\n";
+            html += &tables(&together);
+            html += "</section>\n";
+        }
     }
     html + "<footer>Medians; ± is half the distance of the quartiles as a share of the median. Every row was checked against \
             the host before it was timed. Rates are by the device’s clock (event), of transfers and whole solves by the clock on \
             the wall.</footer>\n</main>\n</body>\n</html>\n"
 }
 
-fn facts(outcome: &Outcome) -> String {
-    let mut facts = vec![
-        ("Command", format!("cr-solve {}", outcome.command.join(" "))),
-        ("Version", outcome.version.clone()),
-        ("Commit", outcome.commit.clone().unwrap_or_else(|| "not known".to_owned())),
-        (
-            "Date",
-            outcome
-                .time
-                .as_ref()
-                .map_or_else(|| outcome.date.clone(), |time| format!("{} {time} UTC", outcome.date)),
-        ),
-    ];
-    if let Some(machine) = &outcome.machine {
-        let processor = format!("{} ({} threads)", machine.processor, machine.threads);
-        facts.extend([
-            ("Host", machine.name.clone()),
-            ("Processor", processor),
-            ("System", machine.system.clone()),
-        ]);
+/// All devices, with names that differ.
+fn seen(joined: &Joined) -> Vec<Seen<'_>> {
+    let Joined { outcome, machines } = joined;
+    let name = |device: &MeasuredDevice| {
+        let platform = format!(" ({})", device.platform);
+        device.label.strip_suffix(&platform).unwrap_or(&device.label).to_owned()
+    };
+    let count = |names: &[String]| {
+        names.iter().fold(BTreeMap::new(), |mut count: BTreeMap<String, usize>, name| {
+            *count.entry(name.clone()).or_default() += 1;
+            count
+        })
+    };
+    let mut names: Vec<String> = outcome.devices.iter().map(name).collect();
+    let shared = count(&names);
+    for (name, machine) in names.iter_mut().zip(machines) {
+        if let Some(machine) = machine.as_ref().filter(|machine| !machine.name.is_empty() && shared[name] > 1)
+        {
+            *name += &format!(" of {}", machine.name);
+        }
     }
-    if !outcome.complete {
-        facts.push(("Interrupted", "these are the rows that were measured before".to_owned()));
+    let shared = count(&names);
+    let mut used: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names.iter_mut().filter(|name| shared[*name] > 1) {
+        let number = used.entry(name.clone()).or_default();
+        *number += 1;
+        *name += &format!(", {number}");
     }
-    let lines = facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(value)));
-    format!("<dl>\n{}</dl>\n", lines.collect::<String>())
+    let devices = outcome.devices.iter().zip(names).enumerate();
+    let rows = |number| outcome.rows.iter().filter(|row| row.device == Some(number)).collect();
+    devices.map(|(number, (measured, name))| Seen { name, measured, rows: rows(number) }).collect()
 }
 
-fn device_table(devices: &[MeasuredDevice]) -> String {
-    let header = [
-        "",
-        "device",
-        "kind",
-        "driver",
-        "units",
-        "clock",
-        "memory",
-        "GB/s",
-        "single GFLOP/s",
-        "double GFLOP/s",
+/// More of them are folded up.
+const MOST_OPEN_RUNS: usize = 3;
+
+/// When, where and how each run measured.
+fn facts(runs: &[Outcome]) -> String {
+    let all: String = runs.iter().map(facts_of_run).collect();
+    let all = format!("<div class=\"boxes\">\n{all}</div>\n");
+    match runs.len() {
+        ..=MOST_OPEN_RUNS => all,
+        count => {
+            let title = format!("{count} runs: commands, times and machines");
+            format!("<details><summary>{title}</summary>\n{all}</details>\n")
+        }
+    }
+}
+
+fn facts_of_run(outcome: &Outcome) -> String {
+    let machine = outcome.machine.as_ref();
+    let processor = |machine: &super::machine::Machine| {
+        let name = Some(machine.processor.as_str()).filter(|name| !name.is_empty())?;
+        Some(format!("{name} ({} threads)", machine.threads))
+    };
+    let mut facts = vec![
+        ("Command", Some(format!("cr-solve {}", outcome.command.join(" ")))),
+        ("Date", Some(outcome.date.clone())),
+        ("Time of day", outcome.time.as_ref().map(|time| format!("{time} UTC"))),
+        ("Host", machine.map(|machine| machine.name.clone())),
+        ("Processor", machine.and_then(processor)),
+        ("System", machine.map(|machine| machine.system.clone())),
+        ("Version", Some(outcome.version.clone())),
+        ("Commit", outcome.commit.clone()),
     ];
-    let lines: Vec<Vec<String>> = devices
-        .iter()
-        .enumerate()
-        .map(|(number, device)| {
-            let arithmetic = |ceiling: Option<super::outcome::ArithmeticCeiling>| {
-                ceiling.map_or_else(String::new, |ceiling| match ceiling.matrix_gflops {
-                    Some(units) => {
-                        format!("{}, matrix units {}", significant(ceiling.fma_gflops), significant(units))
-                    }
-                    None => significant(ceiling.fma_gflops),
-                })
-            };
-            vec![
-                number.to_string(),
-                device.label.clone(),
-                device.kind.clone(),
-                device.driver.clone(),
-                device.compute_units.to_string(),
-                device.clock_mhz.map_or_else(String::new, |mhz| format!("{mhz} MHz")),
-                device.memory_bytes.map_or_else(String::new, size),
-                significant(device.memory_gb_s),
-                arithmetic(device.single),
-                arithmetic(device.double),
-            ]
-        })
-        .collect();
-    let header: Vec<String> = header.map(str::to_owned).to_vec();
-    format!("<h2>Devices and their measured ceilings</h2>\n{}", table(&header, &lines, &[4, 5, 6, 7, 8, 9]))
+    if !outcome.complete {
+        facts.push(("Interrupted", Some("these are the rows that were measured before".to_owned())));
+    }
+    let (mut lines, mut missing) = (String::new(), Vec::new());
+    for (name, value) in facts {
+        match value.filter(|value| !value.is_empty()) {
+            Some(value) => lines += &format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(&value)),
+            None => missing.push(name.to_lowercase()),
+        }
+    }
+    if !missing.is_empty() {
+        lines += &format!("<dt>Not known</dt><dd>{}</dd>\n", missing.join(", "));
+    }
+    format!("<dl class=\"facts\">\n{lines}</dl>\n")
+}
+
+/// One number a row, so that nothing needs a broad window.
+fn ceilings(devices: &[Seen<'_>]) -> String {
+    let mut html =
+        "<section>\n<h2>Devices and their measured ceilings</h2>\n<table class=\"ceilings\">\n".to_owned();
+    for device in devices {
+        let MeasuredDevice { kind, platform, driver, opencl_version, compute_units, .. } = device.measured;
+        let mut rows = vec![
+            ("Kind", kind.clone()),
+            ("Platform", platform.clone()),
+            ("Driver", driver.clone()),
+            ("OpenCL", opencl_version.clone()),
+            ("Compute units", compute_units.to_string()),
+            ("Clock", device.measured.clock_mhz.map_or_else(String::new, |mhz| format!("{mhz} MHz"))),
+            ("Memory", device.measured.memory_bytes.map_or_else(String::new, size)),
+            ("Cache", device.measured.cache_bytes.map_or_else(String::new, size)),
+            ("Triad", format!("{} GB/s", significant(device.measured.triad_gb_s))),
+            ("Memory at best", format!("{} GB/s", significant(device.measured.memory_gb_s))),
+        ];
+        let mut arithmetic = |names: [&'static str; 2], ceiling: Option<ArithmeticCeiling>| {
+            let Some(ceiling) = ceiling else { return };
+            rows.push((names[0], subjects::rate(ceiling.fma_gflops)));
+            rows.extend(ceiling.matrix_gflops.map(|gflops| (names[1], subjects::rate(gflops))));
+        };
+        arithmetic(["Single precision", "Single precision (TF32), matrix units"], device.measured.single);
+        arithmetic(["Double precision", "Double precision, matrix units"], device.measured.double);
+        let _ = writeln!(html, "<tbody><tr><th colspan=\"2\">{}</th></tr>", escaped(&device.name));
+        for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+            let _ = writeln!(html, "<tr><td>{name}</td><td>{}</td></tr>", escaped(value));
+        }
+        html += "</tbody>\n";
+    }
+    html + "</table>\n</section>\n"
 }
 
 /// A table for each benchmark; that of latencies is open, as there is no plot of it.
@@ -142,36 +204,4 @@ fn table(header: &[String], lines: &[Vec<String>], numeric: &[usize]) -> String 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::machine::Machine;
-    use crate::bench::outcome::{Benchmark, Samples, Subject};
-
-    #[test]
-    fn a_page_is_well_formed_whatever_is_in_it() {
-        let subject =
-            |kernel: &str| Subject::new(Benchmark::Blas, kernel).bytes(1000).flops(1000).with("n", "<>&\"");
-        let row = |subject| Row::new(subject, Samples { event: vec![], wall: vec![1e-3] }).unwrap();
-        let mut outcome = Outcome {
-            schema_version: 2,
-            version: "0".to_owned(),
-            commit: None,
-            command: vec!["bench".to_owned(), "<all>".to_owned()],
-            date: "2026-11-21".to_owned(),
-            time: Some("14:03:22".to_owned()),
-            machine: Some(Machine { name: "<node>".to_owned(), ..Machine::here() }),
-            complete: false,
-            devices: vec![MeasuredDevice::host(10.0)],
-            rows: vec![row(subject("axpy <&>").on(0)), row(subject("all"))],
-        };
-        for rows in [2, 0] {
-            outcome.rows.truncate(rows);
-            let page = page(&outcome);
-            let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
-            let document = roxmltree::Document::parse_with_options(&page, options).unwrap();
-            let circles = document.descendants().filter(|node| node.has_tag_name("circle")).count();
-            assert_eq!(circles, rows / 2);
-            assert!(page.contains("interrupted") || page.contains("Interrupted"));
-        }
-    }
-}
+mod tests;
