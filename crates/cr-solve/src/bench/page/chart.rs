@@ -30,11 +30,11 @@ pub struct Point {
     pub title: String,
 }
 
-/// A dashed line with its name on it.
+/// A dashed line with its name, or a letter that the legend explains.
 pub struct Limit {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Written at the first point, else at the last one.
+    /// Where there is room for the name: at the first point. Else a letter stands beside the last one.
     pub named_at_start: bool,
 }
 
@@ -58,12 +58,13 @@ const DRAWINGS: [Drawing; 2] = [
     Drawing { class: "narrow", width: 350.0, height: 320.0 },
 ];
 
-const RIGHT: f64 = 16.0;
+const RIGHT: f64 = 20.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 48.0;
 /// Of the text of an axis, and of a letter at most.
 const LINE: f64 = 24.0;
 const LETTER: f64 = 7.2;
+const LETTER_HEIGHT: f64 = 13.0;
 
 impl Chart {
     /// The plot with its legend; nothing if there are fewer than two points.
@@ -84,8 +85,11 @@ impl Chart {
         }
         for (number, limit) in self.limits.iter().enumerate() {
             let line = limit_line(number, "0,7 34,7");
+            let letter =
+                if limit.named_at_start { String::new() } else { format!("<b>{}</b> ", letter(number)) };
             let name = escaped(&limit.name);
-            let _ = write!(html, "<li><svg class=\"key\" viewBox=\"0 0 34 14\">{line}</svg>{name}</li>");
+            let _ =
+                write!(html, "<li><svg class=\"key\" viewBox=\"0 0 34 14\">{line}</svg>{letter}{name}</li>");
         }
         html + "</ul></figure>\n"
     }
@@ -154,7 +158,7 @@ impl Chart {
             svg += &limit_line(number, &path(&places));
             let end = if limit.named_at_start { places.first() } else { places.last() };
             if let Some(&(x, y)) = end {
-                names.push((limit, x, y - 6.0));
+                names.push((number, limit, x, y));
             }
         }
         for Series { style, points, line, .. } in &self.series {
@@ -168,25 +172,29 @@ impl Chart {
                 svg.push('\n');
             }
         }
-        // Names of lines that are close to each other stand below each other, in their order.
-        names.sort_by(|a, b| a.2.total_cmp(&b.2));
+        // Letters of lines that are close to each other stand below each other, in their order.
+        names.sort_by(|a, b| a.3.total_cmp(&b.3));
         let mut free = f64::MIN;
-        for (limit, x, y) in names {
-            let (x, y, anchor) = match limit.named_at_start {
-                true => (x + 10.0, y + 22.0, "start"),
-                false => (x - 4.0, y.max(free), "end"),
+        for (number, limit, x, y) in names {
+            let (x, y, name) = match limit.named_at_start {
+                true => (x + 10.0, y + 16.0, escaped(&limit.name)),
+                false => (x + 5.0, (y + 4.0).max(free), letter(number)),
             };
             if !limit.named_at_start {
-                free = y + 14.0;
+                free = y + LETTER_HEIGHT;
             }
-            let name = escaped(&limit.name);
             let _ = writeln!(
                 svg,
-                "<text class=\"limit-name\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>"
+                "<text class=\"limit-name\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"start\">{name}</text>"
             );
         }
         svg + "</svg>\n"
     }
+}
+
+/// What stands for a limit in the drawing: `A` for the first one.
+fn letter(number: usize) -> String {
+    char::from_u32('A' as u32 + number as u32).filter(char::is_ascii_uppercase).unwrap_or('*').to_string()
 }
 
 fn line(style: usize, points: &str) -> String {

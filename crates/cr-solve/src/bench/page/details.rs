@@ -45,6 +45,10 @@ fn roofline(device: &Seen<'_>) -> String {
     let highest = ceilings.iter().map(|(_, most)| *most).fold(0.0, f64::max);
     let right = high.max(4.0 * highest / memory);
     let mut limits = Vec::new();
+    for (name, most) in ceilings {
+        let points = vec![((most / memory).max(low), most), (right, most)];
+        limits.push(Limit { name: format!("{name}: {}", rate(most)), points, named_at_start: false });
+    }
     if is_shown(memory) {
         let end = if highest > 0.0 { highest / memory } else { high };
         limits.push(Limit {
@@ -52,10 +56,6 @@ fn roofline(device: &Seen<'_>) -> String {
             points: vec![(low, low * memory), (end.max(low), end.max(low) * memory)],
             named_at_start: true,
         });
-    }
-    for (name, most) in ceilings {
-        let points = vec![((most / memory).max(low), most), (right, most)];
-        limits.push(Limit { name: format!("{name}: {}", rate(most)), points, named_at_start: false });
     }
     let heights = series.iter().flat_map(|series| &series.points).map(|point| point.y);
     let y = Quantity::Flops.axis(heights.chain([highest]));

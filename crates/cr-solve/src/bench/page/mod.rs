@@ -75,7 +75,7 @@ fn seen(joined: &Joined) -> Vec<Seen<'_>> {
     for (name, machine) in names.iter_mut().zip(machines) {
         if let Some(machine) = machine.as_ref().filter(|machine| !machine.name.is_empty() && shared[name] > 1)
         {
-            *name += &format!(" of {}", machine.name);
+            *name += &format!(", {}", machine.name);
         }
     }
     let shared = count(&names);
@@ -172,18 +172,15 @@ fn ceilings(devices: &[Seen<'_>]) -> String {
     html + "</table>\n</section>\n"
 }
 
-/// A table for each benchmark; that of latencies is open, as there is no plot of it.
+/// A table for each benchmark, folded up.
 fn tables(rows: &[&Row]) -> String {
     let groups = groups(rows);
     let groups = groups.iter().map(|group| {
         let (header, lines, numeric) = Columns::of(group).cells(group);
-        let open = if group[0].text("part") == Some("latency") { " open=\"open\"" } else { "" };
         let title = escaped(&title(group[0]));
-        format!(
-            "<details{open}><summary>{title}: {} rows</summary>\n{}</details>\n",
-            group.len(),
-            table(&header, &lines, &numeric)
-        )
+        let rows = if group.len() == 1 { "1 row".to_owned() } else { format!("{} rows", group.len()) };
+        let table = table(&header, &lines, &numeric);
+        format!("<details><summary>{title}: {rows}</summary>\n{table}</details>\n")
     });
     groups.collect()
 }

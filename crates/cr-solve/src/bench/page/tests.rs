@@ -206,7 +206,7 @@ fn devices_with_one_name_are_told_apart() {
         seen(&joined).into_iter().map(|device| device.name).collect::<Vec<_>>()
     };
     assert_eq!(names(&[run("one", "a", 1.0), run("two", "b", 1.0)]), ["0.0 a", "0.0 b"]);
-    assert_eq!(names(&[run("one", "a", 1.0), run("two", "a", 1.0)]), ["0.0 a of one", "0.0 a of two"]);
+    assert_eq!(names(&[run("one", "a", 1.0), run("two", "a", 1.0)]), ["0.0 a, one", "0.0 a, two"]);
     let mut twice = run("", "a", 1.0);
     twice.devices.push(twice.devices[0].clone());
     assert_eq!(names(&[twice]), ["0.0 a, 1", "0.0 a, 2"]);
