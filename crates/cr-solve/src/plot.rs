@@ -56,10 +56,14 @@ pub struct Marks {
     pub true_residual: Option<f64>,
 }
 
-const SIZE: (u32, u32) = (800, 560);
-const TEXT: (&str, u32) = ("sans-serif", 16);
-const HEADING: (&str, u32) = ("sans-serif", 20);
-const NOTE: (&str, u32) = ("sans-serif", 13);
+/// Half as wide as a page, so that text can still be read where a plot is 400 pixels wide.
+const SIZE: (u32, u32) = (600, 560);
+const TEXT: (&str, u32) = ("sans-serif", 21);
+const HEADING: (&str, u32) = ("sans-serif", 22);
+/// Of a row of text.
+const ROW: i32 = 24;
+/// Letters of a title that fit in a row.
+const MOST_LETTERS: usize = 56;
 /// Colours that stay apart for colour-blind eyes and in grey (M. Okabe and K. Ito, 2008).
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -86,52 +90,52 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
         return Err(PlotError::NothingToShow { title: title.to_owned() });
     };
     draw(path, title, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .caption(title, HEADING)
+        let area = &titled(area, title)?;
+        // Above the plot: a curve may be anywhere within it.
+        let rows = lines.len() + usize::from(tolerance.is_some()) + usize::from(true_residual.is_some());
+        let (legend, area) = area.split_vertically(ROW * rows as i32);
+        let mut rows = (0..).map(|row| ROW * row + ROW / 2);
+        let mut named = |name: &str| {
+            let y = rows.next().unwrap_or_default();
+            let style = TextStyle::from(TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+            legend.draw(&Text::new(name.to_owned(), (56, y), style)).map(|()| y)
+        };
+        let (left, right) = (0f64.min(iterations.0), iterations.1.max(1.0));
+        let mut chart = ChartBuilder::on(&area)
             .margin(16)
-            .x_label_area_size(48)
-            .y_label_area_size(72)
-            .build_cartesian_2d(0f64.min(iterations.0)..iterations.1.max(1.0), Decades::covering(decades))?;
+            .x_label_area_size(54)
+            .y_label_area_size(92)
+            .build_cartesian_2d(left..right, Decades::covering(decades))?;
         chart
             .configure_mesh()
             .x_desc("iteration")
             .y_desc("relative residual ‖r‖ / ‖b‖")
+            .x_labels(6)
             .x_label_formatter(&|x| format!("{x:.0}"))
             .y_max_light_lines(1)
             .x_max_light_lines(1)
             .label_style(TEXT)
             .draw()?;
         for (k, (name, points)) in lines.iter().enumerate() {
-            let colour = COLOURS[k % COLOURS.len()];
-            chart
-                .draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?
-                .label(*name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
+            let style = COLOURS[k % COLOURS.len()].stroke_width(2);
+            chart.draw_series(LineSeries::new(points.iter().copied(), style))?;
+            let y = named(name)?;
+            legend.draw(&PathElement::new([(16, y), (44, y)], style))?;
         }
         if let Some(level) = tolerance {
-            let line = [(0f64.min(iterations.0), level), (iterations.1.max(1.0), level)];
-            chart
-                .draw_series(DashedLineSeries::new(line, 6, 4, BLACK.mix(0.6).stroke_width(1)))?
-                .label("tolerance")
-                .legend(|(x, y)| {
-                    let dash = |from, to| PathElement::new([(x + from, y), (x + to, y)], BLACK.mix(0.6));
-                    EmptyElement::at((0, 0)) + dash(0, 6) + dash(10, 16)
-                });
+            let style = BLACK.mix(0.6).stroke_width(1);
+            chart.draw_series(DashedLineSeries::new([(left, level), (right, level)], 6, 4, style))?;
+            let y = named("tolerance")?;
+            for from in [16, 26, 36] {
+                legend.draw(&PathElement::new([(from, y), (from + 6, y)], style))?;
+            }
         }
         if let Some(level) = true_residual {
-            let cross = |point| Cross::new(point, 6, COLOURS[1].stroke_width(2));
-            chart
-                .draw_series([cross((iterations.1, level))])?
-                .label("true residual of the solution")
-                .legend(move |(x, y)| Cross::new((x + 10, y), 5, COLOURS[1].stroke_width(2)));
+            let style = COLOURS[1].stroke_width(2);
+            chart.draw_series([Cross::new((iterations.1, level), 6, style)])?;
+            let y = named("true residual of the solution")?;
+            legend.draw(&Cross::new((30, y), 6, style))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.4))
-            .label_font(TEXT)
-            .draw()?;
         Ok(())
     })
 }
@@ -151,17 +155,21 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
     };
     let separations = -0.5..values.len().max(effective_mass.len()) as f64 - 0.5;
     draw(path, title, |area| {
-        let area = area.titled(title, HEADING)?;
-        let (upper, lower) = area.split_vertically((SIZE.1 - 40) * 3 / 5);
+        let area = titled(area, title)?;
+        let missing = without_mass(effective_mass);
+        let (_, height) = area.dim_in_pixel();
+        let note = if missing.is_some() { ROW } else { 0 };
+        let (area, foot) = area.split_vertically(height as i32 - note);
+        let (upper, lower) = area.split_vertically((height as i32 - note) * 11 / 20);
 
         let mut chart = ChartBuilder::on(&upper)
             .margin(12)
-            .x_label_area_size(24)
-            .y_label_area_size(80)
+            .x_label_area_size(30)
+            .y_label_area_size(86)
             .build_cartesian_2d(separations.clone(), Decades::covering(decades))?;
         chart
             .configure_mesh()
-            .x_labels(values.len().clamp(2, 20))
+            .x_labels(values.len().clamp(2, 12))
             .x_label_formatter(&|n| format!("{n:.0}"))
             .y_desc("pion correlator C(n)")
             .y_max_light_lines(1)
@@ -175,12 +183,12 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
         let room = 0.1 * (high - low).max(0.1 * high.abs()).max(1e-3);
         let mut chart = ChartBuilder::on(&lower)
             .margin(12)
-            .x_label_area_size(48)
-            .y_label_area_size(80)
+            .x_label_area_size(54)
+            .y_label_area_size(86)
             .build_cartesian_2d(separations, low - room..high + room)?;
         chart
             .configure_mesh()
-            .x_labels(values.len().clamp(2, 20))
+            .x_labels(values.len().clamp(2, 12))
             .x_label_formatter(&|n| format!("{n:.0}"))
             .x_desc("separation n (lattice spacings)")
             .y_desc("effective mass a·m(n)")
@@ -190,14 +198,35 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
             .label_style(TEXT)
             .draw()?;
         chart.draw_series(masses.iter().map(|&point| Circle::new(point, 4, COLOURS[1].filled())))?;
-        if let Some(text) = without_mass(effective_mass) {
-            // In the row of the axis label, where no point is.
-            let (width, height) = lower.dim_in_pixel();
-            let style = TextStyle::from(NOTE).pos(Pos::new(HPos::Right, VPos::Top));
-            lower.draw(&Text::new(text, (width as i32 - 16, height as i32 - 30), style))?;
+        if let Some(text) = missing {
+            let style = TextStyle::from(TEXT).pos(Pos::new(HPos::Right, VPos::Center));
+            foot.draw(&Text::new(text, (SIZE.0 as i32 - 16, ROW / 2 - 4), style))?;
         }
         Ok(())
     })
+}
+
+/// What is left below the title, which is broken after commas if it is long.
+fn titled<'a>(area: &Area<'a>, title: &str) -> Result<Area<'a>, Box<dyn Error + Send + Sync>> {
+    let rows = rows_of(title);
+    let (head, rest) = area.split_vertically(ROW * rows.len() as i32 + 12);
+    for (row, text) in (0..).zip(rows) {
+        let style = TextStyle::from(HEADING).pos(Pos::new(HPos::Center, VPos::Center));
+        head.draw(&Text::new(text, (SIZE.0 as i32 / 2, ROW * row + ROW / 2 + 8), style))?;
+    }
+    Ok(rest)
+}
+
+fn rows_of(title: &str) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for part in title.split_inclusive(", ") {
+        let letters = part.trim_end().chars().count();
+        match rows.last_mut() {
+            Some(row) if row.chars().count() + letters <= MOST_LETTERS => row.push_str(part),
+            _ => rows.push(part.to_owned()),
+        }
+    }
+    rows.iter().map(|row| row.trim_end().to_owned()).collect()
 }
 
 /// Where there is no effective mass, in words.
@@ -410,6 +439,38 @@ mod tests {
         let short = short_name(Path::new(&long));
         assert_eq!(short.chars().count(), 39);
         assert!(short.starts_with("aaaa") && short.contains('…') && short.ends_with("bbbb.ildg"), "{short}");
+    }
+
+    #[test]
+    fn long_titles_are_broken_after_commas() {
+        assert_eq!(rows_of("b6.0.ildg, κ = 0.15, 8x8x8x16"), ["b6.0.ildg, κ = 0.15, 8x8x8x16"]);
+        let name = "a".repeat(40);
+        let title = format!("{name}, κ = 0.12345678901234567, 48x48x48x96");
+        assert_eq!(rows_of(&title), [format!("{name},"), "κ = 0.12345678901234567, 48x48x48x96".to_owned()]);
+        assert_eq!(rows_of(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn text_is_readable_in_a_plot_of_400_pixels() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plot.svg");
+        let series = [Series { name: "cg".into(), points: residuals(0.1, 90) }];
+        let marks = Marks { tolerance: Some(1e-3), true_residual: Some(1e-4) };
+        let title = format!("{}, κ = 0.12345678901234567, 4x4x4x8", "a".repeat(40));
+        for correlated in [false, true] {
+            match correlated {
+                false => residual_history(&path, &title, &series, marks).unwrap(),
+                true => correlator(&path, &title, &[1.0, 0.5, 0.3], &[f64::NAN, 0.4, 0.3]).unwrap(),
+            }
+            let svg = std::fs::read_to_string(&path).unwrap();
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
+            assert!(texts.len() > 10);
+            for text in texts {
+                let size: f64 = text.attribute("font-size").unwrap().trim_end_matches("px").parse().unwrap();
+                assert!(size * 400.0 / f64::from(SIZE.0) >= 11.0, "{text:?}");
+            }
+        }
     }
 
     #[test]
