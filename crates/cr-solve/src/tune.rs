@@ -335,7 +335,7 @@ fn table(outcome: &Outcome) -> String {
     wrap(&mut table);
     for row in &outcome.rows {
         table.add_row([
-            format!("{} {}", row.kernel, row.options),
+            format!("{} {}", row.kernel, short_options(&row.options)),
             row.extents.clone(),
             row.changes(),
             format!("{:.1}", row.microseconds),
@@ -350,7 +350,7 @@ fn table(outcome: &Outcome) -> String {
         None => "not kept".to_owned(),
     };
     format!(
-        "{}, driver {}: median time of a launch by the wall clock; {kept}\n{table}",
+        "{}, driver {}: median time of a launch by the wall clock\n{kept}\n{table}",
         outcome.device, outcome.driver
     )
 }
@@ -389,7 +389,7 @@ fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
 }
 
 fn list_of_device(entries: &[&Entry]) -> Table {
-    let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "date"]);
+    let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs"]);
     wrap(&mut table);
     for entry in entries {
         let of = &entry.identity;
@@ -399,7 +399,6 @@ fn list_of_device(entries: &[&Entry]) -> Table {
             short(&of.kernel, &entry.variant),
             micro(entry.microseconds),
             micro(entry.shipped_microseconds),
-            entry.date.clone(),
         ]);
     }
     align_right(&mut table, &[3, 4]);
@@ -449,6 +448,37 @@ impl<E: Error + Into<Failure>> From<RenewError<E>> for Failure {
         match error {
             RenewError::Kernel(error) => error.into(),
             RenewError::File(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_fit_into_a_terminal_whatever_is_kept() {
+        let entry = |kernel: &str, options: &str, variant: Value| -> Entry {
+            let identity = json!({
+                "device": "d".repeat(50), "driver": "580.159.04", "version": "0.1.0", "kernel": kernel,
+                "options": options, "extents": "m<=2^16 n<=2^16 k<=2^16", "variant": variant,
+                "microseconds": 1_234_567.8, "shipped_microseconds": 1_234_567.8, "gain": 1.0,
+                "variants_tried": 12, "date": "2026-11-25"
+            });
+            serde_json::from_value(identity).unwrap()
+        };
+        let everything = json!({
+            "work_group": 1024, "sources_per_item": 12, "share_links": true, "max_registers": 255,
+            "stream_links": true, "stream_output": true, "tile_z": 16, "boxes": true, "rounds": 16, "prefetch": 4
+        });
+        let options = "region=parity+shift precision=double links=18 sources=12 product=true";
+        let entries =
+            [entry("wilson", options, everything), entry("other", "a=b", json!({ "word": "w".repeat(300) }))];
+        let text = list_of_device(&entries.iter().collect::<Vec<_>>()).to_string();
+        assert!(text.contains("wilson parity+shift") && text.contains("prefetch 4"), "{text}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= MOST_COLUMNS.into(), "{line}");
         }
     }
 }
