@@ -56,6 +56,7 @@ pub mod io;
 mod kept_file;
 pub mod observables;
 pub mod operator;
+pub mod philox;
 pub mod scalar;
 pub mod solve;
 pub mod sync;

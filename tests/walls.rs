@@ -14,6 +14,7 @@ const CRATES: [&str; 3] = ["src", "solvers/src", "crates/cr-solve/src"];
 const FLOORS: [&[&str]; 10] = [
     &[
         "kept_file",
+        "philox",
         "scalar",
         "sync",
         "temporary",
@@ -21,9 +22,9 @@ const FLOORS: [&[&str]; 10] = [
         "geometry/boundary.rs",
         "geometry/dims.rs",
     ],
-    &["host"],
     &["device"],
     &["tuning"],
+    &["host"],
     &["blas", "geometry"],
     &["field"],
     &["io", "observables"],

@@ -4,7 +4,7 @@ use super::error::Result;
 use super::handle::Device;
 use super::info::DeviceKind;
 use super::streams::{StreamArrays, StreamKernels};
-use crate::host::{PeriodicNumbers, Stream};
+use super::twin::{PeriodicNumbers, Stream};
 use std::time::{Duration, Instant};
 
 /// How long to measure, after the first launch.

@@ -1,7 +1,7 @@
 //! What can go wrong between here and a device.
 
 use super::discovery::Absence;
-use crate::host::NoRoom;
+use super::room::NoRoom;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;
 

@@ -5,7 +5,7 @@ use super::event::{Event, wait_list};
 use super::handle::{Core, Noted};
 use super::info::DeviceKind;
 use super::recorder::Queue;
-use crate::host::expect_room;
+use super::room::expect_room;
 use opencl3::command_queue::{
     CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_marker_with_wait_list,
     enqueue_read_buffer, enqueue_write_buffer,

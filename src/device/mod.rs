@@ -55,11 +55,13 @@ mod program;
 mod recorder;
 mod reduction;
 mod remark;
+mod room;
 mod scratch;
 mod selector;
 mod streams;
 mod team;
 mod tuning_options;
+mod twin;
 
 pub use access::{AccessKernels, GatherList};
 pub use argument::{Argument, ArgumentList, Parameter};
@@ -86,10 +88,12 @@ pub use program::Program;
 pub use recorder::{DeviceRecord, Queue, RecordedCommand, RecordedSpan, Recorder};
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 pub use remark::Remark;
+pub use room::{NoRoom, available_memory, expect_room, reserve};
 pub use scratch::Scratch;
 pub use selector::Selector;
 pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
 pub use team::Team;
 pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};
+pub use twin::{PeriodicNumbers, Stream, random_places};
 
 pub(crate) use buffer::{check_device, check_length};

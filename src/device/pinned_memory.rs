@@ -5,7 +5,7 @@ use super::handle::Core;
 use super::mapped::map;
 use super::pool::Pool;
 use super::recorder::Queue;
-use crate::host::expect_room;
+use super::room::expect_room;
 use opencl3::memory::{
     Buffer as RawBuffer, CL_MAP_READ, CL_MAP_WRITE, CL_MEM_ALLOC_HOST_PTR, CL_MEM_READ_WRITE, ClMem,
 };

@@ -9,7 +9,7 @@ use super::info::{DeviceInfo, DeviceKind};
 use super::kernel::{Kernel, Range};
 use super::kernel_key::{KernelFamily, KernelKey};
 use super::reduction::{REDUCTION_SOURCE, Reduction};
-use crate::host::{PeriodicNumbers, Stream};
+use super::twin::{PeriodicNumbers, Stream};
 use crate::scalar::Real;
 use bytemuck::Pod;
 use std::marker::PhantomData;

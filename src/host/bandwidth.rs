@@ -1,6 +1,6 @@
 //! How fast the host reads and writes its memory.
 
-use super::streams::Stream;
+use crate::device::Stream;
 use crate::scalar::Real;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};

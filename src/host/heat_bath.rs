@@ -18,11 +18,11 @@
 use super::configuration::{GaugeConfiguration, Links};
 use super::gauge_observables::plaquette;
 use super::matrix3::Matrix3;
-use super::memory::reserve;
-use super::philox::Philox;
 use super::random;
 use super::su2::{Quaternion, SUBGROUPS};
+use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
+use crate::philox::Philox;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 

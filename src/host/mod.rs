@@ -16,8 +16,6 @@ pub mod level1;
 pub mod level2;
 mod link_field;
 mod matrix3;
-mod memory;
-pub mod philox;
 mod projection;
 pub mod random;
 mod reconstruction;
@@ -25,9 +23,10 @@ mod safe_squares;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
-pub mod streams;
 mod su2;
 
+pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
+pub use crate::philox::{self, Philox};
 pub use bandwidth::{stream, triad_bandwidth};
 pub use chiral_number::ChiralNumber;
 pub use configuration::{GaugeConfiguration, Links};
@@ -35,11 +34,13 @@ pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyako
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
-pub use memory::{NoRoom, available_memory, expect_room, reserve};
-pub use philox::Philox;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
 pub use safe_squares::SafeSquares;
 pub use spinor::Spinor;
 pub use stencil::{StencilForm, hop, hop_even_odd, stencil};
-pub use streams::{PeriodicNumbers, Stream};
+
+/// The twins of the bandwidth kernels, and the numbers that these run on.
+pub mod streams {
+    pub use crate::device::{PeriodicNumbers, Stream, random_places};
+}

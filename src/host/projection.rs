@@ -2,7 +2,7 @@
 
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
-use super::memory::reserve;
+use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
 use num_complex::Complex64;
 use rayon::prelude::*;

@@ -6,9 +6,9 @@
 
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
-use super::philox::Philox;
 use super::spinor::Spinor;
 use crate::geometry::{Dims, NDIM};
+use crate::philox::Philox;
 use rayon::prelude::*;
 
 /// Which numbers of a seed are spent on what. The Monte Carlo updates own the upper half of the streams.

@@ -158,8 +158,8 @@ fn point<T: Real, const N: usize, const M: usize>(v: [T; N]) -> [T; M] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::philox::Philox;
     use crate::host::random::random_su3;
+    use crate::philox::Philox;
     use crate::scalar::{Half, Storage};
 
     /// After a round trip through memory.

@@ -1,7 +1,7 @@
 //! SU(2) inside SU(3): the group in which the Monte Carlo updates act, one subgroup after the other.
 
 use super::matrix3::Matrix3;
-use super::philox::Philox;
+use crate::philox::Philox;
 use num_complex::Complex;
 use std::f64::consts::TAU;
 

@@ -1,6 +1,6 @@
 //! The twins of the bandwidth kernels (`cl/streams.cl`, `cl/access.cl`), and the numbers that these run on.
 
-use super::philox::Philox;
+use crate::philox::Philox;
 use crate::scalar::Real;
 use rayon::prelude::*;
 use serde::Serialize;
