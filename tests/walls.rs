@@ -50,10 +50,6 @@ fn known_circles() -> BTreeMap<&'static str, BTreeSet<Vec<String>>> {
                 "blas/error.rs blas/matrix.rs",
                 "blas/gemm/narrow.rs blas/gemm/tuning.rs",
                 "blas/split/mod.rs blas/split/worker.rs",
-                "device/argument.rs device/buffer.rs device/counters.rs device/event.rs \
-                 device/handle.rs device/kernel.rs device/mapped.rs device/memory.rs \
-                 device/number.rs device/pending.rs device/pinned_memory.rs device/probe.rs \
-                 device/program.rs device/reduction.rs device/scratch.rs",
                 "io/ildg.rs io/milc.rs io/nersc.rs io/propagators.rs io/read.rs io/text.rs \
                  io/universal.rs io/write.rs",
                 "tuning/mod.rs tuning/store.rs",

@@ -1,11 +1,12 @@
 //! Arguments of kernels: what a kernel declares, and what a launch gives.
 
-use super::buffer::{Buffer, BufferView, BufferViewMut};
-use super::memory::Memory;
+use super::core::Core;
 use bytemuck::Pod;
 use num_complex::Complex;
+use opencl3::memory::Buffer as RawBuffer;
 use std::any::TypeId;
 use std::fmt;
+use std::sync::Arc;
 
 /// Largest value that can be passed by value: a `double4`.
 const MAX_VALUE_BYTES: usize = 32;
@@ -176,7 +177,7 @@ pub struct Argument<'a> {
 
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
-    Memory { memory: &'a Memory, offset: usize, whole: bool, writable: bool },
+    Memory { core: &'a Arc<Core>, raw: &'a RawBuffer<u8>, offset: usize, whole: bool, writable: bool },
     Bytes([u8; MAX_VALUE_BYTES]),
     Local { bytes: usize },
 }
@@ -202,9 +203,15 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Local { bytes: len.saturating_mul(size_of::<T>()) })
     }
 
-    /// Memory that the kernel may write, of elements of type `T`, from its start.
-    pub(super) fn memory<T: 'static>(memory: &'a Memory) -> Self {
-        Self::new::<T>(Value::Memory { memory, offset: 0, whole: true, writable: true })
+    /// Memory of the device of `core`: elements of type `T`, from number `offset` on.
+    pub(super) fn memory<T: 'static>(
+        core: &'a Arc<Core>,
+        raw: &'a RawBuffer<u8>,
+        offset: usize,
+        whole: bool,
+        writable: bool,
+    ) -> Self {
+        Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
     }
 
     /// Whether it begins at a multiple of so many bytes, a power of two up to 128. A number always does.
@@ -243,41 +250,6 @@ impl fmt::Display for Argument<'_> {
             Value::Bytes(_) => write!(f, "value of {ctype}"),
             Value::Local { bytes } => write!(f, "{bytes} bytes of local memory of {ctype}"),
         }
-    }
-}
-
-impl<'a, T: Pod> From<BufferView<'a, T>> for Argument<'a> {
-    fn from(view: BufferView<'a, T>) -> Self {
-        let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory { memory, offset, whole, writable: false })
-    }
-}
-
-impl<'a, T: Pod> From<&'a Buffer<T>> for Argument<'a> {
-    fn from(buffer: &'a Buffer<T>) -> Self {
-        buffer.view().into()
-    }
-}
-
-impl<'a, T: Pod> From<&'a mut BufferViewMut<'_, T>> for Argument<'a> {
-    fn from(view: &'a mut BufferViewMut<'_, T>) -> Self {
-        let view = view.as_view();
-        let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory { memory, offset, whole, writable: true })
-    }
-}
-
-impl<'a, T: Pod> From<BufferViewMut<'a, T>> for Argument<'a> {
-    fn from(view: BufferViewMut<'a, T>) -> Self {
-        let view = BufferView::from(view);
-        let (memory, offset, whole) = (view.memory(), view.offset(), view.is_whole());
-        Self::new::<T>(Value::Memory { memory, offset, whole, writable: true })
-    }
-}
-
-impl<'a, T: Pod> From<&'a mut Buffer<T>> for Argument<'a> {
-    fn from(buffer: &'a mut Buffer<T>) -> Self {
-        buffer.view_mut().into()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Typed memory of a device.
 
+use super::argument::Argument;
 use super::error::{DeviceError, Result};
 use super::handle::Device;
 use super::memory::{Blocking, Memory};
@@ -400,6 +401,38 @@ impl<'a, T: Pod> From<&'a mut Buffer<T>> for BufferViewMut<'a, T> {
 impl<'a, T: Pod> From<BufferViewMut<'a, T>> for BufferView<'a, T> {
     fn from(view: BufferViewMut<'a, T>) -> Self {
         view.view
+    }
+}
+
+impl<'a, T: Pod> From<BufferView<'a, T>> for Argument<'a> {
+    fn from(view: BufferView<'a, T>) -> Self {
+        view.memory().part::<T>(view.offset(), view.is_whole(), false)
+    }
+}
+
+impl<'a, T: Pod> From<&'a Buffer<T>> for Argument<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        buffer.view().into()
+    }
+}
+
+impl<'a, T: Pod> From<&'a mut BufferViewMut<'_, T>> for Argument<'a> {
+    fn from(view: &'a mut BufferViewMut<'_, T>) -> Self {
+        let view = view.as_view();
+        view.memory().part::<T>(view.offset(), view.is_whole(), true)
+    }
+}
+
+impl<'a, T: Pod> From<BufferViewMut<'a, T>> for Argument<'a> {
+    fn from(view: BufferViewMut<'a, T>) -> Self {
+        let view = BufferView::from(view);
+        view.memory().part::<T>(view.offset(), view.is_whole(), true)
+    }
+}
+
+impl<'a, T: Pod> From<&'a mut Buffer<T>> for Argument<'a> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        buffer.view_mut().into()
     }
 }
 

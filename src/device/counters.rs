@@ -8,7 +8,8 @@ use super::pool::Pool;
 use std::fmt;
 
 /// The counters of a device that no launch is being enqueued with: all zero between launches.
-pub(super) type CounterPool = Pool<Memory>;
+#[derive(Default)]
+struct CounterPool(Pool<Memory>);
 
 /// Counters for which memory is made, unless more are asked for.
 const LEAST: usize = 1024;
@@ -30,7 +31,7 @@ impl Device {
     /// [`DeviceError::AllocationTooLarge`](super::DeviceError::AllocationTooLarge),
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn counters(&self, len: usize) -> Result<Counters> {
-        let memory = match self.counter_pool().take(len.saturating_mul(size_of::<u32>())) {
+        let memory = match self.kept::<CounterPool>().0.take(len.saturating_mul(size_of::<u32>())) {
             Some(memory) => memory,
             None => {
                 let len = len.max(LEAST);
@@ -45,14 +46,14 @@ impl Counters {
     /// For a kernel that counts with them: a whole buffer.
     pub fn argument(&mut self) -> Argument<'_> {
         let (memory, _) = self.memory.as_ref().expect("the memory is there until `self` is dropped");
-        Argument::memory::<u32>(memory)
+        memory.argument::<u32>()
     }
 }
 
 impl Drop for Counters {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = self.memory.take() {
-            self.device.counter_pool().give_back(memory, bytes, usize::MAX);
+            self.device.kept::<CounterPool>().0.give_back(memory, bytes, usize::MAX);
         }
     }
 }

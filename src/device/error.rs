@@ -1,6 +1,6 @@
 //! What can go wrong between here and a device.
 
-use super::discovery::Absence;
+use super::absence::Absence;
 use super::room::NoRoom;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;

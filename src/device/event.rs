@@ -1,12 +1,43 @@
 //! When a command is done, and how long it took.
 
+use super::core::{Core, Profiling};
 use super::error::Result;
-use super::handle::{Core, Profiling};
+use super::recorder::Queue;
 use opencl3::error_codes::ClError;
 use opencl3::event::{Event as RawEvent, cl_event};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What a recorder is told of a command.
+pub(super) struct Noted<'a> {
+    pub name: &'a str,
+    pub queue: Queue,
+    pub bytes: usize,
+    /// Whether the host waits for it.
+    pub waits: bool,
+}
+
+impl Core {
+    /// Enqueues a command by the OpenCL function `call`, and writes it down if anybody does.
+    pub fn enqueue(
+        self: &Arc<Self>,
+        call: &'static str,
+        noted: Noted<'_>,
+        enqueue: impl FnOnce() -> Result<cl_event, i32>,
+    ) -> Result<Event> {
+        let called = self.recorder.as_ref().map(|recorder| recorder.now());
+        let raw = enqueue().map_err(self.failed_with(call))?;
+        if let (Some(recorder), Some(called)) = (&self.recorder, called) {
+            let Noted { name, queue, bytes, waits } = noted;
+            recorder.command(name, queue, bytes, called, waits, raw);
+            if waits {
+                recorder.wait(name, called);
+            }
+        }
+        Ok(Event::new(raw, self))
+    }
+}
 
 /// One enqueued command of a device. Clones are the same command.
 #[derive(Clone)]

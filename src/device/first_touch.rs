@@ -3,7 +3,7 @@
 
 use super::error::Result;
 use super::info::DeviceKind;
-use super::mapped::Mapping;
+use super::mapping::Mapping;
 use super::memory::Memory;
 use super::recorder::Queue;
 use opencl3::memory::CL_MAP_WRITE_INVALIDATE_REGION;

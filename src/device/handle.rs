@@ -1,159 +1,27 @@
 //! A device that is open: its context, its two queues, its programs.
 
 use super::binary_cache::BinaryCache;
-use super::cache_mode::CacheMode;
 use super::compilation::Compilation;
-use super::compiling::CompileClock;
-use super::counters::CounterPool;
+use super::core::{Core, Profiling};
 use super::discovery::{DeviceIndex, FoundDevice};
 use super::error::{DeviceError, Result};
 use super::event::{Event, wait_list};
 use super::info::DeviceInfo;
 use super::kernel_key::KernelKey;
 use super::matrix_units::MatrixOperation;
-use super::number::NumberPool;
-use super::pinned_memory::PinnedPool;
+use super::options::DeviceOptions;
 use super::place::Place;
 use super::probe;
 use super::program::Program;
-use super::recorder::{DeviceRecorder, Queue, Recorder};
-use super::reduction::WorkspacePool;
-use super::scratch::ScratchPool;
-use super::tuning_options::{SearchObserver, TuningMode};
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
-use opencl3::device::Device as RawDevice;
-use opencl3::error_codes::ClError;
-use opencl3::event::cl_event;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-
-/// Whether the queues of a device record when each command ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Profiling {
-    /// No: launches are cheapest.
-    #[default]
-    Off,
-    /// Yes: [`Event::duration`](super::Event::duration) answers, and every launch costs some microseconds more.
-    On,
-}
-
-/// How to open a device.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct DeviceOptions {
-    /// Whether commands are timed.
-    pub profiling: Profiling,
-    /// Where compiled programs and tuned kernel variants are kept between runs.
-    pub cache: CacheMode,
-    /// Which variant of a kernel is used where none is asked for.
-    pub tuning: TuningMode,
-    /// Time that all searches on first use may take together; where it is used up, shipped variants are used. Default `None`: each has its
-    /// own [`BUDGET`](crate::tuning::BUDGET).
-    pub search_time: Option<Duration>,
-    /// Who is told of a search for the fastest variant.
-    pub observer: SearchObserver,
-    /// Who writes down what the device does; nobody by default. One that does turns profiling on.
-    pub recorder: Recorder,
-    /// Who counts the time that compilers take; all devices of a team count together.
-    pub compiling: CompileClock,
-}
-
-/// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
-/// never the caches above it, so that a cached object cannot keep its own cache alive.
-pub(super) struct Core {
-    pub index: DeviceIndex,
-    pub info: DeviceInfo,
-    pub label: String,
-    pub raw: RawDevice,
-    pub context: Context,
-    pub compute: CommandQueue,
-    pub copy: CommandQueue,
-    pub profiling: Profiling,
-    pub recorder: Option<Arc<DeviceRecorder>>,
-    pub compiling: CompileClock,
-    /// Where programs of devices that are open at the same time have to differ, see [`DeviceInfo::confuses_kernels`].
-    pub place: Option<Place>,
-}
-
-impl Drop for Core {
-    fn drop(&mut self) {
-        if self.place.is_some() {
-            // The next device at this place must find none of these kernels under way. A failure has nobody to be told any more.
-            let _ = self.compute.finish();
-        }
-    }
-}
-
-/// What a recorder is told of a command.
-pub(super) struct Noted<'a> {
-    pub name: &'a str,
-    pub queue: Queue,
-    pub bytes: usize,
-    /// Whether the host waits for it.
-    pub waits: bool,
-}
-
-impl Core {
-    /// Enqueues a command by the OpenCL function `call`, and writes it down if anybody does.
-    pub fn enqueue(
-        self: &Arc<Self>,
-        call: &'static str,
-        noted: Noted<'_>,
-        enqueue: impl FnOnce() -> Result<cl_event, i32>,
-    ) -> Result<Event> {
-        let called = self.recorder.as_ref().map(|recorder| recorder.now());
-        let raw = enqueue().map_err(self.failed_with(call))?;
-        if let (Some(recorder), Some(called)) = (&self.recorder, called) {
-            let Noted { name, queue, bytes, waits } = noted;
-            recorder.command(name, queue, bytes, called, waits, raw);
-            if waits {
-                recorder.wait(name, called);
-            }
-        }
-        Ok(Event::new(raw, self))
-    }
-
-    /// Waits by `wait`, and writes it down if anybody does.
-    pub fn wait<R>(&self, name: &str, wait: impl FnOnce() -> R) -> R {
-        let called = self.recorder.as_ref().map(|recorder| recorder.now());
-        let result = wait();
-        if let (Some(recorder), Some(called)) = (&self.recorder, called) {
-            recorder.wait(name, called);
-        }
-        result
-    }
-
-    /// For `map_err`: the failure of an OpenCL call on this device.
-    pub fn failed(&self, call: &'static str) -> impl FnOnce(ClError) -> DeviceError {
-        DeviceError::opencl(call, &self.label)
-    }
-
-    /// As [`Core::failed`], for the calls that give the bare status.
-    pub fn failed_with(&self, call: &'static str) -> impl FnOnce(i32) -> DeviceError {
-        let failed = self.failed(call);
-        move |code| failed(ClError(code))
-    }
-
-    pub fn queue(&self, queue: Queue) -> &CommandQueue {
-        match queue {
-            Queue::Compute => &self.compute,
-            Queue::Copy => &self.copy,
-        }
-    }
-
-    /// Hands everything enqueued so far to the device.
-    ///
-    /// A command may wait for an event of the other queue only once that queue has been flushed (OpenCL 1.2,
-    /// section 5.13); otherwise both can wait for ever.
-    pub fn flush(&self) -> Result<()> {
-        self.compute.flush().map_err(self.failed("clFlush"))?;
-        self.copy.flush().map_err(self.failed("clFlush"))
-    }
-}
 
 struct Inner {
     core: Arc<Core>,
@@ -163,11 +31,6 @@ struct Inner {
     compilation: Mutex<Compilation>,
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     inline_ptx: OnceLock<bool>,
-    workspaces: WorkspacePool,
-    numbers: NumberPool,
-    scratch: ScratchPool,
-    counters: CounterPool,
-    pinned: PinnedPool,
 }
 
 /// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
@@ -224,40 +87,11 @@ impl Device {
             compilation: Mutex::default(),
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),
-            workspaces: WorkspacePool::default(),
-            numbers: NumberPool::default(),
-            scratch: ScratchPool::default(),
-            counters: CounterPool::default(),
-            pinned: PinnedPool::default(),
         })))
     }
 
     pub(super) fn core(&self) -> &Arc<Core> {
         &self.0.core
-    }
-
-    pub(super) fn binary_cache(&self) -> &BinaryCache {
-        &self.0.cache
-    }
-
-    pub(super) fn workspaces(&self) -> &WorkspacePool {
-        &self.0.workspaces
-    }
-
-    pub(super) fn numbers(&self) -> &NumberPool {
-        &self.0.numbers
-    }
-
-    pub(super) fn scratch_pool(&self) -> &ScratchPool {
-        &self.0.scratch
-    }
-
-    pub(super) fn counter_pool(&self) -> &CounterPool {
-        &self.0.counters
-    }
-
-    pub(super) fn pinned_pool(&self) -> &PinnedPool {
-        &self.0.pinned
     }
 
     /// The device's properties.
@@ -275,7 +109,7 @@ impl Device {
         &self.0.core.label
     }
 
-    /// Time that compilers have taken so far, on all devices that were opened with the same [`CompileClock`]: those of a team, for example.
+    /// Time that compilers have taken so far, on all devices that were opened with the same [`CompileClock`](super::CompileClock): those of a team, for example.
     pub fn compile_time(&self) -> Duration {
         self.0.core.compiling.time()
     }
@@ -354,8 +188,10 @@ impl Device {
             return Ok(Arc::clone(program));
         }
         // Built outside the lock: another thread may do the same work, never wait for it.
-        let build = || Program::build(self, key);
-        let program = Arc::new(self.core().compiling.compile(&key.to_string(), build)?);
+        let build = || Program::build(self.core(), &self.0.cache, self.supports_inline_ptx(), key);
+        let (program, compilation) = self.core().compiling.compile(&key.to_string(), build)?;
+        *lock(&self.0.compilation) += compilation;
+        let program = Arc::new(program);
         Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
     }
 
@@ -372,10 +208,6 @@ impl Device {
     /// What it took to build the programs so far. Two readings tell what was built between them.
     pub fn compilation(&self) -> Compilation {
         *lock(&self.0.compilation)
-    }
-
-    pub(super) fn note_compilation(&self, more: Compilation) {
-        *lock(&self.0.compilation) += more;
     }
 
     /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:
@@ -399,6 +231,14 @@ impl Device {
             }
         };
         Ok(value.downcast().expect("values are stored under their own type"))
+    }
+
+    /// As [`attached`](Self::attached), for what begins with its default: memory that is kept for later, for example.
+    pub(super) fn kept<V: Default + Send + Sync + 'static>(&self) -> Arc<V> {
+        match self.attached(|_| Ok::<V, Infallible>(V::default())) {
+            Ok(kept) => kept,
+            Err(impossible) => match impossible {},
+        }
     }
 }
 

@@ -25,7 +25,7 @@ impl Memory {
 
     #[cfg(target_os = "linux")]
     fn advise(&self) -> Result<(), Box<dyn std::error::Error>> {
-        use super::mapped::Mapping;
+        use super::mapping::Mapping;
         use super::recorder::Queue;
         use opencl3::memory::CL_MAP_READ;
         use rustix::mm::{Advice, madvise};

@@ -1,9 +1,9 @@
 //! Kernels that know their own signature.
 
 use super::argument::{Argument, CType, Kind, Parameter, Value};
+use super::core::Core;
 use super::error::{DeviceError, Result};
-use super::event::{Event, wait_list};
-use super::handle::{Core, Noted};
+use super::event::{Event, Noted, wait_list};
 use super::recorder::Queue;
 use crate::sync::lock;
 use cl3::load_library;
@@ -15,6 +15,7 @@ use opencl3::kernel::{
     CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
     CL_KERNEL_ARG_TYPE_CONST, Kernel as RawKernel, set_kernel_arg,
 };
+use opencl3::memory::ClMem;
 use opencl3::program::Program as RawProgram;
 use opencl3::types::{cl_event, cl_mem, cl_uint};
 use std::collections::HashSet;
@@ -252,8 +253,8 @@ impl Kernel {
         let mut position = 0;
         for (parameter, argument) in self.parameters.iter().zip(arguments) {
             let result = match &argument.value {
-                Value::Memory { memory, offset, .. } => {
-                    let handle: cl_mem = memory.raw();
+                Value::Memory { raw: memory, offset, .. } => {
+                    let handle: cl_mem = memory.get();
                     // SAFETY: a buffer argument is a cl_mem: the declaration was checked to be a pointer to global
                     // memory here, and the buffer to be of this context. The launch retains it.
                     let mut set =
@@ -313,12 +314,12 @@ impl Kernel {
                     found: argument.to_string(),
                 });
             }
-            if let Value::Memory { memory, .. } = &argument.value
-                && !Arc::ptr_eq(memory.core(), &self.core)
+            if let Value::Memory { core, .. } = &argument.value
+                && !Arc::ptr_eq(core, &self.core)
             {
                 return Err(DeviceError::ForeignBuffer {
                     wanted: self.core.label.clone(),
-                    found: memory.core().label.clone(),
+                    found: core.label.clone(),
                 });
             }
         }

@@ -1,8 +1,9 @@
 //! Untyped memory of a device: what buffers and workspaces are made of.
 
+use super::argument::Argument;
+use super::core::Core;
 use super::error::{DeviceError, Result};
-use super::event::{Event, wait_list};
-use super::handle::{Core, Noted};
+use super::event::{Event, Noted, wait_list};
 use super::info::DeviceKind;
 use super::recorder::Queue;
 use super::room::expect_room;
@@ -104,6 +105,16 @@ impl Memory {
 
     pub fn raw(&self) -> cl_mem {
         self.raw.get()
+    }
+
+    /// For a kernel that may write it: elements of type `T`, from its start.
+    pub fn argument<T: 'static>(&self) -> Argument<'_> {
+        self.part::<T>(0, true, true)
+    }
+
+    /// For a kernel: elements of type `T`, from number `offset` on; whether they are all that there are, and whether it may write them.
+    pub fn part<T: 'static>(&self, offset: usize, whole: bool, writable: bool) -> Argument<'_> {
+        Argument::memory::<T>(&self.core, &self.raw, offset, whole, writable)
     }
 
     fn queue_of(&self, queue: &CommandQueue) -> Queue {

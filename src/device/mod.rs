@@ -20,6 +20,7 @@
 #![allow(unsafe_code)]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
+mod absence;
 mod access;
 mod argument;
 mod arithmetic;
@@ -31,6 +32,7 @@ mod cache_mode;
 mod caches;
 mod compilation;
 mod compiling;
+mod core;
 mod counters;
 mod discovery;
 mod error;
@@ -42,9 +44,11 @@ mod info;
 mod kernel;
 mod kernel_key;
 mod mapped;
+mod mapping;
 mod matrix_units;
 mod memory;
 mod number;
+mod options;
 mod pending;
 mod pinned;
 mod pinned_memory;
@@ -63,6 +67,7 @@ mod team;
 mod tuning_options;
 mod twin;
 
+pub use absence::Absence;
 pub use access::{AccessKernels, GatherList};
 pub use argument::{Argument, ArgumentList, Parameter};
 pub use arithmetic::{ArithmeticRate, arithmetic_rate};
@@ -72,16 +77,18 @@ pub use build::build_programs;
 pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
 pub use compilation::Compilation;
 pub use compiling::{CompileClock, CompileProgress};
+pub use core::Profiling;
 pub use counters::Counters;
-pub use discovery::{Absence, DeviceIndex, Discovery, FoundDevice, discover};
+pub use discovery::{DeviceIndex, Discovery, FoundDevice, discover};
 pub use error::{BuildFailure, DeviceError, Result};
 pub use event::Event;
-pub use handle::{Device, DeviceOptions, Profiling};
+pub use handle::Device;
 pub use info::{DeviceInfo, DeviceKind};
 pub use kernel::{Kernel, Range};
 pub use kernel_key::{KernelFamily, KernelKey};
 pub use matrix_units::MatrixOperation;
 pub use number::{NUMBER_SOURCE, Number, NumberMemory};
+pub use options::DeviceOptions;
 pub use pending::Pending;
 pub use pinned::PinnedBuffer;
 pub use program::Program;

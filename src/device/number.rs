@@ -25,7 +25,7 @@ const RATIOS: usize = 3;
 ///
 /// It holds no [`Device`], so that the device can keep it.
 #[derive(Default)]
-pub(super) struct NumberPool(Mutex<Option<Pool>>);
+struct NumberPool(Mutex<Option<Pool>>);
 
 struct Pool {
     memory: Arc<Memory>,
@@ -44,7 +44,8 @@ pub(super) struct Slot {
 
 impl Device {
     fn number_memory(&self) -> Result<Arc<Memory>> {
-        let mut pool = lock(&self.numbers().0);
+        let numbers = self.kept::<NumberPool>();
+        let mut pool = lock(&numbers.0);
         if let Some(pool) = &*pool {
             return Ok(Arc::clone(&pool.memory));
         }
@@ -61,7 +62,8 @@ impl Device {
     /// [`DeviceError::TooManySums`]; the errors of the first allocation.
     pub(super) fn slot(&self) -> Result<Slot> {
         let memory = self.number_memory()?;
-        let mut pool = lock(&self.numbers().0);
+        let numbers = self.kept::<NumberPool>();
+        let mut pool = lock(&numbers.0);
         let index = pool.as_mut().and_then(|pool| pool.free.pop());
         let index = index.ok_or_else(|| DeviceError::TooManySums {
             device: self.label().to_owned(),
@@ -74,7 +76,7 @@ impl Device {
 impl Slot {
     /// Where kernels write the sums: the memory of all slots, and which one is meant.
     pub fn arguments(&self) -> [Argument<'_>; 2] {
-        [Argument::memory::<f64>(&self.memory), Argument::value(u32::from(self.index))]
+        [self.memory.argument::<f64>(), Argument::value(u32::from(self.index))]
     }
 
     /// Writes the first sum, as if a launch had made it.
@@ -106,7 +108,7 @@ fn read(device: &Device, memory: &Memory, first: u16, sums: &mut [f64]) -> Resul
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(pool) = &mut *lock(&self.device.numbers().0) {
+        if let Some(pool) = &mut *lock(&self.device.kept::<NumberPool>().0) {
             pool.free.push(self.index);
         }
     }
@@ -290,7 +292,7 @@ impl Device {
 impl NumberMemory {
     /// The argument for [`Number::memory_parameter`].
     pub fn argument(&self) -> Argument<'_> {
-        Argument::memory::<f64>(&self.0)
+        self.0.argument::<f64>()
     }
 }
 

@@ -1,12 +1,13 @@
 //! Host memory that the device copies from and to at full speed.
 
 use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
+use super::core::Core;
 use super::error::{DeviceError, Result};
 use super::event::Event;
-use super::handle::{Core, Device};
+use super::handle::Device;
 use super::memory::Blocking;
 use super::pending::Pending;
-use super::pinned_memory::PinnedMemory;
+use super::pinned_memory::{PinnedMemory, PinnedPool};
 use bytemuck::Pod;
 use opencl3::command_queue::CommandQueue;
 use opencl3::error_codes::CL_MAP_FAILURE;
@@ -51,7 +52,7 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// As [`PinnedBuffer::zeroed`].
     pub fn kept(device: &Device, len: usize) -> Result<Self> {
-        let memory = match device.pinned_pool().take(len.saturating_mul(size_of::<T>())) {
+        let memory = match device.kept::<PinnedPool>().take(len.saturating_mul(size_of::<T>())) {
             Some((memory, _)) => memory,
             None => PinnedMemory::zeroed(device.core(), len, size_of::<T>())?,
         };
@@ -206,7 +207,7 @@ impl<T> Drop for PinnedBuffer<T> {
         if let Some(memory) = self.memory.take()
             && self.kept
         {
-            self.device.pinned_pool().keep(memory);
+            self.device.kept::<PinnedPool>().keep(memory);
         }
     }
 }

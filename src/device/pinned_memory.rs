@@ -1,8 +1,8 @@
 //! Untyped pinned memory: what pinned buffers are made of, and what a device keeps of it.
 
+use super::core::Core;
 use super::error::{DeviceError, Result};
-use super::handle::Core;
-use super::mapped::map;
+use super::mapping::map;
 use super::pool::Pool;
 use super::recorder::Queue;
 use super::room::expect_room;

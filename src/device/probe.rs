@@ -1,6 +1,6 @@
 //! Capabilities that no query tells: they are tried.
 
-use super::handle::Core;
+use super::core::Core;
 use opencl3::program::Program as RawProgram;
 
 /// Reads the lane number, which only NVIDIA's assembly has.

@@ -1,9 +1,10 @@
 //! Compiled programs.
 
 use super::argument::Parameter;
+use super::binary_cache::BinaryCache;
 use super::compilation::Compilation;
+use super::core::Core;
 use super::error::{BuildFailure, DeviceError, Result};
-use super::handle::{Core, Device};
 use super::kernel::{FirstLaunches, Kernel};
 use super::kernel_key::KernelKey;
 use super::place::Place;
@@ -22,21 +23,29 @@ pub struct Program {
 }
 
 impl Program {
-    /// Takes the binary from the cache, or else builds the source and caches the binary.
-    pub(super) fn build(device: &Device, key: &KernelKey) -> Result<Self> {
+    /// Takes the binary from the cache, or else builds the source and caches the binary. Says what it took.
+    pub(super) fn build(
+        core: &Arc<Core>,
+        cache: &BinaryCache,
+        inline_ptx: bool,
+        key: &KernelKey,
+    ) -> Result<(Self, Compilation)> {
         let begun = Instant::now();
-        let (program, loaded) = Self::load_or_compile(device, key)?;
+        let (program, loaded) = Self::load_or_compile(core, cache, inline_ptx, key)?;
         let (loaded, compiled) = (usize::from(loaded), usize::from(!loaded));
-        device.note_compilation(Compilation { compiled, loaded, time: begun.elapsed() });
-        Ok(program)
+        Ok((program, Compilation { compiled, loaded, time: begun.elapsed() }))
     }
 
     /// The program, and whether it was in the cache.
-    fn load_or_compile(device: &Device, key: &KernelKey) -> Result<(Self, bool)> {
-        let core = device.core();
+    fn load_or_compile(
+        core: &Arc<Core>,
+        cache: &BinaryCache,
+        inline_ptx: bool,
+        key: &KernelKey,
+    ) -> Result<(Self, bool)> {
         let source = key.source();
         let mut options = key.options()?;
-        if device.supports_inline_ptx() {
+        if inline_ptx {
             options.push_str(" -D INLINE_PTX=1");
         }
         // For the driver these are different kernels, then. The first device has the programs that all have elsewhere.
@@ -46,7 +55,7 @@ impl Program {
         let identity = identity(core, key, &options, &source);
         let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core), launched: Arc::default() };
 
-        if let Some(binary) = device.binary_cache().load(&identity) {
+        if let Some(binary) = cache.load(&identity) {
             match from_binary(core, &binary, &options) {
                 Ok(raw) => {
                     tracing::debug!("program {key}: binary from the cache");
@@ -61,12 +70,12 @@ impl Program {
         let begun = Instant::now();
         let program = program(from_source(core, key, &source, &options)?);
         tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
-        if !device.binary_cache().is_on() {
+        if !cache.is_on() {
             // Asking for the binary makes some drivers compile every kernel, needed or not.
             return Ok((program, false));
         }
         match program.raw.get_binaries() {
-            Ok(binaries) => binaries.iter().for_each(|b| device.binary_cache().store(&identity, b)),
+            Ok(binaries) => binaries.iter().for_each(|b| cache.store(&identity, b)),
             Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
         }
         Ok((program, false))

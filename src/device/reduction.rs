@@ -34,7 +34,7 @@ struct Workspace {
 
 /// The workspaces of a device that no launch is using.
 #[derive(Default)]
-pub(super) struct WorkspacePool(Mutex<Vec<Workspace>>);
+struct WorkspacePool(Mutex<Vec<Workspace>>);
 
 /// A workspace, taken from its device for one launch, and the place of its sums; dropping it gives both back.
 ///
@@ -56,7 +56,8 @@ impl Device {
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn reduction(&self, groups: usize) -> Result<Reduction> {
         let slot = self.slot()?;
-        let mut free = lock(&self.workspaces().0);
+        let workspaces = self.kept::<WorkspacePool>();
+        let mut free = lock(&workspaces.0);
         let fitting =
             free.iter().rposition(|w| w.groups >= groups).map(|position| free.swap_remove(position));
         drop(free);
@@ -104,12 +105,7 @@ impl Reduction {
     pub fn arguments(&mut self) -> [Argument<'_>; 4] {
         let workspace = self.workspace();
         let [results, slot] = self.slot().arguments();
-        [
-            Argument::memory::<u32>(&workspace.partials),
-            Argument::memory::<u32>(&workspace.counters),
-            results,
-            slot,
-        ]
+        [workspace.partials.argument::<u32>(), workspace.counters.argument::<u32>(), results, slot]
     }
 
     /// The device of the launch.
@@ -140,7 +136,7 @@ impl Reduction {
 impl Drop for Reduction {
     fn drop(&mut self) {
         if let Some(workspace) = self.workspace.take() {
-            lock(&self.device.workspaces().0).push(workspace);
+            lock(&self.device.kept::<WorkspacePool>().0).push(workspace);
         }
     }
 }

@@ -10,7 +10,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// The scratch memory of a device that no operation is being enqueued with.
-pub(super) type ScratchPool = Pool<Memory>;
+#[derive(Default)]
+struct ScratchPool(Pool<Memory>);
 
 /// Which part of a device's memory is kept for later at most: the rest belongs to buffers.
 const MOST_KEPT: u64 = 16;
@@ -35,7 +36,7 @@ impl Device {
     /// [`DeviceError::OpenCl`](super::DeviceError::OpenCl).
     pub fn scratch<T: Pod>(&self, len: usize) -> Result<Scratch<T>> {
         let wanted = len.saturating_mul(size_of::<T>());
-        let memory = match self.scratch_pool().take(wanted) {
+        let memory = match self.kept::<ScratchPool>().0.take(wanted) {
             Some(memory) => memory,
             None => (Memory::allocate(self.core(), len, size_of::<T>())?, wanted),
         };
@@ -46,12 +47,12 @@ impl Device {
 impl<T: Pod> Scratch<T> {
     /// For kernels that write it: a whole buffer.
     pub fn output(&mut self) -> Argument<'_> {
-        Argument::memory::<T>(self.memory())
+        self.memory().argument::<T>()
     }
 
     /// For kernels that read it: a whole buffer.
     pub fn input(&self) -> Argument<'_> {
-        Argument::memory::<T>(self.memory())
+        self.memory().argument::<T>()
     }
 }
 
@@ -65,7 +66,7 @@ impl<T> Drop for Scratch<T> {
     fn drop(&mut self) {
         if let Some((memory, bytes)) = self.memory.take() {
             let most = self.device.info().memory_bytes / MOST_KEPT;
-            self.device.scratch_pool().give_back(memory, bytes, most as usize);
+            self.device.kept::<ScratchPool>().0.give_back(memory, bytes, most as usize);
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The devices that work together.
 
+use super::absence::Absence;
 use super::compilation::Compilation;
-use super::discovery::{Absence, Discovery, FoundDevice, discover};
+use super::discovery::{Discovery, FoundDevice, discover};
 use super::error::{DeviceError, Result};
-use super::handle::{Device, DeviceOptions};
+use super::handle::Device;
 use super::info::DeviceKind;
+use super::options::DeviceOptions;
 use super::remark::{Remark, remarks_on};
 use super::selector::Selector;
 use std::sync::Arc;
