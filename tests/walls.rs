@@ -33,6 +33,19 @@ const FLOORS: [&[&str]; 10] = [
     &["lib"],
 ];
 
+/// The same of `src/device`.
+const DEVICE_FLOORS: [&[&str]; 9] = [
+    &["absence", "room"],
+    &["error"],
+    &["select"],
+    &["queue"],
+    &["kernel"],
+    &["open"],
+    &["memory"],
+    &["sums"],
+    &["measure"],
+];
+
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -69,22 +82,38 @@ fn files_import_each_other_in_no_circle_but_the_known_ones() {
     assert_eq!(found, known_circles(), "circles found, and those that are known");
 }
 
-#[test]
-fn imports_of_the_library_point_down_the_floors() {
+/// Imports between the modules of a folder of the library point down its floors.
+fn expect_floors(folder: &str, floors: &[&[&str]], least_imports: usize) {
     let floor = |path: &Path| {
         let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
-        let is_on = |name: &str| FLOORS.iter().position(|floor| floor.contains(&name));
+        let is_on = |name: &str| floors.iter().position(|floor| floor.contains(&name));
         let floor = is_on(path.to_str().unwrap()).or_else(|| is_on(&module));
-        (floor.unwrap_or_else(|| panic!("{module} is on no floor: name it in FLOORS")), module)
+        (floor.unwrap_or_else(|| panic!("{module} is on no floor: name it")), module)
     };
+    // The folder's own file only hands on.
+    let inside =
+        |path: &Path| Some(path.strip_prefix(folder).ok()?.to_owned()).filter(|path| path != "mod.rs");
     let graph = imports::graph(&repository().join("src"));
-    assert!(graph.values().map(BTreeSet::len).sum::<usize>() > 300, "imports are not found");
+    let mut imports = 0;
     for (file, targets) in &graph {
         for target in targets {
-            let ((from, module), (to, other)) = (floor(file), floor(target));
+            let (Some(from), Some(to)) = (inside(file), inside(target)) else { continue };
+            let ((from, module), (to, other)) = (floor(&from), floor(&to));
+            imports += 1;
             assert!(module == other || to < from, "{} imports {}", file.display(), target.display());
         }
     }
+    assert!(imports > least_imports, "imports are not found");
+}
+
+#[test]
+fn imports_of_the_library_point_down_the_floors() {
+    expect_floors("", &FLOORS, 300);
+}
+
+#[test]
+fn imports_within_device_point_down_its_floors() {
+    expect_floors("device", &DEVICE_FLOORS, 100);
 }
 
 /// The Rust files of a folder, with their texts.

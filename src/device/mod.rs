@@ -5,6 +5,9 @@
 //!                           └──→  Buffer<T> · views · PinnedBuffer<T> · Pending<…> · Reduction
 //! ```
 //!
+//! Its folders are floors, lowest first; imports point down:
+//! `select` → `queue` → `kernel` → `open` → `memory` → `sums` → `measure`; [`tuning`](crate::tuning) stands above.
+//!
 //! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
 //! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
 //!   on the compute queue in the order of the calls, except the transfers of [`PinnedBuffer`], which run beside
@@ -21,86 +24,34 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod absence;
-mod access;
-mod argument;
-mod arithmetic;
-mod bandwidth;
-mod binary_cache;
-mod buffer;
-mod build;
-mod cache_mode;
-mod caches;
-mod compilation;
-mod compiling;
-mod core;
-mod counters;
-mod discovery;
 mod error;
-mod event;
-mod first_touch;
-mod handle;
-mod huge_pages;
-mod info;
 mod kernel;
-mod kernel_key;
-mod mapped;
-mod mapping;
-mod matrix_units;
+mod measure;
 mod memory;
-mod number;
-mod options;
-mod pending;
-mod pinned;
-mod pinned_memory;
-mod place;
-mod pool;
-mod probe;
-mod program;
-mod recorder;
-mod reduction;
-mod remark;
+mod open;
+mod queue;
 mod room;
-mod scratch;
-mod selector;
-mod streams;
-mod team;
-mod tuning_options;
-mod twin;
+mod select;
+mod sums;
 
 pub use absence::Absence;
-pub use access::{AccessKernels, GatherList};
-pub use argument::{Argument, ArgumentList, Parameter};
-pub use arithmetic::{ArithmeticRate, arithmetic_rate};
-pub use bandwidth::triad_bandwidth;
-pub use buffer::{Buffer, BufferView, BufferViewMut};
-pub use build::build_programs;
-pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
-pub use compilation::Compilation;
-pub use compiling::{CompileClock, CompileProgress};
-pub use core::Profiling;
-pub use counters::Counters;
-pub use discovery::{DeviceIndex, Discovery, FoundDevice, discover};
 pub use error::{BuildFailure, DeviceError, Result};
-pub use event::Event;
-pub use handle::Device;
-pub use info::{DeviceInfo, DeviceKind};
-pub use kernel::{Kernel, Range};
-pub use kernel_key::{KernelFamily, KernelKey};
-pub use matrix_units::MatrixOperation;
-pub use number::{NUMBER_SOURCE, Number, NumberMemory};
-pub use options::DeviceOptions;
-pub use pending::Pending;
-pub use pinned::PinnedBuffer;
-pub use program::Program;
-pub use recorder::{DeviceRecord, Queue, RecordedCommand, RecordedSpan, Recorder};
-pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
-pub use remark::Remark;
+pub use kernel::{
+    Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
+    NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE,
+};
+pub use measure::{
+    AccessKernels, ArithmeticRate, GatherList, PeriodicNumbers, Stream, StreamArrays, StreamKernels,
+    StreamLaunch, arithmetic_rate, random_places, repeated, triad_bandwidth,
+};
+pub use memory::{Buffer, BufferView, BufferViewMut, Counters, Pending, PinnedBuffer, Scratch};
+pub use open::{Device, DeviceOptions, SearchObserver, SearchProgress, Team, TuningMode, build_programs};
+pub use queue::{
+    CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
+    Recorder,
+};
 pub use room::{NoRoom, available_memory, expect_room, reserve};
-pub use scratch::Scratch;
-pub use selector::Selector;
-pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
-pub use team::Team;
-pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};
-pub use twin::{PeriodicNumbers, Stream, random_places};
+pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
+pub use sums::{NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
 
-pub(crate) use buffer::{check_device, check_length};
+pub(crate) use memory::{check_device, check_length};

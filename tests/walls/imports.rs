@@ -175,7 +175,8 @@ fn expressions(text: &str) -> Vec<Vec<String>> {
     ["crate::", "super::"]
         .iter()
         .flat_map(|keyword| text.match_indices(keyword))
-        .filter(|(at, _)| !text[..*at].ends_with(is_path))
+        // `pub(in path)` says who may see something.
+        .filter(|(at, _)| !text[..*at].ends_with(is_path) && !text[..*at].ends_with("(in "))
         .map(|(at, _)| text[at..].split(|character| !is_path(character)).next().unwrap())
         .map(|path| path.split("::").map(str::to_owned).filter(|part| !part.is_empty()).collect())
         .collect()

@@ -1,0 +1,13 @@
+//! How fast a device is: its memory, its arithmetic.
+
+mod access;
+mod arithmetic;
+mod bandwidth;
+mod streams;
+mod twin;
+
+pub use access::{AccessKernels, GatherList};
+pub use arithmetic::{ArithmeticRate, arithmetic_rate};
+pub use bandwidth::triad_bandwidth;
+pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
+pub use twin::{PeriodicNumbers, Stream, random_places};

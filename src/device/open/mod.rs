@@ -1,0 +1,13 @@
+//! Devices that are open, and teams of them.
+
+mod build;
+mod handle;
+mod options;
+mod team;
+mod tuning_options;
+
+pub use build::build_programs;
+pub use handle::Device;
+pub use options::DeviceOptions;
+pub use team::Team;
+pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};

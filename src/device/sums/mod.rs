@@ -1,0 +1,7 @@
+//! Sums that finish inside a launch, and numbers that are made of them.
+
+mod number;
+mod reduction;
+
+pub use number::{NUMBER_SOURCE, Number, NumberMemory};
+pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
