@@ -63,9 +63,6 @@ fn known_circles() -> BTreeMap<&'static str, BTreeSet<Vec<String>>> {
                 "blas/error.rs blas/matrix.rs",
                 "blas/gemm/narrow.rs blas/gemm/tuning.rs",
                 "blas/split/mod.rs blas/split/worker.rs",
-                "io/ildg.rs io/milc.rs io/nersc.rs io/propagators.rs io/read.rs io/text.rs \
-                 io/universal.rs io/write.rs",
-                "tuning/mod.rs tuning/store.rs",
             ],
         ),
         ("solvers/src", &["convergence.rs operator.rs outcome.rs shadow.rs source.rs state.rs"]),

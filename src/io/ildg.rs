@@ -16,15 +16,16 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
+use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::input::{Input, ignored, printable, quoted};
 use super::lime::{self, Position, Record, Records};
 use super::links::LinkLayout;
 use super::metadata::{self, Content, Problem, ScidacRecord};
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use super::read_options::{ReadOptions, extents};
 use super::text;
-use super::write::WriteOptions;
+use super::write_options::WriteOptions;
 use crate::geometry::Dims;
 use crate::host::{GaugeConfiguration, plaquette};
 use crate::scalar::Precision;

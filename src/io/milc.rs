@@ -12,12 +12,13 @@
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
+use super::gauge_file::GaugeFile;
 use super::input::{Input, printable};
 use super::links::LinkLayout;
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, ReadOptions, extents};
-use super::write::WriteOptions;
+use super::read_options::{ReadOptions, extents};
+use super::write_options::WriteOptions;
 use crate::geometry::Dims;
 use crate::host::GaugeConfiguration;
 use crate::scalar::Precision;

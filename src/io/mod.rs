@@ -12,6 +12,7 @@ mod checkpoint;
 mod checksum;
 mod error;
 mod format;
+mod gauge_file;
 mod ildg;
 mod input;
 mod lime;
@@ -24,17 +25,20 @@ mod output;
 mod payload;
 mod propagators;
 mod read;
+mod read_options;
 mod signs;
 mod small_file;
 mod text;
 mod universal;
 mod validate;
 mod write;
+mod write_options;
 
 pub use checkpoint::{Checkpoint, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
 pub use error::{Error, ErrorKind, Place};
 pub use format::{Format, UnknownFormatName};
+pub use gauge_file::{GaugeFile, HeaderCheck};
 pub use links::Rows;
 pub use numbers::ByteOrder;
 pub use output::{check_writable, destination, is_same_file, write_file};
@@ -43,12 +47,11 @@ pub use propagators::{
     Propagator, PropagatorRecord, PropagatorSummary, PropagatorWriter, SolutionSummary, read_propagator,
     read_propagator_with,
 };
-pub use read::{
-    Contents, GaugeFile, HeaderCheck, Inspection, ReadOptions, inspect, inspect_gauge, read_gauge,
-    read_gauge_with,
-};
+pub use read::{Contents, Inspection, inspect, inspect_gauge, read_gauge, read_gauge_with};
+pub use read_options::ReadOptions;
 pub use signs::{LinkSign, SignsInLinks};
 pub use validate::UNITARITY_LIMIT;
-pub use write::{WriteOptions, write_gauge};
+pub use write::write_gauge;
+pub use write_options::WriteOptions;
 
 pub use small_file::read_small_file;

@@ -10,13 +10,14 @@
 use super::checksum::{Checksum, Method, Sums, hexadecimal};
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
+use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::input::{Input, printable, quoted};
 use super::links::{LinkLayout, Rows};
 use super::numbers::ByteOrder;
 use super::output::Output;
-use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use super::read_options::{ReadOptions, extents};
 use super::validate;
-use super::write::WriteOptions;
+use super::write_options::WriteOptions;
 use crate::geometry::{Dims, DimsError, NDIM};
 use crate::host::{GaugeConfiguration, link_trace, plaquette};
 use crate::scalar::Precision;

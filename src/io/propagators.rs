@@ -15,7 +15,7 @@ use super::metadata::{self, Content, PropagatorInfo, ScidacRecord};
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;
 use super::payload::Payload;
-use super::read::{ReadOptions, extents};
+use super::read_options::{ReadOptions, extents};
 use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::Spinor;

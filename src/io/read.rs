@@ -3,67 +3,17 @@
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
 use super::format::Format;
+use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::ildg::{self, LimeFile};
 use super::input::Input;
-use super::payload::Progress;
 use super::propagators::{self, PropagatorSummary};
-use super::signs::{self, LinkSign, SignsInLinks};
+use super::read_options::ReadOptions;
+use super::signs::{self, SignsInLinks};
 use super::validate::Signs;
 use super::{lime, milc, nersc, text, universal, validate};
-use crate::geometry::{Dims, NDIM};
+use crate::geometry::NDIM;
 use crate::host::GaugeConfiguration;
-use serde::Serialize;
 use std::path::Path;
-
-/// How a file is read. The default checks everything.
-#[derive(Clone, Copy, Default)]
-pub struct ReadOptions<'a> {
-    /// The extents, for a file that does not tell them, or tells nonsense.
-    pub dims: Option<Dims>,
-    /// Take a file whose checksum, plaquette or link trace is not that of its links.
-    pub ignore_checksum: bool,
-    /// Take links that are far from SU(3).
-    ///
-    /// Infinities and NaN are refused all the same. So is a boundary sign: see [`ReadOptions::signs_in_links`].
-    pub ignore_unitarity: bool,
-    /// What to do if a boundary condition has left its sign in the links.
-    pub signs_in_links: SignsInLinks,
-    /// Told how far reading has come, in bytes.
-    pub progress: Progress<'a>,
-    /// Told the extents as soon as they are known, before any link is read: time to prepare something. The file may still turn out to be invalid.
-    pub extents: Option<&'a dyn Fn(Dims)>,
-}
-
-impl ReadOptions<'_> {
-    pub(super) fn tell_extents(&self, dims: Dims) {
-        if let Some(tell) = self.extents {
-            tell(dims);
-        }
-    }
-}
-
-/// A gauge configuration and what its file says about it.
-#[derive(Clone, Debug)]
-pub struct GaugeFile {
-    /// The links, in the precision they are stored in.
-    pub configuration: GaugeConfiguration,
-    /// The format of the file.
-    pub format: Format,
-    /// Its checksum, if it has one.
-    pub checksum: Option<Checksum>,
-    /// Observables in the header beside those of the links (NERSC).
-    pub header_checks: Vec<HeaderCheck>,
-    /// How many fields the file holds; the first is read.
-    pub fields: usize,
-    /// Other facts that the header tells, by name.
-    pub facts: Vec<(String, String)>,
-    /// Boundary signs in the links of the file.
-    ///
-    /// The configuration has them unless they were to be removed.
-    pub signs: Vec<LinkSign>,
-    /// What is odd about the file, in words.
-    pub warnings: Vec<String>,
-}
 
 /// A file that was read, and why it is refused nevertheless.
 #[derive(Debug)]
@@ -72,21 +22,6 @@ pub struct Inspection {
     pub file: GaugeFile,
     /// The first check that it fails.
     pub problem: Option<Error>,
-}
-
-/// An observable in the header of a file and that of its links.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct HeaderCheck {
-    /// `plaquette` or `link trace`.
-    pub quantity: &'static str,
-    /// The value in the header.
-    pub stored: f64,
-    /// The value of the links.
-    pub computed: f64,
-    /// The largest difference allowed.
-    pub tolerance: f64,
-    /// Whether they agree.
-    pub ok: bool,
 }
 
 /// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or text, told apart
@@ -164,21 +99,6 @@ fn inspect_configuration(
         .map_err(|kind| input.error(kind))?
         .map(|kind| input.error(kind));
     Ok(Inspection { file, problem })
-}
-
-/// The extents that the file tells; where it tells none, or none that are sound, those that the caller gives.
-pub(super) fn extents(
-    input: &Input,
-    stored: Result<Dims, Error>,
-    given: Option<Dims>,
-) -> Result<Dims, Error> {
-    match (stored, given) {
-        (Ok(stored), Some(given)) if stored != given => {
-            Err(input.error(ErrorKind::OtherExtents { stored, given }))
-        }
-        (Err(_), Some(given)) => Ok(given),
-        (stored, _) => stored,
-    }
 }
 
 /// The first check that a file fails. It is an error if it leaves nothing to show.

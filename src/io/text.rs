@@ -5,8 +5,9 @@
 
 use super::error::{Error, ErrorKind};
 use super::format::Format;
+use super::gauge_file::GaugeFile;
 use super::input::{Input, quoted};
-use super::read::{GaugeFile, ReadOptions};
+use super::read_options::ReadOptions;
 use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};

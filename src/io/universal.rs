@@ -14,11 +14,12 @@
 
 use super::error::{Error, ErrorKind, Place};
 use super::format::Format;
+use super::gauge_file::{GaugeFile, HeaderCheck};
 use super::input::Input;
 use super::links::LinkLayout;
 use super::numbers::{ByteOrder, Stored};
 use super::payload::Payload;
-use super::read::{GaugeFile, HeaderCheck, ReadOptions, extents};
+use super::read_options::{ReadOptions, extents};
 use crate::geometry::{Dims, NDIM};
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3, plaquette};

@@ -17,16 +17,16 @@ mod key;
 mod search;
 mod store;
 mod timing;
+mod variant;
 
 pub use file::{Entry, Identity, TuningFile, TuningFileError};
 pub use key::{Key, sites_class};
 pub use search::{Found, Step, search};
 pub use timing::{longer_batch, time_of_launch};
+pub use variant::{Variant, text_of};
 
 use crate::device::{Device, SearchProgress, TuningMode};
 use search::Watch;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::time::{Duration, Instant};
 use store::{Kept, Store};
@@ -45,12 +45,6 @@ const LEAST_GAIN_ON_FIRST_USE: f64 = 1.05;
 
 /// A search with less is not begun.
 const LEAST_BUDGET: Duration = Duration::from_millis(100);
-
-/// What may be varied in a kernel. It is kept as the object that `serde` makes of it; where that changes, older entries are
-/// not used.
-pub trait Variant: Clone + PartialEq + Serialize + DeserializeOwned {}
-
-impl<V: Clone + PartialEq + Serialize + DeserializeOwned> Variant for V {}
 
 /// A kernel that has variants, as its family describes it.
 pub trait Tunable {
@@ -250,18 +244,6 @@ impl Watch for Progress<'_> {
 
     fn tried(&self, done: usize, planned: usize) {
         self.tell(done, planned, false);
-    }
-}
-
-/// A variant for people: `work_group=64 max_registers=128`.
-pub fn text_of(variant: &impl Serialize) -> String {
-    match serde_json::to_value(variant) {
-        Ok(serde_json::Value::Object(fields)) => {
-            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            fields.join(" ")
-        }
-        Ok(other) => other.to_string(),
-        Err(error) => error.to_string(),
     }
 }
 

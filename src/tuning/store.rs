@@ -1,7 +1,10 @@
 //! The variants that a device knows: those in its memory, and those in the file.
 
+use super::date;
 use super::file::{Entry, Identity, TuningFile, TuningFileError};
-use super::{Found, Key, Variant, date};
+use super::key::Key;
+use super::search::Found;
+use super::variant::{Variant, text_of};
 use crate::device::Device;
 use crate::sync::lock;
 use serde_json::Value;
@@ -79,7 +82,7 @@ impl Store {
         };
         match (variant, reason) {
             (Some(variant), None) => {
-                tracing::debug!("{key}: {} from the tuning file", super::text_of(&value));
+                tracing::debug!("{key}: {} from the tuning file", text_of(&value));
                 self.memory().insert(key.clone(), value);
                 Kept::Variant(variant)
             }
