@@ -1,10 +1,12 @@
 //! BiCGStab: the stabilised method of bi-conjugate gradients.
 
 use crate::breakdown::vanishes;
+use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
-use crate::outcome::{Failure, Work};
+use crate::outcome::Failure;
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
-use crate::state::{Callbacks, Names, Resumed};
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{LinearOperator, VectorOf, VectorSpace};
 
 /// Options of [`bicgstab`].

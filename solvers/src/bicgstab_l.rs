@@ -1,10 +1,12 @@
 //! BiCGStab(ℓ): BiCGStab with residual polynomials of degree ℓ.
 
 use crate::breakdown::vanishes;
+use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
-use crate::outcome::{Failure, SolverError, Work};
+use crate::outcome::{Failure, SolverError};
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
-use crate::state::{Callbacks, Names, Resumed};
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 

@@ -1,9 +1,10 @@
 //! Blocks of vectors: spaces whose vectors are several columns side by side.
 
 use crate::operator::LinearOperator;
-use crate::outcome::{Failure, Work};
+use crate::outcome::Failure;
 use crate::space::VectorSpace;
 use crate::square_matrix::SquareMatrix;
+use crate::work::Work;
 use crate::{ErrorOf, VectorOf};
 
 /// A space whose vectors are blocks: N columns side by side, each of them a vector.

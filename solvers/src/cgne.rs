@@ -1,9 +1,10 @@
 //! Conjugate Gradient on the other side of the normal equations.
 
+use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::{CgOptions, Curvature};
 use crate::convergence::{Outcome, Progress, Step, Verdict};
-use crate::outcome::Work;
-use crate::state::{Callbacks, Names, Resumed};
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 

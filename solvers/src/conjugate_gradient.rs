@@ -1,8 +1,10 @@
 //! Conjugate Gradient.
 
+use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
-use crate::outcome::{Failure, Work};
-use crate::state::{Callbacks, Names, Resumed};
+use crate::outcome::Failure;
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 

@@ -1,14 +1,15 @@
 //! When to stop: what every method shares.
 
 use crate::best::Best;
+use crate::callbacks::Callbacks;
 use crate::clock::Clock;
-use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::keeper::{Look, StateKeeper, Wish};
+use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 use crate::shadow::HOPELESS_GROWTH;
 use crate::source;
-use crate::state::{
-    Callbacks, ForeignState, Look, Missing, NANOSECONDS, Names, Resumed, SolverState, StateKeeper, Wish,
-    named_values,
-};
+use crate::state::{ForeignState, Missing, NANOSECONDS, Names, Resumed, SolverState, named_values};
+use crate::true_residual::{Replaced, TrueResidual};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::time::Duration;
@@ -57,54 +58,6 @@ const SHORT_WAY: usize = 4;
 
 /// How often a replaced residual may fail to be smaller than the last one.
 const FUTILE_REPLACEMENTS: usize = 3;
-
-/// What computes the relative residual that counts.
-///
-/// The system that is iterated need not be the one that is to be solved: for the normal equations
-/// M†M x = M†b it is ‖b − M x‖ / ‖b‖ that counts. `None` in a solver's argument stands for ‖b − A x‖ / ‖b‖.
-pub enum TrueResidual<'a, A: LinearOperator> {
-    /// Computes it for an iterate, from its definition.
-    Computed(&'a mut ResidualOf<'a, A>),
-    /// Keeps an iteration in low precision on course (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835; M. A. Clark et al.,
-    /// Comput. Phys. Commun. 181 (2010) 1517). The solution is kept elsewhere, in high precision, and the iteration finds corrections to it.
-    Replaced {
-        /// Adds x to the solution, sets x = 0 and r = b − A·solution, and says what that is.
-        replace: &'a mut Replacement<'a, A>,
-        /// It is done when ‖r‖ has fallen to this fraction of what it was after the last time.
-        at: f64,
-    },
-}
-
-impl<'a, A: LinearOperator> TrueResidual<'a, A> {
-    /// The same for another operator on the same space: which one is iterated does not matter to it.
-    pub fn for_operator<B>(self) -> TrueResidual<'a, B>
-    where
-        B: LinearOperator<Space = A::Space>,
-    {
-        match self {
-            TrueResidual::Computed(residual) => TrueResidual::Computed(residual),
-            TrueResidual::Replaced { replace, at } => TrueResidual::Replaced { replace, at },
-        }
-    }
-}
-
-/// See [`TrueResidual::Computed`].
-pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
-
-/// See [`TrueResidual::Replaced`].
-pub type Replacement<'a, A> =
-    dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Replaced<ScalarOf<A>>, ErrorOf<A>> + 'a;
-
-/// A residual that was replaced.
-#[derive(Clone, Debug)]
-pub struct Replaced<S> {
-    /// The residual of the solution that counts.
-    pub true_residual: f64,
-    /// (r, r), and its value: whoever replaces reads both at once.
-    pub r_norm2: S,
-    /// The value of `r_norm2`.
-    pub value: f64,
-}
 
 /// What a solve ends with.
 pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
@@ -190,7 +143,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         }
         let space = operator.space();
         let [b_norm2] = space.read([&space.norm2(b)?])?;
-        source::check(space, b, b_norm2.re, |x| Ok(space.read([&space.norm2(x)?])?[0].re))?;
+        source::check(space, b, b_norm2.re, |x| Ok(space.read([&space.norm2(x)?])?[0].re))?
+            .map_err(SolverError::Source)?;
         Ok(Self {
             operator,
             b,

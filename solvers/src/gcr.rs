@@ -1,9 +1,11 @@
 //! Generalised Conjugate Residual with restarts, with a preconditioner that may change from one iteration to the next.
 
 use crate::breakdown::vanishes;
+use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
-use crate::outcome::{SolverError, Work};
-use crate::state::{Callbacks, Names, Resumed};
+use crate::outcome::SolverError;
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// Options of [`gcr`].

@@ -43,12 +43,14 @@ mod bicgstab_l;
 mod block_conjugate_gradient;
 mod block_space;
 mod breakdown;
+mod callbacks;
 mod cgne;
 mod clock;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
 mod gcr;
+mod keeper;
 mod minimal_residual;
 mod multi_shift;
 mod operator;
@@ -58,7 +60,9 @@ mod source;
 mod space;
 mod square_matrix;
 mod state;
+mod true_residual;
 pub mod vec;
+mod work;
 
 pub use bicgstab::{BicgstabOptions, bicgstab};
 pub use bicgstab_l::{BicgstabLOptions, bicgstab_l};
@@ -66,19 +70,23 @@ pub use block_conjugate_gradient::{
     Block, BlockCallbacks, BlockCgOptions, BlockResiduals, block_conjugate_gradient,
 };
 pub use block_space::{Advance, BlockOperator, BlockSpace, gram_work, subtraction_work};
+pub use callbacks::Callbacks;
 pub use cgne::cgne;
 pub use conjugate_gradient::{CgOptions, conjugate_gradient};
 pub use conjugate_residual::{CrOptions, Recurrence, conjugate_residual};
-pub use convergence::{Replaced, Replacement, ResidualOf, Stopping, TrueResidual};
+pub use convergence::Stopping;
 pub use gcr::{GcrOptions, Preconditioned, Preconditioner, gcr};
+pub use keeper::{Look, StateKeeper, Watching, Wish};
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
-pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};
-pub use state::{Callbacks, ForeignState, Look, Name, SolverState, StateKeeper, Watching, Wish};
+pub use state::{ForeignState, Name, SolverState};
+pub use true_residual::{Replaced, Replacement, ResidualOf, TrueResidual};
+pub use work::Work;
 
 /// The vectors that an operator acts on.
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;

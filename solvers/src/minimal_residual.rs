@@ -1,10 +1,12 @@
 //! Minimal Residual: steps along the residual, as a method and as a smoother.
 
 use crate::breakdown::vanishes;
+use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::gcr::Preconditioned;
-use crate::outcome::{SolverError, Work};
-use crate::state::{Callbacks, Names, Resumed};
+use crate::outcome::SolverError;
+use crate::state::{Names, Resumed};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 

@@ -1,9 +1,11 @@
 //! Multi-shift Conjugate Gradient: all of (A + σᵢ) xᵢ = b at the price of one.
 
+use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::Curvature;
 use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
-use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
-use crate::state::{Callbacks, Look, StateKeeper, Watching};
+use crate::keeper::{Look, StateKeeper, Watching};
+use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
 /// Options of [`multi_shift_cg`].

@@ -1,7 +1,7 @@
 //! The second of the two traits: a linear operator on a vector space.
 
-use crate::outcome::Work;
 use crate::space::VectorSpace;
+use crate::work::Work;
 use crate::{ScalarOf, VectorOf};
 use num_complex::Complex64;
 

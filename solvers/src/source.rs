@@ -1,7 +1,6 @@
 //! Right-hand sides whose squares under- or overflow.
 
 use crate::VectorSpace;
-use crate::outcome::SolverError;
 use num_complex::Complex64;
 use std::ops::RangeInclusive;
 
@@ -86,15 +85,15 @@ fn power<S: VectorSpace>(
 }
 
 /// Refuses a right-hand side that cannot be solved for. Its squared norm is given; `norm2_of` gives that of multiples of it.
-pub(crate) fn check<S: VectorSpace, V>(
+pub(crate) fn check<S: VectorSpace>(
     space: &S,
     b: &S::Vector,
     norm2: f64,
     norm2_of: impl Fn(&S::Vector) -> Result<f64, S::Error>,
-) -> Result<(), SolverError<V, S::Error>> {
-    match power(space, b, norm2, &SAFE_NORMS, norm2_of)? {
+) -> Result<Result<(), SourceError>, S::Error> {
+    Ok(match power(space, b, norm2, &SAFE_NORMS, norm2_of)? {
         Some(0) => Ok(()),
-        Some(power) => Err(SolverError::Source(SourceError::OutOfRange { power })),
-        None => Err(SolverError::Source(SourceError::NotFinite)),
-    }
+        Some(power) => Err(SourceError::OutOfRange { power }),
+        None => Err(SourceError::NotFinite),
+    })
 }

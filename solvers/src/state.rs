@@ -1,8 +1,6 @@
 //! The state of a solve between two iterations: to be kept, and to go on from.
 
-use crate::convergence::TrueResidual;
-use crate::outcome::Residual;
-use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
+use crate::{LinearOperator, ScalarOf, VectorOf};
 use num_complex::Complex64;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -43,92 +41,6 @@ pub struct ForeignState {
     pub needed: String,
     /// The method that the state is of.
     pub found: String,
-}
-
-/// What to do with a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// Nothing: iterate.
-    GoOn,
-    /// Keep it, and iterate.
-    Keep,
-    /// Keep it, and stop with [`Failure::Interrupted`](crate::Failure::Interrupted).
-    KeepAndStop,
-    /// Stop in the same way, without keeping it.
-    Stop,
-}
-
-/// How far a solve has come, when its residual has been looked at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// Iterations done.
-    pub iterations: usize,
-    /// The relative residual by the recurrence, and the true one that was computed last (NaN before there is one).
-    pub residual: Residual,
-}
-
-/// Watches a solve and keeps its states. By default it does neither.
-pub trait StateKeeper<V, E> {
-    /// The state that the solve goes on from. Asked once, before everything else. Default: none.
-    fn kept(&mut self) -> Result<Option<SolverState<V>>, E> {
-        Ok(None)
-    }
-
-    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
-    ///
-    /// The first look is before the first iteration. The last one is that which ends the solve.
-    fn looked(&mut self, _look: &Look) {}
-
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
-    fn wish(&mut self) -> Wish {
-        Wish::GoOn
-    }
-
-    /// Keeps a state; called if it was wished. Default: drops it.
-    fn keep(&mut self, _state: &SolverState<&V>) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// A function that is told of every look at the residual, as a [`StateKeeper`] that keeps nothing.
-///
-/// ```
-/// use lattice_solvers::{Look, Watching};
-/// let mut watching = Watching(|look: &Look| eprintln!("{} {:.1e}", look.iterations, look.residual.iterated));
-/// // Callbacks { true_residual: None, keeper: Some(&mut watching) }
-/// # lattice_solvers::StateKeeper::<(), ()>::wish(&mut watching);
-/// ```
-pub struct Watching<F>(pub F);
-
-impl<V, E, F: FnMut(&Look)> StateKeeper<V, E> for Watching<F> {
-    fn looked(&mut self, look: &Look) {
-        (self.0)(look);
-    }
-}
-
-/// What a solve asks and tells others while it goes on. Made of a [`TrueResidual`] alone, or of `None`, by `into`.
-pub struct Callbacks<'a, A: LinearOperator> {
-    /// Computes the residual that counts; `None` stands for ‖b − A x‖ / ‖b‖.
-    pub true_residual: Option<TrueResidual<'a, A>>,
-    /// Watches the solve and keeps its states, if anybody does.
-    pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
-}
-
-impl<'a, A: LinearOperator> From<Option<TrueResidual<'a, A>>> for Callbacks<'a, A> {
-    fn from(true_residual: Option<TrueResidual<'a, A>>) -> Self {
-        Self { true_residual, keeper: None }
-    }
-}
-
-impl<'a, A: LinearOperator> Callbacks<'a, A> {
-    /// The same for another operator on the same space.
-    pub fn for_operator<B>(self) -> Callbacks<'a, B>
-    where
-        B: LinearOperator<Space = A::Space>,
-    {
-        let Self { true_residual, keeper } = self;
-        Callbacks { true_residual: true_residual.map(TrueResidual::for_operator), keeper }
-    }
 }
 
 /// What the state of a method has beside that of every method.

@@ -6,10 +6,11 @@ use crate::best::Best;
 use crate::block_space::{Advance, BlockOperator, BlockSpace, gram_work};
 use crate::clock::Clock;
 use crate::convergence::Stopping;
-use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo, Work};
+use crate::keeper::{Look, StateKeeper};
+use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
 use crate::source;
 use crate::square_matrix::{Cholesky, SquareMatrix};
-use crate::state::{Look, StateKeeper};
+use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::time::Duration;
@@ -251,7 +252,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         let space = self.a.space();
         for source in 0..space.columns() {
             let norm2 = |block: &_| Ok(space.gram(block)?[(source, source)].re);
-            source::check(space, self.b, gram[(source, source)].re, norm2)?;
+            source::check(space, self.b, gram[(source, source)].re, norm2)?.map_err(SolverError::Source)?;
         }
         Ok(())
     }

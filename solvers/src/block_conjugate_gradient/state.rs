@@ -3,9 +3,11 @@
 use super::{Block, BlockSolve};
 use crate::best::Best;
 use crate::block_space::{BlockOperator, BlockSpace};
-use crate::outcome::{SolverError, Work};
+use crate::keeper::Wish;
+use crate::outcome::SolverError;
 use crate::square_matrix::SquareMatrix;
-use crate::state::{ForeignState, Missing, NANOSECONDS, SolverState, Wish, named_values};
+use crate::state::{ForeignState, Missing, NANOSECONDS, SolverState, named_values};
+use crate::work::Work;
 use crate::{ErrorOf, VectorOf};
 use std::time::Duration;
 
