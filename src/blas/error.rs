@@ -1,6 +1,6 @@
 //! What a call of a matrix operation can have wrong.
 
-use super::matrix::Op;
+use super::op::Op;
 use crate::device::DeviceError;
 
 /// Result of the operations on matrices.

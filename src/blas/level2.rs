@@ -7,7 +7,8 @@
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult, operand_name};
 use super::level1::WIDEST_LOAD;
-use super::matrix::{MatMut, MatRef, Op, Order};
+use super::matrix::{MatMut, MatRef, Order};
+use super::op::Op;
 use super::vector::{VecMut, VecRef};
 use crate::device::{
     Argument, Device, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range, Result,

@@ -28,27 +28,6 @@ impl Order {
     }
 }
 
-/// How an operand enters a product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Op {
-    /// As it is.
-    N,
-    /// Transposed.
-    T,
-    /// Transposed and complex conjugate; for real elements the same as [`Op::T`].
-    C,
-}
-
-impl Op {
-    /// All three.
-    pub const ALL: [Self; 3] = [Op::N, Op::T, Op::C];
-
-    /// Rows and columns of op(X), for X of this shape.
-    pub fn shape(self, rows: usize, columns: usize) -> (usize, usize) {
-        if self == Op::N { (rows, columns) } else { (columns, rows) }
-    }
-}
-
 /// Shape of a matrix, and where its elements are in a buffer: element (i, j) is number
 /// `offset + i + j·leading_dimension` if it is column-major, `offset + i·leading_dimension + j` if row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,6 +7,7 @@ pub mod level1;
 pub mod level2;
 pub mod level3;
 mod matrix;
+mod op;
 pub mod split;
 mod vector;
 
@@ -21,5 +22,6 @@ pub use level1::{
 };
 pub use level2::{gemv, ger, gerc};
 pub use level3::{Side, Triangle, hemm, herk, symm, syrk};
-pub use matrix::{MatMut, MatRef, MatrixLayout, Op, Order};
+pub use matrix::{MatMut, MatRef, MatrixLayout, Order};
+pub use op::Op;
 pub use vector::{VecMut, VecRef, VectorLayout};

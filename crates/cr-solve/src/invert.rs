@@ -4,13 +4,14 @@ use super::Common;
 use super::arguments::Overwriting;
 use super::checkpoint::Checkpointing;
 use super::equation::{
-    AttemptOutcome, Equation, Method, Problem, Residual, Solver, check_files, check_plot, coupling_text,
-    drawn, method_text, named_outputs, plot_title, solver_text, solver_words,
+    AttemptOutcome, Equation, Method, Problem, Solver, check_files, check_plot, coupling_text, drawn,
+    method_text, named_outputs, plot_title, solver_text, solver_words,
 };
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, scientific};
+use super::residual::Residual;
 use super::solve_bar::SolveBar;
 use super::trace::Trace;
 use crate::plot::{self, Marks, PlotError, Series};

@@ -24,6 +24,7 @@ mod process;
 mod progress;
 mod provenance;
 pub mod report;
+pub mod residual;
 pub mod run;
 mod shell;
 mod solve_bar;

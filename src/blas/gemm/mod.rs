@@ -38,6 +38,7 @@ mod kernels;
 mod narrow;
 mod panels;
 mod problem;
+mod size;
 mod skinny;
 mod tunable;
 mod tuning;
@@ -47,7 +48,8 @@ pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
 
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult};
-use super::matrix::{MatMut, MatRef, Op};
+use super::matrix::{MatMut, MatRef};
+use super::op::Op;
 use crate::device::{Device, DeviceError};
 use crate::scalar::{Element, Scalar};
 use kernels::Kernels;

@@ -1,7 +1,8 @@
 //! One form for every product.
 
 use crate::blas::error::{BlasError, BlasResult, operand_name};
-use crate::blas::matrix::{MatMut, MatRef, Op, Order};
+use crate::blas::matrix::{MatMut, MatRef, Order};
+use crate::blas::op::Op;
 use crate::device::{Argument, Parameter, Result};
 use crate::scalar::{Element, Factor as Scale};
 

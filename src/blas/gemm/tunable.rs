@@ -4,7 +4,7 @@ use super::narrow::WIDTH;
 use super::problem::{Factor, Problem, Target};
 use super::tuning::{Arithmetic, GemmTuning};
 use crate::blas::error::{BlasError, BlasResult};
-use crate::blas::matrix::Op;
+use crate::blas::op::Op;
 use crate::device::{Buffer, Device, DeviceKind};
 use crate::scalar::{Element, Precision, Real, Scalar};
 use crate::sync::lock;

@@ -1,7 +1,8 @@
 //! Matrices in the memory of the host.
 
 use crate::blas::error::BlasResult;
-use crate::blas::matrix::{MatrixLayout, Op};
+use crate::blas::matrix::MatrixLayout;
+use crate::blas::op::Op;
 use crate::host::level1::Arithmetic;
 use crate::scalar::Factor;
 use crate::sync::lock;

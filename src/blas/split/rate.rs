@@ -2,7 +2,8 @@
 
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
-use crate::blas::matrix::{MatMut, MatRef, MatrixLayout, Op};
+use crate::blas::matrix::{MatMut, MatRef, MatrixLayout};
+use crate::blas::op::Op;
 use crate::device::{Buffer, Device, PinnedBuffer};
 use crate::scalar::Element;
 use crate::sync::lock;

@@ -2,12 +2,12 @@
 
 use super::feeder::{Fed, Feeder, Operand};
 use super::job::Job;
+use super::report::Share;
 use super::room::{Room, TILES};
 use super::schedule::Schedule;
 use super::staged::SharedPieces;
 use super::supply::Supply;
 use super::transfer::Transfer;
-use super::{Share, joined};
 use crate::blas::completion::Completion;
 use crate::blas::error::BlasResult;
 use crate::blas::gemm::{GemmParams, gemm_with};
@@ -17,6 +17,7 @@ use crate::host::level1::Arithmetic;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 /// A part of α op(A) op(B) in host memory: lines of the block of C with these rows and columns.
@@ -259,4 +260,9 @@ impl<T: Arithmetic> Multiplier<'_, T> {
         self.spare.push(tile.buffer);
         Ok(())
     }
+}
+
+/// What a thread returns, or its panic.
+pub fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

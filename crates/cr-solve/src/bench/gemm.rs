@@ -76,13 +76,11 @@ fn parse_tuning(text: &str) -> Result<GemmTuning, String> {
 /// Columns of C that are compared with the host's.
 const CHECKED_COLUMNS: usize = 8;
 
-/// Checks and times the kernels on one device; products on a team if there are several.
+/// Checks and times the kernels on one device.
 ///
 /// # Errors
 /// When a device fails, or a kernel computes something wrong: that one is not timed.
-pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
-    let devices = session.opencl_devices("gemm")?;
-    let [device] = &devices[..] else { return super::gemm_team::measure(arguments, session) };
+pub fn measure(device: &Device, arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     for letter in &arguments.precision {
         for &extents in &arguments.sizes {
             for &ops in &arguments.ops {

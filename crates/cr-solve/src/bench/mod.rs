@@ -90,7 +90,10 @@ impl Bench {
         match self {
             Bench::Bandwidth(arguments) => bandwidth::measure(arguments, session),
             Bench::Blas(arguments) => blas::measure(arguments, session),
-            Bench::Gemm(arguments) => gemm::measure(arguments, session),
+            Bench::Gemm(arguments) => match &session.opencl_devices("gemm")?[..] {
+                [device] => gemm::measure(device, arguments, session),
+                _ => gemm_team::measure(arguments, session),
+            },
             Bench::Stencil(arguments) => stencil::measure(arguments, session),
             Bench::Solver(arguments) => solver::measure(arguments, session),
             Bench::Ladder(arguments) => ladder::measure(arguments, session),

@@ -3,11 +3,11 @@
 use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
 use super::lock::Lock;
 use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside};
-use crate::equation::Residual;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
 use crate::report::{Report, scientific};
+use crate::residual::Residual;
 use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::StoredField;
