@@ -12,7 +12,7 @@ const PRELUDE: &str = include_str!("../../../cl/common.cl");
 ///
 /// ```ignore
 /// const LEVEL1: KernelFamily =
-///     KernelFamily::new("level1", &[include_str!("../../../cl/reduction.cl"), include_str!("../../../cl/level1.cl")]);
+///     KernelFamily::new("level1", &[include_str!("../../cl/reduction.cl"), include_str!("../../cl/level1.cl")]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelFamily {

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// An ordered list of open devices; clones are the same team.
 ///
 /// One device is a team of one, and the team of none is the host: then everything runs on the processor,
-/// through the twins in [`host`](crate::host).
+/// through the twins in `host`.
 #[derive(Clone, Debug)]
 pub struct Team {
     devices: Arc<[Device]>,

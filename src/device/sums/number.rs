@@ -38,38 +38,41 @@ struct Pool {
 /// Commands of a device run in order, so the slot can serve the next launch as soon as the last command that uses it has been enqueued.
 pub(super) struct Slot {
     device: Device,
+    /// Where it goes back to.
+    numbers: Arc<NumberPool>,
     memory: Arc<Memory>,
     index: u16,
 }
 
-impl Device {
-    fn number_memory(&self) -> Result<Arc<Memory>> {
-        let numbers = self.kept::<NumberPool>();
-        let mut pool = lock(&numbers.0);
+impl NumberPool {
+    /// The memory of all slots, made if there is none yet.
+    fn memory(&self, device: &Device) -> Result<Arc<Memory>> {
+        let mut pool = lock(&self.0);
         if let Some(pool) = &*pool {
             return Ok(Arc::clone(&pool.memory));
         }
         let count = usize::from(SLOTS) * SLOT_DOUBLES;
-        let memory = Arc::new(Memory::allocate(self.core(), count, size_of::<f64>())?);
+        let memory = Arc::new(Memory::allocate(device.core(), count, size_of::<f64>())?);
         memory.fill(&[0; 8], 0, count * size_of::<f64>())?;
         *pool = Some(Pool { memory: Arc::clone(&memory), free: (1..SLOTS).rev().collect() });
         Ok(memory)
     }
+}
 
+impl Device {
     /// A free slot.
     ///
     /// # Errors
     /// [`DeviceError::TooManySums`]; the errors of the first allocation.
     pub(super) fn slot(&self) -> Result<Slot> {
-        let memory = self.number_memory()?;
         let numbers = self.kept::<NumberPool>();
-        let mut pool = lock(&numbers.0);
-        let index = pool.as_mut().and_then(|pool| pool.free.pop());
+        let memory = numbers.memory(self)?;
+        let index = lock(&numbers.0).as_mut().and_then(|pool| pool.free.pop());
         let index = index.ok_or_else(|| DeviceError::TooManySums {
             device: self.label().to_owned(),
             limit: usize::from(SLOTS) - 1,
         })?;
-        Ok(Slot { device: self.clone(), memory, index })
+        Ok(Slot { device: self.clone(), numbers, memory, index })
     }
 }
 
@@ -108,7 +111,7 @@ fn read(device: &Device, memory: &Memory, first: u16, sums: &mut [f64]) -> Resul
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(pool) = &mut *lock(&self.device.kept::<NumberPool>().0) {
+        if let Some(pool) = &mut *lock(&self.numbers.0) {
             pool.free.push(self.index);
         }
     }
@@ -285,7 +288,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::OpenCl`] when it is made.
     pub fn number_memory_argument(&self) -> Result<NumberMemory> {
-        Ok(NumberMemory(self.number_memory()?))
+        Ok(NumberMemory(self.kept::<NumberPool>().memory(self)?))
     }
 }
 

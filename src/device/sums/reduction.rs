@@ -7,7 +7,7 @@ use crate::device::memory::Memory;
 use crate::device::open::Device;
 use crate::sync::lock;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Sums that one launch can make.
 pub const REDUCTION_VALUES: usize = 3;
@@ -42,6 +42,8 @@ struct WorkspacePool(Mutex<Vec<Workspace>>);
 /// or not the sums of the last have been read.
 pub struct Reduction {
     device: Device,
+    /// Where the workspace goes back to.
+    workspaces: Arc<WorkspacePool>,
     /// `None` only while being dropped.
     workspace: Option<Workspace>,
     /// `None` only while being dropped, or once the sums have become numbers.
@@ -65,7 +67,7 @@ impl Device {
             Some(workspace) => workspace,
             None => Workspace::new(self, groups.max(DEFAULT_GROUPS))?,
         };
-        Ok(Reduction { device: self.clone(), workspace: Some(workspace), slot: Some(slot) })
+        Ok(Reduction { device: self.clone(), workspaces, workspace: Some(workspace), slot: Some(slot) })
     }
 }
 
@@ -136,7 +138,7 @@ impl Reduction {
 impl Drop for Reduction {
     fn drop(&mut self) {
         if let Some(workspace) = self.workspace.take() {
-            lock(&self.device.kept::<WorkspacePool>().0).push(workspace);
+            lock(&self.workspaces.0).push(workspace);
         }
     }
 }
