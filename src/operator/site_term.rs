@@ -39,6 +39,14 @@ impl SiteTerm {
         }
     }
 
+    /// The twisted mass μ; zero where there is none.
+    pub fn mu(self) -> f64 {
+        match self {
+            SiteTerm::Scalar => 0.0,
+            SiteTerm::Twisted { mu } => mu,
+        }
+    }
+
     /// The numbers of M with this mass.
     pub(super) fn form(self, coupling: Coupling) -> StencilForm {
         let (shift, coefficient) = coupling.coefficients();

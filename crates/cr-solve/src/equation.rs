@@ -42,6 +42,9 @@ pub struct Equation {
     /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
     #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
     pub links: Reconstruction,
+    /// Twisted mass of the quark, the flavour with τ₃ = +1: M + 2iκμγ5, or M + iμγ5 with --mass. The other flavour has the opposite sign
+    #[arg(long, value_name = "MU", allow_negative_numbers = true)]
+    mu: Option<f64>,
     /// The source: point:x,y,z,t
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: PointSource,
@@ -216,6 +219,20 @@ impl Equation {
         coupling.checked().map_err(|error| Failure::new(Status::Usage, error))
     }
 
+    /// What the operator does within a site, checked.
+    pub fn site_term(&self) -> Result<SiteTerm, Failure> {
+        let site_term = self.mu.map_or(SiteTerm::Scalar, |mu| SiteTerm::Twisted { mu });
+        site_term.checked().map_err(|error| Failure::new(Status::Usage, error))
+    }
+
+    /// The operator in words, for files that hold its solutions.
+    pub fn operator_words(&self) -> String {
+        match self.mu {
+            None => "Wilson operator".to_owned(),
+            Some(mu) => format!("twisted-mass operator, mu {mu:?}"),
+        }
+    }
+
     /// Which normalisation of M the solutions have: `kappa` or `mass`.
     pub fn normalisation(&self) -> &'static str {
         if self.mass.kappa.is_some() { "kappa" } else { "mass" }
@@ -238,6 +255,8 @@ impl Equation {
             ("lattice", problem.dims().to_string()),
             ("configuration", problem.configuration.fingerprint()),
             (coupling.0, format!("{:?}", coupling.1)),
+            // Jobs without it are those of versions that did not have it.
+            ("mu", self.mu.map(|mu| format!("{mu:?}")).unwrap_or_default()),
             ("boundary", format!("{:?}", self.boundary.signs())),
             ("links", self.links.to_string()),
             ("source", self.source.to_string()),
@@ -248,7 +267,8 @@ impl Equation {
             ("tolerance", format!("{:e}", method.tolerance())),
             ("storage of fields", problem.wilson.lattice().storage_description()),
         ];
-        own.into_iter().chain(more.iter().cloned()).map(|(name, value)| (name.to_owned(), value)).collect()
+        let own = own.into_iter().filter(|(_, value)| !value.is_empty());
+        own.chain(more.iter().cloned()).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// Checks that the source lies on the lattice.
@@ -279,8 +299,11 @@ impl Equation {
         report: &Report,
     ) -> Result<Problem, Failure> {
         let (start, started) = (Instant::now(), SystemTime::now());
-        let coupling = self.coupling()?;
+        let (coupling, site_term) = (self.coupling()?, self.site_term()?);
         method.check()?;
+        if site_term != SiteTerm::Scalar && method.system() == System::Hermitian {
+            return Err(Failure::new(Status::Usage, InvertError::NotHermitian));
+        }
         if coupling.kappa() > LARGEST_CRITICAL_KAPPA {
             report.note(format_args!(
                 "note: {}: above 1/4 (mass below -2) kappa is beyond its critical value on every gauge field, even at infinite coupling, and no quark \
@@ -299,7 +322,7 @@ impl Equation {
         })?;
         let known = Configuration::new(&self.file, &configuration);
         drop(configuration);
-        let wilson = Dirac::wilson(&links, coupling)?;
+        let wilson = Dirac::new(&links, coupling, site_term)?;
         team.finish()?;
         // Only solving is of interest.
         recorder.take()?;
@@ -342,12 +365,13 @@ impl Equation {
         if method.solver != Solver::BlockCg
             && self.check_source(dims).is_ok()
             && let Ok(lattice) = Lattice::new(team, dims)
+            && let Ok(site_term) = self.site_term()
         {
             build_programs_of_solve(
                 &lattice,
                 self.boundary,
                 self.links,
-                SiteTerm::Scalar,
+                site_term,
                 &method.begin(team).params(),
             );
         }

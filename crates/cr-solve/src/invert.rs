@@ -74,6 +74,8 @@ struct Outcome<'a> {
     preconditioning: String,
     kappa: f64,
     mass: f64,
+    /// Zero for the Wilson operator.
+    mu: f64,
     normalisation: &'static str,
     boundary: [i8; 4],
     source: String,
@@ -174,6 +176,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
         mass: problem.coupling.mass(),
+        mu: problem.wilson.site_term().mu(),
         normalisation: equation.normalisation(),
         boundary: equation.boundary.signs(),
         source: equation.source.to_string(),
@@ -237,7 +240,8 @@ fn write(
     x: &[Spinor<f64>],
 ) -> Result<(), io::Error> {
     let about = format!(
-        "solution of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}, true residual {:e}",
+        "solution of M x = b, {}, kappa {:?}, {} form, boundary {}, source {}, true residual {:e}",
+        arguments.equation.operator_words(),
         outcome.kappa,
         outcome.normalisation,
         arguments.equation.boundary,
@@ -263,6 +267,9 @@ fn table(outcome: &Outcome<'_>) -> Table {
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
     table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
+    if outcome.mu != 0.0 {
+        table.line("mu", format!("{:?}", outcome.mu));
+    }
     table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
     table.line(
         "solver",

@@ -123,6 +123,7 @@ pub const KEYS: &[Key] = &[
     Key::new("configuration", "links", Kind::Count),
     Key::new("action", "kappa", Kind::Number),
     Key::new("action", "mass", Kind::Number),
+    Key::new("action", "mu", Kind::Number),
     Key::new("action", "boundary", Kind::Text),
     Key::new("sources", "source", Kind::Text),
     Key::new("sources", "spin", Kind::Count).only(Task::Invert),

@@ -81,6 +81,8 @@ struct Outcome<'a> {
     preconditioning: String,
     kappa: f64,
     mass: f64,
+    /// Zero for the Wilson operator.
+    mu: f64,
     boundary: [i8; 4],
     source: String,
     along: char,
@@ -173,7 +175,8 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let mut session =
         checkpointing.session(taken, job, problem.wilson.lattice(), interrupt, progress, report)?;
     let about = format!(
-        "solutions of M x = b, Wilson operator, kappa {:?}, {} form, boundary {}, source {}",
+        "solutions of M x = b, {}, kappa {:?}, {} form, boundary {}, source {}",
+        equation.operator_words(),
         problem.coupling.kappa(),
         equation.normalisation(),
         equation.boundary,
@@ -310,6 +313,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
         preconditioning: params.preconditioning().to_string(),
         kappa: problem.coupling.kappa(),
         mass: problem.coupling.mass(),
+        mu: problem.wilson.site_term().mu(),
         boundary: equation.boundary.signs(),
         source: equation.source.to_string(),
         along: Dims::direction_name(*along),
@@ -380,6 +384,9 @@ fn text(outcome: &Outcome<'_>) -> String {
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("devices", outcome.devices.join(", "));
     table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
+    if outcome.mu != 0.0 {
+        table.line("mu", format!("{:?}", outcome.mu));
+    }
     table.line("source", &outcome.source);
     table.line(
         "solver",

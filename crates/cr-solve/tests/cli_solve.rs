@@ -1059,7 +1059,10 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     let path = folder.path().join("job.toml");
     let good = std::fs::read_to_string(&path).unwrap();
     for (text, words) in [
-        (good.replace("kappa", "kapa"), &["job.toml, line 5", "action.kapa", "kappa, mass, boundary"][..]),
+        (
+            good.replace("kappa", "kapa"),
+            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, boundary"][..],
+        ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
         (
             format!("{good}precision = \"half\"\n"),
@@ -1649,4 +1652,38 @@ fn help_that_cannot_be_written_is_a_failure() {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("cr-solve"));
     let status = command.current_dir(&folder).arg("--help").stdout(full).status().unwrap();
     assert_eq!(status.code(), Some(3));
+}
+
+/// Σ|S|² of a point source, κ 0.14, μ 0.1: computed by another program.
+#[test]
+fn a_twisted_mass_gives_the_charged_pion_of_other_programs() {
+    let Some(shared) = common::shared() else { return };
+    let text = std::fs::read_to_string(shared.join("reference/physics.json")).unwrap();
+    let reference: Value = serde_json::from_str(&text).unwrap();
+    let expected = &reference["computed"]["hadrons twisted lat.sample.l4444"]["norm2_per_slice"];
+    let file = shared.join("data/lat.sample.l4444");
+    let spectrum = |more: &[&str]| {
+        let mut command = cargo_bin_cmd!("cr-solve");
+        command.args(["spectrum", "--kappa", "0.14", "--tol", "1e-12", "--json", "--quiet"]).arg(&file);
+        command.args(more).output().unwrap()
+    };
+    for more in [&["--mu", "0.1"][..], &["--mu", "-0.1", "--preconditioning", "none", "--device", "host"]] {
+        let output = spectrum(more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["mu"].as_f64().unwrap().abs(), 0.1);
+        let number = |value: &Value| value.as_f64().unwrap();
+        if more.len() > 2 {
+            // The other flavour has another propagator on a gauge field, but one that is as large on the whole.
+            assert_ne!(result["correlators"]["pion"][1], expected[1]);
+            continue;
+        }
+        for t in 0..4 {
+            let ratio = number(&result["correlators"]["pion"][t]) / number(&expected[t]);
+            assert!((ratio - 1.0).abs() < 1e-9, "t = {t}: {ratio}");
+        }
+    }
+    let output = spectrum(&["--mu", "0.1", "--solver", "cr", "--system", "hermitian"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("twisted mass"), "the reason");
 }
