@@ -148,3 +148,26 @@ fn benchmarks_that_memory_cannot_hold_are_refused_before_the_work() {
         assert!(message.contains(what) && message.contains("does not have"), "{line}: {message}");
     }
 }
+
+/// What needs OpenCL says so, and how to get it, with the exit status of a missing device; what can do without does.
+#[test]
+fn without_opencl_commands_that_need_it_say_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = |line: &str| {
+        let mut command = cargo_bin_cmd!("cr-solve");
+        command.env("OCL_ICD_VENDORS", folder.path()).args(line.split(' ')).output().unwrap()
+    };
+    for line in ["tune", "bench gemm", "bench blas", "bench ladder"] {
+        let output = bare(line);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{line}: {message}");
+        assert!(
+            message.contains("there is no OpenCL device") && message.contains("install"),
+            "{line}: {message}"
+        );
+        assert!(output.stdout.is_empty(), "{line} prints no result");
+    }
+    let output = bare("bench bandwidth --quick --json");
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success() && result["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+}
