@@ -6,6 +6,7 @@
 //! | method | for | each iteration |
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
+//! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A, two sums read, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
 //! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
 //! | [`block_conjugate_gradient`] | the same with several sources at once, on a [`BlockSpace`] | one application of A to all of them |
@@ -52,6 +53,7 @@ mod convergence;
 mod gcr;
 mod keeper;
 mod minimal_residual;
+mod minres;
 mod multi_shift;
 mod operator;
 mod outcome;
@@ -78,6 +80,7 @@ pub use convergence::Stopping;
 pub use gcr::{GcrOptions, Preconditioned, Preconditioner, gcr};
 pub use keeper::{Look, StateKeeper, Watching, Wish};
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
+pub use minres::{MinresOptions, minres};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};

@@ -240,9 +240,11 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
         let stopping = Stopping { tolerance, ..Default::default() };
         let cr = CrOptions { stopping, ..Default::default() };
         let cg = CgOptions { stopping, ..Default::default() };
+        let minimal = MinresOptions { stopping, ..Default::default() };
         for (why, best, info) in [
             failure(conjugate_residual(&a, &b, None, &cr, None)),
             failure(conjugate_gradient(&a, &b, None, &cg, None)),
+            failure(minres(&a, &b, None, &minimal, None)),
         ] {
             assert!(matches!(why, Failure::PrecisionLimit { .. }), "{why}");
             assert!(info.residual.true_residual < 1e-12);

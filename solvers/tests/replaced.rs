@@ -15,11 +15,8 @@ type Solve<'a> = dyn Fn(&Dense, &Vector, TrueResidual<'_, Dense>) -> Outcome + '
 
 #[test]
 fn every_method_finds_the_solution_of_the_right_operator() {
-    let a = Dense::general(N, 131);
-    let mut random = Random(132);
-    let wrong = Dense::from_fn(N, |i, j| a.rows[i][j] * (1.0 + 1e-3 * random.complex()));
+    let (general, indefinite) = (Dense::general(N, 131), Dense::indefinite(N, 134));
     let b = Random(133).vector(N);
-    let exact = a.solve(&b);
     let norm = distance(&b, &vec![Complex64::default(); N]);
     let stopping = Stopping { tolerance: 1e-12, ..Default::default() };
 
@@ -29,11 +26,13 @@ fn every_method_finds_the_solution_of_the_right_operator() {
     let mr = MrOptions { stopping, ..Default::default() };
     let plain = GcrOptions { stopping, ..Default::default() };
     let cg = CgOptions { stopping, ..Default::default() };
-    let methods: [(&str, &Solve); 7] = [
+    let minimal = MinresOptions { stopping, ..Default::default() };
+    let methods: [(&str, &Solve); 8] = [
         ("cr", &|a, b, residual| conjugate_residual(a, b, None, &cr, Some(residual))),
         ("cgne", &|a, b, residual| cgne(a, &a.adjoint(), b, None, &cg, Some(residual))),
         ("bicgstab", &|a, b, residual| bicgstab(a, b, None, &stab, Some(residual))),
         ("bicgstab-l", &|a, b, residual| bicgstab_l(a, b, None, &stab_l, Some(residual))),
+        ("minres", &|a, b, residual| minres(a, b, None, &minimal, Some(residual))),
         ("mr", &|a, b, residual| minimal_residual(a, b, None, &mr, Some(residual))),
         ("gcr", &|a, b, residual| gcr(a, b, None, &plain, None, Some(residual))),
         ("smoothed gcr", &|a, b, residual| {
@@ -43,6 +42,14 @@ fn every_method_finds_the_solution_of_the_right_operator() {
         }),
     ];
     for (name, method) in methods {
+        let a = if name == "minres" { &indefinite } else { &general };
+        let mut random = Random(132);
+        let mut wrong = Dense::from_fn(N, |i, j| a.rows[i][j] * (1.0 + 1e-3 * random.complex()));
+        if name == "minres" {
+            let adjoint = wrong.adjoint();
+            wrong = Dense::from_fn(N, |i, j| 0.5 * (wrong.rows[i][j] + adjoint.rows[i][j]));
+        }
+        let exact = a.solve(&b);
         let mut solution = vec![Complex64::default(); N];
         let mut replace = |x: &mut Vector, r: &mut Vector| {
             solution.iter_mut().zip(&mut *x).for_each(|(solution, x)| *solution += std::mem::take(x));

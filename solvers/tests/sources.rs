@@ -19,7 +19,7 @@ fn stopping(max_iterations: usize) -> Stopping {
 }
 
 /// All that begin anywhere, on a positive definite matrix.
-const METHODS: [(&str, Method); 9] = [
+const METHODS: [(&str, Method); 10] = [
     ("CR", |a, b, guess, most| {
         let options = CrOptions { stopping: stopping(most), ..Default::default() };
         conjugate_residual(a, b, guess, &options, None)
@@ -27,6 +27,9 @@ const METHODS: [(&str, Method); 9] = [
     ("CR, general", |a, b, guess, most| {
         let (stopping, recurrence) = (stopping(most), Recurrence::General);
         conjugate_residual(a, b, guess, &CrOptions { stopping, recurrence, ..Default::default() }, None)
+    }),
+    ("MINRES", |a, b, guess, most| {
+        minres(a, b, guess, &MinresOptions { stopping: stopping(most), ..Default::default() }, None)
     }),
     ("CG", |a, b, guess, most| {
         conjugate_gradient(a, b, guess, &CgOptions { stopping: stopping(most), ..Default::default() }, None)

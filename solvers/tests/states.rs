@@ -55,6 +55,7 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
         let stopping = Stopping { look_every, ..Default::default() };
         let cr = |recurrence| CrOptions { stopping, recurrence, ..Default::default() };
         let (hermitian, any) = (cr(Recurrence::Hermitian), cr(Recurrence::General));
+        let minimal = MinresOptions { stopping, ..Default::default() };
         let cg = CgOptions { stopping, ..Default::default() };
         let stabilised = BicgstabOptions { stopping, ..Default::default() };
         let solutions = [
@@ -71,6 +72,10 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
             (
                 &general,
                 check("CR, general", |keeper| conjugate_residual(&general, &b, None, &any, with(keeper))),
+            ),
+            (
+                &indefinite,
+                check("MINRES", |keeper| minres(&indefinite, &b, None, &minimal, with(keeper))),
             ),
             (&positive, check("CG", |keeper| conjugate_gradient(&positive, &b, None, &cg, with(keeper)))),
             (
@@ -105,6 +110,8 @@ fn a_solve_that_fails_fails_in_the_same_way() {
     check("singular", |keeper| bicgstab(&singular, &b, None, &params, with(keeper)));
     let params = BicgstabLOptions { stopping, ..Default::default() };
     check("singular, degree 2", |keeper| bicgstab_l(&singular, &b, None, &params, with(keeper)));
+    let params = MinresOptions { stopping, ..Default::default() };
+    check("singular, MINRES", |keeper| minres(&singular, &b, None, &params, with(keeper)));
 }
 
 #[test]

@@ -1,0 +1,213 @@
+//! MINRES: minimal residuals for Hermitian matrices, definite or not.
+
+use crate::callbacks::Callbacks;
+use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
+use crate::outcome::Failure;
+use crate::state::{Names, Resumed};
+use crate::work::Work;
+use crate::{LinearOperator, VectorOf, VectorSpace};
+use num_complex::Complex64;
+use std::mem;
+
+/// Options of [`minres`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MinresOptions {
+    /// When to stop.
+    pub stopping: Stopping,
+    /// Breakdown when ‖Ar‖ falls below this times ‖r‖ ‖Av‖: no step along a vector of the kernel makes r smaller. Default 1e-8,
+    /// because errors by rounding are ε times the square of the condition number (G. L. G. Sleijpen,
+    /// H. A. van der Vorst and J. Modersitzki, SIAM J. Matrix Anal. Appl. 22 (2000) 726).
+    pub breakdown: f64,
+}
+
+impl Default for MinresOptions {
+    fn default() -> Self {
+        Self { stopping: Stopping::default(), breakdown: 1e-8 }
+    }
+}
+
+/// Solves A x = b for a Hermitian A, definite or not, by MINRES.
+///
+/// C. C. Paige and M. A. Saunders, SIAM J. Numer. Anal. 12 (1975) 617. Lanczos vectors vₖ make A a
+/// real tridiagonal T with α on the diagonal and β beside it. Rotations (c, s) make T triangular.
+///
+/// ```text
+/// α = (v, Av),   β' v' = Av − α v − β v₋               the next Lanczos vector
+/// δ = c α − c₋ s β,   ρ = √(δ² + β'²)                   the next rotation: c' = δ/ρ, s' = β'/ρ
+/// p' = v − (s α + c₋ c β)/ρ₋ p − s₋ β/ρ₋₋ p₋            a direction: ρ times a column of V R⁻¹
+/// x = x + (c' η/ρ) p',   η' = −s' η                     ‖r‖ = |η'|
+/// ```
+///
+/// One application of A an iteration. ‖r‖ never grows: it is the smallest in the Krylov space.
+/// [`conjugate_residual`](crate::conjugate_residual) finds the same iterates, but breaks down where a step has no length.
+/// MINRES passes over such steps, and solves singular systems that have a solution.
+///
+/// The rotations need square roots, which scalars do not have. So both sums are read in each iteration,
+/// as block methods do, and a device waits for the host that long.
+///
+/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero). `callbacks` says what computes
+/// the residual that counts and who keeps states (see [`Callbacks`]).
+///
+/// # Errors
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which has the smallest residual,
+/// when ‖Ar‖ vanishes while r does not, as happens where there is no solution; when a scalar is not finite; when the residual stagnates or the iteration limit is reached. The space's own error when an operation fails.
+pub fn minres<'c, A>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &MinresOptions,
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
+{
+    let space = a.space();
+    let real = |value: f64| space.scalar(value.into());
+    let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
+    // Besides the application: the next Lanczos vector, the direction, x, and the norm made 1.
+    let mut work = Work::pass(space, 8, 3).times(5);
+    work += Work::pass(space, 12, 3);
+    let zero = space.zero_vector()?;
+
+    let (mut x, mut v, mut earlier_v, mut p, mut earlier_p, mut lanczos);
+    if let Some(Resumed { vectors, numbers, .. }) = progress.resume(&STATE)? {
+        [x, v, earlier_v, p, earlier_p] = vectors;
+        lanczos = Lanczos::from_numbers(numbers);
+    } else {
+        let beginning = progress.begin()?;
+        (x, v) = (beginning.x, beginning.r);
+        if let Some(verdict) = beginning.verdict {
+            return progress.finish(x, verdict);
+        }
+        let [norm2] = space.read([&beginning.r_norm2])?;
+        lanczos = Lanczos::start(norm2.re.sqrt());
+        space.xpby(&zero, &real(1.0 / lanczos.eta), &mut v)?;
+        [earlier_v, p, earlier_p] = [space.zero_vector()?, space.zero_vector()?, space.zero_vector()?];
+    }
+    let mut image = space.zero_vector()?;
+    loop {
+        let vectors = [&x, &v, &earlier_v, &p, &earlier_p];
+        if let Some(verdict) = progress.keep(&STATE, vectors, [], lanczos.numbers())? {
+            return progress.finish(x, verdict);
+        }
+        let alpha = a.apply_dot(&v, &mut image)?;
+        progress.count_application_with_products();
+        space.xpby(&image, &real(-lanczos.beta), &mut earlier_v)?;
+        let norm2 = space.subtract(&alpha, &v, &mut earlier_v)?;
+        let [alpha, norm2] = space.read([&alpha, &norm2])?;
+        let direction = match lanczos.turn(alpha, norm2, params.breakdown) {
+            Ok(direction) => direction,
+            Err(failure) => {
+                progress.read([])?;
+                return progress.finish(x, Verdict::GaveUp(failure));
+            }
+        };
+        space.xpby(&v, &real(-direction.earlier), &mut earlier_p)?;
+        space.axpy(&real(-direction.last), &p, &mut earlier_p)?;
+        mem::swap(&mut p, &mut earlier_p);
+        space.axpy(&real(direction.step), &p, &mut x)?;
+        mem::swap(&mut v, &mut earlier_v);
+        progress.work += work;
+        progress.iterated(&real(lanczos.eta * lanczos.eta));
+        // There is no next vector if its norm is zero: then either x is the solution, or r is replaced.
+        if progress.looks() || lanczos.beta == 0.0 {
+            progress.read([])?;
+            match progress.judge(&mut x, &mut image)? {
+                Step::Done(verdict) => return progress.finish(x, verdict),
+                Step::Replaced(norm2) => {
+                    // The vectors are those of the residual that they were made of, and of no other.
+                    let [norm2] = space.read([&norm2])?;
+                    lanczos = Lanczos::start(norm2.re.sqrt());
+                    mem::swap(&mut v, &mut image);
+                    space.xpby(&zero, &real(1.0 / lanczos.eta), &mut v)?;
+                    for vector in [&mut earlier_v, &mut p, &mut earlier_p] {
+                        space.set_zero(vector)?;
+                    }
+                    continue;
+                }
+                Step::Continue => {}
+            }
+        }
+        space.xpby(&zero, &real(1.0 / lanczos.beta), &mut v)?;
+    }
+}
+
+const STATE: Names<5, 0, 8> = Names {
+    method: "MINRES",
+    vectors: ["x", "v", "earlier v", "p", "earlier p"],
+    scalars: [],
+    numbers: ["β", "η", "c", "s", "ρ", "earlier c", "earlier s", "earlier ρ"],
+};
+
+/// What is known of T and of its rotations.
+struct Lanczos {
+    /// Beside the diagonal of T, between the last column and the next.
+    beta: f64,
+    /// The last element of the rotated right-hand side: ‖r‖, up to its sign.
+    eta: f64,
+    last: Rotation,
+    earlier: Rotation,
+}
+
+/// A rotation, and the diagonal element that it made.
+#[derive(Clone, Copy)]
+struct Rotation {
+    c: f64,
+    s: f64,
+    rho: f64,
+}
+
+/// The next direction is v − `last` p − `earlier` p₋. x goes `step` along it.
+struct Direction {
+    last: f64,
+    earlier: f64,
+    step: f64,
+}
+
+impl Lanczos {
+    /// Before the first column, with this ‖r‖.
+    fn start(norm: f64) -> Self {
+        let none = Rotation { c: 1.0, s: 0.0, rho: 1.0 };
+        Self { beta: 0.0, eta: norm, last: none, earlier: none }
+    }
+
+    fn numbers(&self) -> [f64; 8] {
+        let Self { beta, eta, last, earlier } = self;
+        [*beta, *eta, last.c, last.s, last.rho, earlier.c, earlier.s, earlier.rho]
+    }
+
+    fn from_numbers([beta, eta, c, s, rho, earlier_c, earlier_s, earlier_rho]: [f64; 8]) -> Self {
+        let earlier = Rotation { c: earlier_c, s: earlier_s, rho: earlier_rho };
+        Self { beta, eta, last: Rotation { c, s, rho }, earlier }
+    }
+
+    /// Rotates the next column of T: α, and β² below it.
+    ///
+    /// # Errors
+    /// The failure, where they are not finite or the column becomes zero. Nothing changes then.
+    fn turn(&mut self, alpha: Complex64, beta2: Complex64, bound: f64) -> Result<Direction, Failure> {
+        if !(alpha.is_finite() && beta2.is_finite()) {
+            return Err(Failure::NotFinite { quantity: "(v, Av)" });
+        }
+        let (alpha, below) = (alpha.re, beta2.re.sqrt());
+        let Self { beta, eta, last, earlier } = *self;
+        let delta = last.c * alpha - earlier.c * last.s * beta;
+        // ‖Ar‖ / ‖r‖ before this column, of which ρ is never less, relative to ‖Av‖.
+        let relative = delta.hypot(last.c * below) / alpha.hypot(beta).hypot(below);
+        // Written so that 0/0, an A v equal to zero, counts as breakdown.
+        let usable = relative > bound;
+        if !usable {
+            let relative = if relative.is_nan() { 0.0 } else { relative };
+            return Err(Failure::Breakdown { quantity: "‖Ar‖ / ‖r‖", relative, bound });
+        }
+        let rho = delta.hypot(below);
+        let next = Rotation { c: delta / rho, s: below / rho, rho };
+        let direction = Direction {
+            last: (last.s * alpha + earlier.c * last.c * beta) / last.rho,
+            earlier: earlier.s * beta / earlier.rho,
+            step: next.c * eta / rho,
+        };
+        *self = Self { beta: below, eta: -next.s * eta, last: next, earlier: last };
+        Ok(direction)
+    }
+}
