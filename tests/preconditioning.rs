@@ -12,8 +12,8 @@ use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass, System};
 use lattice_cl::solve::{
     self, Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams,
     BlockSolution, CgParams, Checkpoints, CrParams, Earlier, GcrParams, Inner, InvertError,
-    IterationPrecision, KeptChoice, MrParams, MultiShiftCgParams, Preconditioning, SolveParams, Watch,
-    bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne, cr, cr_from, gcr, mr,
+    IterationPrecision, KeptChoice, MinresParams, MrParams, MultiShiftCgParams, Preconditioning, SolveParams,
+    Watch, bicgstab, bicgstab_l, block_cg, block_cg_with_checkpoints, cg, cgne, cr, cr_from, gcr, minres, mr,
 };
 use lattice_cl::{Dims, GaugeConfiguration, io};
 use lattice_solvers::{
@@ -161,7 +161,9 @@ fn every_method_finds_the_same_solution_with_and_without_it() {
                     let gcr = gcr(&wilson, &source, &params).unwrap();
                     let params = MrParams { tol, precision, preconditioning, ..Default::default() };
                     let mr = mr(&wilson, &source, &params).unwrap();
-                    [normal, hermitian, direct, cg, cgne, bicgstab, bicgstab_l, gcr, mr]
+                    let params = MinresParams { tol, precision, preconditioning, ..Default::default() };
+                    let minres = minres(&wilson, &source, &params).unwrap();
+                    [normal, hermitian, direct, cg, cgne, bicgstab, bicgstab_l, gcr, mr, minres]
                 };
                 let plain = solve(Preconditioning::None);
                 let preconditioned = solve(Preconditioning::EvenOdd);

@@ -14,8 +14,8 @@ use lattice_cl::observables::PionCorrelator;
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
-    IterationPrecision, MrParams, Preconditioning, SolveParams, Watch, bicgstab, bicgstab_l, cg, cgne, cr,
-    gcr, mr,
+    IterationPrecision, MinresParams, MrParams, Preconditioning, SolveParams, Watch, bicgstab, bicgstab_l,
+    cg, cgne, cr, gcr, minres, mr,
 };
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, SolverInfo, VectorSpace};
@@ -246,12 +246,14 @@ fn other_methods_find_the_same_solution() {
             let source = wilson.lattice().point_source([0; 4], 0, 0).unwrap();
             for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
                 let mr_params = MrParams { preconditioning, ..Default::default() };
+                let minres_params = MinresParams { preconditioning, ..Default::default() };
                 let stab_params = BicgstabLParams { preconditioning, ..Default::default() };
                 let plain = GcrParams { preconditioning, smoothing: 0, ..Default::default() };
                 let smoothed = GcrParams { preconditioning, ..Default::default() };
                 let solutions = [
                     ("cgne", cgne(&wilson, &source, &CgParams { preconditioning, ..Default::default() })),
                     ("mr", mr(&wilson, &source, &mr_params)),
+                    ("minres", minres(&wilson, &source, &minres_params)),
                     ("bicgstab-l", bicgstab_l(&wilson, &source, &stab_params)),
                     ("gcr", gcr(&wilson, &source, &plain)),
                     ("smoothed gcr", gcr(&wilson, &source, &smoothed)),

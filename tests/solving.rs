@@ -11,7 +11,7 @@ use lattice_cl::host::{Reconstruction, Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, BlockCgParams, CgParams, Checkpoints,
-    CrParams, GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams,
+    CrParams, GcrParams, Inner, InvertError, IterationPrecision, MinresParams, MrParams, MultiShiftCgParams,
     Preconditioning, SolveParams, Watch, block_cg_with_checkpoints, build_programs_of_solve, cg, cr, cr_from,
     multi_shift_cg, multi_shift_cg_watched, solve_with_checkpoints,
 };
@@ -119,7 +119,7 @@ impl Checkpoints for StopAt {
 }
 
 /// Every method, and every precision and preconditioning with one of them.
-fn every_method() -> [SolveParams; 10] {
+fn every_method() -> [SolveParams; 11] {
     use IterationPrecision::{Double, Mixed, Single};
     use Preconditioning::{EvenOdd, None};
     let cr = |system, tol, precision, preconditioning| {
@@ -140,6 +140,7 @@ fn every_method() -> [SolveParams; 10] {
         SolveParams::BicgstabL(BicgstabLParams { tol: 1e-6, ..Default::default() }),
         SolveParams::Gcr(GcrParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
         SolveParams::Cgne(CgParams { tol: 1e-8, precision: Mixed(Inner::Half), ..Default::default() }),
+        SolveParams::Minres(MinresParams { tol: 1e-6, preconditioning: EvenOdd, ..Default::default() }),
         SolveParams::Mr(MrParams { tol: 1e-4, preconditioning: EvenOdd, ..Default::default() }),
     ]
 }

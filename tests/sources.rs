@@ -11,8 +11,8 @@ use lattice_cl::host::{Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution, CgParams, Checkpoints, CrParams,
-    GcrParams, Inner, InvertError, IterationPrecision, MrParams, MultiShiftCgParams, Preconditioning,
-    SolveParams, block_cg, cr_from, multi_shift_cg, solve_with_checkpoints,
+    GcrParams, Inner, InvertError, IterationPrecision, MinresParams, MrParams, MultiShiftCgParams,
+    Preconditioning, SolveParams, block_cg, cr_from, multi_shift_cg, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, Shifted, SolverError, SolverInfo, SourceError, Watching};
 use num_complex::Complex;
@@ -63,14 +63,15 @@ fn ways(team: &Team, max_iterations: usize) -> Vec<SolveParams> {
                 SolveParams::BicgstabL(l),
                 SolveParams::Gcr(gcr),
                 SolveParams::Mr(mr),
+                SolveParams::Minres(MinresParams { tol, max_iterations, precision, preconditioning }),
             ]);
         }
     }
     if team.is_host() {
         return ways;
     }
-    // Of nine methods and eight forms, each once.
-    ways.into_iter().step_by(10).collect()
+    // Of ten methods and eight forms, each once.
+    ways.into_iter().step_by(11).collect()
 }
 
 fn tolerance(precision: IterationPrecision) -> f64 {

@@ -10,8 +10,8 @@ use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SiteTerm, SiteTermError, System};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::solve::{
-    BicgstabParams, BlockCgParams, CgParams, CrParams, Inner, InvertError, IterationPrecision,
-    Preconditioning, bicgstab, block_cg, cg, cr,
+    BicgstabParams, BlockCgParams, CgParams, CrParams, Inner, InvertError, IterationPrecision, MinresParams,
+    Preconditioning, bicgstab, block_cg, cg, cr, minres,
 };
 use lattice_solvers::LinearOperator;
 use num_complex::Complex;
@@ -308,6 +308,8 @@ fn every_way_of_solving_gives_one_solution() {
         for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
             let params = CrParams { system: System::Hermitian, preconditioning, ..direct };
             assert!(matches!(cr(&m, &b, &params), Err(InvertError::NotHermitian)), "{name}");
+            let params = MinresParams { tol, preconditioning, ..Default::default() };
+            assert!(matches!(minres(&m, &b, &params), Err(InvertError::NotHermitian)), "{name}");
         }
         let twice: Vec<Spinor> = [b.to_host().unwrap(), b.to_host().unwrap()].concat();
         let mut sources = twice;

@@ -151,7 +151,11 @@ fn a_singular_system_without_solution_is_given_up_with_the_smallest_residual() {
     let (why, x, info) = failure(minres(&a, &b, None, &MinresOptions::default(), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "‖Ar‖ / ‖r‖", .. }), "{why}");
     let smallest = b[0].norm() / norm(&b);
-    assert!((info.residual.true_residual - smallest).abs() < 1e-8, "{} {smallest}", info.residual.true_residual);
+    assert!(
+        (info.residual.true_residual - smallest).abs() < 1e-8,
+        "{} {smallest}",
+        info.residual.true_residual
+    );
     assert!((a.residual(&x, &b) - smallest).abs() < 1e-8);
 }
 

@@ -73,10 +73,7 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
                 &general,
                 check("CR, general", |keeper| conjugate_residual(&general, &b, None, &any, with(keeper))),
             ),
-            (
-                &indefinite,
-                check("MINRES", |keeper| minres(&indefinite, &b, None, &minimal, with(keeper))),
-            ),
+            (&indefinite, check("MINRES", |keeper| minres(&indefinite, &b, None, &minimal, with(keeper)))),
             (&positive, check("CG", |keeper| conjugate_gradient(&positive, &b, None, &cg, with(keeper)))),
             (
                 &general,

@@ -3,9 +3,9 @@
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
 use super::params::{
-    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, MrParams, SolveParams, plan_of_cgne,
+    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, MinresParams, MrParams, Plan, SolveParams,
 };
-use super::plan::{Plan, Preconditioning};
+use super::plan::Preconditioning;
 use super::precision::{Form, Outcome, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
@@ -27,7 +27,7 @@ pub fn cr(
     b: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::Cr(*params).into(), None)
 }
 
 /// As [`cr`], from the initial guess `guess`, or from x = 0 if that is nearer.
@@ -40,7 +40,19 @@ pub fn cr_from(
     guess: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, Some(guess), (*params).into(), None)
+    solve(wilson, b, Some(guess), SolveParams::Cr(*params).into(), None)
+}
+
+/// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0 (see [`lattice_solvers::minres`]). Stops as [`cr`] does.
+///
+/// # Errors
+/// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
+pub fn minres(
+    wilson: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    params: &MinresParams,
+) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+    solve(wilson, b, None, SolveParams::Minres(*params).into(), None)
 }
 
 /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
@@ -52,7 +64,7 @@ pub fn cg(
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::Cg(*params).into(), None)
 }
 
 /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
@@ -65,7 +77,7 @@ pub fn cgne(
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, plan_of_cgne(*params), None)
+    solve(wilson, b, None, SolveParams::Cgne(*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
@@ -77,7 +89,7 @@ pub fn bicgstab(
     b: &SpinorField<f64>,
     params: &BicgstabParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::Bicgstab(*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
@@ -89,7 +101,7 @@ pub fn bicgstab_l(
     b: &SpinorField<f64>,
     params: &BicgstabLParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::BicgstabL(*params).into(), None)
 }
 
 /// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
@@ -101,7 +113,7 @@ pub fn gcr(
     b: &SpinorField<f64>,
     params: &GcrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::Gcr(*params).into(), None)
 }
 
 /// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
@@ -113,7 +125,7 @@ pub fn mr(
     b: &SpinorField<f64>,
     params: &MrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), None)
+    solve(wilson, b, None, SolveParams::Mr(*params).into(), None)
 }
 
 /// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from
@@ -196,7 +208,7 @@ fn solve_ordinary(
     let mut by_definition = TrueResidual::of(wilson, b)?;
     let b_norm = by_definition.b_norm;
     let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
-    let outcome = match plan.preconditioning {
+    let outcome = match plan.params.preconditioning() {
         Preconditioning::None => {
             let form = Form { operator: wilson, b, b_norm, true_residual: &mut true_residual, checkpoints };
             finish(form.solve(guess, plan)?, Ok)

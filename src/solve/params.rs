@@ -1,208 +1,194 @@
-//! The parameters of the methods.
+//! The methods that solve for one source, and their parameters: one table of both.
 
-use super::plan::{IterationPrecision, Method, Plan, Preconditioning};
+use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::System;
 use lattice_solvers::Stopping;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Parameters of [`cr`](super::cr).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CrParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations. Default 10 000.
-    pub max_iterations: usize,
-    /// Which system is iterated. Default [`System::Normal`].
-    pub system: System,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
+/// Makes the types of the table below, and all that follows from a method's row.
+///
+/// Parameters are what every method has, and in braces a method's own with their defaults. A method has a variant, its parameters,
+/// its name, the system that it iterates or `any`, and a line for the help of a program.
+macro_rules! methods {
+    (
+        parameters { $(
+            $(#[$doc:meta])*
+            $Params:ident { $( $(#[$own_doc:meta])* $own:ident: $Own:ty = $default:expr, )* }
+        )* }
+        methods { $(
+            $Method:ident($OfMethod:ident), $name:literal, $system:ident, $summary:literal;
+        )* }
+    ) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+            pub struct $Params {
+                /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+                pub tol: f64,
+                /// Most iterations. Default 10 000.
+                pub max_iterations: usize,
+                $( $(#[$own_doc])* pub $own: $Own, )*
+                /// Precision of the iteration; the residual that decides is always in double. Default double.
+                pub precision: IterationPrecision,
+                /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+                pub preconditioning: Preconditioning,
+            }
+
+            impl Default for $Params {
+                fn default() -> Self {
+                    let Stopping { tolerance, max_iterations, .. } = Stopping::default();
+                    Self {
+                        tol: tolerance,
+                        max_iterations,
+                        $( $own: $default, )*
+                        precision: IterationPrecision::Double,
+                        preconditioning: Preconditioning::None,
+                    }
+                }
+            }
+        )*
+
+        /// The parameters of one of the methods.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum SolveParams {
+            $(
+                #[doc = concat!("Those of `", $name, "`: ", $summary, ".")]
+                $Method($OfMethod),
+            )*
+        }
+
+        /// The methods that solve for one source.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum SolveMethod {
+            $( #[doc = concat!($summary, ".")] $Method, )*
+        }
+
+        impl SolveMethod {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$( Self::$Method ),*];
+
+            /// Its name, as results and command lines have it.
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$Method => $name, )* }
+            }
+
+            /// What it is, in a few words.
+            pub fn summary(self) -> &'static str {
+                match self { $( Self::$Method => $summary, )* }
+            }
+
+            /// The system that it iterates; `None` if it can iterate each.
+            pub fn only_system(self) -> Option<System> {
+                match self { $( Self::$Method => methods!(@only $system), )* }
+            }
+
+            /// Its parameters, with what they have in common with `given`. Its own have their defaults.
+            pub fn params(self, given: &CrParams) -> SolveParams {
+                let CrParams { tol, max_iterations, precision, preconditioning, system } = *given;
+                let mut params = match self {
+                    $( Self::$Method => SolveParams::$Method($OfMethod::default()), )*
+                };
+                let common = match &mut params {
+                    $( SolveParams::$Method(own) => {
+                        methods!(@set $system own system);
+                        (&mut own.tol, &mut own.max_iterations, &mut own.precision, &mut own.preconditioning)
+                    } )*
+                };
+                (*common.0, *common.1, *common.2, *common.3) = (tol, max_iterations, precision, preconditioning);
+                params
+            }
+        }
+
+        impl SolveParams {
+            /// The method.
+            pub(crate) fn of(&self) -> SolveMethod {
+                match self { $( Self::$Method(_) => SolveMethod::$Method, )* }
+            }
+
+            /// The system that is iterated.
+            pub fn system(&self) -> System {
+                match self { $( Self::$Method(_own) => methods!(@system $system _own), )* }
+            }
+
+            /// Precision of the iteration.
+            pub fn precision(&self) -> IterationPrecision {
+                match self { $( Self::$Method(own) => own.precision, )* }
+            }
+
+            /// Which form of the equation is iterated.
+            pub fn preconditioning(&self) -> Preconditioning {
+                match self { $( Self::$Method(own) => own.preconditioning, )* }
+            }
+
+            /// When the method stops.
+            fn stopping(&self) -> Stopping {
+                match self { $( Self::$Method(own) => stopping(own.tol, own.max_iterations), )* }
+            }
+
+            /// The same with another limit of iterations.
+            pub(crate) fn with_limit(mut self, limit: usize) -> Self {
+                match &mut self { $( Self::$Method(own) => own.max_iterations = limit, )* }
+                self
+            }
+        }
+    };
+    (@only any) => { None };
+    (@only $system:ident) => { Some(System::$system) };
+    (@system any $own:ident) => { $own.system };
+    (@system $system:ident $own:ident) => { System::$system };
+    (@set any $own:ident $system:ident) => { $own.system = $system };
+    (@set $only:ident $own:ident $system:ident) => { () };
 }
 
-impl Default for CrParams {
-    fn default() -> Self {
-        let Stopping { tolerance, max_iterations, .. } = Stopping::default();
-        Self {
-            tol: tolerance,
-            max_iterations,
-            system: System::default(),
-            precision: IterationPrecision::Double,
-            preconditioning: Preconditioning::None,
+methods! {
+    parameters {
+        /// Parameters of [`cr`](super::cr).
+        CrParams {
+            /// Which system is iterated. Default [`System::Normal`].
+            system: System = System::default(),
+        }
+        /// Parameters of [`minres`](super::minres).
+        MinresParams {}
+        /// Parameters of [`cg`](super::cg) and [`cgne`](super::cgne).
+        CgParams {}
+        /// Parameters of [`bicgstab`](super::bicgstab), whose iterations are two applications of M each.
+        BicgstabParams {}
+        /// Parameters of [`bicgstab_l`](super::bicgstab_l), whose iterations are 2ℓ applications of M each.
+        BicgstabLParams {
+            /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
+            degree: usize = 2,
+        }
+        /// Parameters of [`gcr`](super::gcr).
+        GcrParams {
+            /// m, the directions that are kept, each two fields. Default 16.
+            restart: usize = 16,
+            /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
+            smoothing: usize = 4,
+        }
+        /// Parameters of [`mr`](super::mr).
+        MrParams {
+            /// ω, more than 0 and less than 2. Default 1.
+            relaxation: f64 = 1.0,
         }
     }
-}
-
-/// Parameters of [`cg`](super::cg) and [`cgne`](super::cgne).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CgParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations. Default 10 000.
-    pub max_iterations: usize,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for CgParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, precision, preconditioning }
+    methods {
+        Cr(CrParams), "cr", any, "Conjugate Residual";
+        Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
+        Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
+        // CGNE iterates the residual of the direct system.
+        Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
+        Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
+        BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
+        Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
+        Mr(MrParams), "mr", Direct, "Minimal Residual on M";
     }
-}
-
-/// Parameters of [`bicgstab`](super::bicgstab).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BicgstabParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations, of two applications of M each. Default 10 000.
-    pub max_iterations: usize,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for BicgstabParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, precision, preconditioning }
-    }
-}
-
-/// Parameters of [`bicgstab_l`](super::bicgstab_l).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BicgstabLParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations, of 2ℓ applications of M each. Default 10 000.
-    pub max_iterations: usize,
-    /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
-    pub degree: usize,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for BicgstabLParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, degree: 2, precision, preconditioning }
-    }
-}
-
-/// Parameters of [`gcr`](super::gcr).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GcrParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations. Default 10 000.
-    pub max_iterations: usize,
-    /// m, the directions that are kept, each two fields. Default 16.
-    pub restart: usize,
-    /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
-    pub smoothing: usize,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for GcrParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, restart: 16, smoothing: 4, precision, preconditioning }
-    }
-}
-
-/// Parameters of [`mr`](super::mr).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MrParams {
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-    pub tol: f64,
-    /// Most iterations. Default 10 000.
-    pub max_iterations: usize,
-    /// ω, more than 0 and less than 2. Default 1.
-    pub relaxation: f64,
-    /// Precision of the iteration; the residual that decides is always in double. Default double.
-    pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-    pub preconditioning: Preconditioning,
-}
-
-impl Default for MrParams {
-    fn default() -> Self {
-        let CrParams { tol, max_iterations, precision, preconditioning, .. } = CrParams::default();
-        Self { tol, max_iterations, relaxation: 1.0, precision, preconditioning }
-    }
-}
-
-/// The parameters of one of the methods.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum SolveParams {
-    /// Those of [`cr`](super::cr).
-    Cr(CrParams),
-    /// Those of [`cg`](super::cg).
-    Cg(CgParams),
-    /// Those of [`cgne`](super::cgne).
-    Cgne(CgParams),
-    /// Those of [`bicgstab`](super::bicgstab).
-    Bicgstab(BicgstabParams),
-    /// Those of [`bicgstab_l`](super::bicgstab_l).
-    BicgstabL(BicgstabLParams),
-    /// Those of [`gcr`](super::gcr).
-    Gcr(GcrParams),
-    /// Those of [`mr`](super::mr).
-    Mr(MrParams),
 }
 
 impl SolveParams {
     /// The name of the method.
     pub fn method(&self) -> &'static str {
-        match self {
-            SolveParams::Cr(_) => "cr",
-            SolveParams::Cg(_) => "cg",
-            SolveParams::Cgne(_) => "cgne",
-            SolveParams::Bicgstab(_) => "bicgstab",
-            SolveParams::BicgstabL(_) => "bicgstab-l",
-            SolveParams::Gcr(_) => "gcr",
-            SolveParams::Mr(_) => "mr",
-        }
-    }
-
-    /// The system that is iterated.
-    pub fn system(&self) -> System {
-        Plan::from(*self).method.system()
-    }
-
-    /// Precision of the iteration.
-    pub fn precision(&self) -> IterationPrecision {
-        Plan::from(*self).precision
-    }
-
-    /// Which form of the equation is iterated.
-    pub fn preconditioning(&self) -> Preconditioning {
-        Plan::from(*self).preconditioning
-    }
-
-    /// The same with another limit of iterations.
-    pub(crate) fn with_limit(mut self, limit: usize) -> Self {
-        let max_iterations = match &mut self {
-            SolveParams::Cr(params) => &mut params.max_iterations,
-            SolveParams::Cg(params) => &mut params.max_iterations,
-            SolveParams::Cgne(params) => &mut params.max_iterations,
-            SolveParams::Bicgstab(params) => &mut params.max_iterations,
-            SolveParams::BicgstabL(params) => &mut params.max_iterations,
-            SolveParams::Gcr(params) => &mut params.max_iterations,
-            SolveParams::Mr(params) => &mut params.max_iterations,
-        };
-        *max_iterations = limit;
-        self
+        self.of().name()
     }
 }
 
@@ -216,84 +202,16 @@ impl fmt::Display for SolveParams {
     }
 }
 
+/// What every solve needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub params: SolveParams,
+    pub stopping: Stopping,
+}
+
 impl From<SolveParams> for Plan {
     fn from(params: SolveParams) -> Self {
-        match params {
-            SolveParams::Cr(params) => params.into(),
-            SolveParams::Cg(params) => params.into(),
-            SolveParams::Cgne(params) => plan_of_cgne(params),
-            SolveParams::Bicgstab(params) => params.into(),
-            SolveParams::BicgstabL(params) => params.into(),
-            SolveParams::Gcr(params) => params.into(),
-            SolveParams::Mr(params) => params.into(),
-        }
-    }
-}
-
-impl From<CrParams> for Plan {
-    fn from(params: CrParams) -> Self {
-        let CrParams { tol, max_iterations, system, precision, preconditioning } = params;
-        Self {
-            method: Method::Cr(system),
-            precision,
-            preconditioning,
-            stopping: stopping(tol, max_iterations),
-        }
-    }
-}
-
-impl From<CgParams> for Plan {
-    fn from(params: CgParams) -> Self {
-        let CgParams { tol, max_iterations, precision, preconditioning } = params;
-        Self { method: Method::Cg, precision, preconditioning, stopping: stopping(tol, max_iterations) }
-    }
-}
-
-/// That of [`cgne`](super::cgne).
-pub(super) fn plan_of_cgne(params: CgParams) -> Plan {
-    Plan { method: Method::Cgne, ..params.into() }
-}
-
-impl From<BicgstabParams> for Plan {
-    fn from(params: BicgstabParams) -> Self {
-        let BicgstabParams { tol, max_iterations, precision, preconditioning } = params;
-        Self { method: Method::Bicgstab, precision, preconditioning, stopping: stopping(tol, max_iterations) }
-    }
-}
-
-impl From<BicgstabLParams> for Plan {
-    fn from(params: BicgstabLParams) -> Self {
-        let BicgstabLParams { tol, max_iterations, degree, precision, preconditioning } = params;
-        Self {
-            method: Method::BicgstabL { degree },
-            precision,
-            preconditioning,
-            stopping: stopping(tol, max_iterations),
-        }
-    }
-}
-
-impl From<GcrParams> for Plan {
-    fn from(params: GcrParams) -> Self {
-        let GcrParams { tol, max_iterations, restart, smoothing, precision, preconditioning } = params;
-        Self {
-            method: Method::Gcr { restart, smoothing },
-            precision,
-            preconditioning,
-            stopping: stopping(tol, max_iterations),
-        }
-    }
-}
-
-impl From<MrParams> for Plan {
-    fn from(params: MrParams) -> Self {
-        let MrParams { tol, max_iterations, relaxation, precision, preconditioning } = params;
-        Self {
-            method: Method::Mr { relaxation },
-            precision,
-            preconditioning,
-            stopping: stopping(tol, max_iterations),
-        }
+        Self { params, stopping: params.stopping() }
     }
 }
 

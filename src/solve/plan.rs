@@ -1,47 +1,9 @@
-//! How M x = b is solved: by which method, in which form, in which precision.
+//! How M x = b is solved: in which form, in which precision.
 
 use crate::device::{DeviceKind, Team};
-use crate::operator::System;
-use lattice_solvers::Stopping;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// What every solve needs to know.
-#[derive(Clone, Copy)]
-pub(crate) struct Plan {
-    pub method: Method,
-    pub precision: IterationPrecision,
-    pub preconditioning: Preconditioning,
-    pub stopping: Stopping,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) enum Method {
-    Cr(System),
-    Cg,
-    Cgne,
-    Bicgstab,
-    BicgstabL { degree: usize },
-    Gcr { restart: usize, smoothing: usize },
-    Mr { relaxation: f64 },
-}
-
-impl Method {
-    /// Which system it iterates.
-    pub fn system(self) -> System {
-        match self {
-            Method::Cr(system) => system,
-            Method::Cg => System::Normal,
-            // CGNE iterates the residual of this one.
-            Method::Cgne
-            | Method::Bicgstab
-            | Method::BicgstabL { .. }
-            | Method::Gcr { .. }
-            | Method::Mr { .. } => System::Direct,
-        }
-    }
-}
 
 /// Which form of M x = b is iterated. The residual that decides is that of M x = b itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
-use super::plan::{Inner, IterationPrecision, Method, Plan};
+use super::params::{BicgstabLParams, CrParams, GcrParams, MrParams, Plan, SolveParams};
+use super::plan::{Inner, IterationPrecision};
 use crate::device::DeviceError;
 use crate::operator::{DiracOperator, InPrecision, Normal, System};
 use crate::scalar::{Half, Storage};
@@ -40,7 +41,7 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
     /// # Errors
     /// Those of making operators; the method's own are in the outcome.
     pub fn solve(self, guess: Option<&VectorOf<A>>, plan: Plan) -> Result<Outcome<VectorOf<A>>, InvertError> {
-        if plan.method.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
+        if plan.params.system() == System::Hermitian && !self.operator.is_gamma5_hermitian() {
             return Err(InvertError::NotHermitian);
         }
         let mut of_use = None;
@@ -53,10 +54,10 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
             of_use = Some(guess).filter(|_| residual <= FARTHEST_GUESS);
         }
         let guess = of_use;
-        match plan.precision {
+        match plan.params.precision() {
             IterationPrecision::Double => {
                 let mut source = self.operator.space().zero_vector()?;
-                SourceMap::new(self.operator, plan.method)?.apply(self.b, &mut source)?;
+                SourceMap::new(self.operator, &plan.params)?.apply(self.b, &mut source)?;
                 let mut keeper = self.checkpoints.map(|checkpoints| Keeper {
                     space: self.operator.space(),
                     checkpoints,
@@ -102,7 +103,7 @@ impl<A: DiracOperator> Form<'_, A> {
         let mut b = low.space().zero_vector()?;
         let mut source = low.space().zero_vector()?;
         A::lower(self.b, &mut b)?;
-        SourceMap::new(&low, plan.method)?.apply(&b, &mut source)?;
+        SourceMap::new(&low, &plan.params)?.apply(&b, &mut source)?;
         if let Some(guess) = guess {
             A::lower(guess, &mut b)?;
         }
@@ -143,7 +144,7 @@ impl<A: DiracOperator> Form<'_, A> {
         let space = operator.space();
         let low = operator.in_precision()?;
         // A residual that starts a stretch of low precision needs no more precision on its way to the system that is iterated.
-        let map = SourceMap::new(&low, plan.method)?;
+        let map = SourceMap::new(&low, &plan.params)?;
         let mut solution = space.zero_vector()?;
         let mut residual = space.zero_vector()?;
         space.copy(b, &mut residual)?;
@@ -281,8 +282,8 @@ enum SourceMap<'a, A: DiracOperator> {
 }
 
 impl<'a, A: DiracOperator> SourceMap<'a, A> {
-    fn new(operator: &'a A, method: Method) -> Result<Self, DeviceError> {
-        Ok(match method.system() {
+    fn new(operator: &'a A, params: &SolveParams) -> Result<Self, DeviceError> {
+        Ok(match params.system() {
             System::Direct => Self::Itself(operator),
             System::Hermitian => Self::Through(operator.gamma5()?),
             System::Normal => Self::Through(operator.adjoint()?),
@@ -310,56 +311,61 @@ fn iterate<A: DiracOperator>(
     callbacks: Callbacks<'_, A>,
 ) -> Result<Outcome<VectorOf<A>>, DeviceError> {
     let stopping = plan.stopping;
-    Ok(match plan.method {
-        Method::Cr(system) => {
+    Ok(match plan.params {
+        SolveParams::Cr(CrParams { system, .. }) => {
             let recurrence =
                 if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
-            let params = solvers::CrOptions { stopping, recurrence, ..Default::default() };
+            let options = solvers::CrOptions { stopping, recurrence, ..Default::default() };
             match system {
-                System::Direct => solvers::conjugate_residual(operator, source, guess, &params, callbacks),
+                System::Direct => solvers::conjugate_residual(operator, source, guess, &options, callbacks),
                 System::Hermitian => {
                     let hermitian = operator.times_gamma5()?;
-                    solvers::conjugate_residual(&hermitian, source, guess, &params, callbacks.for_operator())
+                    solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks.for_operator())
                 }
                 System::Normal => {
                     let normal = Normal::new(operator)?;
-                    solvers::conjugate_residual(&normal, source, guess, &params, callbacks.for_operator())
+                    solvers::conjugate_residual(&normal, source, guess, &options, callbacks.for_operator())
                 }
             }
         }
-        Method::Cg => {
+        SolveParams::Minres(_) => {
+            let hermitian = operator.times_gamma5()?;
+            let options = solvers::MinresOptions { stopping, ..Default::default() };
+            solvers::minres(&hermitian, source, guess, &options, callbacks.for_operator())
+        }
+        SolveParams::Cg(_) => {
             let normal = Normal::new(operator)?;
-            let params = solvers::CgOptions { stopping, ..Default::default() };
-            solvers::conjugate_gradient(&normal, source, guess, &params, callbacks.for_operator())
+            let options = solvers::CgOptions { stopping, ..Default::default() };
+            solvers::conjugate_gradient(&normal, source, guess, &options, callbacks.for_operator())
         }
-        Method::Cgne => {
+        SolveParams::Cgne(_) => {
             let adjoint = operator.adjoint()?;
-            let params = solvers::CgOptions { stopping, ..Default::default() };
-            solvers::cgne(operator, &adjoint, source, guess, &params, callbacks)
+            let options = solvers::CgOptions { stopping, ..Default::default() };
+            solvers::cgne(operator, &adjoint, source, guess, &options, callbacks)
         }
-        Method::Bicgstab => {
-            let params = solvers::BicgstabOptions { stopping, ..Default::default() };
-            solvers::bicgstab(operator, source, guess, &params, callbacks)
+        SolveParams::Bicgstab(_) => {
+            let options = solvers::BicgstabOptions { stopping, ..Default::default() };
+            solvers::bicgstab(operator, source, guess, &options, callbacks)
         }
-        Method::BicgstabL { degree } => {
-            let params = solvers::BicgstabLOptions { stopping, degree, ..Default::default() };
-            solvers::bicgstab_l(operator, source, guess, &params, callbacks)
+        SolveParams::BicgstabL(BicgstabLParams { degree, .. }) => {
+            let options = solvers::BicgstabLOptions { stopping, degree, ..Default::default() };
+            solvers::bicgstab_l(operator, source, guess, &options, callbacks)
         }
-        Method::Gcr { restart, smoothing } => {
-            let params = solvers::GcrOptions { stopping, restart, ..Default::default() };
+        SolveParams::Gcr(GcrParams { restart, smoothing, .. }) => {
+            let options = solvers::GcrOptions { stopping, restart, ..Default::default() };
             if smoothing == 0 {
-                return Ok(solvers::gcr(operator, source, guess, &params, None, callbacks));
+                return Ok(solvers::gcr(operator, source, guess, &options, None, callbacks));
             }
             let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
                 Ok(smoother) => smoother,
                 Err(error) => return Ok(Err(error)),
             };
             let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
-            solvers::gcr(operator, source, guess, &params, Some(&mut precondition), callbacks)
+            solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks)
         }
-        Method::Mr { relaxation } => {
-            let params = solvers::MrOptions { stopping, relaxation, ..Default::default() };
-            solvers::minimal_residual(operator, source, guess, &params, callbacks)
+        SolveParams::Mr(MrParams { relaxation, .. }) => {
+            let options = solvers::MrOptions { stopping, relaxation, ..Default::default() };
+            solvers::minimal_residual(operator, source, guess, &options, callbacks)
         }
     })
 }

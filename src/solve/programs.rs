@@ -5,7 +5,7 @@
 //! be lost.
 
 use super::params::SolveParams;
-use super::plan::{Inner, IterationPrecision, Method, Plan, Preconditioning};
+use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
 use crate::geometry::Boundary;
@@ -37,15 +37,19 @@ pub fn programs_of_solve(
     params: &SolveParams,
 ) -> Vec<(Device, KernelKey)> {
     let links = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
-    let Plan { method, precision, preconditioning, .. } = Plan::from(*params);
-    let mut wanted = Wanted { links, preconditioning, form: site_term.some_form(), programs: Vec::new() };
+    let mut wanted = Wanted {
+        links,
+        preconditioning: params.preconditioning(),
+        form: site_term.some_form(),
+        programs: Vec::new(),
+    };
     wanted.residual();
     wanted.each(|links, slab| host_order_key::<f64>(&slab.layout(links.lattice.dims(), f64::STORAGE), true));
-    match precision {
-        IterationPrecision::Double => wanted.iteration::<f64>(method),
-        IterationPrecision::Single => wanted.lower::<f32>(method, false),
-        IterationPrecision::Mixed(Inner::Single) => wanted.lower::<f32>(method, true),
-        IterationPrecision::Mixed(Inner::Half) => wanted.lower::<Half>(method, true),
+    match params.precision() {
+        IterationPrecision::Double => wanted.iteration::<f64>(params),
+        IterationPrecision::Single => wanted.lower::<f32>(params, false),
+        IterationPrecision::Mixed(Inner::Single) => wanted.lower::<f32>(params, true),
+        IterationPrecision::Mixed(Inner::Half) => wanted.lower::<Half>(params, true),
     }
     wanted.programs
 }
@@ -69,13 +73,13 @@ impl Application {
 }
 
 /// What a method applies, beside making its operator; see the fused operations of `VectorSpace` and `LinearOperator`.
-fn applications(method: Method) -> Vec<Application> {
+fn applications(params: &SolveParams) -> Vec<Application> {
     use Application as A;
-    match (method, method.system()) {
-        (Method::Cg, _) => {
+    match (params, params.system()) {
+        (SolveParams::Cg(_), _) => {
             vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2), A::ADJOINT.with(Ending::Subtract)]
         }
-        (Method::Cgne, _) => vec![A::ADJOINT, A::PLAIN.with(Ending::Subtract)],
+        (SolveParams::Cgne(_), _) => vec![A::ADJOINT, A::PLAIN.with(Ending::Subtract)],
         (_, System::Normal) => vec![A::ADJOINT, A::PLAIN.with(Ending::Norm2)],
         (_, System::Hermitian) => vec![A::HERMITIAN, A::HERMITIAN.with(Ending::Products)],
         (_, System::Direct) => vec![A::PLAIN.with(Ending::Products)],
@@ -109,22 +113,22 @@ impl Wanted {
     }
 
     /// What iterates.
-    fn iteration<T: Storage>(&mut self, method: Method) {
+    fn iteration<T: Storage>(&mut self, params: &SolveParams) {
         self.each(space_of::<T>);
         if self.preconditioning == Preconditioning::None {
             // Its operator is made with this one.
             self.operator::<T>(Application::PLAIN);
         }
-        for application in applications(method) {
+        for application in applications(params) {
             self.operator::<T>(application);
         }
     }
 
     /// What iterates in a lower precision; its results may be added to a solution in double.
-    fn lower<T: Storage>(&mut self, method: Method, add: bool) {
+    fn lower<T: Storage>(&mut self, params: &SolveParams, add: bool) {
         let links = Shape::links(self.links.reconstruction.reals());
         self.each(conversion_of::<f64, T>(links, false));
-        self.iteration::<T>(method);
+        self.iteration::<T>(params);
         self.each(conversion_of::<f64, T>(Shape::SPINOR, false));
         self.each(conversion_of::<T, f64>(Shape::SPINOR, add));
     }

@@ -9,6 +9,7 @@ use super::report::Report;
 use super::residual::Residual;
 use super::trace::Trace;
 use crate::plot::{self, PlotError};
+use clap::builder::PossibleValue;
 use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
 use lattice_cl::field::{GaugeField, RESTORING_A_FIELD, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, NDIM};
@@ -17,15 +18,16 @@ use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io;
 use lattice_cl::operator::{Coupling, Dirac, DiracError, Kappa, Mass, SiteTerm, System};
 use lattice_cl::solve::{
-    Attempt, Auto, AutoParams, AutoSolution, BicgstabLParams, BicgstabParams, BlockCgParams, BlockSolution,
-    CgParams, CrParams, GcrParams, InvertError, IterationPrecision, MrParams, Preconditioning, SolveParams,
-    block_cg_with_checkpoints, build_programs_of_solve, solve_with_checkpoints,
+    Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError,
+    IterationPrecision, Preconditioning, SolveMethod, SolveParams, block_cg_with_checkpoints,
+    build_programs_of_solve, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure as SolverFailure, SolverInfo};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -69,8 +71,8 @@ pub struct Method {
     /// The method; auto begins with bicgstab, goes on with cg where that gives up or costs more, and says so
     #[arg(long, value_enum, default_value = "auto")]
     pub solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: normal, and direct for the methods that
-    /// have nothing else: cgne, bicgstab, bicgstab-l, gcr, mr; cg and block-cg have normal only]
+    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: that of the method.
+    /// Only cr can iterate each, and takes normal]
     #[arg(long, hide_short_help = true)]
     system: Option<System>,
     /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites, in about half as many iterations) or none
@@ -131,56 +133,69 @@ impl fmt::Display for WantedPrecision {
     }
 }
 
-/// The methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
+/// The methods: the library's, and those that are more than one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
-    /// BiCGStab, and CG where it gives up or costs more; even-odd and in mixed precision unless told otherwise
+    /// BiCGStab, and CG where it gives up or costs more.
     Auto,
-    /// Conjugate Residual
-    Cr,
-    /// Conjugate Gradient on M†M
-    Cg,
-    /// Conjugate Gradient on M M†y = b, x = M†y
-    Cgne,
-    /// Block Conjugate Gradient on M†M: all twelve sources of spectrum at once
+    /// One that solves for one source.
+    One(SolveMethod),
+    /// Block Conjugate Gradient, for all twelve sources of spectrum at once.
     BlockCg,
-    /// BiCGStab on M
-    Bicgstab,
-    /// BiCGStab(2) on M
-    BicgstabL,
-    /// GCR(16) on M, preconditioned by four steps of mr
-    Gcr,
-    /// Minimal Residual on M
-    Mr,
+}
+
+impl Solver {
+    fn name(self) -> &'static str {
+        match self {
+            Solver::Auto => "auto",
+            Solver::One(method) => method.name(),
+            Solver::BlockCg => "block-cg",
+        }
+    }
+
+    fn summary(self) -> &'static str {
+        match self {
+            Solver::Auto => {
+                "BiCGStab, and CG where it gives up or costs more; even-odd and in mixed precision unless told otherwise"
+            }
+            Solver::One(method) => method.summary(),
+            Solver::BlockCg => "Block Conjugate Gradient on M†M: all twelve sources of spectrum at once",
+        }
+    }
+
+    /// The system that it iterates, if it can do no other.
+    fn only_system(self) -> Option<System> {
+        match self {
+            Solver::Auto => None,
+            Solver::One(method) => method.only_system(),
+            Solver::BlockCg => Some(System::Normal),
+        }
+    }
+}
+
+impl clap::ValueEnum for Solver {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<Solver>> = LazyLock::new(|| {
+            let named = SolveMethod::ALL.iter().copied().map(Solver::One);
+            [Solver::Auto].into_iter().chain(named).chain([Solver::BlockCg]).collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.summary()))
+    }
+}
+
+impl Serialize for Solver {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl fmt::Display for Solver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Solver::Auto => "auto",
-            Solver::Cr => "cr",
-            Solver::Cg => "cg",
-            Solver::Cgne => "cgne",
-            Solver::BlockCg => "block-cg",
-            Solver::Bicgstab => "bicgstab",
-            Solver::BicgstabL => "bicgstab-l",
-            Solver::Gcr => "gcr",
-            Solver::Mr => "mr",
-        })
-    }
-}
-
-impl Solver {
-    /// The system that it iterates, if it can do no other.
-    fn only_system(self) -> Option<System> {
-        match self {
-            Solver::Auto | Solver::Cr => None,
-            Solver::Cg | Solver::BlockCg => Some(System::Normal),
-            Solver::Cgne | Solver::Bicgstab | Solver::BicgstabL | Solver::Gcr | Solver::Mr => {
-                Some(System::Direct)
-            }
-        }
+        f.write_str(self.name())
     }
 }
 
@@ -575,16 +590,10 @@ impl Method {
             };
         }
         let system = self.system();
-        if self.solver.only_system() == Some(System::Direct) && system != System::Direct {
-            let message = format!("{} solves M x = b itself, not the {system} system", self.solver);
-            return Err(Failure::usage(message).hint("leave out --system, or choose --solver cr"));
-        }
-        if self.solver.only_system() == Some(System::Normal) && system != System::Normal {
-            return Err(Failure::usage(format!(
-                "{} does not solve the {system} system, which is not positive",
-                self.solver
-            ))
-            .hint("choose --system normal, or --solver cr"));
+        if let Some(only) = self.solver.only_system().filter(|&only| only != system) {
+            let message = format!("{} solves the {only} system, not the {system} one", self.solver);
+            let hint = format!("leave out --system or choose --system {only}, or choose --solver cr");
+            return Err(Failure::usage(message).hint(hint));
         }
         Ok(())
     }
@@ -607,6 +616,7 @@ impl Method {
     pub fn begin(&self, team: &Team) -> Solving {
         let (tol, max_iterations, precision) = (self.tolerance(), self.max_iterations, self.precision(team));
         let preconditioning = self.preconditioning;
+        let common = CrParams { tol, max_iterations, system: self.system(), precision, preconditioning };
         let params = match self.solver {
             Solver::Auto => {
                 let given = self.precision.map(|_| precision);
@@ -614,42 +624,9 @@ impl Method {
                 let params = auto.first_step(team);
                 return Solving { auto: Some(auto), params };
             }
-            Solver::Cr => SolveParams::Cr(CrParams {
-                tol,
-                max_iterations,
-                system: self.system(),
-                precision,
-                preconditioning,
-            }),
-            Solver::Cgne => SolveParams::Cgne(CgParams { tol, max_iterations, precision, preconditioning }),
-            Solver::Bicgstab => {
-                SolveParams::Bicgstab(BicgstabParams { tol, max_iterations, precision, preconditioning })
-            }
-            Solver::BicgstabL => SolveParams::BicgstabL(BicgstabLParams {
-                tol,
-                max_iterations,
-                precision,
-                preconditioning,
-                ..Default::default()
-            }),
-            Solver::Gcr => SolveParams::Gcr(GcrParams {
-                tol,
-                max_iterations,
-                precision,
-                preconditioning,
-                ..Default::default()
-            }),
-            Solver::Mr => SolveParams::Mr(MrParams {
-                tol,
-                max_iterations,
-                precision,
-                preconditioning,
-                ..Default::default()
-            }),
+            Solver::One(method) => method.params(&common),
             // All at once or one after the other, it is Conjugate Gradient on the same system.
-            Solver::Cg | Solver::BlockCg => {
-                SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
-            }
+            Solver::BlockCg => SolveMethod::Cg.params(&common),
         };
         Solving { auto: None, params }
     }
@@ -683,7 +660,7 @@ impl Method {
             SolverFailure::OutOfRange { .. } => "multiply the source by a power of two",
             SolverFailure::Interrupted => "a job that was interrupted can go on later with --checkpoint",
             SolverFailure::Breakdown { .. } | SolverFailure::Stagnation { .. }
-                if self.solver.only_system() == Some(System::Direct) =>
+                if self.solver.only_system().is_some_and(|only| only != System::Normal) =>
             {
                 "try --solver cg; beyond the critical kappa no method converges well"
             }
