@@ -6,7 +6,6 @@
 
 mod bandwidth;
 pub mod block_fields;
-mod chiral_number;
 mod configuration;
 pub mod gamma;
 mod gauge_observables;
@@ -20,6 +19,7 @@ mod projection;
 pub mod random;
 mod reconstruction;
 mod safe_squares;
+mod site_number;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
@@ -28,7 +28,6 @@ mod su2;
 pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
 pub use crate::philox::{self, Philox};
 pub use bandwidth::{stream, triad_bandwidth};
-pub use chiral_number::ChiralNumber;
 pub use configuration::{GaugeConfiguration, Links};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
@@ -37,6 +36,7 @@ pub use matrix3::Matrix3;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
 pub use safe_squares::SafeSquares;
+pub use site_number::SiteNumber;
 pub use spinor::Spinor;
 pub use stencil::{StencilForm, hop, hop_even_odd, stencil};
 

@@ -1,9 +1,9 @@
 //! The stencil of Dirac operators, twin of `cl/stencil/`.
 
-use super::chiral_number::ChiralNumber;
 use super::gamma::GAMMA;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
+use super::site_number::SiteNumber;
 use super::spinor::Spinor;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
@@ -20,9 +20,9 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StencilForm {
     /// Coefficient of ψ itself.
-    pub shift: ChiralNumber,
+    pub shift: SiteNumber,
     /// Coefficient of the hopping term, by which it is multiplied from the left.
-    pub coefficient: ChiralNumber,
+    pub coefficient: SiteNumber,
     /// The hopping term of M† instead of that of M. The coefficients are taken as they are.
     pub dagger: bool,
     /// Multiply the result by γ5.
@@ -70,7 +70,7 @@ pub fn hop_even_odd<T: Real>(
 impl StencilForm {
     /// Of M or of a part of it, with plain numbers and without γ5.
     pub const fn new(shift: f64, coefficient: f64) -> Self {
-        let (shift, coefficient) = (ChiralNumber::scalar(shift), ChiralNumber::scalar(coefficient));
+        let (shift, coefficient) = (SiteNumber::scalar(shift), SiteNumber::scalar(coefficient));
         Self { shift, coefficient, dagger: false, gamma5: false }
     }
 
@@ -80,17 +80,18 @@ impl StencilForm {
         Self { shift, coefficient, dagger: !self.dagger, ..self }
     }
 
-    /// Whether any of its coefficients is different for the two chiralities.
-    pub fn is_twisted(&self) -> bool {
-        self.shift.twist != 0.0 || self.coefficient.twist != 0.0
+    /// Whether γ5 M is Hermitian.
+    pub fn is_gamma5_hermitian(&self) -> bool {
+        self.shift.is_gamma5_hermitian() && self.coefficient.is_gamma5_hermitian()
     }
 
     /// γ5^g (shift·ψ + coefficient·Hψ) at one site.
     pub fn combine<T: Real>(&self, psi: Option<&Spinor<T>>, hop: &Spinor<T>) -> Spinor<T> {
+        let hopped = self.coefficient.times(hop);
+        let added = psi.map(|psi| self.shift.times(psi));
         Spinor::from_fn(|spin, colour| {
-            let gamma5 = if spin >= 2 { -1.0 } else { 1.0 };
-            let hopped = self.coefficient.times(gamma5, hop.0[spin][colour]);
-            let value = psi.map_or(hopped, |psi| self.shift.times(gamma5, psi.0[spin][colour]) + hopped);
+            let hopped = hopped.0[spin][colour];
+            let value = added.map_or(hopped, |added| added.0[spin][colour] + hopped);
             if self.gamma5 && spin >= 2 { -value } else { value }
         })
     }

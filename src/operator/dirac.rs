@@ -236,7 +236,7 @@ impl<T: Storage> Dirac<T> {
 
 impl<T: Storage> DiracOperator for Dirac<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        !self.stencil.task().form.is_twisted()
+        self.stencil.task().form.is_gamma5_hermitian()
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {

@@ -118,7 +118,7 @@ impl<T: Storage> SchurComplement<T> {
 
 impl<T: Storage> DiracOperator for SchurComplement<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        !self.form.is_twisted()
+        self.form.is_gamma5_hermitian()
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {
@@ -269,7 +269,7 @@ impl<T: Storage> EvenOddParts<T> {
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
         let mut parts = Self { prepare, reconstruct, odd_source, turned_source: None };
-        if form.shift.twist != 0.0 {
+        if !form.shift.is_plain() {
             let mut turned = parts.reconstruct.scratch_target()?;
             // A hop with the coefficient zero only multiplies what it adds.
             let turn = hop(ODD, remainder, 0.0.into())?;

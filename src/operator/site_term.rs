@@ -1,7 +1,7 @@
 //! What Dirac operators do within a site.
 
 use super::coupling::Coupling;
-use crate::host::{ChiralNumber, StencilForm};
+use crate::host::{SiteNumber, StencilForm};
 use serde::{Deserialize, Serialize};
 
 /// What a Dirac operator does within a site, besides the mass.
@@ -55,7 +55,7 @@ impl SiteTerm {
             SiteTerm::Scalar => form,
             // −2 times the coefficient of the hopping term is 2κ or 1.
             SiteTerm::Twisted { mu } => {
-                StencilForm { shift: ChiralNumber { twist: -2.0 * coefficient * mu, ..form.shift }, ..form }
+                StencilForm { shift: SiteNumber { twist: -2.0 * coefficient * mu, ..form.shift }, ..form }
             }
         }
     }

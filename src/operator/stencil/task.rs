@@ -60,16 +60,10 @@ pub struct Task {
 impl Task {
     /// What is computed within a site.
     pub(super) fn site_part(&self) -> SitePart {
-        let Self { form, region, .. } = self;
-        let (adds_field, own_field) = match region {
+        let (adds_field, own_field) = match self.region {
             Region::Full => (true, false),
-            Region::Parity { shift, .. } => (*shift, *shift),
+            Region::Parity { shift, .. } => (shift, shift),
         };
-        SitePart {
-            adds_field,
-            own_field,
-            twisted: form.coefficient.twist != 0.0 || (adds_field && form.shift.twist != 0.0),
-            twists_hop: form.coefficient.twist != 0.0,
-        }
+        SitePart::of(&self.form, adds_field, own_field)
     }
 }

@@ -19,6 +19,13 @@ pub(crate) struct SitePart {
 }
 
 impl SitePart {
+    /// That of a form; whether a field is added, and whether it is not that of the hop, follows from the sites.
+    pub fn of(form: &StencilForm, adds_field: bool, own_field: bool) -> Self {
+        let twists_hop = form.coefficient.twist != 0.0;
+        let twisted = twists_hop || (adds_field && form.shift.twist != 0.0);
+        Self { adds_field, own_field, twisted, twists_hop }
+    }
+
     /// The arguments for its parameters; `shifted` is there if it has a field of its own.
     pub fn arguments<'a, T: Storage>(
         &self,

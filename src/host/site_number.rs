@@ -1,5 +1,6 @@
-//! Numbers that are different for the two chiralities.
+//! What multiplies a spinor within a site: a number, and one that is different for the two chiralities.
 
+use super::spinor::Spinor;
 use crate::scalar::Real;
 use num_complex::Complex;
 use std::ops::{Mul, Neg};
@@ -8,20 +9,20 @@ use std::ops::{Mul, Neg};
 ///
 /// With a twisted mass it is what a Dirac operator does within a site (R. Frezzotti and G. C. Rossi, JHEP 08 (2004) 007).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ChiralNumber {
+pub struct SiteNumber {
     /// The part that both chiralities have.
     pub scalar: f64,
     /// The coefficient of i γ5.
     pub twist: f64,
 }
 
-impl From<f64> for ChiralNumber {
+impl From<f64> for SiteNumber {
     fn from(scalar: f64) -> Self {
         Self::scalar(scalar)
     }
 }
 
-impl ChiralNumber {
+impl SiteNumber {
     /// A plain number.
     pub const fn scalar(scalar: f64) -> Self {
         Self { scalar, twist: 0.0 }
@@ -44,17 +45,29 @@ impl ChiralNumber {
         (1.0 / self.scalar / (1.0 + ratio * ratio), Self { scalar: 1.0, twist: -ratio })
     }
 
-    /// It times z, of a spin where γ5 has this sign.
-    pub fn times<T: Real>(self, gamma5: f64, z: Complex<T>) -> Complex<T> {
-        let scaled = z * T::from_f64(self.scalar);
-        if self.twist == 0.0 {
-            return scaled;
-        }
-        scaled + Complex::new(-z.im, z.re) * T::from_f64(self.twist * gamma5)
+    /// Whether it is a real number.
+    pub fn is_plain(self) -> bool {
+        self.twist == 0.0
+    }
+
+    /// Whether γ5 A† γ5 = A for this A.
+    pub fn is_gamma5_hermitian(self) -> bool {
+        self.twist == 0.0
+    }
+
+    /// Its product with a spinor.
+    pub fn times<T: Real>(self, psi: &Spinor<T>) -> Spinor<T> {
+        let (scalar, twist) = (T::from_f64(self.scalar), T::from_f64(self.twist));
+        let plain = self.is_plain();
+        Spinor::from_fn(|spin, colour| {
+            let z = psi.0[spin][colour];
+            let gamma5 = if spin >= 2 { -T::one() } else { T::one() };
+            if plain { z * scalar } else { z * scalar + Complex::new(-z.im, z.re) * (twist * gamma5) }
+        })
     }
 }
 
-impl Mul<f64> for ChiralNumber {
+impl Mul<f64> for SiteNumber {
     type Output = Self;
 
     fn mul(self, factor: f64) -> Self {
@@ -62,7 +75,7 @@ impl Mul<f64> for ChiralNumber {
     }
 }
 
-impl Neg for ChiralNumber {
+impl Neg for SiteNumber {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -76,13 +89,14 @@ mod tests {
 
     #[test]
     fn a_number_times_its_inverse_is_one() {
-        let number = ChiralNumber { scalar: 1.3, twist: -0.4 };
+        let number = SiteNumber { scalar: 1.3, twist: -0.4 };
         let (factor, remainder) = number.split_inverse();
-        for gamma5 in [1.0, -1.0] {
-            let one = (remainder * factor).times(gamma5, number.times(gamma5, Complex::new(1.0, 0.0)));
-            assert!((one - 1.0).norm() < 1e-15, "{one}");
-            let real = number.adjoint().times(gamma5, number.times(gamma5, Complex::new(1.0, 0.0)));
-            assert!((real - (1.3 * 1.3 + 0.4 * 0.4)).norm() < 1e-15, "{real}");
-        }
+        let psi = Spinor::<f64>::from_fn(|spin, colour| Complex::new(spin as f64 - 0.3, 0.7 * colour as f64));
+        let near = |a: &Spinor<f64>, scale: f64| {
+            let left = Spinor::from_fn(|s, c| a.0[s][c] - psi.0[s][c] * scale);
+            left.norm2().sqrt() < 1e-15 * scale * psi.norm2().sqrt()
+        };
+        assert!(near(&(remainder * factor).times(&number.times(&psi)), 1.0));
+        assert!(near(&number.adjoint().times(&number.times(&psi)), 1.3 * 1.3 + 0.4 * 0.4));
     }
 }
