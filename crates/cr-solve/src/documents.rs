@@ -1,6 +1,7 @@
 //! The documents against the program: every command line in them is one that it takes, and every link leads somewhere.
 
 use super::*;
+use clap::ValueEnum;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -93,5 +94,25 @@ fn raw_runs_that_the_performance_page_cites_are_kept() {
         for name in names.trim_end_matches('}').split(',') {
             assert!(runs.join(format!("{folder}{name}")).exists(), "{folder}{name} is not under bench/runs");
         }
+    }
+}
+
+#[test]
+fn every_method_is_in_the_documents_and_in_the_schemas() {
+    let root = repository();
+    let page = fs::read_to_string(root.join("docs/solving.md")).unwrap();
+    let methods: Vec<_> = equation::Solver::value_variants().iter().map(ToString::to_string).collect();
+    for name in &methods {
+        assert!(page.contains(&format!("`{name}`")), "docs/solving.md has no {name}");
+    }
+    for schema in ["schema/invert.json", "schema/spectrum.json"] {
+        let schema: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(root.join(schema)).unwrap()).unwrap();
+        let listed = schema["properties"]["solver"]["enum"].as_array().unwrap();
+        let mut listed: Vec<_> = listed.iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+        let mut methods = methods.clone();
+        listed.sort();
+        methods.sort();
+        assert_eq!(listed, methods);
     }
 }
