@@ -33,7 +33,7 @@
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
-//! | [`io`] | ILDG, SciDAC, NERSC and MILC configurations, propagators: read, verify, write |
+//! | [`io`] | files of gauge configurations and propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
 //! | [`tuning`] | which variant of a kernel is fastest on a device: found by trying, kept in a file |
 //! | [`scalar`] | the number types |

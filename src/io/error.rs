@@ -1,6 +1,6 @@
 //! What can go wrong with a file.
 
-use super::format::Format;
+use super::formats::Format;
 use super::signs::LinkSign;
 use crate::geometry::{Dims, DimsError};
 use crate::scalar::Precision;
@@ -64,10 +64,9 @@ pub enum ErrorKind {
     Empty,
     /// None of the known formats.
     #[error(
-        "not a gauge configuration of a known format: the file begins with {found}. LIME files (ILDG, SciDAC) begin \
-         with the bytes 45 67 89 ab, NERSC with `BEGIN_HEADER`, MILC with the number 20103, openQCD and DDalphaAMG \
-         with the extents of a file of that size, text with a number on its first line. Name a file in one of these \
-         formats"
+        "not a gauge configuration of a known format: the file begins with {found}. {}. Name a file in one of \
+         these formats",
+        Format::beginnings()
     )]
     UnknownFormat {
         /// The first bytes, as text where they are text.

@@ -1,7 +1,7 @@
 //! What was read from a file of links.
 
 use super::checksum::Checksum;
-use super::format::Format;
+use super::formats::Format;
 use super::signs::LinkSign;
 use crate::host::GaugeConfiguration;
 use serde::Serialize;

@@ -8,8 +8,10 @@ use super::error::{Error, ErrorKind};
 use super::input::{Input, printable, quoted};
 use super::output::Output;
 
+const MAGIC: u32 = 0x4567_89ab;
+
 /// The first four bytes of every record.
-pub(super) const MAGIC: u32 = 0x4567_89ab;
+pub(super) const MAGIC_BYTES: [u8; 4] = MAGIC.to_be_bytes();
 
 const HEADER: u64 = 144;
 const VERSION: u16 = 1;
@@ -81,8 +83,7 @@ fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
         return Ok(false);
     }
     let bytes = input.bytes("the end of the file", start, left as usize)?;
-    let magic = MAGIC.to_be_bytes();
-    let begins = bytes.iter().zip(magic).all(|(byte, magic)| *byte == magic);
+    let begins = bytes.iter().zip(MAGIC_BYTES).all(|(byte, magic)| *byte == magic);
     Ok(!begins && (left < HEADER || bytes.iter().all(|&byte| byte == 0)))
 }
 
@@ -141,7 +142,7 @@ pub(super) fn write_header(
         Position::Last => 0x4000,
     };
     let mut header = [0; HEADER as usize];
-    header[..4].copy_from_slice(&MAGIC.to_be_bytes());
+    header[..4].copy_from_slice(&MAGIC_BYTES);
     header[4..6].copy_from_slice(&VERSION.to_be_bytes());
     header[6..8].copy_from_slice(&flags.to_be_bytes());
     header[8..16].copy_from_slice(&length.to_be_bytes());

@@ -1,7 +1,7 @@
 //! Gauge configurations and propagators in files: parse, verify, write.
 //!
-//! [`read_gauge`] takes ILDG and SciDAC (LIME), NERSC, MILC, openQCD, DDalphaAMG and text files and tells them apart by their
-//! content; [`write_gauge`] writes the first four; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
+//! [`read_gauge`] takes files of every [`Format`] and tells them apart by their content; [`write_gauge`] writes those of
+//! [`Format::ALL`]; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
 //! Dirac equation. Nothing here knows of devices: what comes in and goes out is plain host data.
 //!
 //! Fields are streamed and decoded in parallel, a few MiB at a time, so that reading takes no more memory than the
@@ -11,15 +11,13 @@
 mod checkpoint;
 mod checksum;
 mod error;
-mod format;
+mod formats;
 mod gauge_file;
-mod ildg;
 mod input;
 mod lime;
+mod lime_file;
 mod links;
 mod metadata;
-mod milc;
-mod nersc;
 mod numbers;
 mod output;
 mod payload;
@@ -28,8 +26,6 @@ mod read;
 mod read_options;
 mod signs;
 mod small_file;
-mod text;
-mod universal;
 mod validate;
 mod write;
 mod write_options;
@@ -37,7 +33,7 @@ mod write_options;
 pub use checkpoint::{Checkpoint, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
 pub use error::{Error, ErrorKind, Place};
-pub use format::{Format, UnknownFormatName};
+pub use formats::{Format, UnknownFormatName};
 pub use gauge_file::{GaugeFile, HeaderCheck};
 pub use links::Rows;
 pub use numbers::ByteOrder;

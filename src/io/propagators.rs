@@ -8,9 +8,9 @@
 
 use super::checksum::{Checksum, Method};
 use super::error::{Error, ErrorKind};
-use super::ildg::{ILDG_DATA, LimeFile, SCIDAC_DATA, precision_of};
 use super::input::{Input, printable};
 use super::lime::{self, Position};
+use super::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, precision_of};
 use super::metadata::{self, Content, PropagatorInfo, ScidacRecord};
 use super::numbers::{ByteOrder, Stored};
 use super::output::Output;

@@ -2,15 +2,15 @@
 
 use super::checksum::Checksum;
 use super::error::{Error, ErrorKind};
-use super::format::Format;
+use super::formats::{Found, recognise};
 use super::gauge_file::{GaugeFile, HeaderCheck};
-use super::ildg::{self, LimeFile};
 use super::input::Input;
+use super::lime_file::LimeFile;
 use super::propagators::{self, PropagatorSummary};
 use super::read_options::ReadOptions;
 use super::signs::{self, SignsInLinks};
+use super::validate;
 use super::validate::Signs;
-use super::{lime, milc, nersc, text, universal, validate};
 use crate::geometry::NDIM;
 use crate::host::GaugeConfiguration;
 use std::path::Path;
@@ -24,8 +24,7 @@ pub struct Inspection {
     pub problem: Option<Error>,
 }
 
-/// Reads and verifies a gauge configuration: ILDG, SciDAC, NERSC, MILC, openQCD, DDalphaAMG or text, told apart
-/// by their content.
+/// Reads and verifies a gauge configuration of any [`Format`](super::Format), told by its content.
 ///
 /// # Errors
 /// As [`read_gauge_with`].
@@ -54,8 +53,7 @@ pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
 /// When there are no links to return: the structure of the file is wrong, or a link is not finite.
 pub fn inspect_gauge(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Inspection, Error> {
     let mut input = Input::open(path.as_ref())?;
-    let family = recognise(&mut input)?;
-    inspect_configuration(&mut input, family, options)
+    inspect_configuration(&mut input, options)
 }
 
 /// What a file turned out to be.
@@ -73,28 +71,19 @@ pub enum Contents {
 /// As [`inspect_gauge`].
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Contents, Error> {
     let mut input = Input::open(path.as_ref())?;
-    let family = recognise(&mut input)?;
-    if let Family::Lime(file) = &family
-        && propagators::is_propagator(&mut input, file)?
+    // LIME files alone hold either: their records tell, not their beginning.
+    if let Some(file) = LimeFile::scan_if_lime(&mut input)?
+        && propagators::is_propagator(&mut input, &file)?
     {
-        return propagators::summarise(&mut input, file, options).map(Box::new).map(Contents::Propagator);
+        return propagators::summarise(&mut input, &file, options).map(Box::new).map(Contents::Propagator);
     }
-    let inspection = inspect_configuration(&mut input, family, options)?;
+    let inspection = inspect_configuration(&mut input, options)?;
     Ok(Contents::Configuration(Box::new(inspection)))
 }
 
-fn inspect_configuration(
-    input: &mut Input,
-    family: Family,
-    options: &ReadOptions,
-) -> Result<Inspection, Error> {
-    let (mut file, unreadable_checksum) = match family {
-        Family::Lime(file) => ildg::read(input, &file, options)?,
-        Family::Nersc => nersc::read(input, options)?,
-        Family::Milc(order) => (milc::read(input, order, options)?, None),
-        Family::Universal => (universal::read(input, options)?, None),
-        Family::Text => (text::read(input, options)?, None),
-    };
+fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Inspection, Error> {
+    let format = recognise(input)?;
+    let Found { mut file, unreadable_checksum } = format.reader().read(input, options)?;
     let problem = verify(&mut file, unreadable_checksum, options)
         .map_err(|kind| input.error(kind))?
         .map(|kind| input.error(kind));
@@ -129,11 +118,11 @@ fn checksum_problem(file: &GaugeFile, unreadable: Option<ErrorKind>) -> Option<E
 
 /// An observable in the header that is not that of the links.
 ///
-/// In LIME files it is a note of the program that wrote them. A checksum that agrees outweighs it.
+/// In some formats it is a note of the program that wrote them. A checksum that agrees outweighs it.
 fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
     let &HeaderCheck { quantity, stored, computed, tolerance, .. } =
         file.header_checks.iter().find(|check| !check.ok)?;
-    let is_note = matches!(file.format, Format::Ildg | Format::SciDac);
+    let is_note = file.format.reader().header_is_a_note();
     if is_note && file.checksum.as_ref().is_some_and(|checksum| checksum.ok) {
         file.warnings.push(format!(
             "the file notes the {quantity} {stored}, its links give {computed}; the checksum of the links is right"
@@ -180,69 +169,4 @@ fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<Erro
         SignsInLinks::Remove => {}
     }
     rest.filter(|_| !options.ignore_unitarity)
-}
-
-enum Family {
-    Lime(LimeFile),
-    Nersc,
-    Milc(super::ByteOrder),
-    /// openQCD or DDalphaAMG.
-    Universal,
-    Text,
-}
-
-/// Formats that are known but not read, by the bytes they begin with, and what to do.
-const KNOWN_OTHERS: [(&[u8], &str, &str); 6] = [
-    (
-        b"\x89HDF\r\n\x1a\n",
-        "an HDF5 file",
-        "write the field as ILDG, SciDAC, NERSC or MILC with the program that made it",
-    ),
-    (
-        b"\x93NUMPY",
-        "an array of NumPy (NPY)",
-        "write the field as ILDG, SciDAC, NERSC or MILC with the program that made it",
-    ),
-    (b"\x1f\x8b", "a file compressed with gzip", "unpack it first, with gunzip"),
-    (b"BZh", "a file compressed with bzip2", "unpack it first, with bunzip2"),
-    (b"\xfd7zXZ\0", "a file compressed with xz", "unpack it first, with unxz"),
-    (b"\x28\xb5\x2f\xfd", "a file compressed with zstd", "unpack it first, with unzstd"),
-];
-
-fn recognise(input: &mut Input) -> Result<Family, Error> {
-    let count = input.length().min(16) as usize;
-    let start = input.bytes("the beginning of the file", 0, count)?;
-    if start.starts_with(&lime::MAGIC.to_be_bytes()) {
-        return LimeFile::scan(input).map(Family::Lime);
-    }
-    if start.starts_with(nersc::FIRST_LINE) {
-        return Ok(Family::Nersc);
-    }
-    if let Some(order) = start.first_chunk().copied().and_then(milc::byte_order) {
-        return Ok(Family::Milc(order));
-    }
-    if universal::is_one(input)? {
-        return Ok(Family::Universal);
-    }
-    if let Some((_, what, remedy)) = KNOWN_OTHERS.iter().find(|(magic, ..)| start.starts_with(magic)) {
-        return Err(input.error(ErrorKind::OtherFormat { what, remedy }));
-    }
-    let first_line = input.bytes("the beginning of the file", 0, input.length().min(64) as usize)?;
-    if text::is_one(&first_line) {
-        return Ok(Family::Text);
-    }
-    Err(input.error(ErrorKind::UnknownFormat { found: shown(&start) }))
-}
-
-/// Bytes as a person wants to see them: as text if they are text.
-fn shown(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.chars().all(|c| !c.is_control() || c.is_whitespace()) => {
-            format!("the text {text:?}")
-        }
-        _ => {
-            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("the bytes {}", bytes.join(" "))
-        }
-    }
 }

@@ -47,3 +47,10 @@ pub(super) fn extents(
         (stored, _) => stored,
     }
 }
+
+/// The warning that nothing but their product speaks for given extents.
+pub(super) fn unchecked_extents(dims: Dims) -> String {
+    format!(
+        "the file does not say its extents; of {dims} only the number of sites was checked, not their order"
+    )
+}

@@ -1,11 +1,11 @@
 //! Writing a gauge configuration.
 
-use super::error::{Error, ErrorKind};
-use super::format::Format;
+use super::error::Error;
+use super::formats::writer_for;
 use super::links::Rows;
 use super::output::Output;
-use super::write_options::{NO_WRITER, WriteOptions};
-use super::{ildg, milc, nersc, validate};
+use super::validate;
+use super::write_options::WriteOptions;
 use crate::host::GaugeConfiguration;
 use std::path::Path;
 
@@ -24,20 +24,12 @@ pub fn write_gauge(
 ) -> Result<(), Error> {
     let path = path.as_ref();
     let refused = |kind| Error::new(path, kind);
-    options.check().map_err(refused)?;
+    let writer = writer_for(options).map_err(refused)?;
     if options.rows == Rows::Two {
         validate::check_finite(config).map_err(refused)?;
         validate::check_special_unitary(config).map_err(refused)?;
     }
     let mut output = Output::create(path)?;
-    match options.format {
-        Format::Ildg | Format::SciDac => ildg::write(&mut output, config, options)?,
-        Format::Nersc => nersc::write(&mut output, config, options)?,
-        Format::Milc => milc::write(&mut output, config, options)?,
-        Format::OpenQcd | Format::DdAlphaAmg | Format::Text => {
-            let (what, remedy) = NO_WRITER;
-            return Err(refused(ErrorKind::NotInFormat { format: options.format, what, remedy }));
-        }
-    }
+    writer.write(&mut output, config, options)?;
     output.finish()
 }

@@ -7,104 +7,180 @@
 //! `BOUNDARY_1` … `BOUNDARY_4` describe the fermions of the simulation; the stored links have no boundary condition in
 //! them. A file that has one in its links nevertheless fails the check of the determinant.
 
-use super::checksum::{Checksum, Method, Sums, hexadecimal};
-use super::error::{Error, ErrorKind, Place};
-use super::format::Format;
-use super::gauge_file::{GaugeFile, HeaderCheck};
-use super::input::{Input, printable, quoted};
-use super::links::{LinkLayout, Rows};
-use super::numbers::ByteOrder;
-use super::output::Output;
-use super::read_options::{ReadOptions, extents};
-use super::validate;
-use super::write_options::WriteOptions;
+use super::feature::Feature;
+use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::registry::Format;
 use crate::geometry::{Dims, DimsError, NDIM};
 use crate::host::{GaugeConfiguration, link_trace, plaquette};
+use crate::io::checksum::{Checksum, Method, Sums, hexadecimal};
+use crate::io::error::{Error, ErrorKind, Place};
+use crate::io::gauge_file::{GaugeFile, HeaderCheck};
+use crate::io::input::{Input, printable, quoted};
+use crate::io::links::{LinkLayout, Rows};
+use crate::io::numbers::ByteOrder;
+use crate::io::output::Output;
+use crate::io::read_options::{ReadOptions, extents};
+use crate::io::validate;
+use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
 
 /// The first line of every file.
-pub(super) const FIRST_LINE: &[u8] = b"BEGIN_HEADER";
+const FIRST_LINE: &[u8] = b"BEGIN_HEADER";
 
 const LAST_LINE: &str = "END_HEADER";
 
 /// Headers are a few hundred bytes long; no more than this is searched for the end of one.
 const LONGEST_HEADER: u64 = 64 << 10;
 
-/// Reads a NERSC file, and why its checksum cannot be read, if so.
-///
-/// Checksum, plaquette and link trace are compared here, and judged by the caller.
-pub(super) fn read(
-    input: &mut Input,
-    options: &ReadOptions,
-) -> Result<(GaugeFile, Option<ErrorKind>), Error> {
-    let header = Header::read(input)?;
-    let rows = header.rows(input)?;
-    let (precision, declared) = header.floating_point(input)?;
-    let dims = extents(input, header.dims(input), options.dims)?;
-    let stored = header.checksum();
-    let mut warnings = Vec::new();
+pub(super) struct Nersc;
 
-    options.tell_extents(dims);
-    let layout = |order| LinkLayout { precision, order, rows };
-    let payload = |order| {
-        let method = stored.as_ref().map(|_| Method::Nersc(order));
-        layout(order).payload(dims, method, options.progress)
-    };
-    let read = |input: &mut Input, order| -> Result<_, Error> {
-        let (links, computed) = layout(order).read(input, &payload(order), header.bytes)?;
-        let checksum = stored.as_ref().map(|stored| match *stored {
-            Ok(stored) => Checksum::new(Method::Nersc(order), stored, computed),
-            Err(entry) => Checksum::unreadable(Method::Nersc(order), &entry.value, computed),
-        });
-        Ok((GaugeConfiguration::new(dims, links), checksum))
-    };
-    // Without a sum to go by, bytes in the wrong order are far from SU(3).
-    let agrees =
-        |(configuration, checksum): &(GaugeConfiguration, Option<Checksum>)| match (checksum, &stored) {
-            (Some(checksum), Some(Ok(_))) => checksum.ok,
-            _ => {
-                validate::check_finite(configuration).is_ok()
-                    && validate::check_special_unitary(configuration).is_ok()
-            }
-        };
-    let mut order = declared.unwrap_or(ByteOrder::Big);
-    let mut found = read(input, order)?;
-    if !agrees(&found) {
-        // The other order; and the first again if that is no better. One copy of the links at a time.
-        drop(found);
-        found = read(input, order.other())?;
-        if agrees(&found) {
-            order = order.other();
-        } else {
-            drop(found);
-            found = read(input, order)?;
+impl GaugeFormat for Nersc {
+    fn about(&self) -> About {
+        About {
+            name: "nersc",
+            title: "NERSC",
+            beginning: "`BEGIN_HEADER`",
+            reads: "2 or 3 rows, 32 and 64 bits, both byte orders",
+            endings: &["nersc"],
+            provenance: &[
+                "ENSEMBLE_ID",
+                "ENSEMBLE_LABEL",
+                "SEQUENCE_NUMBER",
+                "CREATOR",
+                "CREATOR_HARDWARE",
+                "CREATION_DATE",
+                "ARCHIVE_DATE",
+            ],
+            takes_over: &[],
         }
     }
-    if let Some(declared) = declared.filter(|declared| *declared != order) {
-        warnings.push(format!(
-            "the header says {declared}-endian, but only as {order}-endian the links are right"
-        ));
+
+    fn recognise(&self, start: &[u8], _length: u64) -> bool {
+        start.starts_with(FIRST_LINE)
     }
-    warnings.extend(input.rest_after(header.bytes + payload(order).bytes()));
-    let (configuration, checksum) = found;
-    let header_checks = header.checks(input, &configuration, options)?;
-    let mut facts = header.facts();
-    facts.push(("byte order".into(), order.to_string()));
-    let unreadable = match stored {
-        Some(Err(entry)) => Some(entry.problem("the value is not a hexadecimal number of 32 bits")),
-        _ => None,
-    };
-    let file = GaugeFile {
-        configuration,
-        format: Format::Nersc,
-        checksum,
-        header_checks,
-        fields: 1,
-        facts,
-        signs: Vec::new(),
-        warnings,
-    };
-    Ok((file, unreadable))
+
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+        let header = Header::read(input)?;
+        let rows = header.rows(input)?;
+        let (precision, declared) = header.floating_point(input)?;
+        let dims = extents(input, header.dims(input), options.dims)?;
+        let stored = header.checksum();
+        let mut warnings = Vec::new();
+
+        options.tell_extents(dims);
+        let layout = |order| LinkLayout { precision, order, rows };
+        let payload = |order| {
+            let method = stored.as_ref().map(|_| Method::Nersc(order));
+            layout(order).payload(dims, method, options.progress)
+        };
+        let read = |input: &mut Input, order| -> Result<_, Error> {
+            let (links, computed) = layout(order).read(input, &payload(order), header.bytes)?;
+            let checksum = stored.as_ref().map(|stored| match *stored {
+                Ok(stored) => Checksum::new(Method::Nersc(order), stored, computed),
+                Err(entry) => Checksum::unreadable(Method::Nersc(order), &entry.value, computed),
+            });
+            Ok((GaugeConfiguration::new(dims, links), checksum))
+        };
+        // Without a sum to go by, bytes in the wrong order are far from SU(3).
+        let agrees =
+            |(configuration, checksum): &(GaugeConfiguration, Option<Checksum>)| match (checksum, &stored) {
+                (Some(checksum), Some(Ok(_))) => checksum.ok,
+                _ => {
+                    validate::check_finite(configuration).is_ok()
+                        && validate::check_special_unitary(configuration).is_ok()
+                }
+            };
+        let mut order = declared.unwrap_or(ByteOrder::Big);
+        let mut found = read(input, order)?;
+        if !agrees(&found) {
+            // The other order; and the first again if that is no better. One copy of the links at a time.
+            drop(found);
+            found = read(input, order.other())?;
+            if agrees(&found) {
+                order = order.other();
+            } else {
+                drop(found);
+                found = read(input, order)?;
+            }
+        }
+        if let Some(declared) = declared.filter(|declared| *declared != order) {
+            warnings.push(format!(
+                "the header says {declared}-endian, but only as {order}-endian the links are right"
+            ));
+        }
+        warnings.extend(input.rest_after(header.bytes + payload(order).bytes()));
+        let (configuration, checksum) = found;
+        let header_checks = header.checks(input, &configuration, options)?;
+        let mut facts = header.facts();
+        facts.push(("byte order".into(), order.to_string()));
+        let unreadable_checksum = match stored {
+            Some(Err(entry)) => Some(entry.problem("the value is not a hexadecimal number of 32 bits")),
+            _ => None,
+        };
+        let file = GaugeFile {
+            configuration,
+            format: Format::Nersc,
+            checksum,
+            header_checks,
+            fields: 1,
+            facts,
+            signs: Vec::new(),
+            warnings,
+        };
+        Ok(Found { file, unreadable_checksum })
+    }
+}
+
+impl WrittenFormat for Nersc {
+    fn cannot_hold(&self) -> &'static [Feature] {
+        &[Feature::LogicalFileName]
+    }
+
+    fn write(
+        &self,
+        output: &mut Output,
+        config: &GaugeConfiguration,
+        options: &WriteOptions,
+    ) -> Result<(), Error> {
+        let precision = options.precision.unwrap_or(config.precision());
+        let order = options.byte_order.unwrap_or(ByteOrder::Big);
+        let (trace, plaquette) = (link_trace(config), plaquette(config).average);
+        let header = |checksum: u32| {
+            let mut header = String::from("BEGIN_HEADER\nHDR_VERSION = 1.0\n");
+            let mut line = |keyword: &str, value: &str| header.push_str(&format!("{keyword} = {value}\n"));
+            line(
+                "DATATYPE",
+                match options.rows {
+                    Rows::Two => "4D_SU3_GAUGE",
+                    Rows::Three => "4D_SU3_GAUGE_3x3",
+                },
+            );
+            line("STORAGE_FORMAT", "1.0");
+            for (mu, extent) in config.dims().extents().into_iter().enumerate() {
+                line(&format!("DIMENSION_{}", mu + 1), &extent.to_string());
+            }
+            line("CHECKSUM", &format!("{checksum:08x}"));
+            line("LINK_TRACE", &format!("{trace:.12}"));
+            line("PLAQUETTE", &format!("{plaquette:.12}"));
+            for mu in 1..=NDIM {
+                line(&format!("BOUNDARY_{mu}"), "PERIODIC");
+            }
+            if let Some(description) = &options.description {
+                line("ENSEMBLE_LABEL", printable(description).trim());
+            }
+            line("CREATOR", concat!("lattice-cl ", env!("CARGO_PKG_VERSION")));
+            line("FLOATING_POINT", &format!("IEEE{}{}", precision.bits(), order.to_string().to_uppercase()));
+            header.push_str("END_HEADER\n");
+            header
+        };
+        output.write(header(0).as_bytes())?;
+        let layout = LinkLayout { precision, order, rows: options.rows };
+        let payload = layout.payload(config.dims(), Some(Method::Nersc(order)), options.progress);
+        let [checksum, _] = layout.write(output, &payload, config)?;
+        // The checksum has a fixed width: the header is as long as before.
+        output.seek(0)?;
+        output.write(header(checksum).as_bytes())
+    }
 }
 
 /// One line `KEYWORD = value` of a header.
@@ -268,52 +344,6 @@ fn rounding(precision: Precision) -> f64 {
         Precision::Single => 1e-5,
         Precision::Double => 1e-8,
     }
-}
-
-/// Writes a configuration as a NERSC file.
-pub(super) fn write(
-    output: &mut Output,
-    config: &GaugeConfiguration,
-    options: &WriteOptions,
-) -> Result<(), Error> {
-    let precision = options.precision.unwrap_or(config.precision());
-    let order = options.byte_order.unwrap_or(ByteOrder::Big);
-    let (trace, plaquette) = (link_trace(config), plaquette(config).average);
-    let header = |checksum: u32| {
-        let mut header = String::from("BEGIN_HEADER\nHDR_VERSION = 1.0\n");
-        let mut line = |keyword: &str, value: &str| header.push_str(&format!("{keyword} = {value}\n"));
-        line(
-            "DATATYPE",
-            match options.rows {
-                Rows::Two => "4D_SU3_GAUGE",
-                Rows::Three => "4D_SU3_GAUGE_3x3",
-            },
-        );
-        line("STORAGE_FORMAT", "1.0");
-        for (mu, extent) in config.dims().extents().into_iter().enumerate() {
-            line(&format!("DIMENSION_{}", mu + 1), &extent.to_string());
-        }
-        line("CHECKSUM", &format!("{checksum:08x}"));
-        line("LINK_TRACE", &format!("{trace:.12}"));
-        line("PLAQUETTE", &format!("{plaquette:.12}"));
-        for mu in 1..=NDIM {
-            line(&format!("BOUNDARY_{mu}"), "PERIODIC");
-        }
-        if let Some(description) = &options.description {
-            line("ENSEMBLE_LABEL", printable(description).trim());
-        }
-        line("CREATOR", concat!("lattice-cl ", env!("CARGO_PKG_VERSION")));
-        line("FLOATING_POINT", &format!("IEEE{}{}", precision.bits(), order.to_string().to_uppercase()));
-        header.push_str("END_HEADER\n");
-        header
-    };
-    output.write(header(0).as_bytes())?;
-    let layout = LinkLayout { precision, order, rows: options.rows };
-    let payload = layout.payload(config.dims(), Some(Method::Nersc(order)), options.progress);
-    let [checksum, _] = layout.write(output, &payload, config)?;
-    // The checksum has a fixed width: the header is as long as before.
-    output.seek(0)?;
-    output.write(header(checksum).as_bytes())
 }
 
 #[cfg(test)]

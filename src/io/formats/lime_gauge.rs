@@ -1,48 +1,48 @@
-//! Gauge fields in LIME files: ILDG and SciDAC.
+//! Gauge fields in LIME files, which ILDG and SciDAC have in common.
 //!
-//! Both hold big-endian links, x fastest, then y, z, t; four to a site, row-major. Their records:
-//!
-//! | record | holds |
-//! |---|---|
-//! | `scidac-private-file-xml` | the extents |
-//! | `scidac-private-record-xml` | data type and precision of the data that follow |
-//! | `ildg-format` | extents and precision (ILDG) |
-//! | `ildg-binary-data`, `scidac-binary-data` | the links |
-//! | `scidac-checksum` | the checksum of the data before |
-//! | `ildg-data-lfn` | the logical file name (ILDG) |
-//!
-//! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
+//! Both hold big-endian links, x fastest, then y, z, t; four to a site, row-major. A file with the record
+//! `ildg-binary-data` is ILDG.
 
-use super::checksum::{Checksum, Method, Sums};
-use super::error::{Error, ErrorKind, Place};
-use super::format::Format;
-use super::gauge_file::{GaugeFile, HeaderCheck};
-use super::input::{Input, ignored, printable, quoted};
-use super::lime::{self, Position, Record, Records};
-use super::links::LinkLayout;
-use super::metadata::{self, Content, Problem, ScidacRecord};
-use super::numbers::ByteOrder;
-use super::output::Output;
-use super::read_options::{ReadOptions, extents};
-use super::text;
-use super::write_options::WriteOptions;
+use super::gauge_format::Found;
+use super::registry::Format;
 use crate::geometry::Dims;
 use crate::host::{GaugeConfiguration, plaquette};
+use crate::io::checksum::Method;
+use crate::io::error::{Error, ErrorKind};
+use crate::io::gauge_file::{GaugeFile, HeaderCheck};
+use crate::io::input::{Input, printable, quoted};
+use crate::io::lime::{self, Position};
+use crate::io::lime_file::{ILDG_DATA, LimeFile, SCIDAC_DATA, bad_extents, precision_of};
+use crate::io::links::LinkLayout;
+use crate::io::metadata::{self, Content, Problem, ScidacRecord};
+use crate::io::numbers::ByteOrder;
+use crate::io::output::Output;
+use crate::io::read_options::{ReadOptions, extents, unchecked_extents};
+use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
 
-/// The type of records with the links of an ILDG file.
-pub(super) const ILDG_DATA: &str = "ildg-binary-data";
-/// The type of records with SciDAC data.
-pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
+/// How files begin, for messages.
+pub(super) const BEGINNING: &str = "the bytes 45 67 89 ab of LIME";
+
+/// The name of the fact with the logical file name.
+pub(super) const LOGICAL_FILE_NAME: &str = "lfn";
+
+/// The name of the fact with a description in free text.
+pub(super) const DESCRIPTION: &str = "description";
+
+/// Facts of these files that tell where a configuration comes from.
+pub(super) const PROVENANCE: &[&str] = &[LOGICAL_FILE_NAME, DESCRIPTION, "date", "xlf-info"];
+
+/// Whether a file begins with a LIME record.
+pub(super) fn recognise(start: &[u8]) -> bool {
+    start.starts_with(&lime::MAGIC_BYTES)
+}
 
 /// Reads the first gauge field of a LIME file, and why its checksum cannot be read, if so.
 ///
 /// The checksum is compared here, and judged by the caller.
-pub(super) fn read(
-    input: &mut Input,
-    file: &LimeFile,
-    options: &ReadOptions,
-) -> Result<(GaugeFile, Option<ErrorKind>), Error> {
+pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+    let file = LimeFile::scan(input)?;
     let mut warnings = Vec::from_iter(file.warning(input));
     let (format, data) = file.find_gauge_field(input)?;
     let (dims, declared) = file.dims_and_precision(input, format, data, options.dims, &mut warnings)?;
@@ -58,11 +58,11 @@ pub(super) fn read(
     let configuration = GaugeConfiguration::new(dims, links);
     let mut facts = vec![("records".into(), file.kinds().join(", "))];
     facts.extend(file.facts(input, data)?);
-    let (checksum, unreadable) = match stored {
+    let (checksum, unreadable_checksum) = match stored {
         None => (None, None),
         Some(stored) => stored.compared(computed),
     };
-    let gauge_file = GaugeFile {
+    let file = GaugeFile {
         header_checks: Vec::from_iter(file.plaquette_check(input, data, &configuration)),
         configuration,
         format,
@@ -72,126 +72,13 @@ pub(super) fn read(
         signs: Vec::new(),
         warnings,
     };
-    Ok((gauge_file, unreadable))
-}
-
-/// The sums that a file carries for some data, or why they cannot be read.
-pub(super) enum StoredSums {
-    Sums(Sums),
-    Unreadable { text: String, problem: ErrorKind },
-}
-
-impl StoredSums {
-    /// Beside those of the data.
-    pub(super) fn compared(self, computed: Sums) -> (Option<Checksum>, Option<ErrorKind>) {
-        match self {
-            Self::Sums(stored) => (Some(Checksum::new(Method::SciDac, stored, computed)), None),
-            Self::Unreadable { text, problem } => {
-                (Some(Checksum::unreadable(Method::SciDac, &text, computed)), Some(problem))
-            }
-        }
-    }
+    Ok(Found { file, unreadable_checksum })
 }
 
 /// How far a plaquette that tmLQCD notes may be from that of the links.
 const NOTED_PLAQUETTE_TOLERANCE: f64 = 1e-6;
 
-/// The precision of the data of a record: by their length, which must be that of the lattice.
-pub(super) fn precision_of(
-    input: &Input,
-    record: &Record,
-    content: Content,
-    dims: Dims,
-    declared: Option<Precision>,
-) -> Result<Precision, Error> {
-    let bytes = |precision| dims.volume() as u64 * content.site_bytes(precision) as u64;
-    [Precision::Single, Precision::Double]
-        .into_iter()
-        .find(|&precision| bytes(precision) == record.length && declared.is_none_or(|d| d == precision))
-        .ok_or_else(|| {
-            input.error(ErrorKind::PayloadSize {
-                byte: record.byte,
-                found: record.length,
-                content: content.description(),
-                dims,
-                single: bytes(Precision::Single),
-                double: bytes(Precision::Double),
-                declared,
-            })
-        })
-}
-
-/// The records of a LIME file, and what they say about each other.
-pub(super) struct LimeFile {
-    pub(super) records: Vec<Record>,
-    rest: Option<u64>,
-}
-
 impl LimeFile {
-    pub(super) fn scan(input: &mut Input) -> Result<Self, Error> {
-        let Records { records, rest } = lime::records(input)?;
-        Ok(Self { records, rest })
-    }
-
-    /// What is odd about the file as a whole.
-    pub(super) fn warning(&self, input: &Input) -> Option<String> {
-        self.rest.map(|byte| ignored(input.length() - byte, "the last record"))
-    }
-
-    pub(super) fn kinds(&self) -> Vec<String> {
-        self.records.iter().map(|record| record.kind.clone()).collect()
-    }
-
-    /// The places of the records with SciDAC data.
-    pub(super) fn scidac_data(&self) -> impl Iterator<Item = usize> {
-        (0..self.records.len()).filter(|&place| self.records[place].kind == SCIDAC_DATA)
-    }
-
-    fn is_data(record: &Record) -> bool {
-        record.kind == ILDG_DATA || record.kind == SCIDAC_DATA
-    }
-
-    /// The nearest record of this type before the data, though not before other data.
-    pub(super) fn describing(&self, kind: &str, data: usize) -> Option<&Record> {
-        let before = self.records[..data].iter().rev();
-        before.take_while(|record| !Self::is_data(record)).find(|record| record.kind == kind)
-    }
-
-    /// What `scidac-private-record-xml` says of the data, if it is there and can be understood.
-    pub(super) fn scidac_record(
-        &self,
-        input: &mut Input,
-        data: usize,
-    ) -> Result<Option<ScidacRecord>, Error> {
-        let Some(record) = self.describing("scidac-private-record-xml", data) else {
-            return Ok(None);
-        };
-        Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
-    }
-
-    /// The sums that the file carries for the data, in the record behind them.
-    ///
-    /// For the first data of a file they may also stand before: no other data can be meant.
-    pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<StoredSums>, Error> {
-        let after = self.records[data + 1..].iter().take_while(|record| !Self::is_data(record));
-        let is_first = !self.records[..data].iter().any(Self::is_data);
-        let before = self.records[..data].iter().rev().filter(|_| is_first);
-        let Some(record) = after.chain(before).find(|record| record.kind == "scidac-checksum") else {
-            return Ok(None);
-        };
-        let unreadable = |text: &str, problem: Error| StoredSums::Unreadable {
-            text: text.to_owned(),
-            problem: problem.kind,
-        };
-        Ok(Some(match lime::text(input, record) {
-            Err(problem) => unreadable("unreadable", problem),
-            Ok(text) => match metadata::parse_scidac_checksum(&text) {
-                Ok(sums) => StoredSums::Sums(sums),
-                Err(problem) => unreadable(&text, lime::bad_record(input, record, problem)),
-            },
-        }))
-    }
-
     /// The plaquette that tmLQCD notes beside that of the links.
     fn plaquette_check(
         &self,
@@ -209,16 +96,6 @@ impl LimeFile {
         let tolerance = NOTED_PLAQUETTE_TOLERANCE;
         let ok = (computed - stored).abs() <= tolerance;
         Some(HeaderCheck { quantity: "plaquette", stored, computed, tolerance, ok })
-    }
-
-    /// The extents in `scidac-private-file-xml`.
-    pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
-        let Some(record) = self.records.iter().find(|record| record.kind == "scidac-private-file-xml") else {
-            let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
-            return Err(input.error(ErrorKind::MissingExtents { reason }));
-        };
-        let text = lime::text(input, record)?;
-        metadata::parse_scidac_file(&text).map_err(|problem| bad_extents(input, record, problem))
     }
 
     /// The data of the first gauge field: ILDG's if there are any.
@@ -288,7 +165,7 @@ impl LimeFile {
             }
         };
         if let (Err(_), Some(given)) = (&stored, given) {
-            warnings.push(text::unchecked_extents(given));
+            warnings.push(unchecked_extents(given));
         }
         Ok((extents(input, stored, given)?, declared))
     }
@@ -304,7 +181,7 @@ impl LimeFile {
         {
             let description = metadata::noted(&text);
             if !description.is_empty() {
-                facts.push(("description".into(), printable(&description)));
+                facts.push((DESCRIPTION.into(), printable(&description)));
             }
         }
         if let Some(record) = self.records.iter().find(|record| record.kind == "xlf-info")
@@ -316,22 +193,10 @@ impl LimeFile {
         if let Some(record) = self.records.iter().find(|record| record.kind == "ildg-data-lfn")
             && let Ok(text) = lime::text(input, record)
         {
-            facts.push(("lfn".into(), printable(&text)));
+            facts.push((LOGICAL_FILE_NAME.into(), printable(&text)));
         }
         Ok(facts)
     }
-}
-
-/// The error that a record does not tell the extents.
-fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
-    input.error(match problem {
-        Problem::Extents(source) => ErrorKind::BadExtents { place: Place::Byte(record.byte), source },
-        Problem::Text(problem) => {
-            let Record { kind, byte, .. } = record;
-            let reason = format!("the record {kind} at byte {byte} is malformed: {}", quoted(&problem));
-            ErrorKind::MissingExtents { reason }
-        }
-    })
 }
 
 /// Writes a configuration as ILDG or SciDAC.

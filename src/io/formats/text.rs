@@ -3,14 +3,15 @@
 //! The order is t (slowest), z, y, x, direction (x, y, z, t), row, column, real before imaginary part. There is no header.
 //! The caller gives the extents, and being in SU(3) is the only check.
 
-use super::error::{Error, ErrorKind};
-use super::format::Format;
-use super::gauge_file::GaugeFile;
-use super::input::{Input, quoted};
-use super::read_options::ReadOptions;
-use crate::geometry::{Dims, NDIM};
+use super::gauge_format::{About, Found, GaugeFormat};
+use super::registry::Format;
+use crate::geometry::NDIM;
 use crate::host;
 use crate::host::{GaugeConfiguration, Links, Matrix3};
+use crate::io::error::{Error, ErrorKind};
+use crate::io::gauge_file::GaugeFile;
+use crate::io::input::{Input, quoted};
+use crate::io::read_options::{ReadOptions, unchecked_extents};
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -23,10 +24,55 @@ const CHUNK: u64 = 4 << 20;
 /// Bytes of the longest line.
 const LONGEST_LINE: usize = 100;
 
-/// Whether a file that begins with these bytes is one: a number, alone on its line.
-pub(super) fn is_one(start: &[u8]) -> bool {
-    let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    first.len() < start.len() && number(first).is_some()
+pub(super) struct Text;
+
+impl GaugeFormat for Text {
+    fn about(&self) -> About {
+        About {
+            name: "text",
+            title: "Bridge++ text",
+            beginning: "a number on its first line",
+            reads: "with `--dims`",
+            endings: &[],
+            provenance: &[],
+            takes_over: &[],
+        }
+    }
+
+    /// A number, alone on its line.
+    fn recognise(&self, start: &[u8], _length: u64) -> bool {
+        let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        first.len() < start.len() && number(first).is_some()
+    }
+
+    /// Reads the links of a lattice of the given extents.
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+        let Some(dims) = options.dims else {
+            let reason = "it is text with one number a line, without a header".to_owned();
+            return Err(input.error(ErrorKind::MissingExtents { reason }));
+        };
+        let wanted = NDIM * dims.volume() * REALS;
+        // A digit and the end of its line.
+        input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
+        options.tell_extents(dims);
+        let numbers = numbers(input, wanted, options)?;
+        let links = numbers
+            .par_chunks_exact(REALS)
+            .map(|reals| {
+                Matrix3::from_fn(|i, j| Complex::new(reals[2 * (3 * i + j)], reals[2 * (3 * i + j) + 1]))
+            })
+            .collect();
+        Ok(Found::from(GaugeFile {
+            configuration: GaugeConfiguration::new(dims, Links::Double(links)),
+            format: Format::Text,
+            checksum: None,
+            header_checks: Vec::new(),
+            fields: 1,
+            facts: Vec::new(),
+            signs: Vec::new(),
+            warnings: vec![unchecked_extents(dims)],
+        }))
+    }
 }
 
 fn number(line: &[u8]) -> Option<f64> {
@@ -38,42 +84,6 @@ fn number(line: &[u8]) -> Option<f64> {
     // Fortran's double precision has a D.
     let line = std::str::from_utf8(line).ok()?.replace(['d', 'D'], "e");
     line.parse().ok()
-}
-
-/// Reads the links of a lattice of the given extents.
-pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<GaugeFile, Error> {
-    let Some(dims) = options.dims else {
-        let reason = "it is text with one number a line, without a header".to_owned();
-        return Err(input.error(ErrorKind::MissingExtents { reason }));
-    };
-    let wanted = NDIM * dims.volume() * REALS;
-    // A digit and the end of its line.
-    input.expect("the links as text, at least two bytes a number", 0, 2 * wanted as u64 - 1)?;
-    options.tell_extents(dims);
-    let numbers = numbers(input, wanted, options)?;
-    let links = numbers
-        .par_chunks_exact(REALS)
-        .map(|reals| {
-            Matrix3::from_fn(|i, j| Complex::new(reals[2 * (3 * i + j)], reals[2 * (3 * i + j) + 1]))
-        })
-        .collect();
-    Ok(GaugeFile {
-        configuration: GaugeConfiguration::new(dims, Links::Double(links)),
-        format: Format::Text,
-        checksum: None,
-        header_checks: Vec::new(),
-        fields: 1,
-        facts: Vec::new(),
-        signs: Vec::new(),
-        warnings: vec![unchecked_extents(dims)],
-    })
-}
-
-/// The warning that nothing but their product speaks for given extents.
-pub(super) fn unchecked_extents(dims: Dims) -> String {
-    format!(
-        "the file does not say its extents; of {dims} only the number of sites was checked, not their order"
-    )
 }
 
 /// All numbers of the file, which must be as many as are wanted.

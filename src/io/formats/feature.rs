@@ -1,0 +1,62 @@
+//! What options may ask for and some formats cannot hold.
+
+use super::names::listed;
+use super::registry::Format;
+use crate::io::links::Rows;
+use crate::io::numbers::ByteOrder;
+use crate::io::write_options::WriteOptions;
+use crate::scalar::Precision;
+use std::sync::LazyLock;
+
+/// What a format may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::io) enum Feature {
+    DoublePrecision,
+    LittleEndian,
+    TwoRows,
+    LogicalFileName,
+}
+
+impl Feature {
+    /// All, in the order in which they are asked for.
+    pub(super) const ALL: [Self; 4] =
+        [Self::DoublePrecision, Self::LittleEndian, Self::TwoRows, Self::LogicalFileName];
+
+    /// Whether the options ask for it.
+    pub(super) fn is_asked_for(self, options: &WriteOptions) -> bool {
+        match self {
+            Self::DoublePrecision => options.precision == Some(Precision::Double),
+            Self::LittleEndian => options.byte_order == Some(ByteOrder::Little),
+            Self::TwoRows => options.rows == Rows::Two,
+            Self::LogicalFileName => options.lfn.is_some(),
+        }
+    }
+
+    /// What a format without it lacks: the end of the sentence "the format has no".
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::DoublePrecision => "double precision",
+            Self::LittleEndian => "little-endian form",
+            Self::TwoRows => "form with two rows",
+            Self::LogicalFileName => "logical file name",
+        }
+    }
+
+    /// What to do if a format lacks it. The formats that have it are named.
+    pub(super) fn remedy(self) -> &'static str {
+        static REMEDIES: LazyLock<[String; 4]> = LazyLock::new(|| {
+            Feature::ALL.map(|feature| {
+                let without = match feature {
+                    Feature::DoublePrecision => "leave the precision out",
+                    Feature::LittleEndian => "leave the byte order out",
+                    Feature::TwoRows => "write all three",
+                    Feature::LogicalFileName => "leave it out",
+                };
+                let with = Format::ALL.into_iter().filter(|format| format.has(feature));
+                let names: Vec<&str> = with.map(Format::name).collect();
+                format!("{without}, or choose {}", listed(&names, "or"))
+            })
+        });
+        &REMEDIES[self as usize]
+    }
+}

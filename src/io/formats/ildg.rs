@@ -1,0 +1,54 @@
+//! ILDG: a LIME file with the records `ildg-format`, `ildg-binary-data` and `ildg-data-lfn`.
+
+use super::feature::Feature;
+use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
+use super::lime_gauge::{self, DESCRIPTION, LOGICAL_FILE_NAME};
+use crate::host::GaugeConfiguration;
+use crate::io::error::Error;
+use crate::io::input::Input;
+use crate::io::output::Output;
+use crate::io::read_options::ReadOptions;
+use crate::io::write_options::WriteOptions;
+
+pub(super) struct Ildg;
+
+impl GaugeFormat for Ildg {
+    fn about(&self) -> About {
+        About {
+            name: "ildg",
+            title: "ILDG",
+            beginning: lime_gauge::BEGINNING,
+            reads: "32 and 64 bits, SciDAC checksum, tmLQCD's `xlf-info`",
+            endings: &["ildg", "lime"],
+            provenance: lime_gauge::PROVENANCE,
+            takes_over: &[LOGICAL_FILE_NAME, DESCRIPTION],
+        }
+    }
+
+    fn recognise(&self, start: &[u8], _length: u64) -> bool {
+        lime_gauge::recognise(start)
+    }
+
+    fn read(&self, input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
+        lime_gauge::read(input, options)
+    }
+
+    fn header_is_a_note(&self) -> bool {
+        true
+    }
+}
+
+impl WrittenFormat for Ildg {
+    fn cannot_hold(&self) -> &'static [Feature] {
+        &[Feature::LittleEndian, Feature::TwoRows]
+    }
+
+    fn write(
+        &self,
+        output: &mut Output,
+        configuration: &GaugeConfiguration,
+        options: &WriteOptions,
+    ) -> Result<(), Error> {
+        lime_gauge::write(output, configuration, options)
+    }
+}

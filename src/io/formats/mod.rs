@@ -1,0 +1,94 @@
+//! The formats of gauge configurations, a file each, and what all of them together say.
+//!
+//! A format implements [`GaugeFormat`], and [`WrittenFormat`] if it can be written. [`registry`] has a line for it, and
+//! recognition, the names on the command line, help, messages and the table in `docs/conventions.md` follow from that.
+//!
+//! Some things do not fit, and stay apart. A LIME file may hold solutions of the Dirac equation instead of links:
+//! [`inspect`](super::inspect) asks that first. ILDG and SciDAC are one container (`lime_gauge`); openQCD and DDalphaAMG
+//! have the same header (`universal`): there the first of the pair recognises and reads both. Pipes are no matter of formats: [`Input`](super::input::Input) makes files of them.
+
+mod ddalphaamg;
+mod feature;
+mod gauge_format;
+mod ildg;
+mod lime_gauge;
+mod milc;
+mod names;
+mod nersc;
+mod openqcd;
+mod recognition;
+mod registry;
+mod scidac;
+mod text;
+mod universal;
+
+pub use names::UnknownFormatName;
+pub use registry::Format;
+
+pub(super) use gauge_format::Found;
+pub(super) use recognition::recognise;
+
+use super::error::ErrorKind;
+use super::write_options::WriteOptions;
+use feature::Feature;
+use gauge_format::{GaugeFormat, WrittenFormat};
+use registry::every_format;
+
+macro_rules! implementations {
+    (
+        written { $($(#[$about:meta])* $written:ident = $file:ident,)* }
+        only_read { $($(#[$about_read:meta])* $read:ident = $file_read:ident,)* }
+    ) => {
+        impl Format {
+            /// What reads the format.
+            pub(super) fn reader(self) -> &'static dyn GaugeFormat {
+                match self {
+                    $(Format::$written => &$file::$written,)*
+                    $(Format::$read => &$file_read::$read,)*
+                }
+            }
+
+            /// What writes the format, if it is written.
+            pub(super) fn writer(self) -> Option<&'static dyn WrittenFormat> {
+                match self {
+                    $(Format::$written => Some(&$file::$written),)*
+                    $(Format::$read => None,)*
+                }
+            }
+        }
+    };
+}
+
+every_format!(implementations);
+
+impl Format {
+    /// Whether files of this format can have it.
+    fn has(self, feature: Feature) -> bool {
+        self.writer().is_some_and(|writer| !writer.cannot_hold().contains(&feature))
+    }
+}
+
+/// What writes a file as the options say.
+///
+/// # Errors
+/// [`ErrorKind::NotInFormat`] with the first thing that the format cannot hold.
+pub(super) fn writer_for(options: &WriteOptions) -> Result<&'static dyn WrittenFormat, ErrorKind> {
+    let format = options.format;
+    let refused = |what, remedy| ErrorKind::NotInFormat { format, what, remedy };
+    let writer = format.writer().ok_or_else(|| refused("writer", names::choose_another()))?;
+    let mut asked_for = Feature::ALL.into_iter().filter(|feature| feature.is_asked_for(options));
+    match asked_for.find(|&feature| !format.has(feature)) {
+        Some(lacking) => Err(refused(lacking.name(), lacking.remedy())),
+        None => Ok(writer),
+    }
+}
+
+impl WriteOptions<'_> {
+    /// Says whether the format can hold what the options ask for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotInFormat`] with the first thing that it cannot hold.
+    pub fn check(&self) -> Result<(), ErrorKind> {
+        writer_for(self).map(drop)
+    }
+}

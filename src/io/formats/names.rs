@@ -1,0 +1,224 @@
+//! Names of formats, and the lists that help, messages and documents are made of.
+
+use super::registry::Format;
+use crate::io::write_options::WriteOptions;
+use crate::scalar::Precision;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+impl Format {
+    /// The name in lower case, as the program takes and prints it.
+    pub fn name(self) -> &'static str {
+        self.reader().about().name
+    }
+
+    /// The name as it stands in sentences.
+    pub fn title(self) -> &'static str {
+        self.reader().about().title
+    }
+
+    /// What is read and checked, in a few words.
+    pub fn description(self) -> &'static str {
+        self.reader().about().reads
+    }
+
+    /// The format that is written under a file name, if its ending tells one.
+    pub fn of_file_name(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        Self::ALL.into_iter().find(|format| format.reader().about().endings.contains(&ending.as_str()))
+    }
+
+    /// Whether files of this format can have links of this precision; false for a format that is only read.
+    pub fn holds(self, precision: Precision) -> bool {
+        WriteOptions { precision: Some(precision), ..WriteOptions::new(self) }.check().is_ok()
+    }
+
+    /// Whether a file of this format takes over this entry of [`GaugeFile::facts`](crate::io::GaugeFile::facts) of another.
+    pub fn takes_over(self, fact: &str) -> bool {
+        self.reader().about().takes_over.contains(&fact)
+    }
+
+    /// Entries of [`GaugeFile::facts`](crate::io::GaugeFile::facts) that tell where a configuration comes from, in any format.
+    pub fn provenance() -> Vec<&'static str> {
+        let mut known = Vec::new();
+        for fact in Self::READ.into_iter().flat_map(|format| format.reader().about().provenance) {
+            if !known.contains(fact) {
+                known.push(*fact);
+            }
+        }
+        known
+    }
+
+    /// The titles of all formats that are read, as a list in a sentence.
+    pub fn titles_read() -> String {
+        listed(&Self::READ.map(Self::title), "or")
+    }
+
+    /// The names of all formats that are written, as a list in a sentence.
+    pub fn names_written() -> String {
+        listed(&Self::ALL.map(Self::name), "or")
+    }
+
+    /// What files of all formats begin with, in a sentence.
+    pub(in crate::io) fn beginnings() -> String {
+        let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
+        for about in Self::READ.map(|format| format.reader().about()) {
+            match groups.last_mut() {
+                Some((titles, beginning)) if *beginning == about.beginning => titles.push(about.title),
+                _ => groups.push((vec![about.title], about.beginning)),
+            }
+        }
+        let mut verb = " files begin";
+        let said = groups.into_iter().map(|(titles, beginning)| {
+            format!("{}{} with {beginning}", listed(&titles, "and"), std::mem::take(&mut verb))
+        });
+        said.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The name is not that of a format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a format to write; these are {list}", list = listed(&Format::ALL.map(Format::name), "and"))]
+pub struct UnknownFormatName(pub String);
+
+impl FromStr for Format {
+    type Err = UnknownFormatName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormatName> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| UnknownFormatName(name.to_owned()))
+    }
+}
+
+/// What to do if a format is only read.
+pub(super) fn choose_another() -> &'static str {
+    static REMEDY: LazyLock<String> = LazyLock::new(|| format!("choose {}", Format::names_written()));
+    &REMEDY
+}
+
+/// What to do with a field in a file that cannot be read.
+pub(super) fn write_another() -> &'static str {
+    static REMEDY: LazyLock<String> = LazyLock::new(|| {
+        let titles = listed(&Format::ALL.map(Format::title), "or");
+        format!("write the field as {titles} with the program that made it")
+    });
+    &REMEDY
+}
+
+/// Words as a list in a sentence: `a, b or c`.
+pub(super) fn listed(words: &[&str], before_last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [words @ .., last] => format!("{} {before_last} {last}", words.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{ByteOrder, Rows};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_read_back() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+            assert_eq!(format.name().to_uppercase().parse(), Ok(format));
+        }
+        assert_eq!("hdf5".parse::<Format>(), Err(UnknownFormatName("hdf5".into())));
+    }
+
+    #[test]
+    fn names_and_endings_are_of_one_format() {
+        let names = BTreeSet::from(Format::READ.map(Format::name));
+        assert_eq!(names.len(), Format::READ.len());
+        for name in names {
+            assert_eq!(name, name.to_lowercase());
+        }
+        for format in Format::READ {
+            for ending in format.reader().about().endings {
+                let found = Format::of_file_name(Path::new(&format!("conf.{ending}")));
+                assert_eq!(found, Some(format).filter(|_| format.writer().is_some()), "{ending}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_format_that_is_written_can_be_chosen_and_takes_its_defaults() {
+        for format in Format::READ {
+            let is_written = Format::ALL.contains(&format);
+            assert_eq!(format.writer().is_some(), is_written, "{format}");
+            assert_eq!(WriteOptions::new(format).check().is_ok(), is_written, "{format}");
+            assert_eq!(format.holds(Precision::Single), is_written, "{format}");
+            assert!(!is_written || format.reader().about().endings.contains(&format.name()), "{format}");
+        }
+        assert!(Format::Ildg.holds(Precision::Double) && !Format::Milc.holds(Precision::Double));
+    }
+
+    #[test]
+    fn lists_are_sentences() {
+        assert_eq!(Format::names_written(), "ildg, scidac, nersc or milc");
+        let beginnings = Format::beginnings();
+        assert!(beginnings.starts_with("ILDG and SciDAC files begin with the bytes 45"), "{beginnings}");
+        for format in Format::READ {
+            assert!(beginnings.contains(format.title()), "{beginnings}");
+        }
+        assert_eq!(listed(&["a"], "or"), "a");
+    }
+
+    /// Whatever can be asked for, some format has it, and the message about the others names that.
+    #[test]
+    fn what_a_format_lacks_is_said_with_the_formats_that_have_it() {
+        let asking: [(WriteOptions, &str); 4] = [
+            (
+                WriteOptions { precision: Some(Precision::Double), ..Default::default() },
+                "ildg, scidac or nersc",
+            ),
+            (WriteOptions { byte_order: Some(ByteOrder::Little), ..Default::default() }, "nersc or milc"),
+            (WriteOptions { rows: Rows::Two, ..Default::default() }, "nersc"),
+            (WriteOptions { lfn: Some("lfn://a".into()), ..Default::default() }, "ildg"),
+        ];
+        for (options, having) in asking {
+            for format in Format::READ {
+                let problem = WriteOptions { format, ..options.clone() }.check().err();
+                let has = having.replace(" or ", ", ").split(", ").any(|name| name == format.name());
+                assert_eq!(problem.is_none(), has, "{format}: {problem:?}");
+                if Format::ALL.contains(&format) && !has {
+                    let problem = problem.unwrap().to_string();
+                    assert!(problem.ends_with(&format!(", or choose {having}")), "{problem}");
+                }
+            }
+        }
+    }
+
+    /// The table of `docs/conventions.md` has a row for each format, which this test wants as the formats say it.
+    #[test]
+    fn the_table_in_the_documents_is_that_of_the_registry() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/conventions.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let rows = Format::READ.map(|format| {
+            let written = if format.writer().is_some() { "yes" } else { "–" };
+            format!("| {} | {} | {written} |\n", format.title(), format.description())
+        });
+        let table = rows.concat();
+        assert!(text.contains(&table), "docs/conventions.md should have these rows:\n{table}");
+    }
+}

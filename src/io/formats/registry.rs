@@ -1,0 +1,56 @@
+//! The registry: a line for each format, from which every list of formats is made.
+
+/// Hands all formats to another macro: `Name = file`, the type in the file beside this one that is the format.
+///
+/// Files are recognised, and formats are listed, in this order. Formats in `written` also have a writer.
+macro_rules! every_format {
+    ($make:ident) => {
+        $make! {
+            written {
+                /// ILDG: LIME records `ildg-format` and `ildg-binary-data`, big-endian, with a SciDAC checksum.
+                #[default]
+                Ildg = ildg,
+                /// SciDAC (QIO): LIME record `scidac-binary-data`, big-endian, with a SciDAC checksum.
+                SciDac = scidac,
+                /// NERSC archive: a text header and three or two rows of each link.
+                Nersc = nersc,
+                /// MILC version 5: a binary header and links in single precision.
+                Milc = milc,
+            }
+            only_read {
+                /// openQCD ("universal"): the links around odd points, little-endian. It is read, not written.
+                OpenQcd = openqcd,
+                /// DDalphaAMG: all links with t slowest, little-endian. It is read, not written.
+                DdAlphaAmg = ddalphaamg,
+                /// One number a line, t slowest, without a header (Bridge++). It is read, not written.
+                Text = text,
+            }
+        }
+    };
+}
+
+macro_rules! enumeration {
+    (
+        written { $($(#[$about:meta])* $written:ident = $file:ident,)* }
+        only_read { $($(#[$about_read:meta])* $read:ident = $file_read:ident,)* }
+    ) => {
+        /// A format of gauge configurations.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+        pub enum Format {
+            $($(#[$about])* $written,)*
+            $($(#[$about_read])* $read,)*
+        }
+
+        impl Format {
+            /// Every format that is written.
+            pub const ALL: [Format; [$(Format::$written),*].len()] = [$(Format::$written),*];
+
+            /// Every format that is read, which are all.
+            pub const READ: [Format; [$(Format::$written,)* $(Format::$read),*].len()] =
+                [$(Format::$written,)* $(Format::$read),*];
+        }
+    };
+}
+
+every_format!(enumeration);
+pub(super) use every_format;

@@ -1,0 +1,112 @@
+//! What two formats without a name in front have in common: openQCD ("universal") and DDalphaAMG.
+//!
+//! Both are little-endian, in double precision, of 24 + 576 N bytes for N sites:
+//!
+//! | byte | holds |
+//! |---|---|
+//! | 0 | four extents, 32 bits each: t, x, y, z (openQCD) or t, z, y, x (DDalphaAMG) |
+//! | 16 | the average of Re tr over all plaquettes, from 0 to 3 |
+//! | 24 | the links, row-major |
+//!
+//! The plaquette tells which of the two a file is.
+
+use super::gauge_format::Found;
+use super::registry::Format;
+use crate::geometry::{Dims, NDIM};
+use crate::host::{GaugeConfiguration, Links, Matrix3, plaquette};
+use crate::io::error::{Error, ErrorKind, Place};
+use crate::io::gauge_file::{GaugeFile, HeaderCheck};
+use crate::io::input::Input;
+use crate::io::numbers::{ByteOrder, Stored};
+use crate::io::read_options::{ReadOptions, extents};
+
+/// How files begin, for messages.
+pub(super) const BEGINNING: &str = "the extents of a file of that size";
+
+/// Bytes before the links.
+pub(super) const HEADER: u64 = 24;
+
+/// Bytes of the links of a site.
+pub(super) const SITE: u64 = 576;
+
+/// How far the plaquette of a header may be from that of the links.
+const TOLERANCE: f64 = 1e-8;
+
+/// What one of the formats makes of a file.
+pub(super) struct Order {
+    pub(super) format: Format,
+    /// The extents x, y, z, t from those in the header.
+    pub(super) extents: fn([usize; NDIM]) -> [usize; NDIM],
+    /// Reads the links into the order of a configuration.
+    pub(super) links: fn(&mut Input, Dims, &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error>,
+}
+
+/// The extents in a header, as they stand there. `None` if the file has another size.
+fn stored_extents(start: &[u8], length: u64) -> Option<[usize; NDIM]> {
+    let header: [u8; HEADER as usize] = start.first_chunk().copied()?;
+    let stored = [0, 4, 8, 12].map(|at| ByteOrder::Little.u32(&header[at..]) as usize);
+    let sites = stored.iter().try_fold(1u64, |volume, &extent| volume.checked_mul(extent as u64))?;
+    let bytes = sites.checked_mul(SITE)?.checked_add(HEADER)?;
+    (bytes == length && sites != 0).then_some(stored)
+}
+
+/// Whether the file begins with the extents of a lattice whose links have its size.
+pub(super) fn recognise(start: &[u8], length: u64) -> bool {
+    stored_extents(start, length).is_some()
+}
+
+/// Reads a file in the first order that its plaquette agrees with; in the last one if it agrees with none.
+pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -> Result<Found, Error> {
+    let header: [u8; HEADER as usize] = input.array("the header", 0)?;
+    let stored = stored_extents(&header, input.length()).unwrap_or_default();
+    let mut problem = None;
+    let mut found = None;
+    for order in orders {
+        let stored = Dims::new((order.extents)(stored))
+            .map_err(|source| input.error(ErrorKind::BadExtents { place: Place::Byte(0), source }));
+        let dims = match extents(input, stored, options.dims) {
+            Ok(dims) => dims,
+            Err(error) => {
+                problem.get_or_insert(error);
+                continue;
+            }
+        };
+        // One copy of the links at a time.
+        drop(found.take());
+        let links = (order.links)(input, dims, options)?;
+        let configuration = GaugeConfiguration::new(dims, Links::Double(links));
+        let check = check(input, &configuration)?;
+        let ok = check.ok;
+        found = Some((order.format, configuration, check));
+        if ok {
+            break;
+        }
+    }
+    let Some((format, configuration, check)) = found else {
+        return Err(problem.unwrap_or_else(|| input.error(ErrorKind::Empty)));
+    };
+    options.tell_extents(configuration.dims());
+    Ok(Found::from(GaugeFile {
+        configuration,
+        format,
+        checksum: None,
+        header_checks: vec![check],
+        fields: 1,
+        facts: vec![("byte order".into(), ByteOrder::Little.to_string())],
+        signs: Vec::new(),
+        warnings: Vec::new(),
+    }))
+}
+
+fn check(input: &mut Input, configuration: &GaugeConfiguration) -> Result<HeaderCheck, Error> {
+    let stored = f64::from_le_bytes(input.array("the plaquette", 16)?) / 3.0;
+    let computed = plaquette(configuration).average;
+    let (quantity, tolerance) = ("plaquette", TOLERANCE);
+    let ok = (stored - computed).abs() <= tolerance;
+    Ok(HeaderCheck { quantity, stored, computed, tolerance, ok })
+}
+
+/// The link at place `which` of a row of them.
+pub(super) fn matrix(bytes: &[u8], which: usize) -> Matrix3<f64> {
+    Matrix3::from_fn(|i, j| f64::get_complex(ByteOrder::Little, bytes, 9 * which + 3 * i + j))
+}
