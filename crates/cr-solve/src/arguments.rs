@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
-use lattice_cl::io::{self, Contents, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
+use lattice_cl::io::{self, Contents, ErrorKind, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
 use lattice_cl::scalar;
 use serde::Serializer;
 use std::ffi::OsString;
@@ -194,21 +194,6 @@ fn warn(path: &Path, warnings: &[String], report: &Report) {
     }
 }
 
-/// Entries of a header that tell where a configuration comes from, and not how its file is laid out.
-pub const PROVENANCE: [&str; 11] = [
-    LOGICAL_FILE_NAME,
-    DESCRIPTION,
-    "date",
-    "xlf-info",
-    "ENSEMBLE_ID",
-    "ENSEMBLE_LABEL",
-    "SEQUENCE_NUMBER",
-    "CREATOR",
-    "CREATOR_HARDWARE",
-    "CREATION_DATE",
-    "ARCHIVE_DATE",
-];
-
 /// The entry with the logical file name of an ILDG file.
 pub const LOGICAL_FILE_NAME: &str = "lfn";
 /// The entry with a description in free text.
@@ -239,18 +224,17 @@ impl Output {
         precision: Option<Precision>,
         overwriting: Overwriting,
     ) -> Result<Self, Failure> {
-        let Some(format) = format.or_else(|| format_of_ending(path)) else {
+        let Some(format) = format.or_else(|| Format::of_file_name(path)) else {
             let message = format!("the name {} does not tell the format to write", path.display());
+            let names = Format::names_written();
             return Err(Failure::usage(message)
-                .hint("give --format ildg, scidac, nersc or milc, or a name that ends in one of them"));
+                .hint(format!("give --format {names}, or a name that ends in one of them")));
         };
-        if format == Format::Milc && precision == Some(Precision::Double) {
-            return Err(Failure::usage("the milc format is in single precision only".to_owned())
-                .hint("leave out --precision double, or choose --format ildg or nersc"));
-        }
+        let precision = precision.map(Into::into);
+        expect_held(&WriteOptions { precision, ..WriteOptions::new(format) })?;
         overwriting.check(path)?;
         io::check_writable(path)?;
-        Ok(Self { path: path.to_owned(), format, precision: precision.map(Into::into), lfn: None })
+        Ok(Self { path: path.to_owned(), format, precision, lfn: None })
     }
 
     /// With the logical file name of `--lfn`.
@@ -258,19 +242,14 @@ impl Output {
     /// # Errors
     /// When the format has no place for one.
     pub fn with_lfn(self, lfn: Option<String>) -> Result<Self, Failure> {
-        if lfn.is_some() && self.format != Format::Ildg {
-            return Err(Failure::usage(format!("the {} format has no logical file name", self.format))
-                .hint("leave out --lfn, or choose --format ildg"));
-        }
+        expect_held(&WriteOptions { lfn: lfn.clone(), ..WriteOptions::new(self.format) })?;
         Ok(Self { lfn, ..self })
     }
 
     /// The precision that links of this precision will have in the file.
     pub fn precision_of(&self, links: scalar::Precision) -> scalar::Precision {
-        match self.format {
-            Format::Milc => scalar::Precision::Single,
-            _ => self.precision.unwrap_or(links),
-        }
+        let asked = self.precision.unwrap_or(links);
+        if self.format.holds(asked) { asked } else { scalar::Precision::Single }
     }
 
     /// Writes the file, with a progress bar. The format may have no place for the logical file name or the description.
@@ -299,15 +278,24 @@ impl Output {
     }
 }
 
-/// The format that a file of this name is in, where the ending is one that says so.
-fn format_of_ending(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "ildg" | "lime" => Some(Format::Ildg),
-        "scidac" => Some(Format::SciDac),
-        "nersc" => Some(Format::Nersc),
-        "milc" => Some(Format::Milc),
-        _ => None,
-    }
+/// Refuses what the format cannot hold.
+fn expect_held(options: &WriteOptions) -> Result<(), Failure> {
+    options.check().map_err(|kind| match kind {
+        ErrorKind::NotInFormat { format, what, remedy } => {
+            Failure::usage(format!("the {format} format has no {what}")).hint(remedy)
+        }
+        other => Failure::usage(other.to_string()),
+    })
+}
+
+/// The help of `--format`.
+pub fn help_on_format() -> String {
+    format!("The format to write: {}; by default what the name of the file ends in", Format::names_written())
+}
+
+/// The help of an argument that is a gauge configuration to be read.
+pub fn help_on_configuration() -> String {
+    format!("The gauge configuration: {}", Format::titles_read())
 }
 
 #[cfg(test)]
@@ -346,7 +334,7 @@ mod tests {
 
     #[test]
     fn the_ending_tells_the_format() {
-        let format = |name: &str| format_of_ending(Path::new(name));
+        let format = |name: &str| Format::of_file_name(Path::new(name));
         assert_eq!(format("a/conf.ildg"), Some(Format::Ildg));
         assert_eq!(format("conf.LIME"), Some(Format::Ildg));
         assert_eq!(format("conf.10.nersc"), Some(Format::Nersc));

@@ -1,7 +1,7 @@
 //! `cr-solve convert`: a gauge configuration in another format or precision.
 
 use super::arguments::{
-    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, PROVENANCE, Precision, path_text,
+    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format, path_text,
 };
 use super::failure::{Failure, Status};
 use super::report::{Report, Table, scientific};
@@ -19,8 +19,7 @@ pub struct Arguments {
     input: PathBuf,
     /// The file to write
     output: PathBuf,
-    /// The format to write: ildg, scidac, nersc or milc; by default what the name of the file ends in
-    #[arg(long)]
+    #[arg(long, help = help_on_format())]
     format: Option<Format>,
     /// The precision to write: double or single; by default that of the input
     #[arg(long, value_enum, hide_possible_values = true)]
@@ -78,8 +77,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         false => None,
     };
     let written = output.precision_of(file.configuration.precision());
-    let carried =
-        |name| fact(&file, name).filter(|_| is_carried_over(name, output.format)).map(str::to_owned);
+    let carried = |name| fact(&file, name).filter(|_| output.format.takes_over(name)).map(str::to_owned);
     let lfn = carried(LOGICAL_FILE_NAME).filter(|lfn| !is_own_name(lfn, &arguments.input));
     output.write(&file.configuration, lfn, carried(DESCRIPTION), report)?;
 
@@ -121,15 +119,6 @@ fn is_own_name(lfn: &str, path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == lfn)
 }
 
-/// Whether a file of this format has a place for an entry of another's header.
-fn is_carried_over(name: &str, format: Format) -> bool {
-    match name {
-        LOGICAL_FILE_NAME => format == Format::Ildg,
-        DESCRIPTION => matches!(format, Format::Ildg | Format::SciDac),
-        _ => false,
-    }
-}
-
 /// Records of LIME files whose content is the configuration, is carried over, or is named where it is not.
 const KNOWN_RECORDS: [&str; 10] = [
     "scidac-private-file-xml",
@@ -161,9 +150,9 @@ fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precis
     if file.fields > 1 {
         lost.push(format!("only the first of {} fields is written", file.fields));
     }
-    let not_carried_over: Vec<_> = PROVENANCE
+    let not_carried_over: Vec<_> = Format::provenance()
         .into_iter()
-        .filter(|&name| !is_carried_over(name, format))
+        .filter(|&name| !format.takes_over(name))
         .filter_map(|name| fact(file, name).map(|value| (name, value)))
         .filter(|&(name, value)| name != LOGICAL_FILE_NAME || !is_own_name(value, path))
         .map(|(name, value)| format!("{name} = {value}"))

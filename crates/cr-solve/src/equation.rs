@@ -1,7 +1,7 @@
 //! What `invert` and `spectrum` share: the equation, the method, and where it is solved.
 
 use super::Common;
-use super::arguments::{Input, reconstruction};
+use super::arguments::{Input, help_on_configuration, reconstruction};
 use super::checkpoint::{Checkpointing, Identity, Session};
 use super::failure::{Failure, Status};
 use super::provenance::{Configuration, Provenance};
@@ -34,7 +34,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
 #[derive(Debug, clap::Args)]
 pub struct Equation {
-    /// The gauge configuration: ILDG, SciDAC, NERSC or MILC
+    #[arg(help = help_on_configuration())]
     pub file: PathBuf,
     #[command(flatten)]
     mass: QuarkMass,

@@ -1,6 +1,6 @@
 //! `cr-solve generate`: a quenched SU(3) configuration.
 
-use super::arguments::{Input, Output, Overwriting, Precision, path_text};
+use super::arguments::{Input, Output, Overwriting, Precision, help_on_format, path_text};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
@@ -43,8 +43,7 @@ pub struct Arguments {
     every: Option<NonZeroUsize>,
     #[command(flatten)]
     overwriting: Overwriting,
-    /// The format to write: ildg, scidac, nersc or milc; by default what the name of the file ends in
-    #[arg(long)]
+    #[arg(long, help = help_on_format())]
     format: Option<Format>,
     /// The precision to write: double or single; by default double where the format has it
     #[arg(long, value_enum, hide_possible_values = true)]

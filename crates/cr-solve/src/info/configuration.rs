@@ -1,7 +1,7 @@
 //! What `info` says of a gauge configuration.
 
 use super::{digits, extents, shortened};
-use crate::arguments::{PROVENANCE, path_text};
+use crate::arguments::path_text;
 use crate::report::{Table, scientific};
 use lattice_cl::host::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 use lattice_cl::io::{Checksum, Format, GaugeFile, HeaderCheck, LinkSign, UNITARITY_LIMIT};
@@ -126,8 +126,9 @@ impl Outcome {
         if self.fields > 1 {
             table.line("fields", format_args!("{}; this is the first", self.fields));
         }
+        let provenance = Format::provenance();
         for (name, value) in &self.header {
-            match PROVENANCE.iter().find(|known| *known == name) {
+            match provenance.iter().find(|known| *known == name) {
                 Some(&known) if !value.is_empty() => table.line(known, shortened(value)),
                 None if verbose => table.line("says", format_args!("{name} = {}", shortened(value))),
                 _ => {}
