@@ -32,13 +32,16 @@ pub(super) const SITE: u64 = 576;
 /// How far the plaquette of a header may be from that of the links.
 const TOLERANCE: f64 = 1e-8;
 
+/// Reads the links of a lattice of these extents, from where the header ends.
+type ReadLinks = fn(&mut Input, Dims, &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error>;
+
 /// What one of the formats makes of a file.
 pub(super) struct Order {
     pub(super) format: Format,
     /// The extents x, y, z, t from those in the header.
     pub(super) extents: fn([usize; NDIM]) -> [usize; NDIM],
     /// Reads the links into the order of a configuration.
-    pub(super) links: fn(&mut Input, Dims, &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error>,
+    pub(super) links: ReadLinks,
 }
 
 /// The extents in a header, as they stand there. `None` if the file has another size.
