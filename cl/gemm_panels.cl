@@ -9,7 +9,7 @@
 // panel of A, PANEL_M x PANEL_N sums at a time in registers, PANEL_M / LANES vectors of LANES rows for each column.
 // BLOCK_M x BLOCK_K of A stay in the second-level cache, BLOCK_K x PANEL_N of B in the first.
 //
-// The host may ask for a part of the product. It begins at the element of a factor, or of C, that comes `skipped` after the first.
+// The host may ask for a part of the product. It begins `skipped` elements after the first one of a factor or of C.
 
 #define VECTORS (PANEL_M / LANES)
 

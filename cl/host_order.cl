@@ -1,4 +1,5 @@
-// Spinors as the host has them: sites in lexicographic order, spins in the basis of DeGrand and Rossi (src/field/spin_basis.rs).
+// Spinors in the host's form: sites in lexicographic order, spins in the basis of DeGrand and Rossi
+// (src/field/spin_basis.rs).
 //
 // FROM                   type of the stored numbers: double, float or ushort (half precision)
 // FROM_UNITS             1 where each site has a unit of its own

@@ -1,5 +1,5 @@
-// Where the numbers of a field are in memory, whatever its precision and the sub-lattices of its device: see src/geometry/layout.rs. For kernels that go from one
-// order of sites to another and do little besides.
+// The places of a field's numbers in memory, in every precision and cut into sub-lattices: see src/geometry/layout.rs.
+// It serves kernels that go from one order of sites to another and do little besides.
 //
 // GROUPS GROUP           groups of complex numbers at a site, and complex numbers in each
 

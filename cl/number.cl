@@ -2,7 +2,7 @@
 //
 // A kernel declares NUMBER_MEMORY once and NUMBER_PARAMETERS(a) for each number a, and takes its value as NUMBER(a). The memory is where REDUCE
 // puts its sums, each in a slot of four doubles; code 2·slot is the complex number of the first two of them, 2·slot + 1 that of the
-// last two, and 0 stands for the number 1. See src/device/number.rs.
+// last two, and 0 stands for the number 1. See src/device/sums/number.rs.
 
 // Never `restrict`: the sums of the same launch go to the same memory.
 #define NUMBER_MEMORY __global const double *numbers

@@ -4,8 +4,7 @@ mod common;
 
 use lattice_cl::device::{Device, MatrixOperation, Team};
 use lattice_cl::field::ParityField;
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::{Lattice, LatticeError};
+use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, StencilForm};
 use lattice_cl::observables::PionCorrelator;

@@ -5,8 +5,7 @@ mod common;
 use common::relative;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::{SpinorField, StoredField};
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};
 use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass, System};
 use lattice_cl::solve::{

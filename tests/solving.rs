@@ -5,8 +5,7 @@ mod common;
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::field::StoredField;
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{

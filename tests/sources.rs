@@ -5,8 +5,7 @@ mod common;
 use lattice_cl::Dims;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::SpinorField;
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{

@@ -6,8 +6,7 @@ use lattice_cl::device::{
     CacheMode, Device, DeviceKind, DeviceOptions, SearchObserver, Selector, Team, TuningMode,
 };
 use lattice_cl::field::GaugeField;
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
 use lattice_cl::operator::{HopEvenOdd, HopOptions, tune_stencil};
 use lattice_cl::tuning::{self, Key, Step, Tunable, TuningFile};

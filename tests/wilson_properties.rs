@@ -3,8 +3,7 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::geometry::Boundary;
-use lattice_cl::geometry::Lattice;
+use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
 use lattice_cl::host::{self, LinkField, Matrix3, gamma};
 use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass};

@@ -1,12 +1,15 @@
-// What a hop of several right-hand sides does with its result z before that leaves the registers, on matrix units: see kernel.cl, and
-// fragments.cl for these. It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS, an even number of SOURCES, one in a work-item, and
-// LOCAL_SIZE 16.
+// The ending of a hop of several right-hand sides on matrix units, while its result z is in registers.
+// needs: quads.cl fragments.cl
 //
-// SUBTRACT_BLOCK    0: z is stored, and its Gram matrix z†z is made
-//                   1: z D, with a matrix D, is subtracted from what `out` holds, and q†q is made of the difference q
+// It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS and LOCAL_SIZE 16. SOURCES is even, and a
+// work-item has one of them.
 //
-// A work-group has all right-hand sides of LOCAL_SIZE sites, an item one of them at one site. Components go through local memory, half of them at
-// a time, to the fragments: a warp has the sixteen numbers of one component.
+// SUBTRACT_BLOCK    0: stores z, and makes its Gram matrix z†z
+//                   1: subtracts z D from the block q in `out`, with a matrix D, and makes q†q of the difference
+//
+// A work-group has all right-hand sides of LOCAL_SIZE sites, and an item has one of them at one site.
+// Components go through local memory to the fragments, half of them at a time. A warp has the sixteen
+// numbers of one component.
 
 #define STAGED_COMPONENTS (SPINOR_COMPONENTS / 2)
 

@@ -1,4 +1,5 @@
-// The result is stored; (against, out) and (out, out) are summed up. `against` is a field like `out`. For one right-hand side.
+// The result is stored, and (against, out) and (out, out) are summed up. `against` is a field like `out`.
+// For one right-hand side.
 
 #define ENDING_PARAMETERS , __global const stored *restrict against, REDUCTION_PARAMETERS
 #define ENDING_SHARED 0

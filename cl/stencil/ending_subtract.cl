@@ -1,4 +1,4 @@
-// `a` times the result is taken from what `out` holds, and (out, out) is summed up. For one right-hand side.
+// The result times `a` is subtracted from `out`, and (out, out) is summed up. For one right-hand side.
 
 #define ENDING_PARAMETERS , NUMBER_MEMORY, NUMBER_PARAMETERS(a), REDUCTION_PARAMETERS
 #define ENDING_SHARED 0

@@ -1,7 +1,7 @@
-// Hops in t across the faces of a slab: what comes from the neighbouring devices, and what goes to them.
+// Hops in t across the faces of a slab, from and to the neighbouring devices.
 //
-// Where a step leaves the slab, the projected spinor comes from a buffer that the neighbouring device filled with pack_halo. What comes
-// from behind has been multiplied by its link already.
+// A step out of the slab takes its projected spinor from a buffer, which the neighbouring device has filled by
+// pack_halo. Projected spinors from behind have been multiplied by their links already.
 //
 // HALO           1 if the lattice has several slabs
 // NX NY NZ       sub-lattices in x, y, z

@@ -1,14 +1,15 @@
-// The hop: what comes to a block of sites from its eight neighbours.
+// The hop: the sum over the eight neighbours of a block of sites.
 //
-//   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]      upper signs: M, lower: M† (DAGGER)
+//   H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)]    upper signs: M, lower: M† (DAGGER)
 //
-// Spinors stand in memory in the basis in which γ_t is diagonal (src/field/spin_basis.rs): γ_t = (1, 1, −1, −1), the other γ_μ are those of DeGrand and
-// Rossi with the other sign, and γ5 exchanges the upper spins, 0 and 1, and the lower ones, 2 and 3. So a hop in t loads half a spinor.
+// Spinors stand in memory in the basis in which γ_t is diagonal (src/field/spin_basis.rs): γ_t = (1, 1, −1, −1).
+// The other γ_μ are those of DeGrand and Rossi with the other sign. γ5 exchanges the upper spins, 0 and 1, and
+// the lower ones, 2 and 3. A hop in t loads half a spinor.
 //
-// One work-item computes one block of LANES sites. Where a step leaves the sub-lattice, the lanes are permuted.
+// One work-item computes one block of LANES sites. A step out of the sub-lattice permutes the lanes.
 //
-// Several right-hand sides, SOURCES of them one after the other in memory, share the links: a work-item has SOURCES_PER_ITEM of them, and
-// the others are beside it in the second dimension of the range.
+// Right-hand sides lie one after the other in memory, SOURCES of them, and share the links. A work-item has
+// SOURCES_PER_ITEM of them. The others are beside it in the second dimension of the range.
 //
 // DAGGER         0 or 1
 // PREFETCH       how many blocks later what is prefetched is needed; 0 for no prefetch

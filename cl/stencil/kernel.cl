@@ -1,25 +1,26 @@
-// The stencil on one device's slab of the lattice; twin of src/host/dirac.rs.
+// The stencil on one device's slab of the lattice; twin of src/host/stencil.rs.
 //
 //   out = γ5^GAMMA5 (A ψ + B H ψ)
 //
-// It is made of parts. The hop gives H ψ. A site term multiplies it by B, and adds A ψ (site_….cl). An ending says what becomes of the result
-// (ending_….cl). This kernel is their sequence, and its parameters are those of the parts, in this order.
+// It is made of parts. The hop gives H ψ. A site term multiplies it by B, and adds A ψ (site_….cl). An ending
+// stores the result or subtracts it, and sums up (ending_….cl). This kernel is their sequence, and its parameters
+// are those of the parts, in this order.
 //
-// FULL: `in` and `out` have both parities, and ψ is `in`. Otherwise `out` has one, `parity`, and `in` the other; ψ is `shifted`, of the parity of
-// `out` (SHIFT), or there is none.
+// FULL: `in` and `out` have both parities, and ψ is `in`. Otherwise `out` has one, `parity`, and `in` the other.
+// Then ψ is `shifted`, of the parity of `out` (SHIFT), or there is none.
 //
 // A site term defines
 //   SITE_PARAMETERS                     what it takes
 //   SITE_PREFETCH(at)                   asks for what it will load a few blocks later
 //   SITE_AFTER_HOP(value)               value = B / coefficient times value
-//   SITE_ADD(value, at)                 value = value + A ψ, where the right-hand side begins `at` these numbers into its field
+//   SITE_ADD(value, at)                 value = value + A ψ; `at` is where the right-hand side begins in its field
 // An ending defines
 //   ENDING_PARAMETERS                   what it takes
 //   ENDING_SHARED                       numbers of the local memory for shared links that it needs later
 //   ENDING_BEGIN                        before the first block
 //   ENDING_PLACE(share)                 before the links of a share are shared
 //   ENDING_PREFETCH                     asks for what it will load a few blocks later
-//   ENDING_TAKE(value, at)              what becomes of the result of a block
+//   ENDING_TAKE(value, at)              takes the result of a block
 //   ENDING_FINISH                       after the last block
 // All of them know `blocks`, `block` and `here`, and fields begin with right-hand side number 0.
 //

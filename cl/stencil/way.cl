@@ -1,6 +1,7 @@
 // The way of the work-items through a slab: which block each computes, and where its neighbours are.
 //
-// Lattices of all sizes have one kernel: `extents` are those of a sub-lattice, in x, y, z, t, and `blocks` is how many blocks each parity has.
+// Lattices of all sizes have one kernel. `extents` are those of a sub-lattice, in x, y, z, t. Each parity has
+// `blocks` blocks.
 //
 // FULL           1 for all sites, 0 for those of one parity
 // ROUNDS         1 if a work-group does the work of several, one after the other; it then takes `rounds`

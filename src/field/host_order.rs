@@ -4,8 +4,7 @@ use super::transfer::{self, FROM};
 use crate::device::{
     Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Pending, PinnedBuffer, Range,
 };
-use crate::geometry::NDIM;
-use crate::geometry::{Layout, Shape};
+use crate::geometry::{Layout, NDIM, Shape};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 use rayon::prelude::*;

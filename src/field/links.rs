@@ -2,9 +2,7 @@
 
 use super::transfer;
 use crate::device::{Buffer, DeviceError};
-use crate::geometry::Shape;
-use crate::geometry::{Boundary, NDIM};
-use crate::geometry::{Lattice, LatticeError};
+use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
     GaugeConfiguration, LinkField, Matrix3, Reconstruction, expect_room, signed_link, unitarity,
 };

@@ -1,10 +1,8 @@
 //! Half of a fermion field: the sites of one parity.
 
-use super::spinors::expect_count;
-use super::spinors::{Field, Sites, Spinors, StoredField};
+use super::spinors::{Field, Sites, Spinors, StoredField, expect_count};
 use crate::device::DeviceError;
-use crate::geometry::Lattice;
-use crate::geometry::LatticeError;
+use crate::geometry::{Lattice, LatticeError};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 use std::fmt;

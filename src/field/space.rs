@@ -7,8 +7,7 @@ use crate::device::{
     Argument, ArgumentList, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey,
     NUMBER_SOURCE, Number, NumberMemory, Parameter, REDUCTION_SOURCE, Range, Reduction,
 };
-use crate::geometry::LatticeError;
-use crate::geometry::{Lattice, Layout};
+use crate::geometry::{Lattice, LatticeError, Layout};
 use crate::host;
 use crate::scalar::{Real, Storage};
 use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};

@@ -1,12 +1,9 @@
 //! A fermion field where the operators need it.
 
 use super::ParityField;
-use super::spinors::expect_count;
-use super::spinors::{Field, Sites, Spinors, StoredField};
+use super::spinors::{Field, Sites, Spinors, StoredField, expect_count};
 use crate::device::DeviceError;
-use crate::geometry::Lattice;
-use crate::geometry::LatticeError;
-use crate::geometry::NDIM;
+use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::Spinor;
 use crate::scalar::Storage;
 use std::fmt;

@@ -3,11 +3,7 @@
 use super::spin_basis;
 use super::{host_order, transfer};
 use crate::device::{Buffer, Device, DeviceError, check_length};
-use crate::geometry::Lattice;
-use crate::geometry::LatticeError;
-use crate::geometry::Shape;
-use crate::geometry::Slab;
-use crate::geometry::{Dims, NDIM};
+use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shape, Slab};
 use crate::host::{Spinor, expect_room};
 use crate::scalar::{Storage, StoragePrecision};
 use bytemuck::Zeroable;

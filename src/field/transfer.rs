@@ -3,8 +3,7 @@
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
-use crate::geometry::{Dims, NDIM};
-use crate::geometry::{Layout, Place, Shape};
+use crate::geometry::{Dims, Layout, NDIM, Place, Shape};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;

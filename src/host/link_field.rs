@@ -2,8 +2,7 @@
 
 use super::configuration::GaugeConfiguration;
 use super::matrix3::Matrix3;
-use crate::geometry::Boundary;
-use crate::geometry::{Dims, NDIM};
+use crate::geometry::{Boundary, Dims, NDIM};
 use crate::scalar::Real;
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::spinor::Spinor;
 use crate::scalar::Real;
 use num_complex::Complex;
-use std::ops::{Mul, Neg};
+use std::ops::Mul;
 
 /// scalar + i twist γ5, which is scalar ± i twist on the spins where γ5 = ±1. Such numbers commute.
 ///
@@ -72,14 +72,6 @@ impl Mul<f64> for SiteNumber {
 
     fn mul(self, factor: f64) -> Self {
         Self { scalar: self.scalar * factor, twist: self.twist * factor }
-    }
-}
-
-impl Neg for SiteNumber {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        self * -1.0
     }
 }
 

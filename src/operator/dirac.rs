@@ -3,9 +3,7 @@
 use super::coupling::{Coupling, CouplingError};
 use super::schur_complement::{EvenOddParts, SchurComplement};
 use super::site_term::{SiteTerm, SiteTermError};
-use super::stencil::Tuning;
-use super::stencil::{ByEnding, Ending, Region, Task};
-use super::stencil::{Fields, Stencil};
+use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, PendingGram, SpinorField, SpinorSpace};
@@ -215,7 +213,7 @@ impl<T: Storage> Dirac<T> {
 
     fn fields<'a>(psi: &'a SpinorField<T>, out: &'a mut SpinorField<T>) -> Fields<'a, T> {
         let (psi, out) = (&psi.spinors, &mut out.spinors);
-        Fields { psi, shifted: None, out, against: None, multiple: None, matrix: None }
+        Fields { psi, shifted: None, out, ending: EndingFields::default() }
     }
 
     /// Applies it with another ending than [`Ending::Store`].
@@ -273,8 +271,8 @@ impl<T: Storage> LinearOperator for Dirac<T> {
         against: &SpinorField<T>,
         out: &mut SpinorField<T>,
     ) -> Result<[Number; 2], DeviceError> {
-        let against = Some(&against.spinors);
-        self.sums(Ending::Products, Fields { against, ..Self::fields(psi, out) })
+        let ending = EndingFields { against: Some(&against.spinors), ..Default::default() };
+        self.sums(Ending::Products, Fields { ending, ..Self::fields(psi, out) })
     }
 
     fn apply_norm2(&self, psi: &SpinorField<T>, out: &mut SpinorField<T>) -> Result<Number, DeviceError> {
@@ -289,7 +287,8 @@ impl<T: Storage> LinearOperator for Dirac<T> {
         _: &mut SpinorField<T>,
         from: &mut SpinorField<T>,
     ) -> Result<Number, DeviceError> {
-        let fields = Fields { multiple: Some(a), ..Self::fields(psi, from) };
+        let ending = EndingFields { multiple: Some(a), ..Default::default() };
+        let fields = Fields { ending, ..Self::fields(psi, from) };
         let [_, norm2] = self.sums(Ending::Subtract, fields)?;
         Ok(norm2)
     }

@@ -1,8 +1,6 @@
 //! The hop from the sites of one parity to those of the other.
 
-use super::stencil::Tuning;
-use super::stencil::{Ending, Region, Task};
-use super::stencil::{Fields, Stencil};
+use super::stencil::{Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use crate::device::{DeviceError, Event, Number};
 use crate::field::{GaugeField, ParityField, PendingGram, can_end_blocks};
 use crate::host::StencilForm;
@@ -117,7 +115,8 @@ impl<T: Storage> HopEvenOdd<T> {
         out: &mut ParityField<T>,
         against: &ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
-        self.sums(Fields { against: Some(&against.spinors), ..Self::fields(psi, shifted, out) })
+        let ending = EndingFields { against: Some(&against.spinors), ..Default::default() };
+        self.sums(Fields { ending, ..Self::fields(psi, shifted, out) })
     }
 
     /// As [`apply`](Self::apply), and gives (out, out).
@@ -145,7 +144,8 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
-        let fields = Fields { multiple: Some(multiple), ..Self::fields(psi, shifted, out) };
+        let ending = EndingFields { multiple: Some(multiple), ..Default::default() };
+        let fields = Fields { ending, ..Self::fields(psi, shifted, out) };
         let [_, norm2] = self.sums(fields)?;
         Ok(norm2)
     }
@@ -184,7 +184,8 @@ impl<T: Storage> HopEvenOdd<T> {
         shifted: Option<&ParityField<T>>,
         out: &mut ParityField<T>,
     ) -> Result<SquareMatrix, DeviceError> {
-        let fields = Fields { matrix: Some(matrix), ..Self::fields(psi, shifted, out) };
+        let ending = EndingFields { matrix: Some(matrix), ..Default::default() };
+        let fields = Fields { ending, ..Self::fields(psi, shifted, out) };
         self.stencil.apply(fields, None)?.gram().wait()
     }
 
@@ -195,7 +196,7 @@ impl<T: Storage> HopEvenOdd<T> {
     ) -> Fields<'a, T> {
         let shifted = shifted.map(|field| &field.spinors);
         let (psi, out) = (&psi.spinors, &mut out.spinors);
-        Fields { psi, shifted, out, against: None, multiple: None, matrix: None }
+        Fields { psi, shifted, out, ending: EndingFields::default() }
     }
 
     fn sums(&self, fields: Fields<'_, T>) -> Result<[Number; 2], DeviceError> {

@@ -145,13 +145,13 @@ impl Auto {
     /// [`InvertError::ForeignState`].
     pub fn solve(
         &mut self,
-        wilson: &Dirac<f64>,
+        dirac: &Dirac<f64>,
         b: &SpinorField<f64>,
         watch: &mut dyn Watch,
     ) -> Result<AutoSolution, InvertError> {
-        let team = wilson.lattice().team();
+        let team = dirac.lattice().team();
         let steps = self.steps(team);
-        let (mut earlier, mut state) = kept(wilson, watch)?;
+        let (mut earlier, mut state) = kept(dirac, watch)?;
         let mut why = None;
         let mut was_trial = false;
         while let Some((params, trial)) = self.next(&steps, &earlier) {
@@ -175,7 +175,7 @@ impl Auto {
                 earlier: earlier.map(|best| best as &dyn StoredField),
                 watch: &mut *watch,
             };
-            let (x, info, failure) = match solve(wilson, b, earlier.best.as_ref(), plan, Some(&mut keeper)) {
+            let (x, info, failure) = match solve(dirac, b, earlier.best.as_ref(), plan, Some(&mut keeper)) {
                 Ok((x, info)) => (x, info, None),
                 Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
                 Err(error) => return Err(error),
@@ -205,7 +205,7 @@ impl Auto {
             }));
         };
         let info = Box::new(earlier.info(earlier.smallest()));
-        let best = Box::new(earlier.best.map_or_else(|| wilson.lattice().spinor(), Ok)?);
+        let best = Box::new(earlier.best.map_or_else(|| dirac.lattice().spinor(), Ok)?);
         match failure {
             Failure::Interrupted => Err(InvertError::NotConverged { failure, best, info }),
             _ => Err(InvertError::AllGaveUp { failure, best, info, attempts: earlier.attempts }),
@@ -224,12 +224,12 @@ fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a
 type Kept = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
 
 /// What `watch` has kept, with the best iterate as a field again.
-fn kept(wilson: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
+fn kept(dirac: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
     let Some((Earlier { attempts, history, best }, state)) = watch.kept() else {
         return Ok((Earlier::default(), None));
     };
     let field = |bytes: Vec<u8>| {
-        let mut field = wilson.lattice().spinor()?;
+        let mut field = dirac.lattice().spinor()?;
         field.set_bytes(&bytes)?;
         Ok::<_, InvertError>(field)
     };

@@ -9,8 +9,7 @@ use super::precision::{self, with_best};
 use super::sources::{Scaled, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
-use crate::operator::Dirac;
-use crate::operator::{BlockDiracOperator, InPrecision, Normal};
+use crate::operator::{BlockDiracOperator, Dirac, InPrecision, Normal};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
     Block, BlockCallbacks, BlockSpace, Failure, LinearOperator, Residual, SolverError, SolverInfo,
@@ -60,18 +59,18 @@ const MOST_SOURCES: usize = 24;
 
 /// Solves M xⱼ = bⱼ for all sources of `b` at once by block Conjugate Gradient on M†M xⱼ = M†bⱼ, from x = 0 (see
 /// [`block_conjugate_gradient`]). It takes fewer iterations than one source alone, and the operator
-/// is applied to all sources at once, so that each link is loaded once for all of them. `wilson` is an operator for one source, or for as many.
+/// is applied to all sources at once, so that each link is loaded once for all of them. `dirac` is an operator for one source, or for as many.
 ///
 /// It stops when ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ of every source, recomputed in double, is at most [`BlockCgParams::tol`].
 ///
 /// # Errors
 /// [`InvertError::NotConverged`] carries the best iterates of all sources; [`InvertError::Parameter`] when there are more than 24.
 pub fn block_cg(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
 ) -> Result<BlockSolution, InvertError> {
-    solve_block(wilson, b, params, None)
+    solve_block(dirac, b, params, None)
 }
 
 /// As [`block_cg`], while `checkpoints` keeps the states of the solve; it goes on from the state that `checkpoints` has, if it has one. The result is then that
@@ -81,16 +80,16 @@ pub fn block_cg(
 /// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if `checkpoints` wishes to stop;
 /// [`InvertError::ForeignState`].
 pub fn block_cg_with_checkpoints(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: &mut dyn Checkpoints,
 ) -> Result<BlockSolution, InvertError> {
-    solve_block(wilson, b, params, Some(checkpoints))
+    solve_block(dirac, b, params, Some(checkpoints))
 }
 
 fn solve_block(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
@@ -100,16 +99,16 @@ fn solve_block(
         let (name, allowed) = ("number of sources", "1 to 24");
         return Err(InvertError::Parameter { name, value: sources as f64, allowed });
     }
-    let wilson = wilson.for_sources(sources)?;
-    let Some(scaled) = Scaled::of(b, &wilson.spinor_space().gram(b)?.norms_of_gram())?? else {
-        return flattened(solve_ordinary(&wilson, b, params, checkpoints)?);
+    let dirac = dirac.for_sources(sources)?;
+    let Some(scaled) = Scaled::of(b, &dirac.spinor_space().gram(b)?.norms_of_gram())?? else {
+        return flattened(solve_ordinary(&dirac, b, params, checkpoints)?);
     };
     let (BlockSolution { mut x, mut residuals, mut info }, mut failure) =
-        solve_ordinary(&wilson, &scaled.b, params, checkpoints)?;
+        solve_ordinary(&dirac, &scaled.b, params, checkpoints)?;
     let left = scaled.restore(&mut x, |x| {
-        let space = wilson.spinor_space();
+        let space = dirac.spinor_space();
         let mut residual = space.scratch_vector()?;
-        wilson.residual(&scaled.b, x, &mut residual)?;
+        dirac.residual(&scaled.b, x, &mut residual)?;
         Ok(relative(&space.gram(&residual)?, &scales(&space.gram(&scaled.b)?)))
     })?;
     if let Some(left) = left {
@@ -140,36 +139,36 @@ fn scales(gram: &SquareMatrix) -> Vec<f64> {
 
 /// For sources that are not far from 1, by an operator for as many.
 fn solve_ordinary(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Result<Reached, InvertError> {
     let BlockCgParams { tol, max_iterations, precision, preconditioning } = *params;
     let stopping = stopping(tol, max_iterations);
-    let space = wilson.spinor_space();
+    let space = dirac.spinor_space();
     let b_norms = scales(&space.gram(b)?);
     let mut residual = space.scratch_vector()?;
     let mut true_residuals = |x: &SpinorField<f64>| {
-        wilson.residual(b, x, &mut residual)?;
+        dirac.residual(b, x, &mut residual)?;
         Ok(relative(&space.gram(&residual)?, &b_norms))
     };
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
     let common = Common { b_norms: &b_norms, stopping, checkpoints };
     match preconditioning {
         Preconditioning::None => {
-            let form = BlockForm { operator: wilson, b, true_residuals: &mut true_residuals, common };
+            let form = BlockForm { operator: dirac, b, true_residuals: &mut true_residuals, common };
             finish(form.solve(precision)?, Ok)
         }
         Preconditioning::EvenOdd => {
-            let parts = wilson.even_odd_parts(b)?;
+            let parts = dirac.even_odd_parts(b)?;
             let source = parts.source(b)?;
             let mut x = space.scratch_vector()?;
             let mut true_residuals = |even: &ParityField<f64>| {
                 parts.solution(even, &mut x)?;
                 true_residuals(&x)
             };
-            let operator = &wilson.schur_complement()?;
+            let operator = &dirac.schur_complement()?;
             let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
             let outcome = form.solve(precision)?;
             // What was found small enough stands there already.

@@ -23,11 +23,11 @@ use std::time::Duration;
 /// # Errors
 /// [`InvertError::NotConverged`] carries the best iterate and the residual history.
 pub fn cr(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Cr(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Cr(*params).into(), None)
 }
 
 /// As [`cr`], from the initial guess `guess`, or from x = 0 if that is nearer.
@@ -35,12 +35,12 @@ pub fn cr(
 /// # Errors
 /// As [`cr`].
 pub fn cr_from(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: &SpinorField<f64>,
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, Some(guess), SolveParams::Cr(*params).into(), None)
+    solve(dirac, b, Some(guess), SolveParams::Cr(*params).into(), None)
 }
 
 /// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0 (see [`lattice_solvers::minres`]). Stops as [`cr`] does.
@@ -48,11 +48,11 @@ pub fn cr_from(
 /// # Errors
 /// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
 pub fn minres(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &MinresParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Minres(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Minres(*params).into(), None)
 }
 
 /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
@@ -60,11 +60,11 @@ pub fn minres(
 /// # Errors
 /// As [`cr`].
 pub fn cg(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Cg(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Cg(*params).into(), None)
 }
 
 /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
@@ -73,11 +73,11 @@ pub fn cg(
 /// # Errors
 /// As [`cr`].
 pub fn cgne(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &CgParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Cgne(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Cgne(*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
@@ -85,11 +85,11 @@ pub fn cgne(
 /// # Errors
 /// As [`cr`].
 pub fn bicgstab(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BicgstabParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Bicgstab(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Bicgstab(*params).into(), None)
 }
 
 /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
@@ -97,11 +97,11 @@ pub fn bicgstab(
 /// # Errors
 /// As [`cr`].
 pub fn bicgstab_l(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &BicgstabLParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::BicgstabL(*params).into(), None)
+    solve(dirac, b, None, SolveParams::BicgstabL(*params).into(), None)
 }
 
 /// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
@@ -109,11 +109,11 @@ pub fn bicgstab_l(
 /// # Errors
 /// As [`cr`].
 pub fn gcr(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &GcrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Gcr(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Gcr(*params).into(), None)
 }
 
 /// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
@@ -121,11 +121,11 @@ pub fn gcr(
 /// # Errors
 /// As [`cr`].
 pub fn mr(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &MrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, SolveParams::Mr(*params).into(), None)
+    solve(dirac, b, None, SolveParams::Mr(*params).into(), None)
 }
 
 /// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from
@@ -135,34 +135,34 @@ pub fn mr(
 /// # Errors
 /// As [`cr`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop; [`InvertError::ForeignState`].
 pub fn solve_with_checkpoints(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     params: &SolveParams,
     checkpoints: &mut dyn Checkpoints,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(wilson, b, None, (*params).into(), Some(checkpoints))
+    solve(dirac, b, None, (*params).into(), Some(checkpoints))
 }
 
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 pub(crate) fn solve(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
-    let Some(scaled) = Scaled::of(b, &[norm(wilson.spinor_space(), b)?])?? else {
-        return solve_ordinary(wilson, b, guess, plan, checkpoints);
+    let Some(scaled) = Scaled::of(b, &[norm(dirac.spinor_space(), b)?])?? else {
+        return solve_ordinary(dirac, b, guess, plan, checkpoints);
     };
     let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
     let (mut x, mut info, mut failure) =
-        match solve_ordinary(wilson, &scaled.b, guess.as_ref(), plan, checkpoints) {
+        match solve_ordinary(dirac, &scaled.b, guess.as_ref(), plan, checkpoints) {
             Ok((x, info)) => (x, info, None),
             Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
             Err(error) => return Err(error),
         };
-    let left = scaled.restore(&mut x, |x| Ok(vec![TrueResidual::of(wilson, &scaled.b)?.at(x)?]))?;
+    let left = scaled.restore(&mut x, |x| Ok(vec![TrueResidual::of(dirac, &scaled.b)?.at(x)?]))?;
     if let Some(&true_residual) = left.iter().flatten().next() {
         info.residual.true_residual = true_residual;
         if failure.is_none() && true_residual > plan.stopping.tolerance {
@@ -177,44 +177,44 @@ pub(crate) fn solve(
 
 /// ‖b − M x‖ / ‖b‖ by its definition, for a source that is not far from 1.
 struct TrueResidual<'a> {
-    wilson: &'a Dirac<f64>,
+    dirac: &'a Dirac<f64>,
     b: &'a SpinorField<f64>,
     b_norm: f64,
     residual: SpinorField<f64>,
 }
 
 impl<'a> TrueResidual<'a> {
-    fn of(wilson: &'a Dirac<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
-        let space = wilson.spinor_space();
-        Ok(Self { wilson, b, b_norm: scale(space, b)?, residual: space.zero_vector()? })
+    fn of(dirac: &'a Dirac<f64>, b: &'a SpinorField<f64>) -> Result<Self, DeviceError> {
+        let space = dirac.spinor_space();
+        Ok(Self { dirac, b, b_norm: scale(space, b)?, residual: space.zero_vector()? })
     }
 
     fn at(&mut self, x: &SpinorField<f64>) -> Result<f64, DeviceError> {
-        self.wilson.residual(self.b, x, &mut self.residual)?;
-        Ok(norm(self.wilson.spinor_space(), &self.residual)? / self.b_norm)
+        self.dirac.residual(self.b, x, &mut self.residual)?;
+        Ok(norm(self.dirac.spinor_space(), &self.residual)? / self.b_norm)
     }
 }
 
 /// For a source that is not far from 1.
 fn solve_ordinary(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
-    let space = wilson.spinor_space();
+    let space = dirac.spinor_space();
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
-    let mut by_definition = TrueResidual::of(wilson, b)?;
+    let mut by_definition = TrueResidual::of(dirac, b)?;
     let b_norm = by_definition.b_norm;
     let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
     let outcome = match plan.params.preconditioning() {
         Preconditioning::None => {
-            let form = Form { operator: wilson, b, b_norm, true_residual: &mut true_residual, checkpoints };
+            let form = Form { operator: dirac, b, b_norm, true_residual: &mut true_residual, checkpoints };
             finish(form.solve(guess, plan)?, Ok)
         }
         Preconditioning::EvenOdd => {
-            let parts = wilson.even_odd_parts(b)?;
+            let parts = dirac.even_odd_parts(b)?;
             let source = parts.source(b)?;
             let guess = guess.map(|guess| parts.even_part(guess)).transpose()?;
             let mut x = space.zero_vector()?;
@@ -222,7 +222,7 @@ fn solve_ordinary(
                 parts.solution(even, &mut x)?;
                 true_residual(&x)
             };
-            let operator = &wilson.schur_complement()?;
+            let operator = &dirac.schur_complement()?;
             let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
             let outcome = form.solve(guess.as_ref(), plan)?;
             finish(outcome, |even| {

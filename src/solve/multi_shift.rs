@@ -1,5 +1,6 @@
 //! Shifted normal equations, all at the price of one.
 
+use super::params::stopping;
 use super::precision::norm;
 use super::sources::Scaled;
 use crate::device::DeviceError;
@@ -47,9 +48,9 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// let dims = Dims::new([4, 4, 4, 4])?;
 /// let lattice = Lattice::new(&Team::host(), dims)?;
 /// let links = lattice.gauge::<f64>(&random::weak(dims, 0.1, 1), Boundary::antiperiodic_t())?;
-/// let wilson = Dirac::wilson(&links, Kappa(0.11))?;
+/// let dirac = Dirac::dirac(&links, Kappa(0.11))?;
 /// let b = lattice.point_source([0; 4], 0, 0)?;
-/// let (solutions, info) = multi_shift_cg(&wilson, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
+/// let (solutions, info) = multi_shift_cg(&dirac, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
 /// for solution in &solutions {
 ///     assert!(solution.residual.true_residual <= 1e-10 && solution.iterations <= info.iterations);
 /// }
@@ -60,12 +61,12 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
 /// [`SolverError::Source`] when `b` is not finite; [`SolverError::Operation`] when a device fails.
 pub fn multi_shift_cg(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
 ) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
-    solve(wilson, b, shifts, params, None)
+    solve(dirac, b, shifts, params, None)
 }
 
 /// As [`multi_shift_cg`]; `watch` is told whenever the residual of the smallest shift has been looked at.
@@ -73,29 +74,29 @@ pub fn multi_shift_cg(
 /// # Errors
 /// As [`multi_shift_cg`].
 pub fn multi_shift_cg_watched(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: &mut dyn FnMut(&Look),
 ) -> Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>> {
-    solve(wilson, b, shifts, params, Some(watch))
+    solve(dirac, b, shifts, params, Some(watch))
 }
 
 type Outcome = Result<(ShiftedSolutions, SolverInfo), SolverError<ShiftedSolutions, DeviceError>>;
 
 fn solve(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: Option<&mut dyn FnMut(&Look)>,
 ) -> Outcome {
-    let scaled = Scaled::of(b, &[norm(wilson.spinor_space(), b)?])?.map_err(SolverError::Source)?;
-    let Some(scaled) = scaled else { return solve_ordinary(wilson, b, shifts, params, watch) };
-    match solve_ordinary(wilson, &scaled.b, shifts, params, watch) {
+    let scaled = Scaled::of(b, &[norm(dirac.spinor_space(), b)?])?.map_err(SolverError::Source)?;
+    let Some(scaled) = scaled else { return solve_ordinary(dirac, b, shifts, params, watch) };
+    match solve_ordinary(dirac, &scaled.b, shifts, params, watch) {
         Ok((mut all, info)) => {
-            let left = restore(wilson, &scaled, &mut all)?;
+            let left = restore(dirac, &scaled, &mut all)?;
             match left.filter(|&true_residual| true_residual > params.tol) {
                 None => Ok((all, info)),
                 Some(true_residual) => {
@@ -105,7 +106,7 @@ fn solve(
             }
         }
         Err(SolverError::NotConverged { failure, mut best, info }) => {
-            restore(wilson, &scaled, &mut best)?;
+            restore(dirac, &scaled, &mut best)?;
             Err(SolverError::NotConverged { failure, best, info })
         }
         Err(error) => Err(error),
@@ -114,11 +115,11 @@ fn solve(
 
 /// Makes all solutions those for the source as it was. Where digits are lost, the largest residual of what is left.
 fn restore(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     scaled: &Scaled,
     all: &mut ShiftedSolutions,
 ) -> Result<Option<f64>, DeviceError> {
-    let (normal, space, b) = (wilson.normal()?, wilson.spinor_space(), &scaled.b);
+    let (normal, space, b) = (dirac.normal()?, dirac.spinor_space(), &scaled.b);
     let mut largest = None;
     for Shifted { shift, x, residual, .. } in all {
         let left = scaled.restore(x, |x| {
@@ -137,14 +138,14 @@ fn restore(
 
 /// For a source that is not far from 1.
 fn solve_ordinary(
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     shifts: &[f64],
     params: &MultiShiftCgParams,
     watch: Option<&mut dyn FnMut(&Look)>,
 ) -> Outcome {
     let MultiShiftCgParams { tol, max_iterations } = *params;
-    let stopping = Stopping { tolerance: tol, max_iterations, ..Default::default() };
+    let stopping = stopping(tol, max_iterations);
     let params = MultiShiftOptions { stopping, ..Default::default() };
-    solvers::multi_shift_cg(&wilson.normal()?, shifts, b, &params, watch)
+    solvers::multi_shift_cg(&dirac.normal()?, shifts, b, &params, watch)
 }

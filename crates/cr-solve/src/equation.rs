@@ -12,8 +12,7 @@ use crate::plot::{self, PlotError};
 use clap::builder::PossibleValue;
 use lattice_cl::device::{Absence, DeviceError, Recorder, Team};
 use lattice_cl::field::{GaugeField, RESTORING_A_FIELD, SpinorField};
-use lattice_cl::geometry::{Boundary, Dims, NDIM};
-use lattice_cl::geometry::{Lattice, LatticeError};
+use lattice_cl::geometry::{Boundary, Dims, Lattice, LatticeError, NDIM};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io;
 use lattice_cl::operator::{Coupling, Dirac, DiracError, Kappa, Mass, SiteTerm, System};
@@ -270,8 +269,6 @@ impl Equation {
             ("lattice", problem.dims().to_string()),
             ("configuration", problem.configuration.fingerprint()),
             (coupling.0, format!("{:?}", coupling.1)),
-            // Jobs without it are those of versions that did not have it.
-            ("mu", self.mu.map(|mu| format!("{mu:?}")).unwrap_or_default()),
             ("boundary", format!("{:?}", self.boundary.signs())),
             ("links", self.links.to_string()),
             ("source", self.source.to_string()),
@@ -282,8 +279,13 @@ impl Equation {
             ("tolerance", format!("{:e}", method.tolerance())),
             ("storage of fields", problem.wilson.lattice().storage_description()),
         ];
-        let own = own.into_iter().filter(|(_, value)| !value.is_empty());
-        own.chain(more.iter().cloned()).map(|(name, value)| (name.to_owned(), value)).collect()
+        // Jobs without it are those of versions that did not have it.
+        let mu = self.mu.map(|mu| ("mu", format!("{mu:?}")));
+        own.into_iter()
+            .chain(mu)
+            .chain(more.iter().cloned())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 
     /// Checks that the source lies on the lattice.

@@ -1,7 +1,7 @@
-//! The nearest-neighbour stencil of the Wilson operator on the devices of a lattice.
+//! The nearest-neighbour stencil of Dirac operators on the devices of a lattice.
 
 use super::kernels::SlabKernels;
-use super::parts::{Ending, EndingFields, KernelPart, Summing, Sums, end_on_host};
+use super::parts::{EndingFields, KernelPart, Summing, Sums, end_on_host};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
@@ -9,11 +9,11 @@ use crate::field::{GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, 
 use crate::geometry::{NDIM, Slab};
 use crate::host::{self, LinkField, Reconstruction, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
-use lattice_solvers::{SquareMatrix, Work};
+use lattice_solvers::Work;
 use num_complex::Complex64;
 use std::cell::RefCell;
 
-/// One form of the Wilson operator, or of its hop from one parity to the other, with the kernels that apply it.
+/// One form of a Dirac operator, or of its hop from one parity to the other, with the kernels that apply it.
 pub(crate) struct Stencil<T: Storage> {
     links: GaugeField<T>,
     task: Task,
@@ -28,15 +28,10 @@ pub(crate) struct Stencil<T: Storage> {
 /// The fields of one application.
 pub(crate) struct Fields<'a, T: Storage> {
     pub psi: &'a Spinors<T>,
-    /// What the shift is a multiple of, on the sites of one parity; there if the task says so. Of the full lattice it is ψ.
+    /// The field that the shift multiplies, on one parity. `None` on the full lattice, where it is ψ, and without shift.
     pub shifted: Option<&'a Spinors<T>>,
     pub out: &'a mut Spinors<T>,
-    /// What `out` is multiplied with, for [`Ending::Products`].
-    pub against: Option<&'a Spinors<T>>,
-    /// How many times the result is subtracted, for [`Ending::Subtract`].
-    pub multiple: Option<&'a Number>,
-    /// By which matrix the result is multiplied before it is subtracted, for [`Ending::SubtractBlock`].
-    pub matrix: Option<&'a SquareMatrix>,
+    pub ending: EndingFields<'a, Spinors<T>>,
 }
 
 impl<T: Storage> Stencil<T> {
@@ -72,7 +67,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's [`Ending`] says.
+    /// slab's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's ending says.
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -98,21 +93,12 @@ impl<T: Storage> Stencil<T> {
         };
         check(fields.psi, source);
         check(fields.out, target);
-        for field in [fields.shifted, fields.against].into_iter().flatten() {
+        for field in [fields.shifted, fields.ending.against].into_iter().flatten() {
             check(field, target);
         }
         let shift = matches!(self.task.region, Region::Parity { shift: true, .. });
         assert_eq!(fields.shifted.is_some(), shift, "whether there is a shifted field");
-        let ending = self.task.ending;
-        assert_eq!(
-            fields.against.is_some(),
-            ending == Ending::Products,
-            "whether there is a field to multiply with"
-        );
-        assert_eq!(fields.multiple.is_some(), ending == Ending::Subtract, "whether there is a multiple");
-        let size = fields.matrix.map(SquareMatrix::size);
-        let wanted = (ending == Ending::SubtractBlock).then_some(self.task.sources);
-        assert_eq!(size, wanted, "size of the matrix, if there is one");
+        fields.ending.check(self.task.ending, self.task.sources);
     }
 
     fn apply_on_host(
@@ -141,8 +127,7 @@ impl<T: Storage> Stencil<T> {
                 }
             }
         }
-        let against = fields.against.map(Spinors::on_host);
-        let ending = EndingFields { against, multiple: fields.multiple, matrix: fields.matrix };
+        let ending = fields.ending.map(Spinors::on_host);
         end_on_host(self.task.ending, &ending, self.task.sources, &scratch, out)
     }
 
@@ -153,8 +138,7 @@ impl<T: Storage> Stencil<T> {
         mut observer: Option<&mut dyn FnMut(Event)>,
     ) -> Result<Sums<'_>, DeviceError> {
         let psi = fields.psi.on_devices();
-        let (shifted, against) =
-            (fields.shifted.map(Spinors::on_devices), fields.against.map(Spinors::on_devices));
+        let shifted = fields.shifted.map(Spinors::on_devices);
         let out = fields.out.on_devices_mut();
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
         if let Some(halo) = &self.halo {
@@ -198,10 +182,8 @@ impl<T: Storage> Stencil<T> {
                 Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
                 None => kernels.wilson.start(range, arguments),
             };
-            let against = against.map(|against| &against[k]);
-            let ending = EndingFields { against, multiple: fields.multiple, matrix: fields.matrix };
-            let groups = range.group_count();
-            match kernels.ending.launch::<T>(self.task.ending, &ending, arguments, groups, launch)? {
+            let ending = fields.ending.map(|field| &field.on_devices()[k]);
+            match kernels.ending.launch::<T>(&ending, arguments, range.group_count(), launch)? {
                 Summing::Nothing => {}
                 Summing::Numbers(reduction) => running.push(reduction),
                 Summing::Gram(gram) => grams.push(gram),
@@ -215,8 +197,11 @@ impl<T: Storage> Stencil<T> {
         }
         let [first, third] = sum_of_slabs(running)?;
         // A norm alone is the first sum.
-        let sums =
-            if against.is_some() { [first, third] } else { [Number::from(Complex64::default()), first] };
+        let sums = if fields.ending.against.is_some() {
+            [first, third]
+        } else {
+            [Number::from(Complex64::default()), first]
+        };
         Ok(Sums::Numbers(sums))
     }
 

@@ -8,8 +8,7 @@ use crate::device::{
     Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Parameter, REDUCTION_SOURCE, Range,
 };
 use crate::field::{GaugeField, LinkFormat, field_key};
-use crate::geometry::NDIM;
-use crate::geometry::{Layout, Slab};
+use crate::geometry::{Layout, NDIM, Slab};
 use crate::host::Reconstruction;
 use crate::scalar::Storage;
 
@@ -22,24 +21,6 @@ const STENCIL: KernelFamily = KernelFamily::new(
         include_str!("../../../cl/links.cl"),
         REDUCTION_SOURCE,
         NUMBER_SOURCE,
-        include_str!("../../../cl/stencil/way.cl"),
-        include_str!("../../../cl/stencil/hop.cl"),
-        include_str!("../../../cl/stencil/shared_links.cl"),
-        include_str!("../../../cl/stencil/halo.cl"),
-    ],
-);
-
-/// The same for endings of blocks.
-const STENCIL_OF_BLOCK: KernelFamily = KernelFamily::new(
-    "stencil_of_block",
-    &[
-        include_str!("../../../cl/lanes.cl"),
-        include_str!("../../../cl/fields.cl"),
-        include_str!("../../../cl/links.cl"),
-        REDUCTION_SOURCE,
-        NUMBER_SOURCE,
-        include_str!("../../../cl/quads.cl"),
-        include_str!("../../../cl/fragments.cl"),
         include_str!("../../../cl/stencil/way.cl"),
         include_str!("../../../cl/stencil/hop.cl"),
         include_str!("../../../cl/stencil/shared_links.cl"),
@@ -152,7 +133,7 @@ fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
     }
 }
 
-/// The key of the kernels of one slab, in this variant as far as it fits.
+/// The key of the kernels of one slab, in a variant that fits.
 pub(super) fn kernel_key<T: Storage>(
     slab: &Slab,
     links: &LinkFormat,
@@ -161,7 +142,6 @@ pub(super) fn kernel_key<T: Storage>(
 ) -> KernelKey {
     let LinkFormat { lattice, boundary, reconstruction } = links;
     let layout = &slab.layout(lattice.dims(), T::STORAGE);
-    let tuning = tuning.fitting(&slab.device, layout, *reconstruction, task);
     // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
     let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
@@ -171,8 +151,7 @@ pub(super) fn kernel_key<T: Storage>(
     let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
     // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
     let stream_output = tuning.stream_output && !(layout.lanes() > 1 && task.ending.subtracts());
-    let family = if task.ending.is_of_block() { STENCIL_OF_BLOCK } else { STENCIL };
-    let mut key = field_key::<T>(family, layout)
+    let mut key = field_key::<T>(STENCIL, layout)
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)

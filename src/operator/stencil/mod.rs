@@ -9,8 +9,8 @@ mod tuning;
 mod variants;
 
 pub(crate) use application::{Fields, Stencil};
-pub(crate) use parts::ByEnding;
 pub use parts::Ending;
+pub(crate) use parts::{ByEnding, EndingFields};
 pub(crate) use task::{Region, Task};
 pub(crate) use tuning::known_key;
 pub use tuning::{Tuned, kernels_to_tune, steps as tuning_steps, tune_stencil};

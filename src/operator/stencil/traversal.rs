@@ -1,8 +1,7 @@
 //! How the work-items of a stencil go through a slab: numbers that its kernels take, so that lattices of all sizes share them.
 
 use crate::device::{Argument, Parameter};
-use crate::geometry::Layout;
-use crate::geometry::NDIM;
+use crate::geometry::{Layout, NDIM};
 
 /// The shape of a slab, and the order of its blocks, as `cl/stencil/way.cl` takes them.
 #[derive(Clone, Copy, Debug)]

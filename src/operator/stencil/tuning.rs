@@ -2,13 +2,12 @@
 
 use super::application::{Fields, Stencil};
 use super::kernels::kernel_key;
-use super::parts::Ending;
+use super::parts::{Ending, EndingFields};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
-use crate::geometry::{Dims, NDIM};
-use crate::geometry::{Lattice, LatticeError, Slab};
+use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Slab};
 use crate::host::{Spinor, StencilForm, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
@@ -127,7 +126,9 @@ fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
 
 /// The key of the kernels that a slab uses for a task unless another variant is asked for; none is searched for.
 pub(crate) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
-    kernel_key::<T>(slab, links, task, known::<T>(slab, links, task))
+    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+    let tuning = known::<T>(slab, links, task).fitting(&slab.device, &layout, links.reconstruction, task);
+    kernel_key::<T>(slab, links, task, tuning)
 }
 
 /// What a search found for one kernel.
@@ -239,7 +240,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         let launch = || {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
             let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
-            let fields = Fields { psi, shifted, out, against, multiple, matrix: None };
+            let ending = EndingFields { against, multiple, matrix: None };
+            let fields = Fields { psi, shifted, out, ending };
             stencil.apply(fields, None).map(drop)
         };
         Ok(time_of_launch(launch, || self.slab.device.finish())?)

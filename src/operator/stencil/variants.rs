@@ -3,8 +3,7 @@
 use super::parts::Ending;
 use super::task::{Region, Task};
 use crate::device::{Device, DeviceKind};
-use crate::geometry::Layout;
-use crate::geometry::NDIM;
+use crate::geometry::{Layout, NDIM};
 use crate::host::{Reconstruction, Spinor};
 use crate::scalar::StoragePrecision;
 use std::ops::RangeInclusive;

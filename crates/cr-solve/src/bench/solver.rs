@@ -7,8 +7,7 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use lattice_cl::device::{DeviceKind, Team};
 use lattice_cl::field::SpinorField;
-use lattice_cl::geometry::Lattice;
-use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{Reconstruction, random};
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{

@@ -11,8 +11,7 @@ use crate::variants::describe;
 use clap::ValueEnum;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
-use lattice_cl::geometry::Lattice;
-use lattice_cl::geometry::{Boundary, Dims};
+use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, Spinor, StencilForm, hop, random, signed_link};
 use lattice_cl::operator::{
     Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning, tuning_steps,

@@ -1,4 +1,4 @@
-//! What becomes of a stencil's result: twin of `cl/stencil/ending_….cl`.
+//! The ending of a stencil: twin of `cl/stencil/ending_….cl`.
 
 use super::{Cost, KernelPart};
 use crate::device::{
@@ -81,7 +81,12 @@ impl<S> ByEnding<S> {
 
 impl KernelPart for Ending {
     fn add_to(&self, key: KernelKey) -> KernelKey {
-        let block = include_str!("../../../../cl/stencil/ending_block.cl");
+        let of_block = |key: KernelKey, name, subtract: u8| {
+            key.define("SUBTRACT_BLOCK", subtract)
+                .part("quads", include_str!("../../../../cl/quads.cl"))
+                .part("fragments", include_str!("../../../../cl/fragments.cl"))
+                .part(name, include_str!("../../../../cl/stencil/ending_block.cl"))
+        };
         match self {
             Ending::Store => key.part("store", include_str!("../../../../cl/stencil/ending_store.cl")),
             Ending::Norm2 => key.part("norm2", include_str!("../../../../cl/stencil/ending_norm2.cl")),
@@ -91,8 +96,8 @@ impl KernelPart for Ending {
             Ending::Subtract => {
                 key.part("subtract", include_str!("../../../../cl/stencil/ending_subtract.cl"))
             }
-            Ending::Gram => key.define("SUBTRACT_BLOCK", 0).part("gram", block),
-            Ending::SubtractBlock => key.define("SUBTRACT_BLOCK", 1).part("subtract_block", block),
+            Ending::Gram => of_block(key, "gram", 0),
+            Ending::SubtractBlock => of_block(key, "subtract_block", 1),
         }
     }
 
@@ -129,14 +134,37 @@ impl KernelPart for Ending {
     }
 }
 
-/// What an ending needs besides the result.
+/// The operands of an ending besides the result, with fields of whatever kind.
 pub(crate) struct EndingFields<'a, F: ?Sized> {
-    /// What `out` is multiplied with, for [`Ending::Products`].
+    /// The field that `out` is multiplied with, for [`Ending::Products`].
     pub against: Option<&'a F>,
-    /// How many times the result is subtracted, for [`Ending::Subtract`].
+    /// The factor of the result that is subtracted, for [`Ending::Subtract`].
     pub multiple: Option<&'a Number>,
-    /// By which matrix the result is multiplied before it is subtracted, for [`Ending::SubtractBlock`].
+    /// The matrix that multiplies the result before it is subtracted, for [`Ending::SubtractBlock`].
     pub matrix: Option<&'a SquareMatrix>,
+}
+
+impl<F: ?Sized> Default for EndingFields<'_, F> {
+    fn default() -> Self {
+        Self { against: None, multiple: None, matrix: None }
+    }
+}
+
+impl<'a, F> EndingFields<'a, F> {
+    /// The same with another kind of field.
+    pub fn map<G: ?Sized>(&self, as_other: impl FnOnce(&'a F) -> &'a G) -> EndingFields<'a, G> {
+        EndingFields { against: self.against.map(as_other), multiple: self.multiple, matrix: self.matrix }
+    }
+
+    /// Panics unless what the ending needs is there, and nothing else.
+    pub fn check(&self, ending: Ending, sources: usize) {
+        let multiplies = ending == Ending::Products;
+        assert_eq!(self.against.is_some(), multiplies, "whether there is a field to multiply with");
+        assert_eq!(self.multiple.is_some(), ending == Ending::Subtract, "whether there is a multiple");
+        let size = self.matrix.map(SquareMatrix::size);
+        let wanted = (ending == Ending::SubtractBlock).then_some(sources);
+        assert_eq!(size, wanted, "size of the matrix, if there is one");
+    }
 }
 
 /// What a stencil sums up.
@@ -171,6 +199,7 @@ impl<'a> Sums<'a> {
 
 /// What an ending keeps on a device from launch to launch.
 pub(crate) struct EndingMemory {
+    ending: Ending,
     device: Device,
     /// Where the multiple comes from, for [`Ending::Subtract`].
     numbers: Option<NumberMemory>,
@@ -194,13 +223,13 @@ impl EndingMemory {
         let gram = ending.is_of_block().then(|| GramSums::new(device, sources, MATRIX_TILE, groups));
         let matrix =
             (ending == Ending::SubtractBlock).then(|| Matrices::new(device, sources, 1)).transpose()?;
-        Ok(Self { device: device.clone(), numbers, gram: gram.transpose()?, matrix: matrix.map(Mutex::new) })
+        let (device, gram, matrix) = (device.clone(), gram.transpose()?, matrix.map(Mutex::new));
+        Ok(Self { ending, device, numbers, gram, matrix })
     }
 
     /// Launches the kernel with the arguments for its other parts and those for this one.
     pub fn launch<'s: 'a, 'a, T: Storage>(
         &'s self,
-        ending: Ending,
         fields: &EndingFields<'a, Buffer<T::Stored>>,
         mut arguments: ArgumentList<'a>,
         groups: usize,
@@ -220,7 +249,7 @@ impl EndingMemory {
             gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
             return Ok(Summing::Gram(gram));
         }
-        if ending.makes_numbers() {
+        if self.ending.makes_numbers() {
             let mut reduction = self.device.reduction(groups)?;
             launch(arguments.and(reduction.arguments()).as_slice())?;
             return Ok(Summing::Numbers(reduction));

@@ -6,8 +6,8 @@ mod ending;
 mod site_term;
 
 pub use ending::Ending;
-pub(crate) use ending::{ByEnding, Sums};
-pub(super) use ending::{EndingFields, EndingMemory, Summing, end_on_host};
+pub(crate) use ending::{ByEnding, EndingFields, Sums};
+pub(super) use ending::{EndingMemory, Summing, end_on_host};
 pub(super) use site_term::SitePart;
 
 use crate::device::{KernelKey, Parameter};

@@ -1,4 +1,4 @@
-//! What a Dirac operator does within a site: twin of `cl/stencil/site_….cl`.
+//! The part of a Dirac operator within a site: twin of `cl/stencil/site_….cl`.
 
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, KernelKey, Parameter};
