@@ -1,4 +1,4 @@
-// The numbers of a field: their places, loading and storing. See src/geometry/layout.rs and src/scalar.rs.
+// The numbers of a field: their places, loading and storing. See src/geometry/layout.rs and crates/compute/src/scalar.rs.
 //
 // STORED STORED_BITS    type of the numbers in memory: double, float, or ushort for half precision
 // PACK                  most complex numbers in a vector, with one lane: as many as have 16 bytes

@@ -47,21 +47,20 @@
 //! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
 //! * Reductions accumulate in double, in a fixed order.
 
-pub mod blas;
-pub mod device;
 pub mod field;
 pub mod geometry;
 pub mod host;
 pub mod io;
-mod kept_file;
 pub mod observables;
 pub mod operator;
-pub mod philox;
-pub mod scalar;
 pub mod solve;
-pub mod sync;
-mod temporary;
-pub mod tuning;
+
+#[doc(inline)]
+pub use lattice_compute as device;
+#[doc(inline)]
+pub use lattice_compute::{philox, scalar, sync, tuning};
+#[doc(inline)]
+pub use lattice_linalg as blas;
 
 pub use geometry::Dims;
 pub use host::GaugeConfiguration;

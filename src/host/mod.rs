@@ -4,30 +4,26 @@
 //! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
 //! what runs when there is no OpenCL device.
 
-mod bandwidth;
 pub mod block_fields;
 mod configuration;
 pub mod gamma;
 mod gauge_observables;
-pub mod gemm;
 mod heat_bath;
-pub mod level1;
-pub mod level2;
 mod link_field;
 mod matrix3;
 mod projection;
 pub mod random;
 mod reconstruction;
-mod safe_squares;
 mod site_number;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
 mod su2;
 
+pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
+pub use crate::device::host::{stream, triad_bandwidth};
 pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
 pub use crate::philox::{self, Philox};
-pub use bandwidth::{stream, triad_bandwidth};
 pub use configuration::{GaugeConfiguration, Links};
 pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
@@ -35,7 +31,6 @@ pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
-pub use safe_squares::SafeSquares;
 pub use site_number::SiteNumber;
 pub use spinor::Spinor;
 pub use stencil::{StencilForm, hop, hop_even_odd, stencil};

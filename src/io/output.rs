@@ -2,7 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
-use crate::temporary;
+use lattice_compute::temporary;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;

@@ -1,6 +1,6 @@
 //! Small files that people keep, read whole.
 
-use crate::kept_file::{self, Links};
+use lattice_compute::kept_file::{self, Links};
 use std::path::Path;
 
 /// Reads a whole regular file of at most `most` bytes. Links are followed.

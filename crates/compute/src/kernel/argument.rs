@@ -1,0 +1,318 @@
+//! Arguments of kernels: what a kernel declares, and what a launch gives.
+
+use crate::queue::Core;
+use bytemuck::Pod;
+use num_complex::Complex;
+use opencl3::memory::Buffer as RawBuffer;
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+/// Largest value that can be passed by value: a `double4`.
+const MAX_VALUE_BYTES: usize = 32;
+
+/// A type of OpenCL C: a scalar type and a number of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CType {
+    pub scalar: &'static str,
+    pub components: usize,
+}
+
+/// Scalar types, with the other spellings that drivers use.
+const SCALARS: [(&str, &[&str]); 11] = [
+    ("char", &["signed char"]),
+    ("uchar", &["unsigned char"]),
+    ("short", &[]),
+    ("ushort", &["unsigned short"]),
+    ("int", &["signed int"]),
+    ("uint", &["unsigned int", "unsigned", "size_t"]),
+    ("long", &["long long", "signed long"]),
+    ("ulong", &["unsigned long", "unsigned long long"]),
+    ("half", &[]),
+    ("float", &[]),
+    ("double", &[]),
+];
+
+impl CType {
+    /// The OpenCL type with the layout of `T`; `None` for types that this module does not know.
+    pub fn of<T: 'static>() -> Option<Self> {
+        let id = TypeId::of::<T>();
+        let table = [
+            (TypeId::of::<f32>(), "float", 1),
+            (TypeId::of::<f64>(), "double", 1),
+            (TypeId::of::<Complex<f32>>(), "float", 2),
+            (TypeId::of::<Complex<f64>>(), "double", 2),
+            (TypeId::of::<i8>(), "char", 1),
+            (TypeId::of::<u8>(), "uchar", 1),
+            (TypeId::of::<i16>(), "short", 1),
+            (TypeId::of::<u16>(), "ushort", 1),
+            (TypeId::of::<i32>(), "int", 1),
+            (TypeId::of::<u32>(), "uint", 1),
+            (TypeId::of::<i64>(), "long", 1),
+            (TypeId::of::<u64>(), "ulong", 1),
+            (TypeId::of::<[i32; 4]>(), "int", 4),
+            (TypeId::of::<[u32; 4]>(), "uint", 4),
+        ];
+        table
+            .iter()
+            .find(|(known, ..)| *known == id)
+            .map(|&(_, scalar, components)| Self { scalar, components })
+    }
+
+    /// Reads a type name as a driver spells it, `double2*` or `const uint`; `None` for names of other types.
+    pub fn parse(name: &str) -> Option<Self> {
+        let words: Vec<&str> = name
+            .split(|c: char| c.is_whitespace() || c == '*')
+            .filter(|word| !matches!(*word, "" | "const" | "restrict" | "volatile" | "__global" | "global"))
+            .collect();
+        let name = words.join(" ");
+        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (base, components) = name.split_at(name.len() - digits);
+        let components = if components.is_empty() { 1 } else { components.parse().ok()? };
+        let (scalar, _) = SCALARS.iter().find(|(s, others)| *s == base || others.contains(&base))?;
+        Some(Self { scalar, components })
+    }
+}
+
+impl fmt::Display for CType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.scalar)?;
+        if self.components > 1 { write!(f, "{}", self.components) } else { Ok(()) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `__global const T *name`.
+    Input,
+    /// `__global T *name`.
+    Output,
+    /// `__local T *name`.
+    Local,
+    /// `T name`.
+    Value,
+}
+
+/// One declared parameter of a kernel.
+///
+/// Types are compared by their scalar: a buffer of `Complex<f32>` may be `float2 *`, `float *` or `float16 *` in the
+/// kernel, which is a matter of layout, never `double *` or `int *`. Values must agree exactly. In kernel sources,
+/// name types by macros, not by `typedef`, so that drivers tell the plain type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) ctype: Option<CType>,
+    pub(super) size: usize,
+    /// The kernel takes the element offset as the argument that follows, `ulong name_offset`.
+    pub(super) with_offset: bool,
+}
+
+impl Parameter {
+    fn new<T: 'static>(name: &'static str, kind: Kind, with_offset: bool) -> Self {
+        Self { name, kind, ctype: CType::of::<T>(), size: size_of::<T>(), with_offset }
+    }
+
+    /// A whole buffer that the kernel reads: `__global const T *name`.
+    pub fn input<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Input, false)
+    }
+
+    /// A whole buffer that the kernel writes: `__global T *name`.
+    pub fn output<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Output, false)
+    }
+
+    /// A part of a buffer that the kernel reads, as two arguments: `__global const T *name, ulong name_offset`, the
+    /// offset in elements.
+    pub fn input_view<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Input, true)
+    }
+
+    /// A part of a buffer that the kernel writes, as two arguments: `__global T *name, ulong name_offset`, the offset
+    /// in elements.
+    pub fn output_view<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Output, true)
+    }
+
+    /// A number: `T name`, at most 32 bytes.
+    pub fn value<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Value, false)
+    }
+
+    /// Local memory of a size given at launch: `__local T *name`.
+    pub fn local<T: Pod>(name: &'static str) -> Self {
+        Self::new::<T>(name, Kind::Local, false)
+    }
+
+    /// Arguments of the kernel that this stands for: 2 for views.
+    pub(super) fn positions(&self) -> usize {
+        1 + usize::from(self.with_offset)
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
+        match self.kind {
+            Kind::Input if self.with_offset => write!(f, "view of {ctype} to read"),
+            Kind::Input => write!(f, "buffer of {ctype} to read"),
+            Kind::Output if self.with_offset => write!(f, "view of {ctype} to write"),
+            Kind::Output => write!(f, "buffer of {ctype} to write"),
+            Kind::Local => write!(f, "local memory of {ctype}"),
+            Kind::Value => write!(f, "value of {ctype}"),
+        }
+    }
+}
+
+/// One argument of a launch.
+///
+/// A shared reference or view is something the kernel reads; an exclusive one, something it writes.
+#[derive(Clone, Copy)]
+pub struct Argument<'a> {
+    pub(super) value: Value<'a>,
+    pub(super) ctype: Option<CType>,
+    pub(super) size: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Value<'a> {
+    Memory { core: &'a Arc<Core>, raw: &'a RawBuffer<u8>, offset: usize, whole: bool, writable: bool },
+    Bytes([u8; MAX_VALUE_BYTES]),
+    Local { bytes: usize },
+}
+
+impl<'a> Argument<'a> {
+    fn new<T: 'static>(value: Value<'a>) -> Self {
+        Self { value, ctype: CType::of::<T>(), size: size_of::<T>() }
+    }
+
+    /// A number.
+    ///
+    /// More than 32 bytes are refused at launch.
+    pub fn value<T: Pod>(value: T) -> Self {
+        let mut bytes = [0; MAX_VALUE_BYTES];
+        let source = bytemuck::bytes_of(&value);
+        let size = source.len().min(MAX_VALUE_BYTES);
+        bytes[..size].copy_from_slice(&source[..size]);
+        Self::new::<T>(Value::Bytes(bytes))
+    }
+
+    /// Local memory for `len` elements in each work-group.
+    pub fn local<T: Pod>(len: usize) -> Self {
+        Self::new::<T>(Value::Local { bytes: len.saturating_mul(size_of::<T>()) })
+    }
+
+    /// Memory of the device of `core`: elements of type `T`, from number `offset` on.
+    pub(crate) fn memory<T: 'static>(
+        core: &'a Arc<Core>,
+        raw: &'a RawBuffer<u8>,
+        offset: usize,
+        whole: bool,
+        writable: bool,
+    ) -> Self {
+        Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
+    }
+
+    /// Whether it begins at a multiple of so many bytes, a power of two up to 128. A number always does.
+    pub fn is_aligned_to(&self, bytes: usize) -> bool {
+        match self.value {
+            // Memory itself begins at a multiple of the largest type's size.
+            Value::Memory { offset, .. } => (offset * self.size).is_multiple_of(bytes),
+            Value::Bytes(_) | Value::Local { .. } => true,
+        }
+    }
+
+    /// Whether this can be given for `parameter`.
+    pub(super) fn fits(&self, parameter: &Parameter) -> bool {
+        let kind = match (&self.value, parameter.kind) {
+            (Value::Memory { whole, .. }, Kind::Input) => *whole || parameter.with_offset,
+            (Value::Memory { whole, writable, .. }, Kind::Output) => {
+                *writable && (*whole || parameter.with_offset)
+            }
+            (Value::Bytes(_), Kind::Value) => self.size <= MAX_VALUE_BYTES,
+            (Value::Local { bytes }, Kind::Local) => *bytes > 0,
+            _ => false,
+        };
+        kind && self.ctype == parameter.ctype && self.size == parameter.size
+    }
+}
+
+impl fmt::Display for Argument<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ctype = self.ctype.map_or_else(|| format!("{} bytes", self.size), |t| t.to_string());
+        match self.value {
+            Value::Memory { whole, writable, .. } => {
+                let what = if whole { "buffer" } else { "view" };
+                let access = if writable { "write" } else { "read" };
+                write!(f, "{what} of {ctype} to {access}")
+            }
+            Value::Bytes(_) => write!(f, "value of {ctype}"),
+            Value::Local { bytes } => write!(f, "{bytes} bytes of local memory of {ctype}"),
+        }
+    }
+}
+
+/// The arguments of a launch one after the other, without an allocation.
+pub struct ArgumentList<'a> {
+    arguments: [Argument<'a>; MOST_ARGUMENTS],
+    count: usize,
+}
+
+/// More than any kernel here takes.
+const MOST_ARGUMENTS: usize = 32;
+
+impl<'a> ArgumentList<'a> {
+    /// Starts with these.
+    ///
+    /// # Panics
+    /// This and [`and`](Self::and) when there are more arguments than any kernel of this crate takes.
+    pub fn new(first: impl IntoIterator<Item = Argument<'a>>) -> Self {
+        Self { arguments: [Argument::value(0_u32); MOST_ARGUMENTS], count: 0 }.and(first)
+    }
+
+    /// These behind the others.
+    #[must_use]
+    pub fn and(mut self, more: impl IntoIterator<Item = Argument<'a>>) -> Self {
+        self.extend(more);
+        self
+    }
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[Argument<'a>] {
+        &self.arguments[..self.count]
+    }
+}
+
+impl<'a> Extend<Argument<'a>> for ArgumentList<'a> {
+    fn extend<I: IntoIterator<Item = Argument<'a>>>(&mut self, more: I) {
+        for argument in more {
+            self.arguments[self.count] = argument;
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn type_names_are_read_as_drivers_spell_them() {
+        let ctype = |scalar, components| Some(CType { scalar, components });
+        for (name, expected) in [
+            ("double2*", ctype("double", 2)),
+            ("const float16 *", ctype("float", 16)),
+            ("unsigned int", ctype("uint", 1)),
+            ("ulong", ctype("ulong", 1)),
+            ("unsigned long", ctype("ulong", 1)),
+            ("volatile uint*", ctype("uint", 1)),
+            ("struct s*", None),
+            ("image2d_t", None),
+        ] {
+            assert_eq!(CType::parse(name), expected, "{name}");
+        }
+        assert_eq!(CType::of::<Complex<f64>>(), ctype("double", 2));
+        assert_eq!(CType::of::<[f64; 5]>(), None);
+    }
+}

@@ -1,0 +1,433 @@
+//! Kernels that know their own signature.
+
+use super::argument::{Argument, CType, Kind, Parameter, Value};
+use crate::error::{DeviceError, Result};
+use crate::queue::{Core, Event, Noted, Queue, wait_list};
+use crate::sync::lock;
+use cl3::load_library;
+use opencl3::error_codes::{
+    CL_KERNEL_ARG_INFO_NOT_AVAILABLE, CL_SUCCESS, ClError, DLOPEN_FUNCTION_NOT_AVAILABLE,
+    DLOPEN_RUNTIME_LOAD_FAILED,
+};
+use opencl3::kernel::{
+    CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE,
+    CL_KERNEL_ARG_TYPE_CONST, Kernel as RawKernel, set_kernel_arg,
+};
+use opencl3::memory::ClMem;
+use opencl3::program::Program as RawProgram;
+use opencl3::types::{cl_event, cl_mem, cl_uint};
+use std::collections::HashSet;
+use std::ffi::c_void;
+use std::fmt;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The function that launches kernels.
+const ENQUEUE: &str = "clEnqueueNDRangeKernel";
+
+/// How many work-items a launch has, and in groups of how many.
+///
+/// The group size is always said: left to the driver it is a bad guess on some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Range {
+    dimensions: usize,
+    global: [usize; 3],
+    local: [usize; 3],
+}
+
+impl Range {
+    /// `groups` work-groups of `local` work-items in one dimension.
+    pub fn groups(groups: usize, local: usize) -> Self {
+        Self { dimensions: 1, global: [groups.saturating_mul(local), 1, 1], local: [local, 1, 1] }
+    }
+
+    /// At least `items` work-items in one dimension, in groups of `local`: the last group may reach past `items`, so
+    /// the kernel must compare its number with a count of its own.
+    pub fn covering(items: usize, local: usize) -> Self {
+        Self::groups(items.div_ceil(local.max(1)), local)
+    }
+
+    /// Work-groups of the launch.
+    pub fn group_count(&self) -> usize {
+        self.global.iter().zip(&self.local).map(|(global, local)| global.div_ceil(*local)).product()
+    }
+
+    /// `global` work-items in groups of `local`, in up to three dimensions (further entries are 1).
+    pub fn new<const N: usize>(global: [usize; N], local: [usize; N]) -> Self {
+        const { assert!(0 < N && N <= 3, "OpenCL has one to three dimensions") };
+        let pad = |sizes: [usize; N]| std::array::from_fn(|i| sizes.get(i).copied().unwrap_or(1));
+        Self { dimensions: N, global: pad(global), local: pad(local) }
+    }
+}
+
+/// A kernel of a program, ready to launch on the program's device.
+pub struct Kernel {
+    name: String,
+    parameters: Vec<Parameter>,
+    max_group: usize,
+    /// The arguments are state of the OpenCL object, so one launch at a time may set them.
+    raw: Mutex<Launchable>,
+    /// Of all kernels of the program.
+    launched: Arc<FirstLaunches>,
+    core: Arc<Core>,
+}
+
+/// The OpenCL object, and the work-groups for which it is compiled.
+struct Launchable {
+    raw: RawKernel,
+    compiled: Vec<Groups>,
+}
+
+/// What a driver may compile a kernel for: the size of work-groups, and whether there are so few work-items that 16 bits count them.
+type Groups = ([usize; 3], bool);
+
+/// For which work-groups the kernels of a program were launched before.
+#[derive(Default)]
+pub(super) struct FirstLaunches(Mutex<HashSet<(String, Groups)>>);
+
+impl FirstLaunches {
+    /// True the first time.
+    fn is_first(&self, kernel: &str, groups: Groups) -> bool {
+        lock(&self.0).insert((kernel.to_owned(), groups))
+    }
+}
+
+impl Kernel {
+    pub(super) fn new(
+        core: &Arc<Core>,
+        program: &RawProgram,
+        launched: &Arc<FirstLaunches>,
+        name: &str,
+        parameters: &[Parameter],
+    ) -> Result<Self> {
+        // The raw kernel retains its program.
+        let raw = RawKernel::create(program, name).map_err(core.failed("clCreateKernel"))?;
+        let found = raw.num_args().map_err(core.failed("clGetKernelInfo"))? as usize;
+        let wanted = parameters.iter().map(Parameter::positions).sum();
+        if found != wanted {
+            return Err(DeviceError::ArgumentCount { kernel: name.to_owned(), wanted, found });
+        }
+        let max_group =
+            raw.get_work_group_size(core.raw.id()).map_err(core.failed("clGetKernelWorkGroupInfo"))?;
+        check_declaration(core, &raw, name, parameters)?;
+        Ok(Self {
+            name: name.to_owned(),
+            parameters: parameters.to_vec(),
+            max_group,
+            raw: Mutex::new(Launchable { raw, compiled: Vec::new() }),
+            launched: Arc::clone(launched),
+            core: Arc::clone(core),
+        })
+    }
+
+    /// The name in the source.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Largest work-group that the device can run this kernel with.
+    pub fn max_work_group_size(&self) -> usize {
+        self.max_group
+    }
+
+    /// Starts the kernel on the device's compute queue, after everything enqueued there before.
+    ///
+    /// # Errors
+    /// [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`], [`DeviceError::ForeignBuffer`],
+    /// [`DeviceError::InvalidRange`]: nothing is started then. [`DeviceError::OpenCl`] if the driver refuses.
+    pub fn launch(&self, range: Range, arguments: &[Argument<'_>]) -> Result<Event> {
+        self.launch_after(range, arguments, &[])
+    }
+
+    /// As [`Kernel::launch`], and not before `wait` is done: for transfers on the copy queue.
+    ///
+    /// # Errors
+    /// As [`Kernel::launch`].
+    pub fn launch_after(&self, range: Range, arguments: &[Argument<'_>], wait: &[&Event]) -> Result<Event> {
+        let wait = wait_list(&self.core, wait)?;
+        let mut raw = self.prepare(&range, arguments)?;
+        let noted = Noted { name: &self.name, queue: Queue::Compute, bytes: 0, waits: false };
+        let launched = self.core.enqueue(ENQUEUE, noted, || {
+            let mut event = ptr::null_mut();
+            self.enqueue(&mut raw, &range, &wait, &mut event).map(|()| event)
+        });
+        launched.map_err(|error| match error {
+            DeviceError::OpenCl { code, .. } => self.not_launched(&range, code),
+            other => other,
+        })
+    }
+
+    /// As [`Kernel::launch`], for those who need no event: NVIDIA's driver takes 2 µs more for a launch that has one (580.159.04).
+    ///
+    /// # Errors
+    /// As [`Kernel::launch`].
+    pub fn start(&self, range: Range, arguments: &[Argument<'_>]) -> Result<()> {
+        if self.core.recorder.is_some() {
+            return self.launch(range, arguments).map(drop);
+        }
+        let mut raw = self.prepare(&range, arguments)?;
+        // Without a place for it no event is made.
+        self.enqueue(&mut raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
+    }
+
+    fn not_launched(&self, range: &Range, code: i32) -> DeviceError {
+        DeviceError::Launch {
+            kernel: self.name.clone(),
+            global: range.global[..range.dimensions].to_vec(),
+            local: range.local[..range.dimensions].to_vec(),
+            code,
+            device: self.core.label.clone(),
+        }
+    }
+
+    /// Launches; the first launch with work-groups of a size, at which drivers compile, is waited for with the clock of compilers on.
+    fn enqueue(
+        &self,
+        launchable: &mut Launchable,
+        range: &Range,
+        wait: &[cl_event],
+        event: *mut cl_event,
+    ) -> std::result::Result<(), i32> {
+        let Launchable { raw, compiled } = launchable;
+        let groups = (range.local, range.global.iter().all(|&items| items <= usize::from(u16::MAX)));
+        if compiled.contains(&groups) {
+            return self.enqueue_now(raw, range, wait, event);
+        }
+        compiled.push(groups);
+        if !self.launched.is_first(&self.name, groups) {
+            return self.enqueue_now(raw, range, wait, event);
+        }
+        // What was enqueued before is no part of it. Failures of that are told to those who wait for it.
+        let settle = || {
+            let _ = self.core.flush();
+            let _ = self.core.copy.finish();
+            let _ = self.core.compute.finish();
+        };
+        settle();
+        self.core.compiling.compile(&self.name, || {
+            let launched = self.enqueue_now(raw, range, wait, event);
+            settle();
+            launched
+        })
+    }
+
+    /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
+    /// the place for an event; the wrappers of opencl3 know no launch without one.
+    ///
+    /// What this relies on: kernels stay inside their arguments, as whoever made their [`KernelFamily`](crate::KernelFamily) has promised. Every argument has
+    /// been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel are of one context. The launch retains the
+    /// kernel and its buffers until it is done.
+    fn enqueue_now(
+        &self,
+        raw: &RawKernel,
+        range: &Range,
+        wait: &[cl_event],
+        event: *mut cl_event,
+    ) -> std::result::Result<(), i32> {
+        let library = load_library().as_ref().map_err(|_| DLOPEN_RUNTIME_LOAD_FAILED)?;
+        let status = library.clEnqueueNDRangeKernel(
+            self.core.compute.get(),
+            raw.get(),
+            range.dimensions as cl_uint,
+            ptr::null(),
+            range.global.as_ptr(),
+            range.local.as_ptr(),
+            wait.len() as cl_uint,
+            if wait.is_empty() { ptr::null() } else { wait.as_ptr() },
+            event,
+        );
+        match status.unwrap_or(DLOPEN_FUNCTION_NOT_AVAILABLE) {
+            CL_SUCCESS => Ok(()),
+            status => Err(status),
+        }
+    }
+
+    /// The kernel with its arguments set, to be enqueued while it is locked.
+    fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, Launchable>> {
+        self.check_range(range)?;
+        self.check_arguments(arguments)?;
+        let launchable = lock(&self.raw);
+        let raw = &launchable.raw;
+        let mut position = 0;
+        for (parameter, argument) in self.parameters.iter().zip(arguments) {
+            let result = match &argument.value {
+                Value::Memory { raw: memory, offset, .. } => {
+                    let handle: cl_mem = memory.get();
+                    // SAFETY: a buffer argument is a cl_mem: the declaration was checked to be a pointer to global
+                    // memory here, and the buffer to be of this context. The launch retains it.
+                    let mut set =
+                        unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
+                    if set.is_ok() && parameter.with_offset {
+                        let offset = *offset as u64;
+                        // SAFETY: the argument after a view was checked to be a `ulong`.
+                        set = unsafe { self::set(raw, position + 1, 8, (&raw const offset).cast()) };
+                    }
+                    set
+                }
+                // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL copies the bytes.
+                Value::Bytes(bytes) => unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) },
+                // SAFETY: local memory is a size and a null pointer; it was checked to be declared `__local`.
+                Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
+            };
+            result.map_err(self.core.failed_with("clSetKernelArg"))?;
+            position += parameter.positions();
+        }
+        Ok(launchable)
+    }
+
+    fn check_range(&self, range: &Range) -> Result<()> {
+        let empty = range.global.iter().chain(&range.local).any(|&n| n == 0);
+        let reason = if empty {
+            "a launch needs at least one work-item"
+        } else if range.global.iter().zip(&range.local).any(|(g, l)| g % l != 0) {
+            "the global size is no multiple of the group size"
+        } else if range.local.iter().product::<usize>() > self.max_group {
+            "the work-group is larger than the device can run this kernel with"
+        } else {
+            return Ok(());
+        };
+        Err(DeviceError::InvalidRange {
+            kernel: self.name.clone(),
+            global: range.global,
+            local: range.local,
+            reason,
+        })
+    }
+
+    fn check_arguments(&self, arguments: &[Argument<'_>]) -> Result<()> {
+        if arguments.len() != self.parameters.len() {
+            return Err(DeviceError::ArgumentCount {
+                kernel: self.name.clone(),
+                wanted: self.parameters.len(),
+                found: arguments.len(),
+            });
+        }
+        for (position, (parameter, argument)) in self.parameters.iter().zip(arguments).enumerate() {
+            if !argument.fits(parameter) {
+                return Err(DeviceError::ArgumentMismatch {
+                    kernel: self.name.clone(),
+                    position,
+                    name: parameter.name.to_owned(),
+                    wanted: parameter.to_string(),
+                    found: argument.to_string(),
+                });
+            }
+            if let Value::Memory { core, .. } = &argument.value
+                && !Arc::ptr_eq(core, &self.core)
+            {
+                return Err(DeviceError::ForeignBuffer {
+                    wanted: self.core.label.clone(),
+                    found: core.label.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({} on {})", self.name, self.core.label)
+    }
+}
+
+/// clSetKernelArg.
+///
+/// # Safety
+/// `value` is null or points to `size` bytes, of what the kernel declares at `position`.
+unsafe fn set(raw: &RawKernel, position: usize, size: usize, value: *const c_void) -> Result<(), i32> {
+    // SAFETY: the caller's promise; the kernel is alive and locked.
+    unsafe { set_kernel_arg(raw.get(), position as cl_uint, size, value) }
+}
+
+/// What the compiled kernel says about one argument.
+struct Compiled {
+    name: String,
+    type_name: String,
+    address: cl_uint,
+    constant: bool,
+}
+
+impl Compiled {
+    /// `None` where the driver cannot say.
+    fn query(raw: &RawKernel, position: usize) -> std::result::Result<Option<Self>, ClError> {
+        let position = position as cl_uint;
+        let ask = || {
+            Ok(Self {
+                name: raw.get_arg_name(position)?,
+                type_name: raw.get_arg_type_name(position)?,
+                address: raw.get_arg_address_qualifier(position)?,
+                constant: raw.get_arg_type_qualifier(position)? & u64::from(CL_KERNEL_ARG_TYPE_CONST) != 0,
+            })
+        };
+        match ask() {
+            // Without the name nothing else can be trusted: some drivers answer with blanks for binaries.
+            Ok(compiled) => Ok(Some(compiled).filter(|c: &Self| !c.name.is_empty())),
+            Err(ClError(CL_KERNEL_ARG_INFO_NOT_AVAILABLE)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is(&self, name: &str, kind: Kind, ctype: Option<CType>) -> bool {
+        let (address, constant) = match kind {
+            Kind::Input => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(true)),
+            Kind::Output => (CL_KERNEL_ARG_ADDRESS_GLOBAL, Some(false)),
+            Kind::Local => (CL_KERNEL_ARG_ADDRESS_LOCAL, None),
+            Kind::Value => (CL_KERNEL_ARG_ADDRESS_PRIVATE, None),
+        };
+        let types_agree = match (CType::parse(&self.type_name), ctype) {
+            (Some(found), Some(wanted)) if kind == Kind::Value => found == wanted,
+            (Some(found), Some(wanted)) => found.scalar == wanted.scalar,
+            // A type that one side has no word for: its size is checked when it is given.
+            _ => true,
+        };
+        self.name == name
+            && self.address == address
+            && constant.is_none_or(|c| c == self.constant)
+            && types_agree
+    }
+}
+
+impl fmt::Display for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = match self.address {
+            CL_KERNEL_ARG_ADDRESS_GLOBAL => "__global ",
+            CL_KERNEL_ARG_ADDRESS_LOCAL => "__local ",
+            CL_KERNEL_ARG_ADDRESS_PRIVATE => "",
+            _ => "__constant ",
+        };
+        let constant = if self.constant { "const " } else { "" };
+        write!(f, "`{address}{constant}{} {}`", self.type_name, self.name)
+    }
+}
+
+/// Compares the compiled kernel with its declaration, argument by argument.
+fn check_declaration(core: &Core, raw: &RawKernel, kernel: &str, parameters: &[Parameter]) -> Result<()> {
+    let mut compiled_position = 0;
+    for (position, parameter) in parameters.iter().enumerate() {
+        let mut check = |name: &str, kind, ctype, wanted: String| {
+            let found = Compiled::query(raw, compiled_position).map_err(core.failed("clGetKernelArgInfo"))?;
+            compiled_position += 1;
+            match found {
+                Some(found) if !found.is(name, kind, ctype) => Err(DeviceError::ArgumentMismatch {
+                    kernel: kernel.to_owned(),
+                    position,
+                    name: name.to_owned(),
+                    wanted,
+                    found: found.to_string(),
+                }),
+                Some(_) => Ok(()),
+                None => {
+                    tracing::debug!("kernel {kernel}: the driver does not describe argument {name}");
+                    Ok(())
+                }
+            }
+        };
+        check(parameter.name, parameter.kind, parameter.ctype, parameter.to_string())?;
+        if parameter.with_offset {
+            let name = format!("{}_offset", parameter.name);
+            check(&name, Kind::Value, CType::of::<u64>(), "its offset, a ulong".to_owned())?;
+        }
+    }
+    Ok(())
+}

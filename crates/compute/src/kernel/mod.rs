@@ -1,0 +1,22 @@
+//! From the text of a kernel to its launch: keys, programs, arguments.
+
+mod argument;
+mod binary_cache;
+mod cache_mode;
+mod compilation;
+mod key;
+mod launch;
+mod matrix_units;
+mod probe;
+mod program;
+
+pub use argument::{Argument, ArgumentList, Parameter};
+pub use cache_mode::{CacheMode, NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE};
+pub use compilation::Compilation;
+pub use key::{KernelFamily, KernelKey};
+pub use launch::{Kernel, Range};
+pub use matrix_units::MatrixOperation;
+pub use program::Program;
+
+pub(crate) use binary_cache::BinaryCache;
+pub(crate) use probe::takes_inline_ptx;

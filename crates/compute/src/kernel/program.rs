@@ -1,0 +1,152 @@
+//! Compiled programs.
+
+use super::argument::Parameter;
+use super::binary_cache::BinaryCache;
+use super::compilation::Compilation;
+use super::key::KernelKey;
+use super::launch::{FirstLaunches, Kernel};
+use crate::error::{BuildFailure, DeviceError, Result};
+use crate::queue::{Core, Place};
+use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
+use opencl3::program::Program as RawProgram;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A program built for one device.
+pub struct Program {
+    raw: RawProgram,
+    key: KernelKey,
+    core: Arc<Core>,
+    launched: Arc<FirstLaunches>,
+}
+
+impl Program {
+    /// Takes the binary from the cache, or else builds the source and caches the binary. Says what it took.
+    pub(crate) fn build(
+        core: &Arc<Core>,
+        cache: &BinaryCache,
+        inline_ptx: bool,
+        key: &KernelKey,
+    ) -> Result<(Self, Compilation)> {
+        let begun = Instant::now();
+        let (program, loaded) = Self::load_or_compile(core, cache, inline_ptx, key)?;
+        let (loaded, compiled) = (usize::from(loaded), usize::from(!loaded));
+        Ok((program, Compilation { compiled, loaded, time: begun.elapsed() }))
+    }
+
+    /// The program, and whether it was in the cache.
+    fn load_or_compile(
+        core: &Arc<Core>,
+        cache: &BinaryCache,
+        inline_ptx: bool,
+        key: &KernelKey,
+    ) -> Result<(Self, bool)> {
+        let source = key.source();
+        let mut options = key.options()?;
+        if inline_ptx {
+            options.push_str(" -D INLINE_PTX=1");
+        }
+        // For the driver these are different kernels, then. The first device has the programs that all have elsewhere.
+        if let Some(number @ 1..) = core.place.as_ref().map(Place::number) {
+            options.push_str(&format!(" -D PLACE_OF_DEVICE={number}"));
+        }
+        let identity = identity(core, key, &options, &source);
+        let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core), launched: Arc::default() };
+
+        if let Some(binary) = cache.load(&identity) {
+            match from_binary(core, &binary, &options) {
+                Ok(raw) => {
+                    tracing::debug!("program {key}: binary from the cache");
+                    return Ok((program(raw), true));
+                }
+                // Drivers may refuse their own binaries, after an update for instance. Only time is lost.
+                Err(error) => {
+                    tracing::debug!("program {key}: the driver refuses the cached binary ({error})")
+                }
+            }
+        }
+        let begun = Instant::now();
+        let program = program(from_source(core, key, &source, &options)?);
+        tracing::debug!("program {key}: compiled in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+        if !cache.is_on() {
+            // Asking for the binary makes some drivers compile every kernel, needed or not.
+            return Ok((program, false));
+        }
+        match program.raw.get_binaries() {
+            Ok(binaries) => binaries.iter().for_each(|b| cache.store(&identity, b)),
+            Err(error) => tracing::debug!("program {key}: the driver gives no binary ({error})"),
+        }
+        Ok((program, false))
+    }
+
+    /// The key it was built from.
+    pub fn key(&self) -> &KernelKey {
+        &self.key
+    }
+
+    /// The kernel `name`, checked against its declaration: number of arguments, and, where the driver tells, the
+    /// name, address space, constness and type of each.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`].
+    pub fn kernel(&self, name: &str, parameters: &[Parameter]) -> Result<Kernel> {
+        if !self.raw.kernel_names().split(';').any(|known| known == name) {
+            return Err(DeviceError::UnknownKernel {
+                program: self.key.to_string(),
+                kernel: name.to_owned(),
+                available: self.raw.kernel_names().split(';').map(str::to_owned).collect(),
+            });
+        }
+        Kernel::new(&self.core, &self.raw, &self.launched, name, parameters)
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Program({} on {})", self.key, self.core.label)
+    }
+}
+
+/// Everything that a binary depends on, as text.
+fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String {
+    let info = &core.info;
+    format!(
+        "lattice-cl {}\nplatform {}\ndevice {}\ndriver {}\nopencl {}\nkey {key}\noptions {options}\nsource {}\n",
+        env!("CARGO_PKG_VERSION"),
+        info.platform,
+        info.name,
+        info.driver_version,
+        info.opencl_version,
+        blake3::hash(source.as_bytes()).to_hex(),
+    )
+}
+
+fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Result<RawProgram> {
+    let mut raw = RawProgram::create_from_source(&core.context, source)
+        .map_err(core.failed("clCreateProgramWithSource"))?;
+    match raw.build(&[core.raw.id()], options) {
+        Ok(()) => Ok(raw),
+        Err(error) => {
+            let log = raw.get_build_log(core.raw.id()).unwrap_or_default();
+            if error.0 != CL_BUILD_PROGRAM_FAILURE && log.is_empty() {
+                return Err(core.failed("clBuildProgram")(error));
+            }
+            Err(DeviceError::Build(Box::new(BuildFailure {
+                program: key.to_string(),
+                device: core.label.clone(),
+                options: options.to_owned(),
+                status: error_text(error.0),
+                log,
+            })))
+        }
+    }
+}
+
+fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result<RawProgram, ClError> {
+    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The driver copies the bytes. They
+    // are whole by their hash, and written by this user, as the folder is nobody else's to write to.
+    let mut raw = unsafe { RawProgram::create_from_binary(&core.context, &[core.raw.id()], &[binary]) }?;
+    raw.build(&[core.raw.id()], options)?;
+    Ok(raw)
+}

@@ -1,0 +1,64 @@
+//! OpenCL devices behind safe types, their numbers, and the search for the fastest variant of a kernel.
+//!
+//! ```text
+//! discover()  →  Team  →  Device  →  Program  →  Kernel::launch(Range, &[Argument])  →  Event
+//!                           └──→  Buffer<T> · views · PinnedBuffer<T> · Pending<…> · Reduction
+//! ```
+//!
+//! Its folders are floors, lowest first; imports point down:
+//! `select` → `queue` → `kernel` → `open` → `memory` → `sums` → `measure`; [`tuning`] stands above.
+//!
+//! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
+//! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
+//!   on the compute queue in the order of the calls, except the transfers of [`PinnedBuffer`], which run beside
+//!   it on the copy queue and are ordered by [`Event`]s, and what is done to memory before it is used.
+//! * A [`Program`] is built from a [`KernelKey`] and cached in memory and on disk. A [`Kernel`] is made with its
+//!   declaration, a list of [`Parameter`]s, which is checked against the compiled kernel at once; each launch
+//!   is checked against the declaration.
+//! * A [`Recorder`] that devices are opened with writes down every command, for traces; without one that costs nothing.
+//! * Every failure is a [`DeviceError`].
+//!
+//! *Architecture invariant:* no other crate of the workspace names `opencl3`. Its callers write no `unsafe`.
+
+#![allow(unsafe_code)]
+#![deny(clippy::undocumented_unsafe_blocks)]
+
+mod absence;
+mod error;
+pub mod host;
+pub mod kept_file;
+mod kernel;
+mod measure;
+mod memory;
+mod open;
+pub mod philox;
+mod queue;
+mod room;
+pub mod scalar;
+mod select;
+mod sums;
+pub mod sync;
+pub mod temporary;
+pub mod tuning;
+
+pub use absence::Absence;
+pub use error::{BuildFailure, DeviceError, Result};
+pub use kernel::{
+    Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
+    NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE,
+};
+pub use measure::{
+    AccessKernels, ArithmeticRate, GatherList, PeriodicNumbers, Stream, StreamArrays, StreamKernels,
+    StreamLaunch, arithmetic_rate, random_places, repeated, triad_bandwidth,
+};
+pub use memory::{
+    Buffer, BufferView, BufferViewMut, Counters, Pending, PinnedBuffer, Scratch, check_device, check_length,
+};
+pub use open::{Device, DeviceOptions, SearchObserver, SearchProgress, Team, TuningMode, build_programs};
+pub use queue::{
+    CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
+    Recorder,
+};
+pub use room::{NoRoom, available_memory, expect_room, reserve};
+pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
+pub use sums::{NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};

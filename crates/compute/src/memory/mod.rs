@@ -1,0 +1,22 @@
+//! Memory of a device, and the ways between it and the host.
+
+mod buffer;
+mod counters;
+mod first_touch;
+mod huge_pages;
+mod mapped;
+mod mapping;
+mod pending;
+mod pinned;
+mod pinned_memory;
+mod pool;
+mod raw;
+mod scratch;
+
+pub use buffer::{Buffer, BufferView, BufferViewMut, check_device, check_length};
+pub use counters::Counters;
+pub use pending::Pending;
+pub use pinned::PinnedBuffer;
+pub use scratch::Scratch;
+
+pub(crate) use raw::{Blocking, Memory};

@@ -1,0 +1,51 @@
+//! Transfers under way, and the host memory that they use.
+
+use crate::error::Result;
+use crate::queue::Event;
+use std::fmt;
+
+/// A transfer under way. It owns the host memory until the device is done with it.
+///
+/// Dropping it waits. If the wait fails, the host memory is never freed: the device may still use it.
+pub struct Pending<H> {
+    /// `None` only once [`Pending::wait`] has given it back.
+    host: Option<H>,
+    event: Event,
+}
+
+impl<H> Pending<H> {
+    pub(super) fn new(host: H, event: Event) -> Self {
+        Self { host: Some(host), event }
+    }
+
+    /// The transfer, for other commands to wait for.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Waits for the transfer and gives the host memory back: after a download, with the data.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the transfer failed.
+    pub fn wait(mut self) -> Result<H> {
+        self.event.wait()?;
+        Ok(self.host.take().expect("the host memory is taken only here, and `self` is consumed"))
+    }
+}
+
+impl<H> Drop for Pending<H> {
+    fn drop(&mut self) {
+        if let Some(host) = self.host.take()
+            && let Err(error) = self.event.wait()
+        {
+            tracing::warn!("host memory of a failed transfer is left allocated: {error}");
+            std::mem::forget(host);
+        }
+    }
+}
+
+impl<H> fmt::Debug for Pending<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pending({:?})", self.event)
+    }
+}

@@ -1,0 +1,218 @@
+//! Host memory that the device copies from and to at full speed.
+
+use super::buffer::{BufferView, BufferViewMut, check_device, check_length};
+use super::pending::Pending;
+use super::pinned_memory::{PinnedMemory, PinnedPool};
+use super::raw::Blocking;
+use crate::error::{DeviceError, Result};
+use crate::open::Device;
+use crate::queue::{Core, Event};
+use bytemuck::Pod;
+use opencl3::command_queue::CommandQueue;
+use opencl3::error_codes::CL_MAP_FAILURE;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// `len` elements of host memory that the driver has pinned, for halos and other staging.
+///
+/// The transfers run on the device's copy queue, beside its kernels: give the events of the kernels that they
+/// must follow, and let later kernels wait for [`Pending::event`]. A transfer takes the buffer and gives it back
+/// when it is done, so that nobody touches memory that the device is using.
+pub struct PinnedBuffer<T> {
+    /// `None` only while being dropped.
+    memory: Option<PinnedMemory>,
+    mapped: NonNull<T>,
+    len: usize,
+    device: Device,
+    /// Whether the device keeps the memory for the next one.
+    kept: bool,
+}
+
+// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
+// from any thread (OpenCL 1.2, appendix A.2), and `T: Pod` holds no references.
+unsafe impl<T: Send> Send for PinnedBuffer<T> {}
+// SAFETY: a shared reference gives only shared access to the memory.
+unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
+
+impl<T: Pod> PinnedBuffer<T> {
+    /// `len` elements, all bytes zero.
+    ///
+    /// # Errors
+    /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
+    pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
+        let memory = PinnedMemory::zeroed(device.core(), len, size_of::<T>())?;
+        Self::of(device, memory, len, false)
+    }
+
+    /// `len` elements with whatever an earlier use has left in them. Dropping it gives the memory back to the device, which keeps a few for
+    /// later: to pin memory takes much longer than to copy as much.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::zeroed`].
+    pub fn kept(device: &Device, len: usize) -> Result<Self> {
+        let memory = match device.kept::<PinnedPool>().take(len.saturating_mul(size_of::<T>())) {
+            Some((memory, _)) => memory,
+            None => PinnedMemory::zeroed(device.core(), len, size_of::<T>())?,
+        };
+        Self::of(device, memory, len, true)
+    }
+
+    /// `memory` has at least `len` elements, and all its bytes are initialised.
+    fn of(device: &Device, memory: PinnedMemory, len: usize, kept: bool) -> Result<Self> {
+        let mapped = memory.address().cast::<T>();
+        if !mapped.is_aligned() {
+            return Err(device.core().failed_with("clEnqueueMapBuffer")(CL_MAP_FAILURE));
+        }
+        Ok(Self { memory: Some(memory), mapped, len, device: device.clone(), kept })
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: `len` initialised, aligned elements are mapped as long as `self` lives; transfers that could
+        // write them own `self`.
+        unsafe { std::slice::from_raw_parts(self.mapped.as_ptr(), self.len) }
+    }
+
+    /// The elements, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: as for `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.mapped.as_ptr(), self.len) }
+    }
+
+    /// Starts to copy the elements to the device, after `wait`.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn write_to<'b>(
+        self,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let destination = destination.into();
+        check_length("pinned write", destination.len(), self.len)?;
+        check_device(&self.device, destination.device())?;
+        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
+        let event = unsafe { self.start_write(&destination, wait) }?;
+        Self::pending(self, event, destination.device())
+    }
+
+    /// As [`PinnedBuffer::write_to`], to any device and with only as many of the first elements as the destination has: for those that several
+    /// devices are sent.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the destination has more elements; [`DeviceError::OpenCl`].
+    pub fn share_start_to<'b>(
+        self: &Arc<Self>,
+        destination: impl Into<BufferViewMut<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Arc<Self>>> {
+        let destination = destination.into();
+        // SAFETY: as above; nobody changes elements that `Pending` has a reference to.
+        let event = unsafe { self.start_write(&destination, wait) }?;
+        Self::pending(Arc::clone(self), event, destination.device())
+    }
+
+    /// # Safety
+    /// The elements must stay as they are, and mapped, until the event.
+    unsafe fn start_write(&self, destination: &BufferViewMut<'_, T>, wait: &[&Event]) -> Result<Event> {
+        let elements =
+            self.as_slice().get(..destination.len()).ok_or_else(|| self.too_short(destination.len()))?;
+        let (core, offset) = (destination.device().core(), destination.offset() * size_of::<T>());
+        let (memory, bytes) = (destination.as_view().memory(), bytemuck::cast_slice(elements));
+        // SAFETY: left to the caller.
+        unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }
+    }
+
+    /// The transfer is under way before anything can fail.
+    fn pending<H>(host: H, event: Event, device: &Device) -> Result<Pending<H>> {
+        let pending = Pending::new(host, event);
+        device.flush()?;
+        Ok(pending)
+    }
+
+    /// Starts to copy elements of the device here, after `wait`.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn read_from<'b>(
+        self,
+        source: impl Into<BufferView<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        let source = source.into();
+        check_length("pinned read", source.len(), self.len)?;
+        self.read_start_from(source, wait)
+    }
+
+    /// As [`PinnedBuffer::read_from`], in order with the kernels on the compute queue, and so beside transfers on the copy
+    /// queue.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::read_from`].
+    pub fn read_from_in_order<'b>(self, source: impl Into<BufferView<'b, T>>) -> Result<Pending<Self>> {
+        let source = source.into();
+        check_length("pinned read", source.len(), self.len)?;
+        self.read_on(|core| &core.compute, source, &[])
+    }
+
+    /// As [`PinnedBuffer::read_from`], into the first elements; the others stay as they are.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfRange`] if the source is longer; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    pub fn read_start_from<'b>(
+        self,
+        source: impl Into<BufferView<'b, T>>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        self.read_on(|core| &core.copy, source.into(), wait)
+    }
+
+    fn read_on(
+        mut self,
+        queue: impl Fn(&Core) -> &CommandQueue,
+        source: BufferView<'_, T>,
+        wait: &[&Event],
+    ) -> Result<Pending<Self>> {
+        check_device(&self.device, source.device())?;
+        let device = self.device.clone();
+        let (core, offset) = (device.core(), source.offset() * size_of::<T>());
+        let too_short = self.too_short(source.len());
+        let bytes = bytemuck::cast_slice_mut(self.as_mut_slice().get_mut(..source.len()).ok_or(too_short)?);
+        // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
+        let event = unsafe { source.memory().read(queue(core), Blocking::No, offset, bytes, wait) }?;
+        Self::pending(self, event, &device)
+    }
+
+    fn too_short(&self, len: usize) -> DeviceError {
+        DeviceError::OutOfRange { offset: 0, len, buffer: self.len }
+    }
+}
+
+impl<T> PinnedBuffer<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Drop for PinnedBuffer<T> {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take()
+            && self.kept
+        {
+            self.device.kept::<PinnedPool>().keep(memory);
+        }
+    }
+}
+
+impl<T> fmt::Debug for PinnedBuffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PinnedBuffer<{}>({} on {})", std::any::type_name::<T>(), self.len, self.device.label())
+    }
+}

@@ -1,0 +1,295 @@
+//! Untyped memory of a device: what buffers and workspaces are made of.
+
+use crate::error::{DeviceError, Result};
+use crate::kernel::Argument;
+use crate::queue::{Core, Event, Noted, Queue, wait_list};
+use crate::room::expect_room;
+use crate::select::DeviceKind;
+use opencl3::command_queue::{
+    CommandQueue, enqueue_copy_buffer, enqueue_fill_buffer, enqueue_marker_with_wait_list,
+    enqueue_read_buffer, enqueue_write_buffer,
+};
+use opencl3::error_codes::{
+    CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES,
+};
+use opencl3::event::cl_event;
+use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
+use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int, cl_uint};
+use std::ptr;
+use std::sync::Arc;
+
+/// An OpenCL buffer, its size and its device.
+///
+/// Commands that use it keep it alive: OpenCL deletes a memory object only when its last reference is gone *and*
+/// the commands queued on it are done (clReleaseMemObject), so dropping this while a kernel runs is sound.
+pub(crate) struct Memory {
+    raw: RawBuffer<u8>,
+    bytes: usize,
+    core: Arc<Core>,
+    /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it. It is kept when it is done, which to ask would cost as much as to
+    /// wait for it.
+    zeroed_by: Option<Event>,
+}
+
+/// Whether a transfer returns at once or when it is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    No,
+    Yes,
+}
+
+impl Blocking {
+    fn flag(self) -> cl_uint {
+        if self == Blocking::Yes { CL_BLOCKING } else { CL_NON_BLOCKING }
+    }
+}
+
+impl Memory {
+    /// `count` elements of `size` bytes, uninitialised. OpenCL has no empty buffers: at least one byte is
+    /// allocated.
+    pub fn allocate(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
+        let too_large = |wanted: Option<usize>| DeviceError::AllocationTooLarge {
+            device: core.label.clone(),
+            wanted: wanted.map_or(u64::MAX, |bytes| bytes as u64),
+            largest: core.info.max_allocation_bytes,
+            memory: core.info.memory_bytes,
+        };
+        let wanted = count.checked_mul(size);
+        let bytes = match wanted {
+            // What the driver calls its largest allocation is only a promise, so that alone refuses nothing.
+            Some(bytes) if bytes as u64 <= core.info.memory_bytes => bytes.max(1),
+            _ => return Err(too_large(wanted)),
+        };
+        if core.info.kind == DeviceKind::Cpu {
+            expect_room(bytes as u64)?;
+        }
+        // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context is alive.
+        let raw =
+            unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        match raw {
+            Ok(raw) => {
+                let memory = Self { raw, bytes, core: Arc::clone(core), zeroed_by: None };
+                memory.prefer_huge_pages();
+                Ok(memory)
+            }
+            Err(error) => Err(match error.0 {
+                CL_INVALID_BUFFER_SIZE
+                | CL_MEM_OBJECT_ALLOCATION_FAILURE
+                | CL_OUT_OF_RESOURCES
+                | CL_OUT_OF_HOST_MEMORY => too_large(wanted),
+                _ => core.failed("clCreateBuffer")(error),
+            }),
+        }
+    }
+
+    /// `count` elements of `size` bytes, all zero.
+    pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
+        let mut memory = Self::allocate(core, count, size)?;
+        if memory.is_zeroed_by_host() {
+            memory.zero_by_host()?;
+        } else if count * size > 0 {
+            memory.zeroed_by = Some(memory.fill(&[0], 0, count * size)?);
+        }
+        Ok(memory)
+    }
+
+    pub fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn raw(&self) -> cl_mem {
+        self.raw.get()
+    }
+
+    /// For a kernel that may write it: elements of type `T`, from its start.
+    pub fn argument<T: 'static>(&self) -> Argument<'_> {
+        self.part::<T>(0, true, true)
+    }
+
+    /// For a kernel: elements of type `T`, from number `offset` on; whether they are all that there are, and whether it may write them.
+    pub fn part<T: 'static>(&self, offset: usize, whole: bool, writable: bool) -> Argument<'_> {
+        Argument::memory::<T>(&self.core, &self.raw, offset, whole, writable)
+    }
+
+    fn queue_of(&self, queue: &CommandQueue) -> Queue {
+        if queue.get() == self.core.copy.get() { Queue::Copy } else { Queue::Compute }
+    }
+
+    /// The raw list of what a command on this memory waits for on `queue`.
+    fn wait_list(&self, queue: &CommandQueue, wait: &[&Event]) -> Result<Vec<cl_event>> {
+        let mut wait = wait.to_vec();
+        if self.queue_of(queue) == Queue::Copy {
+            wait.extend(&self.zeroed_by);
+        }
+        wait_list(&self.core, &wait)
+    }
+
+    /// Panics on an access outside: the typed callers have checked it, and OpenCL would take any offset that
+    /// happens to fit.
+    fn assert_inside(&self, offset: usize, bytes: usize) {
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        assert!(inside, "bytes {offset}+{bytes} of a buffer of {} bytes", self.bytes);
+    }
+
+    /// Enqueues a write of host bytes at byte `offset`.
+    ///
+    /// # Safety
+    /// Unless `blocking`, `data` must stay alive and unchanged until the event is done.
+    pub unsafe fn write(
+        &self,
+        queue: &CommandQueue,
+        blocking: Blocking,
+        offset: usize,
+        data: &[u8],
+        wait: &[&Event],
+    ) -> Result<Event> {
+        self.assert_inside(offset, data.len());
+        let wait = self.wait_list(queue, wait)?;
+        let noted = Noted {
+            name: "write",
+            queue: self.queue_of(queue),
+            bytes: data.len(),
+            waits: blocking == Blocking::Yes,
+        };
+        // SAFETY: the range lies in the buffer; `data` is valid for its length, for as long as the command reads
+        // it by the caller's promise; the queue, the buffer and the wait list are of one context.
+        self.core.enqueue("clEnqueueWriteBuffer", noted, || unsafe {
+            if data.is_empty() {
+                return nothing(queue, &wait);
+            }
+            enqueue_write_buffer(
+                queue.get(),
+                self.raw(),
+                blocking.flag(),
+                offset,
+                data.len(),
+                data.as_ptr().cast_mut().cast(),
+                count(&wait),
+                pointer(&wait),
+            )
+        })
+    }
+
+    /// Enqueues a read of the bytes from `offset` into host memory.
+    ///
+    /// # Safety
+    /// Unless `blocking`, `data` must stay alive and untouched until the event is done.
+    pub unsafe fn read(
+        &self,
+        queue: &CommandQueue,
+        blocking: Blocking,
+        offset: usize,
+        data: &mut [u8],
+        wait: &[&Event],
+    ) -> Result<Event> {
+        self.assert_inside(offset, data.len());
+        let wait = self.wait_list(queue, wait)?;
+        let noted = Noted {
+            name: "read",
+            queue: self.queue_of(queue),
+            bytes: data.len(),
+            waits: blocking == Blocking::Yes,
+        };
+        // SAFETY: as for `write`; `data` is exclusively borrowed, and left alone by the caller's promise.
+        self.core.enqueue("clEnqueueReadBuffer", noted, || unsafe {
+            if data.is_empty() {
+                return nothing(queue, &wait);
+            }
+            enqueue_read_buffer(
+                queue.get(),
+                self.raw(),
+                blocking.flag(),
+                offset,
+                data.len(),
+                data.as_mut_ptr().cast(),
+                count(&wait),
+                pointer(&wait),
+            )
+        })
+    }
+
+    /// Enqueues a copy of `bytes` bytes into other memory of the same device, on the compute queue.
+    pub fn copy_to(
+        &self,
+        offset: usize,
+        destination: &Memory,
+        destination_offset: usize,
+        bytes: usize,
+    ) -> Result<Event> {
+        self.assert_inside(offset, bytes);
+        destination.assert_inside(destination_offset, bytes);
+        let noted = Noted { name: "copy", queue: Queue::Compute, bytes, waits: false };
+        // SAFETY: both ranges lie in their buffers, both buffers are of this context (callers check), and OpenCL
+        // itself refuses overlapping ranges of one buffer. The command keeps both alive.
+        self.core.enqueue("clEnqueueCopyBuffer", noted, || unsafe {
+            enqueue_copy_buffer(
+                self.core.compute.get(),
+                self.raw(),
+                destination.raw(),
+                offset,
+                destination_offset,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        })
+    }
+
+    /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue. The pattern's length is a power of
+    /// two up to 128 and divides `offset` and `bytes`.
+    pub fn fill(&self, pattern: &[u8], offset: usize, bytes: usize) -> Result<Event> {
+        self.assert_inside(offset, bytes);
+        if self.core.info.platform == "Oclgrind" {
+            // The simulator does not count a fill as initialising memory, and reports every later use of it.
+            let data = pattern.repeat(bytes / pattern.len());
+            // SAFETY: the call is blocking: `data` outlives it.
+            return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
+        }
+        // With the widest pattern, and what is left with as wide a one as fits: some drivers fill pattern by pattern.
+        let whole = bytes / WIDEST_FILL * WIDEST_FILL;
+        let split = offset.is_multiple_of(WIDEST_FILL) && 0 < whole && whole < bytes;
+        if split && pattern.len() < WIDEST_FILL {
+            self.fill(pattern, offset, whole)?;
+            return self.fill(pattern, offset + whole, bytes - whole);
+        }
+        let width =
+            pattern.len().max(1 << (offset | bytes).trailing_zeros().min(WIDEST_FILL.trailing_zeros()));
+        let pattern = pattern.repeat(width / pattern.len());
+        let noted = Noted { name: "fill", queue: Queue::Compute, bytes, waits: false };
+        // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
+        self.core.enqueue("clEnqueueFillBuffer", noted, || unsafe {
+            enqueue_fill_buffer(
+                self.core.compute.get(),
+                self.raw(),
+                pattern.as_ptr().cast_mut().cast(),
+                pattern.len(),
+                offset,
+                bytes,
+                0,
+                ptr::null(),
+            )
+        })
+    }
+}
+
+/// Bytes of the pattern that buffers are filled with where it fits.
+const WIDEST_FILL: usize = 16;
+
+/// The event of a transfer of no bytes, which PoCL 6 refuses.
+fn nothing(queue: &CommandQueue, wait: &[cl_event]) -> std::result::Result<cl_event, cl_int> {
+    // SAFETY: the queue and the wait list are of one context (callers check).
+    unsafe { enqueue_marker_with_wait_list(queue.get(), count(wait), pointer(wait)) }
+}
+
+fn count(list: &[cl_event]) -> cl_uint {
+    list.len() as cl_uint
+}
+
+/// OpenCL wants a null pointer, not an empty array.
+fn pointer(list: &[cl_event]) -> *const cl_event {
+    if list.is_empty() { ptr::null() } else { list.as_ptr() }
+}

@@ -1,0 +1,249 @@
+//! A device that is open: its context, its two queues, its programs.
+
+use super::options::DeviceOptions;
+use crate::error::{DeviceError, Result};
+
+use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
+use crate::queue::{Core, Event, Place, Profiling, wait_list};
+use crate::select::{DeviceIndex, DeviceInfo, FoundDevice};
+use crate::sync::lock;
+use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
+use opencl3::context::Context;
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+struct Inner {
+    core: Arc<Core>,
+    options: DeviceOptions,
+    cache: BinaryCache,
+    programs: Mutex<HashMap<KernelKey, Arc<Program>>>,
+    compilation: Mutex<Compilation>,
+    attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    inline_ptx: OnceLock<bool>,
+}
+
+/// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
+/// for it. Clones are the same device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+impl Device {
+    /// Opens a discovered device.
+    ///
+    /// Opening the same device twice gives two independent ones.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::OpenCl`] if the driver refuses a context or a queue.
+    pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
+        let label = found.label();
+        if !found.info.fp64 {
+            return Err(DeviceError::NoDoublePrecision { device: label });
+        }
+        let context =
+            Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &label))?;
+        let recorder = options.recorder.device(&label);
+        let profiling = if recorder.is_some() { Profiling::On } else { options.profiling };
+        let properties = match profiling {
+            Profiling::Off => 0,
+            Profiling::On => CL_QUEUE_PROFILING_ENABLE,
+        };
+        let queue = || {
+            // SAFETY: clCreateCommandQueue wants a device of the context: this context was made of this device.
+            // The queue retains the context.
+            unsafe { CommandQueue::create(&context, found.raw.id(), properties) }
+                .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
+        };
+        let (compute, copy) = (queue()?, queue()?);
+        let cache = BinaryCache::new(&options.cache, &found.info.platform);
+        let core = Core {
+            index: found.index,
+            info: found.info.clone(),
+            label,
+            raw: found.raw,
+            context,
+            compute,
+            copy,
+            profiling,
+            recorder,
+            compiling: options.compiling.clone(),
+            place: found.info.confuses_kernels().then(Place::take),
+        };
+        Ok(Self(Arc::new(Inner {
+            core: Arc::new(core),
+            options: options.clone(),
+            cache,
+            programs: Mutex::default(),
+            compilation: Mutex::default(),
+            attached: Mutex::default(),
+            inline_ptx: OnceLock::new(),
+        })))
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.0.core
+    }
+
+    /// The device's properties.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.0.core.info
+    }
+
+    /// Where the device stands among all devices of the machine.
+    pub fn index(&self) -> DeviceIndex {
+        self.0.core.index
+    }
+
+    /// `0.1 name (platform)`, as messages show it.
+    pub fn label(&self) -> &str {
+        &self.0.core.label
+    }
+
+    /// Time that compilers have taken so far, on all devices that were opened with the same [`CompileClock`](crate::CompileClock): those of a team, for example.
+    pub fn compile_time(&self) -> Duration {
+        self.0.core.compiling.time()
+    }
+
+    /// Whether commands are timed.
+    pub fn profiling(&self) -> Profiling {
+        self.0.core.profiling
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &DeviceOptions {
+        &self.0.options
+    }
+
+    /// Waits until everything enqueued on both queues is done.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if a command failed.
+    pub fn finish(&self) -> Result<()> {
+        let core = self.core();
+        core.wait("finish", || {
+            core.compute.finish().map_err(core.failed("clFinish"))?;
+            core.copy.finish().map_err(core.failed("clFinish"))
+        })
+    }
+
+    /// Starts everything enqueued so far, without waiting.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if the driver fails.
+    pub fn flush(&self) -> Result<()> {
+        self.core().flush()
+    }
+
+    /// Holds everything that is enqueued on the compute queue from now on until `events` are done: transfers on the copy queue, for
+    /// example.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] if the driver fails.
+    pub fn compute_after(&self, events: &[&Event]) -> Result<()> {
+        let core = self.core();
+        let list = wait_list(core, events)?;
+        if list.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the events are of this context, and alive during the call, which retains them.
+        let barrier = unsafe { core.compute.enqueue_barrier_with_wait_list(&list) };
+        barrier.map(drop).map_err(core.failed("clEnqueueBarrierWithWaitList"))
+    }
+
+    /// Whether kernels may hold NVIDIA's assembly (PTX). Probed by building a small program, once.
+    ///
+    /// Where true, every program is built with `-D INLINE_PTX=1`.
+    pub fn supports_inline_ptx(&self) -> bool {
+        *self.0.inline_ptx.get_or_init(|| takes_inline_ptx(self.core()))
+    }
+
+    /// Whether kernels may use the matrix units for this, in NVIDIA's assembly.
+    pub fn supports_matrix_units(&self, operation: MatrixOperation) -> bool {
+        self.info().compute_capability >= Some(operation.least_capability())
+            && self.info().driver_major() >= Some(operation.least_driver())
+            && self.supports_inline_ptx()
+    }
+
+    /// Whether the compiler takes a limit on the registers of a work-item.
+    pub fn supports_register_limit(&self) -> bool {
+        self.info().extensions.iter().any(|extension| extension == "cl_nv_compiler_options")
+    }
+
+    /// The program of a key, built on first use and kept as long as the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::Build`] with the compiler's log and options; [`DeviceError::InvalidDefinition`].
+    pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
+        if let Some(program) = lock(&self.0.programs).get(key) {
+            return Ok(Arc::clone(program));
+        }
+        // Built outside the lock: another thread may do the same work, never wait for it.
+        let build = || Program::build(self.core(), &self.0.cache, self.supports_inline_ptx(), key);
+        let (program, compilation) = self.core().compiling.compile(&key.to_string(), build)?;
+        *lock(&self.0.compilation) += compilation;
+        let program = Arc::new(program);
+        Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
+    }
+
+    /// Whether the program of a key is there already.
+    pub(super) fn has_program(&self, key: &KernelKey) -> bool {
+        lock(&self.0.programs).contains_key(key)
+    }
+
+    /// How many programs have been built.
+    pub fn program_count(&self) -> usize {
+        lock(&self.0.programs).len()
+    }
+
+    /// What it took to build the programs so far. Two readings tell what was built between them.
+    pub fn compilation(&self) -> Compilation {
+        *lock(&self.0.compilation)
+    }
+
+    /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:
+    /// the kernels of a module, for example.
+    ///
+    /// `V` must not hold a [`Device`] or a [`Buffer`](crate::Buffer), or the device would never be released.
+    ///
+    /// # Errors
+    /// Whatever `make` returns.
+    pub fn attached<V, E>(&self, make: impl FnOnce(&Device) -> Result<V, E>) -> Result<Arc<V>, E>
+    where
+        V: Send + Sync + 'static,
+    {
+        let id = TypeId::of::<V>();
+        let known = lock(&self.0.attached).get(&id).cloned();
+        let value = match known {
+            Some(value) => value,
+            None => {
+                let made: Arc<dyn Any + Send + Sync> = Arc::new(make(self)?);
+                Arc::clone(lock(&self.0.attached).entry(id).or_insert(made))
+            }
+        };
+        Ok(value.downcast().expect("values are stored under their own type"))
+    }
+
+    /// As [`attached`](Self::attached), for what begins with its default: memory that is kept for later, for example.
+    pub(crate) fn kept<V: Default + Send + Sync + 'static>(&self) -> Arc<V> {
+        match self.attached(|_| Ok::<V, Infallible>(V::default())) {
+            Ok(kept) => kept,
+            Err(impossible) => match impossible {},
+        }
+    }
+}
+
+impl PartialEq for Device {
+    /// True for clones of one opened device.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.core, &other.0.core)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.label())
+    }
+}

@@ -1,0 +1,149 @@
+//! The time that compilers of kernels take, kept apart from all other time.
+//!
+//! Drivers compile at two moments: when a program is built, and when a kernel is launched for the first time with a size of work-groups.
+//! PoCL compiles at the first launch for this size, and NVIDIA's driver loads the code then.
+
+use crate::sync::lock;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What is being compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileProgress<'a> {
+    /// The program or kernel, with its options as text.
+    pub what: &'a str,
+    /// How many were begun, with this one.
+    pub number: usize,
+    /// How many there will be, as far as that is known ahead.
+    pub planned: Option<usize>,
+    /// Whether this one is done.
+    pub finished: bool,
+}
+
+/// Counts the time that compilers take on the devices opened with it, and tells an observer. Clones count together.
+#[derive(Clone)]
+pub struct CompileClock(Arc<Inner>);
+
+type Observe = dyn Fn(CompileProgress<'_>) + Send + Sync;
+
+struct Inner {
+    state: Mutex<State>,
+    observe: Option<Box<Observe>>,
+}
+
+#[derive(Default)]
+struct State {
+    total: Duration,
+    /// Threads that compile now, and since when at least one does.
+    active: usize,
+    since: Option<Instant>,
+    begun: usize,
+    planned: usize,
+}
+
+impl CompileClock {
+    /// A clock that calls `observe` before and after everything that is compiled.
+    pub fn new(observe: impl Fn(CompileProgress<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Inner { state: Mutex::default(), observe: Some(Box::new(observe)) }))
+    }
+
+    /// Time on the wall so far in which something was compiled, or loaded after an earlier run had compiled it.
+    pub fn time(&self) -> Duration {
+        let state = lock(&self.0.state);
+        state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Says that so many more are to come.
+    pub(crate) fn expect(&self, count: usize) {
+        let mut state = lock(&self.0.state);
+        state.planned = state.begun + count;
+    }
+
+    /// Does what compiles, with the clock on.
+    pub(crate) fn compile<R>(&self, what: &str, compile: impl FnOnce() -> R) -> R {
+        let (number, planned) = {
+            let mut state = lock(&self.0.state);
+            state.begun += 1;
+            state.active += 1;
+            state.since.get_or_insert_with(Instant::now);
+            (state.begun, Some(state.planned).filter(|planned| state.begun <= *planned))
+        };
+        let tell = |finished| {
+            if let Some(observe) = &self.0.observe {
+                observe(CompileProgress { what, number, planned, finished });
+            }
+        };
+        tell(false);
+        let result = compile();
+        {
+            let mut state = lock(&self.0.state);
+            state.active -= 1;
+            if state.active == 0 {
+                let since = state.since.take();
+                state.total += since.map_or(Duration::ZERO, |since| since.elapsed());
+            }
+        }
+        tell(true);
+        result
+    }
+}
+
+impl Default for CompileClock {
+    /// A clock that nobody watches.
+    fn default() -> Self {
+        Self(Arc::new(Inner { state: Mutex::default(), observe: None }))
+    }
+}
+
+impl PartialEq for CompileClock {
+    /// True for clones of one clock, and for two that nobody watches.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.observe.is_none() && other.0.observe.is_none())
+    }
+}
+
+impl Eq for CompileClock {}
+
+impl fmt::Debug for CompileClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CompileClock({:?})", self.time())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::sleep;
+
+    #[test]
+    fn time_of_threads_that_compile_together_counts_once() {
+        let clock = CompileClock::default();
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| clock.compile("kernel", || sleep(Duration::from_millis(20))));
+            }
+        });
+        let (counted, passed) = (clock.time(), begun.elapsed());
+        assert!(counted >= Duration::from_millis(20) && counted <= passed, "{counted:?} {passed:?}");
+        assert_eq!(clock.time(), counted, "nothing is compiled any more");
+    }
+
+    #[test]
+    fn the_observer_is_told_how_many_are_left() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let clock = CompileClock::new({
+            let told = Arc::clone(&told);
+            move |progress| lock(&told).push((progress.number, progress.planned, progress.finished))
+        });
+        clock.expect(2);
+        for _ in 0..3 {
+            clock.compile("kernel", || ());
+        }
+        let started: Vec<_> =
+            lock(&told).iter().filter(|told| !told.2).map(|told| (told.0, told.1)).collect();
+        assert_eq!(started, [(1, Some(2)), (2, Some(2)), (3, None)]);
+        assert_eq!(lock(&told).len(), 6);
+    }
+}

@@ -1,0 +1,16 @@
+//! The queues of an open device: commands, when they are done, and who writes them down.
+
+mod compiling;
+mod core;
+mod event;
+mod place;
+mod recorder;
+
+pub use compiling::{CompileClock, CompileProgress};
+pub use core::Profiling;
+pub use event::Event;
+pub use recorder::{DeviceRecord, Queue, RecordedCommand, RecordedSpan, Recorder};
+
+pub(crate) use core::Core;
+pub(crate) use event::{Noted, wait_list};
+pub(crate) use place::Place;

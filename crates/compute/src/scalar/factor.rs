@@ -1,0 +1,164 @@
+//! Factors of vectors and matrices: the α and β of linear algebra.
+
+use super::Element;
+use num_complex::Complex;
+
+/// What can be the factor α or β of elements of type `T`.
+///
+/// It is an element, or for complex elements also a number of their real type, or a whole number.
+///
+/// ```
+/// use lattice_cl::host::level1::axpy;
+/// use num_complex::Complex;
+///
+/// let mut y = [1.0_f32];
+/// axpy(2.0_f32, &[3.0], &mut y);
+/// axpy(-1, &[3.0], &mut y);
+/// assert_eq!(y, [4.0]);
+/// let mut z = [Complex::new(0.0, 1.0)];
+/// axpy(2.0, &[Complex::new(1.0, 1.0)], &mut z);
+/// axpy(Complex::new(0.0, 1.0), &[Complex::new(1.0, 1.0)], &mut z);
+/// assert_eq!(z, [Complex::new(1.0, 4.0)]);
+/// ```
+///
+/// A complex factor of real elements does not compile:
+///
+/// ```compile_fail
+/// # use num_complex::Complex;
+/// lattice_cl::host::level1::axpy(Complex::new(0.0, 1.0), &[3.0], &mut [1.0]);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a factor of elements of type `{T}`",
+    note = "a factor is of the element type, of its real type, or a whole number (`i32`)"
+)]
+pub trait Scalar<T: Element>: Copy {
+    /// The factor.
+    fn factor(self) -> Factor<T>;
+}
+
+/// A factor of elements of type `T`.
+///
+/// A real factor of complex elements multiplies their parts one by one, as `zdscal` of the BLAS does.
+/// So an infinity meets no imaginary part 0, which would make a NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor<T> {
+    value: T,
+    real: bool,
+}
+
+impl<T: Element> Factor<T> {
+    /// The factor as an element.
+    pub fn value(self) -> T {
+        self.value
+    }
+
+    /// Whether it is 0, or was rounded to 0 by the element type.
+    pub fn is_zero(self) -> bool {
+        self.value == T::default()
+    }
+
+    /// Whether it is 1.
+    pub fn is_one(self) -> bool {
+        self.value == T::from_complex(1.0.into())
+    }
+
+    /// The factor with the other sign.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self { value: T::from_complex(-self.value.to_complex()), ..self }
+    }
+
+    /// The same as a factor of what is kept: 1 multiplies nothing then, as in the BLAS.
+    ///
+    /// The product of a complex 1 with an infinity is not that infinity.
+    #[must_use]
+    pub fn keeping(self) -> Self {
+        Self { real: self.real || self.is_one(), ..self }
+    }
+
+    /// A real factor of these elements.
+    pub fn of_real(factor: Factor<T::Real>) -> Self {
+        Self { value: T::from_complex(factor.value.to_complex()), real: true }
+    }
+
+    /// The product with an element.
+    pub fn times(self, x: T) -> T
+    where
+        T: std::ops::Mul<Output = T>,
+    {
+        if self.real { x.scaled(self.value.real_part()) } else { self.value * x }
+    }
+
+    /// The factor as kernels take it: a real one of complex elements has the imaginary part −0, others never.
+    pub fn for_kernel(self) -> T {
+        let value = self.value.to_complex();
+        // Adding 0 makes 0 of −0.
+        let imaginary = if self.real { -0.0 } else { value.im + 0.0 };
+        T::from_complex(Complex::new(value.re, imaginary))
+    }
+}
+
+impl<T: Element> Scalar<T> for Factor<T> {
+    fn factor(self) -> Self {
+        self
+    }
+}
+
+impl<T: Element> Scalar<T> for T {
+    fn factor(self) -> Factor<T> {
+        Factor { value: self, real: !T::IS_COMPLEX }
+    }
+}
+
+impl<T: Element> Scalar<T> for i32 {
+    fn factor(self) -> Factor<T> {
+        Factor { value: T::from_complex(f64::from(self).into()), real: true }
+    }
+}
+
+macro_rules! real_factor {
+    ($real:ty) => {
+        impl Scalar<Complex<$real>> for $real {
+            fn factor(self) -> Factor<Complex<$real>> {
+                Factor { value: self.into(), real: true }
+            }
+        }
+    };
+}
+
+real_factor!(f32);
+real_factor!(f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_factor_multiplies_the_parts_one_by_one() {
+        let x = Complex::new(f64::INFINITY, 1.0);
+        assert_eq!(Scalar::<Complex<f64>>::factor(2.0).times(x), Complex::new(f64::INFINITY, 2.0));
+        assert_eq!(Scalar::<Complex<f64>>::factor(2).times(x), Complex::new(f64::INFINITY, 2.0));
+        assert!(Complex::new(2.0, 0.0).factor().times(x).im.is_nan());
+        assert!(Complex::new(1.0, 0.0).factor().times(x).im.is_nan());
+        assert_eq!(Complex::new(1.0, 0.0).factor().keeping().times(x), x);
+        assert_eq!(Complex::new(0.0, 1.0).factor().times(Complex::new(1.0, 0.0)), Complex::new(0.0, 1.0));
+        assert_eq!(Scalar::<f64>::factor(3).negated().times(2.0), -6.0);
+    }
+
+    #[test]
+    fn kernels_tell_real_factors_by_the_sign_of_their_imaginary_zero() {
+        let sign = |factor: Factor<Complex<f32>>| factor.for_kernel().im.is_sign_negative();
+        assert!(sign(Scalar::factor(2.0)) && sign(Scalar::factor(-2)));
+        assert!(!sign(Complex::new(2.0, -0.0).factor()));
+        assert!(!sign(Complex::new(2.0, 0.0).factor().negated()));
+        assert!(sign(Complex::new(1.0, 0.0).factor().keeping()));
+        assert_eq!(Complex::new(2.0_f32, -3.0).factor().for_kernel(), Complex::new(2.0, -3.0));
+    }
+
+    #[test]
+    fn what_the_element_type_rounds_to_zero_is_zero() {
+        assert!(Scalar::<f32>::factor(1e-60).is_zero());
+        assert!(Scalar::<f64>::factor(-0.0).is_zero());
+        assert!(!Scalar::<f64>::factor(1e-60).is_zero());
+    }
+}

@@ -1,0 +1,15 @@
+//! Which devices there are, what they are, and which of them are meant.
+
+mod caches;
+mod discovery;
+mod info;
+mod remark;
+mod selector;
+
+pub use discovery::{DeviceIndex, Discovery, FoundDevice, discover};
+pub use info::{DeviceInfo, DeviceKind};
+pub use remark::Remark;
+pub use selector::Selector;
+
+pub(crate) use info::POCL;
+pub(crate) use remark::remarks_on;

@@ -1,0 +1,320 @@
+//! Numbers that stay on a device: what one kernel sums up and the next one multiplies with.
+
+use crate::error::{DeviceError, Result};
+use crate::kernel::{Argument, Parameter};
+use crate::memory::{Blocking, Memory};
+use crate::open::Device;
+use crate::sync::lock;
+use num_complex::Complex64;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// OpenCL C text that kernels which take a [`Number`] are compiled with: part of the sources of their family.
+pub const NUMBER_SOURCE: &str = include_str!("../../cl/number.cl");
+
+/// Sums that a device can keep at once.
+const SLOTS: u16 = 4096;
+
+/// Doubles in a slot: the sums of one launch, and a zero behind the third of them so that it reads as a complex number.
+const SLOT_DOUBLES: usize = 4;
+
+/// Ratios of sums that a kernel can take as one number.
+const RATIOS: usize = 3;
+
+/// The memory of a device for sums, made on first use.
+///
+/// It holds no [`Device`], so that the device can keep it.
+#[derive(Default)]
+struct NumberPool(Mutex<Option<Pool>>);
+
+struct Pool {
+    memory: Arc<Memory>,
+    /// Slots that nobody uses. Slot 0 never is one: its number stands for the number 1.
+    free: Vec<u16>,
+}
+
+/// Room for the sums of one launch; dropping it gives it back.
+///
+/// Commands of a device run in order, so the slot can serve the next launch as soon as the last command that uses it has been enqueued.
+pub(super) struct Slot {
+    device: Device,
+    /// Where it goes back to.
+    numbers: Arc<NumberPool>,
+    memory: Arc<Memory>,
+    index: u16,
+}
+
+impl NumberPool {
+    /// The memory of all slots, made if there is none yet.
+    fn memory(&self, device: &Device) -> Result<Arc<Memory>> {
+        let mut pool = lock(&self.0);
+        if let Some(pool) = &*pool {
+            return Ok(Arc::clone(&pool.memory));
+        }
+        let count = usize::from(SLOTS) * SLOT_DOUBLES;
+        let memory = Arc::new(Memory::allocate(device.core(), count, size_of::<f64>())?);
+        memory.fill(&[0; 8], 0, count * size_of::<f64>())?;
+        *pool = Some(Pool { memory: Arc::clone(&memory), free: (1..SLOTS).rev().collect() });
+        Ok(memory)
+    }
+}
+
+impl Device {
+    /// A free slot.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooManySums`]; the errors of the first allocation.
+    pub(super) fn slot(&self) -> Result<Slot> {
+        let numbers = self.kept::<NumberPool>();
+        let memory = numbers.memory(self)?;
+        let index = lock(&numbers.0).as_mut().and_then(|pool| pool.free.pop());
+        let index = index.ok_or_else(|| DeviceError::TooManySums {
+            device: self.label().to_owned(),
+            limit: usize::from(SLOTS) - 1,
+        })?;
+        Ok(Slot { device: self.clone(), numbers, memory, index })
+    }
+}
+
+impl Slot {
+    /// Where kernels write the sums: the memory of all slots, and which one is meant.
+    pub fn arguments(&self) -> [Argument<'_>; 2] {
+        [self.memory.argument::<f64>(), Argument::value(u32::from(self.index))]
+    }
+
+    /// Writes the first sum, as if a launch had made it.
+    fn write(&self, sum: Complex64) -> Result<()> {
+        // What stands behind the sums is zero and stays so.
+        let sums = [sum.re, sum.im, 0.0];
+        let offset = usize::from(self.index) * SLOT_DOUBLES * size_of::<f64>();
+        let compute = &self.device.core().compute;
+        // SAFETY: the call is blocking: `sums` outlives it.
+        unsafe { self.memory.write(compute, Blocking::Yes, offset, bytemuck::cast_slice(&sums), &[]) }
+            .map(drop)
+    }
+
+    /// Waits for the launch, and reads its sums.
+    pub fn read(&self) -> Result<[f64; SLOT_DOUBLES]> {
+        let mut sums = [0.0; SLOT_DOUBLES];
+        read(&self.device, &self.memory, self.index, &mut sums)?;
+        Ok(sums)
+    }
+}
+
+/// Reads consecutive slots, once what was enqueued before is done.
+fn read(device: &Device, memory: &Memory, first: u16, sums: &mut [f64]) -> Result<()> {
+    let offset = usize::from(first) * SLOT_DOUBLES * size_of::<f64>();
+    let bytes = bytemuck::cast_slice_mut(sums);
+    // SAFETY: the call is blocking: `sums` outlives it.
+    unsafe { memory.read(&device.core().compute, Blocking::Yes, offset, bytes, &[]) }.map(drop)
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(pool) = &mut *lock(&self.numbers.0) {
+            pool.free.push(self.index);
+        }
+    }
+}
+
+/// One sum of a launch, or its complex conjugate.
+#[derive(Clone)]
+struct Sum {
+    slot: Arc<Slot>,
+    /// 0 for the first two doubles of the slot, 1 for the third.
+    part: u16,
+    conjugate: bool,
+}
+
+impl Sum {
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.slot, &other.slot) && self.part == other.part && self.conjugate == other.conjugate
+    }
+
+    /// How `cl/number.cl` finds it.
+    fn code(&self) -> u32 {
+        u32::from(2 * self.slot.index + self.part)
+    }
+}
+
+/// A complex number that a host may know, or that a device has yet to compute: a factor times ratios of sums.
+///
+/// Combining numbers costs nothing and waits for nothing: kernels that take one compute it from the sums as they start. All sums of
+/// a number are on one device. n/d is 0 where d is, so that a step along a direction that vanished changes nothing.
+#[derive(Clone)]
+pub struct Number {
+    factor: Complex64,
+    numerators: Vec<Sum>,
+    denominators: Vec<Sum>,
+}
+
+impl From<Complex64> for Number {
+    fn from(value: Complex64) -> Self {
+        Self { factor: value, numerators: Vec::new(), denominators: Vec::new() }
+    }
+}
+
+impl Number {
+    /// The complex sum of a launch, its first two, and the real one that is its third.
+    pub(super) fn of_slot(slot: Slot) -> [Self; 2] {
+        let slot = Arc::new(slot);
+        [0, 1].map(|part| Self {
+            factor: Complex64::new(1.0, 0.0),
+            numerators: vec![Sum { slot: Arc::clone(&slot), part, conjugate: false }],
+            denominators: Vec::new(),
+        })
+    }
+
+    /// A number with this value that kernels take from the device, as they do the sum of a launch: what they compute from it is the same to the last
+    /// bit.
+    ///
+    /// # Errors
+    /// [`DeviceError::TooManySums`]; [`DeviceError::OpenCl`].
+    pub fn on_device(device: &Device, value: Complex64) -> Result<Self> {
+        let slot = device.slot()?;
+        slot.write(value)?;
+        let [sum, _] = Self::of_slot(slot);
+        Ok(sum)
+    }
+
+    /// self / denominator, and 0 where that is 0.
+    pub fn over(&self, denominator: &Self) -> Self {
+        let mut ratio = Self {
+            factor: quotient(self.factor, denominator.factor),
+            numerators: [&self.numerators[..], &denominator.denominators].concat(),
+            denominators: [&self.denominators[..], &denominator.numerators].concat(),
+        };
+        ratio.numerators.retain(|numerator| {
+            let same = ratio.denominators.iter().position(|denominator| denominator.is_same(numerator));
+            same.map(|position| ratio.denominators.swap_remove(position)).is_none()
+        });
+        ratio
+    }
+
+    /// The complex conjugate.
+    pub fn conj(&self) -> Self {
+        let conjugate = |sums: &[Sum]| -> Vec<Sum> {
+            sums.iter().map(|sum| Sum { conjugate: !sum.conjugate, ..sum.clone() }).collect()
+        };
+        Self {
+            factor: self.factor.conj(),
+            numerators: conjugate(&self.numerators),
+            denominators: conjugate(&self.denominators),
+        }
+    }
+
+    /// Its value. Waits for the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`].
+    pub fn value(&self) -> Result<Complex64> {
+        Ok(Self::values(&[self])?[0])
+    }
+
+    /// The values of several numbers, in one transfer if they are on one device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`].
+    pub fn values(numbers: &[&Self]) -> Result<Vec<Complex64>> {
+        let sums = || numbers.iter().flat_map(|number| number.numerators.iter().chain(&number.denominators));
+        let mut slots = Vec::new();
+        let mut first = 0;
+        if let Some(some) = sums().next() {
+            let indices = || sums().map(|sum| sum.slot.index);
+            first = indices().min().unwrap_or_default();
+            let count = usize::from(indices().max().unwrap_or_default() - first) + 1;
+            assert!(sums().all(|sum| Arc::ptr_eq(&sum.slot.memory, &some.slot.memory)), "{ONE_DEVICE}");
+            slots.resize(count * SLOT_DOUBLES, 0.0);
+            read(&some.slot.device, &some.slot.memory, first, &mut slots)?;
+        }
+        let product = |sums: &[Sum]| -> Vec<Complex64> {
+            let value = |sum: &Sum| {
+                let at = SLOT_DOUBLES * usize::from(sum.slot.index - first) + 2 * usize::from(sum.part);
+                let z = Complex64::new(slots[at], slots[at + 1]);
+                if sum.conjugate { z.conj() } else { z }
+            };
+            sums.iter().map(value).collect()
+        };
+        let one = Complex64::new(1.0, 0.0);
+        Ok(numbers
+            .iter()
+            .map(|number| {
+                let (above, below) = (product(&number.numerators), product(&number.denominators));
+                (0..above.len().max(below.len())).fold(number.factor, |value, k| {
+                    value * quotient(*above.get(k).unwrap_or(&one), *below.get(k).unwrap_or(&one))
+                })
+            })
+            .collect())
+    }
+
+    /// What a kernel declares for one: `const double <name>_re, const double <name>_im, const uint4 <name>_ratios`, which
+    /// `NUMBER_PARAMETERS(<name>)` of `cl/number.cl` stands for.
+    pub fn parameters([re, im, ratios]: [&'static str; 3]) -> [Parameter; 3] {
+        [Parameter::value::<f64>(re), Parameter::value::<f64>(im), Parameter::value::<[u32; 4]>(ratios)]
+    }
+
+    /// What a kernel that takes numbers declares once: `NUMBER_MEMORY` of `cl/number.cl`.
+    pub fn memory_parameter() -> Parameter {
+        Parameter::input::<f64>("numbers")
+    }
+
+    /// The arguments for [`Number::parameters`].
+    ///
+    /// # Errors
+    /// Those of reading it, where it is made of more sums than a kernel takes.
+    pub fn arguments(&self) -> Result<[Argument<'static>; 3]> {
+        if self.numerators.len().max(self.denominators.len()) > RATIOS {
+            return Self::from(self.value()?).arguments();
+        }
+        let mut ratios = [0; RATIOS + 1];
+        for (sums, shift, first_flag) in [(&self.numerators, 0, 0), (&self.denominators, 16, 8)] {
+            for (k, sum) in sums.iter().enumerate() {
+                ratios[k] |= sum.code() << shift;
+                ratios[RATIOS] |= u32::from(sum.conjugate) << (first_flag + k);
+            }
+        }
+        Ok([Argument::value(self.factor.re), Argument::value(self.factor.im), Argument::value(ratios)])
+    }
+}
+
+const ONE_DEVICE: &str = "numbers that are read together are on one device";
+
+/// The memory that [`Number::memory_parameter`] declares.
+pub struct NumberMemory(Arc<Memory>);
+
+impl Device {
+    /// The memory of the sums that are kept on this device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`] when it is made.
+    pub fn number_memory_argument(&self) -> Result<NumberMemory> {
+        Ok(NumberMemory(self.kept::<NumberPool>().memory(self)?))
+    }
+}
+
+impl NumberMemory {
+    /// The argument for [`Number::memory_parameter`].
+    pub fn argument(&self) -> Argument<'_> {
+        self.0.argument::<f64>()
+    }
+}
+
+/// numerator / denominator, and 0 where that is 0, as `cl/number.cl` does it.
+fn quotient(numerator: Complex64, denominator: Complex64) -> Complex64 {
+    if denominator.im == 0.0 {
+        return if denominator.re == 0.0 { Complex64::default() } else { numerator / denominator.re };
+    }
+    numerator / denominator
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Number({} · {} sums / {} sums)",
+            self.factor,
+            self.numerators.len(),
+            self.denominators.len()
+        )
+    }
+}

@@ -1,0 +1,56 @@
+//! What the asynchronous operations return.
+
+use lattice_compute::{Event, Result};
+use std::time::Duration;
+
+/// An operation under way on a device, or one that had nothing to do.
+///
+/// There is no need to wait for it before the next operation: whatever follows on the device runs after it. It may be
+/// dropped, and so may the operands: the device keeps their memory until the operation is done.
+#[derive(Debug)]
+pub struct Completion {
+    events: Vec<Event>,
+}
+
+impl Completion {
+    /// Of these commands, in the order in which they were enqueued.
+    pub(super) fn of(events: Vec<Event>) -> Self {
+        Self { events }
+    }
+
+    /// Of nothing.
+    pub(super) fn nothing() -> Self {
+        Self { events: Vec::new() }
+    }
+
+    /// The commands, for an operation that these are a part of.
+    pub(super) fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+
+    /// Waits until the operation is done.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if it failed.
+    pub fn wait(&self) -> Result<()> {
+        self.events.iter().try_for_each(Event::wait)
+    }
+
+    /// Waits for the operation and returns how long its kernels ran; `None` unless the device was opened with
+    /// [`Profiling::On`](lattice_compute::Profiling::On).
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if it failed.
+    pub fn duration(&self) -> Result<Option<Duration>> {
+        let mut total = Some(Duration::ZERO);
+        for event in &self.events {
+            total = total.zip(event.duration()?).map(|(sum, time)| sum + time);
+        }
+        Ok(total)
+    }
+
+    /// The last command, for others to wait for; `None` if there was nothing to do.
+    pub fn event(&self) -> Option<&Event> {
+        self.events.last()
+    }
+}

@@ -1,0 +1,258 @@
+//! What a call of a matrix operation can have wrong.
+
+use super::op::Op;
+use lattice_compute::DeviceError;
+
+/// Result of the operations on matrices.
+pub type BlasResult<T> = Result<T, BlasError>;
+
+/// A matrix operation that was not started, and why.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlasError {
+    /// The leading dimension is shorter than what it leads.
+    #[error(
+        "leading dimension of a {order} {rows}×{columns} matrix: at least {wanted} wanted, {found} found; it is the \
+         distance in elements from one {line} to the next"
+    )]
+    LeadingDimension {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// `column-major` or `row-major`.
+        order: &'static str,
+        /// `column` or `row`.
+        line: &'static str,
+        /// Least leading dimension.
+        wanted: usize,
+        /// Leading dimension given.
+        found: usize,
+    },
+
+    /// The matrix does not fit into its buffer.
+    #[error(
+        "a {rows}×{columns} matrix with leading dimension {leading_dimension} and offset {offset} ends at element \
+         {wanted}, but the buffer has {found} elements; give a larger buffer or a smaller matrix"
+    )]
+    BufferTooShort {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// Elements between lines.
+        leading_dimension: usize,
+        /// First element.
+        offset: usize,
+        /// Elements that the matrix (with `BatchTooLong`, all of them) reaches to; `usize::MAX` if that overflows.
+        wanted: usize,
+        /// Elements in the buffer.
+        found: usize,
+    },
+
+    /// A part of a matrix that reaches past its end.
+    #[error("{extent} {start}..{end} do not lie in a matrix with {found} {extent}")]
+    OutOfMatrix {
+        /// `rows` or `columns`.
+        extent: &'static str,
+        /// First of the part.
+        start: usize,
+        /// One past the last.
+        end: usize,
+        /// How many the matrix has.
+        found: usize,
+    },
+
+    /// A vector without a distance between its elements.
+    #[error(
+        "a vector of {len} elements has stride 0; it is the distance in elements from one to the next, at least 1"
+    )]
+    NoStride {
+        /// Elements of the vector.
+        len: usize,
+    },
+
+    /// The vector does not fit into its buffer.
+    #[error(
+        "a vector of {elements} elements with stride {stride} and offset {offset} ends at element {wanted}, but the buffer has \
+         {found} elements; give a larger buffer or a shorter vector"
+    )]
+    VectorTooLong {
+        /// Elements of the vector.
+        elements: usize,
+        /// Elements of the buffer from one to the next.
+        stride: usize,
+        /// First element.
+        offset: usize,
+        /// Elements that the vector reaches to; `usize::MAX` if that overflows.
+        wanted: usize,
+        /// Elements in the buffer.
+        found: usize,
+    },
+
+    /// A batch was given to an operation that works on one matrix.
+    #[error("{operation} works on one matrix, a batch of {found} was given")]
+    SingleMatrix {
+        /// The operation.
+        operation: &'static str,
+        /// Matrices given.
+        found: usize,
+    },
+
+    /// The matrices of a batch do not all fit into their buffer.
+    #[error(
+        "{count} matrices, {stride} elements apart, end at element {wanted}, but the buffer has {found} elements; give a \
+         larger buffer, fewer matrices or a smaller stride"
+    )]
+    BatchTooLong {
+        /// Matrices in the batch.
+        count: usize,
+        /// Elements from one matrix to the next.
+        stride: usize,
+        /// Elements that the batch reaches to; `usize::MAX` if that overflows.
+        wanted: usize,
+        /// Elements in the buffer.
+        found: usize,
+    },
+
+    /// The matrices of a batch to be written share elements.
+    #[error(
+        "the {count} matrices of a batch that is written have elements in common: a stride of at least {wanted} keeps them apart, \
+         {found} found"
+    )]
+    BatchOverlaps {
+        /// Matrices in the batch.
+        count: usize,
+        /// Elements that one matrix spans: a stride that is always enough.
+        wanted: usize,
+        /// Stride given.
+        found: usize,
+    },
+
+    /// The batches of one call differ in length.
+    #[error(
+        "{operation}: C is a batch of {wanted} matrices, {operand} one of {found}; they must be equally many"
+    )]
+    BatchCount {
+        /// The operation.
+        operation: &'static str,
+        /// `A` or `B`.
+        operand: &'static str,
+        /// Matrices in C.
+        wanted: usize,
+        /// Matrices in the operand.
+        found: usize,
+    },
+
+    /// An extent of an operand does not fit the others.
+    #[error("{operation}: {operand} must have {wanted} {extent} ({reason}), {found} found")]
+    Shape {
+        /// The operation.
+        operation: &'static str,
+        /// The operand, with its transposition.
+        operand: String,
+        /// `rows`, `columns` or `elements`.
+        extent: &'static str,
+        /// Wanted number.
+        wanted: usize,
+        /// Found number.
+        found: usize,
+        /// Where the wanted number comes from.
+        reason: &'static str,
+    },
+
+    /// A matrix that must be square is not.
+    #[error("{operation}: {operand} must be square, {rows}×{columns} found")]
+    NotSquare {
+        /// The operation.
+        operation: &'static str,
+        /// The operand.
+        operand: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+    },
+
+    /// A way for the operand to enter that the operation does not have.
+    #[error("{operation}: op must be {wanted}, {found:?} found")]
+    WrongOp {
+        /// The operation.
+        operation: &'static str,
+        /// What was given.
+        found: Op,
+        /// What there is.
+        wanted: &'static str,
+    },
+
+    /// An operand is on another device than C.
+    #[error(
+        "{operation}: {operand} is on device {found}, the result on device {wanted}; all must be on one device"
+    )]
+    OtherDevice {
+        /// The operation.
+        operation: &'static str,
+        /// The operand.
+        operand: &'static str,
+        /// Where the result is.
+        wanted: String,
+        /// Where the operand is.
+        found: String,
+    },
+
+    /// A product without terms or without a result has no fastest kernel.
+    #[error("m, n and k are {extents:?}: a product to be tuned has none that is 0")]
+    NothingToTune {
+        /// m, n and k.
+        extents: [usize; 3],
+    },
+
+    /// A kernel variant that this device, element type or shape cannot have.
+    #[error("kernel variant {variant} cannot be used: {reason}")]
+    Variant {
+        /// The variant.
+        variant: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// Something that there must be once for each device of a team.
+    #[error("the team has {wanted} devices, but the call has shares, rates, kernels or matrices for {found}")]
+    TeamSize {
+        /// Devices of the team.
+        wanted: usize,
+        /// For how many there is something.
+        found: usize,
+    },
+
+    /// A device of a team failed in the middle of a product.
+    #[error(
+        "the product is not finished: {device}, number {member} of the team, failed; {written} of {elements} elements of C are written, the \
+         others are as they were: {source}"
+    )]
+    Unfinished {
+        /// The device that failed.
+        device: String,
+        /// Its place in the team, from 0.
+        member: usize,
+        /// Elements of C that are written.
+        written: usize,
+        /// All elements of C.
+        elements: usize,
+        /// What happened.
+        source: Box<BlasError>,
+    },
+
+    /// The device failed, or does not take the kernels.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// The name of an operand as it enters a product: `A`, `Aᵀ` or `Aᴴ`.
+pub(super) fn operand_name(name: &str, op: Op) -> String {
+    match op {
+        Op::N => name.to_owned(),
+        Op::T => format!("{name}ᵀ"),
+        Op::C => format!("{name}ᴴ"),
+    }
+}

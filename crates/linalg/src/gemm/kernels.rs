@@ -1,0 +1,237 @@
+//! The kernels of the product on one device: built on first use, kept by the device.
+
+use super::panels::{MOST_PACKED, PanelKernels};
+use super::problem::{Problem, Target, c_parameters, parameters};
+use super::tuning::{GemmTuning, Mma, Registers};
+use crate::completion::Completion;
+use lattice_compute::scalar::{Element, Factor as Scale};
+use lattice_compute::sync::lock;
+use lattice_compute::{Argument, Device, Event, Kernel, KernelFamily, KernelKey, Parameter, Range, Result};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+pub(super) const ELEMENTS: &str = include_str!("../../cl/elements.cl");
+pub(super) const COMMON: &str = include_str!("../../cl/gemm.cl");
+const TEXTBOOK: KernelFamily =
+    KernelFamily::new("gemm_textbook", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_textbook.cl")]);
+const REGISTERS: KernelFamily =
+    KernelFamily::new("gemm_registers", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_registers.cl")]);
+const MMA: KernelFamily =
+    KernelFamily::new("gemm_mma", &[ELEMENTS, COMMON, include_str!("../../cl/gemm_mma.cl")]);
+
+/// Edge of the textbook's work-groups.
+const TEXTBOOK_TILE: usize = 16;
+
+/// Which way the neighbouring elements of either factor run, and whether they are conjugated: what a kernel that is built for one case is
+/// built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Form {
+    transposed: [bool; 2],
+    conjugate: [bool; 2],
+    /// Sums are cut.
+    cut: bool,
+}
+
+impl Form {
+    /// Of kernels that look at their arguments.
+    const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false };
+}
+
+/// The kernels of one variant.
+#[derive(Debug)]
+enum Built {
+    Textbook { global: Kernel, local: Kernel, scale: Kernel, add_parts: Kernel },
+    Single(Kernel),
+    Panels(PanelKernels),
+}
+
+/// The kernels for elements of type `T` that have been used on a device.
+pub(super) struct Kernels<T> {
+    built: Mutex<HashMap<(GemmTuning, Form), Arc<Built>>>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Kernels<T> {
+    pub fn of(device: &Device) -> Result<Arc<Self>> {
+        device.attached(|_| Ok(Self { built: Mutex::default(), element: PhantomData }))
+    }
+
+    fn get(&self, device: &Device, tuning: GemmTuning, form: Form) -> Result<Arc<Built>> {
+        let known = || lock(&self.built);
+        if let Some(built) = known().get(&(tuning, form)) {
+            return Ok(Arc::clone(built));
+        }
+        let built = Arc::new(match tuning {
+            GemmTuning::Global | GemmTuning::Local => textbook::<T>(device)?,
+            GemmTuning::Registers(variant) => registers::<T>(device, variant, form)?,
+            GemmTuning::Panels(variant) => Built::Panels(PanelKernels::new::<T>(device, variant)?),
+            GemmTuning::Mma(variant) => mma::<T>(device, variant, form)?,
+        });
+        Ok(Arc::clone(known().entry((tuning, form)).or_insert(built)))
+    }
+
+    /// Starts the product with the kernels of `tuning`, which fit the element type.
+    pub fn multiply(
+        &self,
+        device: &Device,
+        tuning: GemmTuning,
+        problem: Problem<'_, T>,
+    ) -> Result<Completion> {
+        let form = match tuning {
+            GemmTuning::Registers(_) | GemmTuning::Mma(_) => Form {
+                transposed: [problem.a.transposed, problem.b.transposed],
+                // The other kernels look at the argument.
+                conjugate: match tuning {
+                    GemmTuning::Mma(_) => [problem.a.conjugate, problem.b.conjugate],
+                    _ => [false; 2],
+                },
+                cut: problem.missing > 0,
+            },
+            _ => Form::ANY,
+        };
+        let kernels = self.get(device, tuning, form)?;
+        let (m, n, count) = (problem.m, problem.n, problem.count);
+        let tiles = |tile: [usize; 3], local: usize| {
+            let groups = m.div_ceil(tile[0]).saturating_mul(n.div_ceil(tile[1]));
+            Range::new([groups.saturating_mul(local), 1, count], [local, 1, 1])
+        };
+        match (&*kernels, tuning) {
+            (Built::Textbook { global, local, .. }, _) => {
+                let kernel = if tuning == GemmTuning::Global { global } else { local };
+                let transposed = [problem.a.transposed, problem.b.transposed].map(u32::from);
+                let mut arguments = problem.arguments();
+                arguments.extend(transposed.map(Argument::value));
+                Ok(Completion::of(vec![kernel.launch(plane(m, n, count), &arguments)?]))
+            }
+            (Built::Single(kernel), GemmTuning::Registers(variant)) => {
+                let range = tiles(variant.tile, variant.work_items());
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
+            }
+            (Built::Single(kernel), GemmTuning::Mma(variant)) => {
+                let range = tiles(variant.tile, variant.work_items());
+                Ok(Completion::of(vec![kernel.launch(range, &problem.arguments())?]))
+            }
+            (Built::Panels(kernels), GemmTuning::Panels(variant)) => {
+                kernels.multiply(device, variant, MOST_PACKED, problem)
+            }
+            _ => unreachable!("kernels are kept under the variant that they were built for"),
+        }
+    }
+
+    /// Starts C = β C.
+    pub fn scale(&self, device: &Device, problem: Problem<'_, T>) -> Result<Completion> {
+        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
+        let Built::Textbook { scale, .. } = &*kernels else {
+            unreachable!("kernels are kept under the variant that they were built for")
+        };
+        let range = plane(problem.m, problem.n, problem.count);
+        let mut arguments: Vec<Argument<'_>> =
+            [problem.m, problem.n].map(|n| Argument::value(n as u64)).to_vec();
+        arguments.push(Argument::value(problem.beta.for_kernel()));
+        arguments.extend(problem.c_arguments());
+        Ok(Completion::of(vec![scale.launch(range, &arguments)?]))
+    }
+}
+
+impl<T: Element> Kernels<T> {
+    /// Starts C = α (sum of the parts) + β C, with m, n and the number of parts.
+    pub fn add_parts(
+        &self,
+        device: &Device,
+        [m, n, parts]: [usize; 3],
+        partials: Argument<'_>,
+        [alpha, beta]: [Scale<T>; 2],
+        c: Target<'_>,
+    ) -> Result<Event> {
+        let kernels = self.get(device, GemmTuning::Local, Form::ANY)?;
+        let Built::Textbook { add_parts, .. } = &*kernels else {
+            unreachable!("kernels are kept under the variant that they were built for")
+        };
+        let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
+        arguments.extend([partials, Argument::value(alpha.for_kernel()), Argument::value(beta.for_kernel())]);
+        arguments.extend(c.arguments());
+        // With few parts, elements are many or the work little.
+        let slices = if parts > TEXTBOOK_TILE / 2 { TEXTBOOK_TILE } else { 1 };
+        let elements = TEXTBOOK_TILE * TEXTBOOK_TILE / slices;
+        let range = Range::new([(m * n).next_multiple_of(elements), slices], [elements, slices]);
+        add_parts.launch(range, &arguments)
+    }
+}
+
+/// A work-item for each element of C, in square groups.
+fn plane(m: usize, n: usize, count: usize) -> Range {
+    let [x, y] = [m, n].map(|extent| extent.div_ceil(TEXTBOOK_TILE) * TEXTBOOK_TILE);
+    Range::new([x, y, count], [TEXTBOOK_TILE, TEXTBOOK_TILE, 1])
+}
+
+fn textbook<T: Element>(device: &Device) -> Result<Built> {
+    let key = KernelKey::of_element::<T>(TEXTBOOK).define("TILE", TEXTBOOK_TILE).define("CUT", 1);
+    let program = device.program(&key)?;
+    let mut product = parameters::<T>();
+    product.extend(["a_transposed", "b_transposed"].map(Parameter::value::<u32>));
+    let mut scale = ["m", "n"].map(Parameter::value::<u64>).to_vec();
+    scale.push(Parameter::value::<T>("beta"));
+    scale.extend(c_parameters::<T>());
+    let mut add_parts = ["m", "n", "parts"].map(Parameter::value::<u64>).to_vec();
+    add_parts.push(Parameter::input::<T>("partials"));
+    add_parts.extend(["alpha", "beta"].map(Parameter::value::<T>));
+    add_parts.extend(c_parameters::<T>());
+    Ok(Built::Textbook {
+        global: program.kernel("gemm_global", &product)?,
+        local: program.kernel("gemm_local", &product)?,
+        scale: program.kernel("scale", &scale)?,
+        add_parts: program.kernel("add_parts", &add_parts)?,
+    })
+}
+
+fn registers<T: Element>(device: &Device, variant: Registers, form: Form) -> Result<Built> {
+    let Registers { tile, item, vector, load, pad, band, slices, max_registers } = variant;
+    let key = tiled::<T>(REGISTERS, tile, band, form)
+        .define("ITEM_M", item[0])
+        .define("ITEM_N", item[1])
+        .define("VECTOR", vector)
+        .define("VECTOR_REALS", vector * T::REALS)
+        .define("LOAD", load)
+        .define("LOAD_REALS", load * T::REALS)
+        .define("PAD", pad)
+        .define("SLICES", slices);
+    let key = limited(device, key, max_registers);
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_registers", &parameters::<T>())?))
+}
+
+fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
+    let Mma { tile, warp, stages, instruction, band, spread, prefetch, max_registers } = variant;
+    let key = tiled::<T>(MMA, tile, band, form)
+        .define("A_CONJUGATE", u8::from(form.conjugate[0]))
+        .define("B_CONJUGATE", u8::from(form.conjugate[1]))
+        .define("WARP_M", warp[0])
+        .define("WARP_N", warp[1])
+        .define("STAGES", stages)
+        .define("MMA_K", instruction)
+        .define("SPREAD", u8::from(spread))
+        .define("PREFETCH", prefetch)
+        .define("PAIR_REALS", 2 * T::REALS);
+    let key = limited(device, key, max_registers);
+    Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
+}
+
+/// With a limit on registers, where the compiler can be told.
+fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> KernelKey {
+    match max_registers {
+        Some(count) if device.supports_register_limit() => key.max_registers(count),
+        _ => key,
+    }
+}
+
+/// What the kernels with tiles of C have in common.
+fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: Form) -> KernelKey {
+    KernelKey::of_element::<T>(family)
+        .define("TILE_M", tile[0])
+        .define("TILE_N", tile[1])
+        .define("TILE_K", tile[2])
+        .define("BAND", band)
+        .define("A_TRANSPOSED", u8::from(form.transposed[0]))
+        .define("B_TRANSPOSED", u8::from(form.transposed[1]))
+        .define("CUT", u8::from(form.cut))
+}

@@ -1,0 +1,178 @@
+//! Products of matrices, C = α op(A) op(B) + β C, on one device.
+//!
+//! ```
+//! use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, gemm};
+//! use lattice_cl::device::{Buffer, Selector, Team};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let team = Team::select(Selector::Auto)?;
+//! let Some(device) = team.devices().first() else { return Ok(()) };
+//! let a = Buffer::from_slice(device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?; // rows (1 2 3), (4 5 6)
+//! let mut c = Buffer::zeroed(device, 4)?;
+//! let a = MatRef::new(&a, MatrixLayout::row_major(2, 3))?;
+//! gemm(Op::N, Op::T, 1.0, a, a, 0.0, MatMut::new(&mut c, MatrixLayout::column_major(2, 2))?)?;
+//! assert_eq!(c.to_vec()?, [14.0, 32.0, 32.0, 77.0]); // A Aᵀ; reading waits, nothing else has to
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The contract
+//! It is that of the BLAS: with β = 0, C is only written, whatever it holds; with α = 0, A and B are not read. Any extent may be 0; with
+//! no terms to add, C = β C, and with β = 1 too C stays as it is. NaNs and infinities in A and B enter all sums, also where they meet zeros.
+//! Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`; α and β are any [`Scalar`] of them. Factors and result may be row- or
+//! column-major independently.
+//!
+//! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
+//!
+//! # Kernels
+//! A product with one row or one column is done by [`gemv`](super::gemv); where C has too few tiles to keep the device busy, sums are cut into
+//! parts that are added afterwards, always in the same order. With at most 32 rows, columns or terms, tiles are narrow.
+//! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
+//! products of this class, as the [`TuningMode`](lattice_compute::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
+//!
+//! # Memory
+//! Processors pack parts of both factors into scratch memory, at most 64 MiB at a time. Sums in parts take as much memory as C for each part.
+//! The device keeps scratch memory for later products.
+
+mod kernels;
+mod narrow;
+mod panels;
+mod problem;
+mod size;
+mod skinny;
+mod tunable;
+mod tuning;
+
+pub use tunable::{TunedGemm, tune_gemm};
+pub use tuning::{Arithmetic, GemmTuning, Mma, Panels, Registers};
+
+use super::completion::Completion;
+use super::error::{BlasError, BlasResult};
+use super::matrix::{MatMut, MatRef};
+use super::op::Op;
+use kernels::Kernels;
+use lattice_compute::scalar::{Element, Scalar};
+use lattice_compute::{Device, DeviceError};
+pub(super) use problem::Problem;
+
+/// How a product is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct GemmParams {
+    /// How accurate products in single precision are.
+    pub arithmetic: Arithmetic,
+    /// The kernel; `None` for the one that was found fastest for device, element type and shape, or is shipped for them.
+    pub tuning: Option<GemmTuning>,
+    /// Into how many parts sums are cut, at most, which is of use where C has few tiles; products of a batch are not cut. `None` for as
+    /// many as keep the device busy, or for one if `tuning` names a kernel.
+    pub parts: Option<usize>,
+}
+
+/// Starts C = α op(A) op(B) + β C.
+///
+/// op(A) has as many rows as C, op(B) as many columns, and op(A) as many columns as op(B) has rows. Elements and
+/// contract are described [above](self). The call returns when the work is enqueued.
+///
+/// # Errors
+/// [`BlasError::Shape`], [`BlasError::BatchCount`], [`BlasError::OtherDevice`]: nothing is started then.
+/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+pub fn gemm<T: Element>(
+    op_a: Op,
+    op_b: Op,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Scalar<T>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    gemm_with(&GemmParams::default(), op_a, op_b, alpha, a, b, beta, c)
+}
+
+/// As [`gemm`], with a say in how.
+///
+/// # Errors
+/// As [`gemm`]; [`BlasError::Variant`] for a kernel that cannot be used here: its sizes do not go together, or it is less accurate than
+/// `params.arithmetic` says.
+#[allow(clippy::too_many_arguments)]
+pub fn gemm_with<T: Element>(
+    params: &GemmParams,
+    op_a: Op,
+    op_b: Op,
+    alpha: impl Scalar<T>,
+    a: MatRef<'_, T>,
+    b: MatRef<'_, T>,
+    beta: impl Scalar<T>,
+    c: MatMut<'_, T>,
+) -> BlasResult<Completion> {
+    let device = c.device().clone();
+    let (ops, alpha, beta, mut c) = ([op_a, op_b], alpha.factor(), beta.factor().keeping(), c);
+    let problem = Problem::new("gemm", ops, alpha, a, b, beta, c.reborrow())?;
+    let own_choice = params.tuning.is_none() && params.parts.is_none();
+    if own_choice
+        && !problem.is_empty()
+        && problem.count == 1
+        && let Some(started) = skinny::as_vector(ops, alpha, a, b, beta, &mut c)?
+    {
+        return Ok(started);
+    }
+    start(&device, params, Problem::new("gemm", ops, alpha, a, b, beta, c)?)
+}
+
+/// Starts a product whose operands fit together.
+pub(super) fn start<T: Element>(
+    device: &Device,
+    params: &GemmParams,
+    problem: Problem<'_, T>,
+) -> BlasResult<Completion> {
+    let tuning = choose(device, params, &problem)?;
+    let uncut = params.tuning.map(|_| 1);
+    launch(device, tuning, params.parts.or(uncut), problem)
+}
+
+/// Starts it with the kernel that was chosen, with sums in so many parts, or as many as keep the device busy.
+fn launch<T: Element>(
+    device: &Device,
+    tuning: GemmTuning,
+    parts: Option<usize>,
+    problem: Problem<'_, T>,
+) -> BlasResult<Completion> {
+    if problem.m == 0 || problem.n == 0 || problem.count == 0 {
+        return Ok(Completion::nothing());
+    }
+    let kernels = Kernels::<T>::of(device)?;
+    if problem.is_empty() {
+        if problem.beta.is_one() {
+            return Ok(Completion::nothing());
+        }
+        return Ok(kernels.scale(device, problem)?);
+    }
+    let extents = [problem.m, problem.n, problem.k];
+    let parts = parts.unwrap_or_else(|| skinny::parts(device.info().compute_units, tuning, extents));
+    match skinny::multiply(device, &kernels, tuning, parts, problem) {
+        Err(DeviceError::InvalidRange { reason, .. }) => {
+            Err(BlasError::Variant { variant: tuning.to_string(), reason: reason.to_owned() })
+        }
+        result => Ok(result?),
+    }
+}
+
+/// The kernel for a product, checked if the caller has chosen it.
+fn choose<T: Element>(
+    device: &Device,
+    params: &GemmParams,
+    problem: &Problem<'_, T>,
+) -> BlasResult<GemmTuning> {
+    let Some(tuning) = params.tuning else {
+        let Problem { m, n, k, count, a, b, .. } = *problem;
+        let transposed = [a.transposed, b.transposed];
+        return Ok(tunable::chosen::<T>(device, params.arithmetic, transposed, [m, n, k], count));
+    };
+    let arithmetic = tuning.arithmetic::<T>();
+    let complaint = tuning.complaint::<T>().or_else(|| tuning.miscompiled(device)).or_else(|| {
+        (arithmetic != Arithmetic::Ieee && params.arithmetic == Arithmetic::Ieee)
+            .then(|| "it is less accurate than single precision; ask for Arithmetic::ThreeTf32".to_owned())
+    });
+    match complaint {
+        Some(reason) => Err(BlasError::Variant { variant: tuning.to_string(), reason }),
+        None => Ok(tuning),
+    }
+}

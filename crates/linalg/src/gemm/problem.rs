@@ -1,0 +1,221 @@
+//! One form for every product.
+
+use crate::error::{BlasError, BlasResult, operand_name};
+use crate::matrix::{MatMut, MatRef, Order};
+use crate::op::Op;
+use lattice_compute::scalar::{Element, Factor as Scale};
+use lattice_compute::{Argument, Parameter, Result};
+
+/// A factor as a kernel reads it.
+#[derive(Clone, Copy)]
+pub(crate) struct Factor<'a> {
+    /// From the first element on.
+    pub elements: Argument<'a>,
+    pub leading_dimension: usize,
+    pub stride: usize,
+    /// Neighbouring elements run along the second index of op(X).
+    pub transposed: bool,
+    pub conjugate: bool,
+}
+
+/// The result as a kernel writes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// From the first element on.
+    pub elements: Argument<'a>,
+    pub leading_dimension: usize,
+    pub stride: usize,
+}
+
+/// C = α op(A) op(B) + β C with C column-major: a row-major C is computed as Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
+#[derive(Clone, Copy)]
+pub(crate) struct Problem<'a, T> {
+    pub m: usize,
+    pub n: usize,
+    /// Terms of a sum, or of a part if sums are cut: then the parts are the batch.
+    pub k: usize,
+    pub count: usize,
+    /// Terms that the last of the batch lacks; not 0 only if sums are cut.
+    pub missing: usize,
+    pub alpha: Scale<T>,
+    pub beta: Scale<T>,
+    pub a: Factor<'a>,
+    pub b: Factor<'a>,
+    pub c: Target<'a>,
+}
+
+impl<'a> Factor<'a> {
+    fn new<T: Element>(op: Op, x: MatRef<'a, T>) -> Result<Self> {
+        let layout = x.layout();
+        Ok(Self {
+            elements: x.elements().slice(layout.offset..)?.into(),
+            leading_dimension: layout.leading_dimension,
+            stride: x.stride(),
+            transposed: (op != Op::N) != (layout.order == Order::RowMajor),
+            conjugate: op == Op::C && T::IS_COMPLEX,
+        })
+    }
+
+    /// op(X)ᵀ
+    fn transpose(self) -> Self {
+        Self { transposed: !self.transposed, ..self }
+    }
+}
+
+impl<'a> Target<'a> {
+    fn new<T: Element>(c: MatMut<'a, T>) -> Result<Self> {
+        let (layout, stride) = (*c.layout(), c.stride());
+        let (_, from_first) = c.into_elements().split_at(layout.offset)?;
+        Ok(Self { elements: from_first.into(), leading_dimension: layout.leading_dimension, stride })
+    }
+
+    /// Elements, leading dimension and stride.
+    pub fn arguments(&self) -> [Argument<'a>; 3] {
+        let Self { elements, leading_dimension, stride } = *self;
+        [elements, Argument::value(leading_dimension as u64), Argument::value(stride as u64)]
+    }
+}
+
+impl<'a, T: Element> Problem<'a, T> {
+    /// Checks that the operands fit together.
+    pub fn new(
+        operation: &'static str,
+        ops: [Op; 2],
+        alpha: Scale<T>,
+        a: MatRef<'a, T>,
+        b: MatRef<'a, T>,
+        beta: Scale<T>,
+        c: MatMut<'a, T>,
+    ) -> BlasResult<Self> {
+        Self::named(operation, ["A", "B"], ops, alpha, a, b, beta, c)
+    }
+
+    /// As [`Problem::new`], with names for the factors in complaints.
+    #[allow(clippy::too_many_arguments)]
+    pub fn named(
+        operation: &'static str,
+        names: [&'static str; 2],
+        [op_a, op_b]: [Op; 2],
+        alpha: Scale<T>,
+        a: MatRef<'a, T>,
+        b: MatRef<'a, T>,
+        beta: Scale<T>,
+        c: MatMut<'a, T>,
+    ) -> BlasResult<Self> {
+        let (m, n) = (c.rows(), c.columns());
+        let (a_rows, k) = op_a.shape(a.rows(), a.columns());
+        let (b_rows, b_columns) = op_b.shape(b.rows(), b.columns());
+        let [a_name, b_name] = [operand_name(names[0], op_a), operand_name(names[1], op_b)];
+        for (operand, extent, wanted, found, reason) in [
+            (a_name.clone(), "rows", m, a_rows, "as C has"),
+            (b_name.clone(), "columns", n, b_columns, "as C has"),
+            (
+                b_name,
+                "rows",
+                k,
+                b_rows,
+                if names[0] == "A" { "as A, so transposed, has columns" } else { "as B has columns" },
+            ),
+        ] {
+            if wanted != found {
+                return Err(BlasError::Shape { operation, operand, extent, wanted, found, reason });
+            }
+        }
+        for (operand, found) in [(names[0], a.count()), (names[1], b.count())] {
+            if found != c.count() {
+                return Err(BlasError::BatchCount { operation, operand, wanted: c.count(), found });
+            }
+        }
+        for (operand, device) in [(names[0], a.device()), (names[1], b.device())] {
+            if device != c.device() {
+                return Err(BlasError::OtherDevice {
+                    operation,
+                    operand,
+                    wanted: c.device().label().to_owned(),
+                    found: device.label().to_owned(),
+                });
+            }
+        }
+        let (a, b) = (Factor::new(op_a, a)?, Factor::new(op_b, b)?);
+        let (count, order) = (c.count(), c.layout().order);
+        let c = Target::new(c)?;
+        Ok(match order {
+            Order::ColumnMajor => Self { m, n, k, count, missing: 0, alpha, beta, a, b, c },
+            Order::RowMajor => {
+                let (a, b) = (b.transpose(), a.transpose());
+                Self { m: n, n: m, k, count, missing: 0, alpha, beta, a, b, c }
+            }
+        })
+    }
+
+    /// Whether there is nothing to multiply: C = β C.
+    pub fn is_empty(&self) -> bool {
+        self.k == 0 || self.alpha.is_zero()
+    }
+
+    /// The elements of C, with its leading dimension and stride.
+    pub fn c_arguments(&self) -> [Argument<'a>; 3] {
+        self.c.arguments()
+    }
+
+    /// The arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
+    pub fn arguments(&self) -> Vec<Argument<'a>> {
+        let mut list: Vec<Argument<'a>> =
+            [self.m, self.n, self.k, self.missing].map(|n| Argument::value(n as u64)).to_vec();
+        list.push(Argument::value(self.alpha.for_kernel()));
+        for factor in [self.a, self.b] {
+            list.extend(factor.arguments());
+            list.push(Argument::value(u32::from(factor.conjugate)));
+        }
+        list.push(Argument::value(self.beta.for_kernel()));
+        list.extend(self.c_arguments());
+        list
+    }
+}
+
+impl<'a> Factor<'a> {
+    /// Elements, leading dimension and stride.
+    pub fn arguments(&self) -> [Argument<'a>; 3] {
+        [self.elements, Argument::value(self.leading_dimension as u64), Argument::value(self.stride as u64)]
+    }
+}
+
+/// The parameters of [`Factor::arguments`] for A.
+pub(super) fn a_parameters<T: Element>() -> [Parameter; 3] {
+    [
+        Parameter::input_view::<T>("a"),
+        Parameter::value::<u64>("a_leading"),
+        Parameter::value::<u64>("a_stride"),
+    ]
+}
+
+/// The parameters of [`Factor::arguments`] for B.
+pub(super) fn b_parameters<T: Element>() -> [Parameter; 3] {
+    [
+        Parameter::input_view::<T>("b"),
+        Parameter::value::<u64>("b_leading"),
+        Parameter::value::<u64>("b_stride"),
+    ]
+}
+
+/// The parameters of [`Problem::c_arguments`].
+pub(super) fn c_parameters<T: Element>() -> [Parameter; 3] {
+    [
+        Parameter::output_view::<T>("c"),
+        Parameter::value::<u64>("c_leading"),
+        Parameter::value::<u64>("c_stride"),
+    ]
+}
+
+/// `GEMM_PARAMETERS` in `cl/gemm.cl`.
+pub(super) fn parameters<T: Element>() -> Vec<Parameter> {
+    let mut list = ["m", "n", "k", "missing"].map(Parameter::value::<u64>).to_vec();
+    list.push(Parameter::value::<T>("alpha"));
+    list.extend(a_parameters::<T>());
+    list.push(Parameter::value::<u32>("a_conjugate"));
+    list.extend(b_parameters::<T>());
+    list.push(Parameter::value::<u32>("b_conjugate"));
+    list.push(Parameter::value::<T>("beta"));
+    list.extend(c_parameters::<T>());
+    list
+}

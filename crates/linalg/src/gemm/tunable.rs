@@ -1,0 +1,317 @@
+//! The product as something to be tuned.
+
+use super::narrow::WIDTH;
+use super::problem::{Factor, Problem, Target};
+use super::tuning::{Arithmetic, GemmTuning};
+use crate::error::{BlasError, BlasResult};
+use crate::op::Op;
+use lattice_compute::scalar::{Element, Precision, Real, Scalar};
+use lattice_compute::sync::lock;
+use lattice_compute::tuning::{self, Found, Key, RenewError, Step, Tunable, time_of_launch};
+use lattice_compute::{Buffer, Device, DeviceKind};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Powers of two that bound an extent: what is smaller than the first, or larger than half the last, is one class. Narrow tiles are of
+/// one width for a class.
+const CLASSES: [u32; 2] = [3, 13];
+
+/// Longest extent of the products that are timed.
+const LONGEST: usize = 1 << CLASSES[1];
+
+/// Longest extent if the other two are narrow.
+const LONGEST_OF_NARROW: usize = 1 << 20;
+
+/// What the fastest variant depends on, for elements of one type on one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Class {
+    arithmetic: Arithmetic,
+    transposed: [bool; 2],
+    /// Exponents of the powers of two that m, n and k do not exceed.
+    exponents: [u32; 3],
+}
+
+impl Class {
+    fn new(arithmetic: Arithmetic, transposed: [bool; 2], extents: [usize; 3]) -> Self {
+        let exponent = |extent: usize| {
+            let power = extent.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros);
+            power.clamp(CLASSES[0], CLASSES[1])
+        };
+        Self { arithmetic, transposed, exponents: extents.map(exponent) }
+    }
+
+    /// The smallest or the largest extents of the class, as far as it has such.
+    fn corner(&self, largest: bool) -> [usize; 3] {
+        self.exponents.map(|exponent| match (largest, exponent) {
+            (true, _) => 1 << exponent,
+            (false, exponent) if exponent == CLASSES[0] => 1,
+            (false, _) => (1 << (exponent - 1)) + 1,
+        })
+    }
+
+    /// The class of extents: `m<=2^10 n<=2^10 k>2^12`.
+    fn text(&self) -> String {
+        let names = ["m", "n", "k"].into_iter().zip(self.exponents);
+        let words = names.map(|(name, exponent)| match exponent {
+            exponent if exponent == CLASSES[1] => format!("{name}>2^{}", exponent - 1),
+            exponent => format!("{name}<=2^{exponent}"),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The variants that one device has chosen for elements of type `T`: a look at the tuning file for every product would cost more
+/// than small products do.
+struct Chosen<T> {
+    /// `None` for the shipped variant, which within a class differs between products with many tiles and those with few.
+    variants: Mutex<HashMap<Class, Option<GemmTuning>>>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Chosen<T> {
+    fn with<R>(device: &Device, access: impl FnOnce(&mut HashMap<Class, Option<GemmTuning>>) -> R) -> R {
+        let chosen: Result<_, std::convert::Infallible> =
+            device.attached(|_| Ok(Self { variants: Mutex::default(), element: PhantomData }));
+        match chosen {
+            Ok(chosen) => access(&mut lock(&chosen.variants)),
+            Err(impossible) => match impossible {},
+        }
+    }
+}
+
+impl GemmTuning {
+    /// The variant that is used for C = op(A) op(B) with these m, n and k, all matrices column-major, unless another is asked for: as
+    /// the device's [`TuningMode`](lattice_compute::TuningMode) has it, the one that was found fastest or the shipped one.
+    pub fn chosen<T: Element>(
+        device: &Device,
+        arithmetic: Arithmetic,
+        [op_a, op_b]: [Op; 2],
+        extents: [usize; 3],
+    ) -> Self {
+        chosen::<T>(device, arithmetic, [op_a != Op::N, op_b != Op::N], extents, 1)
+    }
+}
+
+/// The variant for products for which none is asked for. Batches are not tuned.
+pub(super) fn chosen<T: Element>(
+    device: &Device,
+    arithmetic: Arithmetic,
+    transposed: [bool; 2],
+    extents: [usize; 3],
+    count: usize,
+) -> GemmTuning {
+    if count != 1 || extents.contains(&0) {
+        return shipped::<T>(device, arithmetic, extents, count);
+    }
+    let product = Product::<T>::new(device, arithmetic, transposed, extents);
+    product.chosen().unwrap_or_else(|| shipped::<T>(device, arithmetic, extents, 1))
+}
+
+/// The variant for a product of these extents that is used untuned.
+fn shipped<T: Element>(
+    device: &Device,
+    arithmetic: Arithmetic,
+    extents: [usize; 3],
+    count: usize,
+) -> GemmTuning {
+    let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
+    let variant = GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units);
+    // NVIDIA's driver gives more local memory than it says.
+    let told = !device.supports_inline_ptx();
+    if told { variant.within::<T>(device.info().local_memory_bytes as usize) } else { variant }
+}
+
+/// What a search found for products of one class.
+#[derive(Clone, Debug)]
+pub struct TunedGemm {
+    /// Element type, arithmetic, form, and class of extents.
+    pub key: Key,
+    /// The variant that is used untuned.
+    pub shipped: GemmTuning,
+    /// What was found.
+    pub found: Found<GemmTuning>,
+}
+
+/// Searches now for the fastest variant of C = op(A) op(B) with m, n and k as given, all matrices column-major. It is used for all
+/// products of the class of these extents, a class reaching from one power of two to the next. What was kept
+/// earlier is replaced.
+///
+/// # Errors
+/// When the device fails or has too little memory for the matrices, an extent is 0, or the result cannot be kept.
+pub fn tune_gemm<T: Element>(
+    device: &Device,
+    arithmetic: Arithmetic,
+    [op_a, op_b]: [Op; 2],
+    extents: [usize; 3],
+    budget: Duration,
+) -> Result<TunedGemm, RenewError<BlasError>> {
+    let product = Product::<T>::new(device, arithmetic, [op_a != Op::N, op_b != Op::N], extents);
+    let found = tuning::renew(&product, budget)?;
+    product.remember(&found.variant);
+    Ok(TunedGemm { key: product.key(), shipped: product.shipped(), found })
+}
+
+/// Products of one class on one device, and the extents that they are timed with.
+struct Product<'a, T> {
+    device: &'a Device,
+    class: Class,
+    extents: [usize; 3],
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Element> Product<'a, T> {
+    fn new(device: &'a Device, arithmetic: Arithmetic, transposed: [bool; 2], extents: [usize; 3]) -> Self {
+        let class = Class::new(arithmetic, transposed, extents);
+        // Larger matrices are as fast, and take longer; narrow ones are over too soon.
+        let narrow = extents.iter().filter(|&&extent| extent <= WIDTH).count();
+        let longest = if narrow >= 2 { LONGEST_OF_NARROW } else { LONGEST };
+        let extents = extents.map(|extent| extent.min(longest));
+        Self { device, class, extents, element: PhantomData }
+    }
+
+    /// The variant that is used for the class, unless it is the shipped one.
+    fn chosen(&self) -> Option<GemmTuning> {
+        if let Some(known) = Chosen::<T>::with(self.device, |variants| variants.get(&self.class).copied()) {
+            return known;
+        }
+        self.remember(&tuning::choose(self))
+    }
+
+    /// Whether a variant is what is shipped for some product of the class: within one it differs between products with many tiles and those with few, and
+    /// an earlier process may have found that of another product the best.
+    fn is_shipped(&self, variant: &GemmTuning) -> bool {
+        let corners = [false, true].map(|largest| self.class.corner(largest));
+        let shipped = |extents| shipped::<T>(self.device, self.class.arithmetic, extents, 1);
+        corners.into_iter().chain([self.extents]).any(|extents| shipped(extents) == *variant)
+    }
+
+    fn remember(&self, variant: &GemmTuning) -> Option<GemmTuning> {
+        let kept = (!self.is_shipped(variant)).then_some(*variant);
+        Chosen::<T>::with(self.device, |variants| variants.insert(self.class, kept));
+        kept
+    }
+}
+
+/// The matrices of one product.
+struct Matrices<T> {
+    a: Buffer<T>,
+    b: Buffer<T>,
+    c: Buffer<T>,
+}
+
+impl<T: Element> Tunable for Product<'_, T> {
+    type Variant = GemmTuning;
+    type Data = Matrices<T>;
+    type Error = BlasError;
+
+    fn device(&self) -> &Device {
+        self.device
+    }
+
+    fn key(&self) -> Key {
+        let element = match (T::Real::PRECISION, T::IS_COMPLEX) {
+            (Precision::Single, false) => "s",
+            (Precision::Double, false) => "d",
+            (Precision::Single, true) => "c",
+            (Precision::Double, true) => "z",
+        };
+        let arithmetic = match self.class.arithmetic {
+            Arithmetic::Ieee => "ieee",
+            Arithmetic::ThreeTf32 => "three-tf32",
+        };
+        let form: String =
+            self.class.transposed.map(|transposed| if transposed { 't' } else { 'n' }).iter().collect();
+        Key::new("gemm", self.class.text())
+            .option("element", element)
+            .option("arithmetic", arithmetic)
+            .option("form", form)
+    }
+
+    fn shipped(&self) -> GemmTuning {
+        shipped::<T>(self.device, self.class.arithmetic, self.extents, 1)
+    }
+
+    fn steps(&self) -> Vec<Step<'_, GemmTuning>> {
+        let tiles = move |shipped: &GemmTuning| {
+            let mut all = GemmTuning::variants::<T>(self.device, self.class.arithmetic);
+            if !all.contains(shipped) {
+                all.push(*shipped);
+            }
+            all
+        };
+        vec![Box::new(tiles), Box::new(GemmTuning::bands)]
+    }
+
+    fn complaint(&self, variant: &GemmTuning) -> Option<String> {
+        let less_accurate =
+            variant.arithmetic::<T>() != Arithmetic::Ieee && self.class.arithmetic == Arithmetic::Ieee;
+        if less_accurate {
+            return Some("it is less accurate than single precision".to_owned());
+        }
+        let complaint = variant.complaint::<T>().or_else(|| variant.too_large::<T>(self.device));
+        complaint.or_else(|| variant.miscompiled(self.device))
+    }
+
+    fn data(&self) -> BlasResult<Matrices<T>> {
+        if self.extents.contains(&0) {
+            return Err(BlasError::NothingToTune { extents: self.extents });
+        }
+        let [m, n, k] = self.extents;
+        let matrix = |elements| Buffer::from_slice(self.device, &irregular::<T>(elements));
+        Ok(Matrices { a: matrix(m * k)?, b: matrix(k * n)?, c: matrix(m * n)? })
+    }
+
+    fn time(&self, tuning: &GemmTuning, data: &mut Matrices<T>) -> BlasResult<Duration> {
+        let [m, n, k] = self.extents;
+        let Matrices { a, b, c } = data;
+        let factor = |x, [rows, columns]: [usize; 2], transposed| Factor {
+            elements: x,
+            leading_dimension: if transposed { columns } else { rows },
+            stride: 0,
+            transposed,
+            conjugate: false,
+        };
+        let [a_transposed, b_transposed] = self.class.transposed;
+        let problem: Problem<'_, T> = Problem {
+            m,
+            n,
+            k,
+            count: 1,
+            missing: 0,
+            alpha: 1.factor(),
+            beta: 0.factor(),
+            a: factor((&*a).into(), [m, k], a_transposed),
+            b: factor((&*b).into(), [k, n], b_transposed),
+            c: Target { elements: c.into(), leading_dimension: m, stride: 0 },
+        };
+        let launch = || super::launch(self.device, *tuning, None, problem).map(drop);
+        time_of_launch(launch, || Ok(self.device.finish()?))
+    }
+}
+
+/// Numbers of order one without a pattern: zeros would need less power than matrices do, and so be faster than them.
+fn irregular<T: Element>(count: usize) -> Vec<T> {
+    // Multiples of the golden ratio are spread evenly over the unit interval.
+    let number = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract() - 0.5;
+    (0..count)
+        .into_par_iter()
+        .map(|n| T::from_complex(Complex::new(number(2 * n), number(2 * n + 1))))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_bounded_by_powers_of_two() {
+        let class = |extents| Class::new(Arithmetic::Ieee, [false; 2], extents).text();
+        assert_eq!(class([512, 513, 1]), "m<=2^9 n<=2^10 k<=2^3");
+        assert_eq!(class([8, 9, 32]), "m<=2^3 n<=2^4 k<=2^5");
+        assert_eq!(class([4096, 4097, usize::MAX]), "m<=2^12 n>2^12 k>2^12");
+    }
+}

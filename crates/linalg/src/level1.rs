@@ -1,0 +1,520 @@
+//! Vector operations on one device; the kernels are in `cl/level1.cl`, their twins in
+//! [`host::level1`](crate::host::level1).
+//!
+//! Operands are buffers or views of equal length on one device, elements `f32`, `f64`, `Complex<f32>` or
+//! `Complex<f64>`. Factors are any [`Scalar`] of the elements. (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! Special values are those of the reference BLAS. With α = 0, also where the element type rounds it to 0, x is not
+//! read; with β = 0, y is only written; β = 1 multiplies nothing. NaNs and infinities propagate otherwise.
+//!
+//! Everything is started and not waited for; what follows on the device runs after it. What is written comes with a [`Completion`],
+//! what is summed with a [`Sum`]. A sum is accumulated in
+//! double, in an order that depends on nothing but the length and the device, so it has the same bits every
+//! time. Start the sums of all devices of a team before waiting for the first: [`Sum::wait`].
+//!
+//! # Errors
+//! All functions return [`DeviceError::LengthMismatch`](lattice_compute::DeviceError::LengthMismatch) or
+//! [`DeviceError::ForeignBuffer`](lattice_compute::DeviceError::ForeignBuffer) for operands that do not fit together,
+//! [`DeviceError::Build`](lattice_compute::DeviceError::Build) if a driver does not take the kernels, and
+//! [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device fails; those that sum up also
+//! [`DeviceError::TooManySums`](lattice_compute::DeviceError::TooManySums) while thousands of a device's sums are kept.
+
+use super::completion::Completion;
+use crate::host::SafeSquares;
+use lattice_compute::scalar::{Element, Factor, Precision, Real, Scalar};
+use lattice_compute::{
+    Argument, ArgumentList, BufferView, BufferViewMut, Device, DeviceInfo, DeviceKind, Event, Kernel,
+    KernelFamily, KernelKey, Parameter, REDUCTION_SOURCE, REDUCTION_VALUES, Range, Reduction, Result,
+    check_device, check_length,
+};
+use num_complex::Complex;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+const LEVEL1: KernelFamily = KernelFamily::new(
+    "level1",
+    &[
+        REDUCTION_SOURCE,
+        include_str!("../cl/elements.cl"),
+        include_str!("../cl/packs.cl"),
+        include_str!("../cl/level1.cl"),
+    ],
+);
+
+/// How the operations are cut into work-groups on one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// Work-items of a group.
+    local: usize,
+    /// Reals that one work-item loads at a time.
+    lanes: usize,
+    /// Whether operands begin where such loads may.
+    aligned: bool,
+    /// Groups that keep the whole device busy.
+    max_groups: usize,
+    /// Elements below which a group is not worth starting.
+    min_elements: usize,
+}
+
+impl Shape {
+    fn of<T: Element>(info: &DeviceInfo, aligned: bool) -> Self {
+        let real = size_of::<T::Real>();
+        if info.kind == DeviceKind::Cpu {
+            // One work-item a group, whole vectors of the widest kind, and long stretches: what a loop on the
+            // processor would look like.
+            let (lanes, max_groups) = (if real == 4 { 16 } else { 8 }, 4 * info.compute_units);
+            return Self { local: 1, lanes, aligned: false, max_groups, min_elements: 4096 };
+        }
+        // Neighbours read neighbouring elements, each as much as a load can. On an H200 an update is fastest with one pack for a
+        // work-item, by 4 % over two and 8 % over four, and a sum of 1 GiB with eight groups a unit: 4.24 TB/s against 3.72 with four; more
+        // of them cost more at their end than they gain.
+        let local = info.max_work_group_size.min(256);
+        let lanes = if aligned { WIDEST_LOAD / real } else { T::REALS };
+        Self { local, lanes, aligned, max_groups: 8 * info.compute_units, min_elements: 4 * local }
+    }
+
+    /// The groups of a sum over vectors of `len` elements: never more than keep the device busy, so that it has few parts.
+    fn groups(&self, len: usize) -> usize {
+        len.div_ceil(self.min_elements).clamp(1, self.max_groups)
+    }
+
+    /// The groups of an update of vectors of `len` elements.
+    fn groups_of_update<T: Element>(&self, len: usize) -> usize {
+        if self.local == 1 {
+            self.groups(len)
+        } else {
+            (len * T::REALS).div_ceil(self.lanes * self.local).clamp(1, MOST_ITEMS / self.local)
+        }
+    }
+}
+
+/// Work-items of a launch at most; there are drivers that count them in 32 bits. With more elements items have several packs.
+const MOST_ITEMS: usize = 1 << 30;
+
+/// Bytes of the widest load of a work-item of a GPU.
+pub(super) const WIDEST_LOAD: usize = 16;
+
+/// The kernels for elements of type `T` on one device.
+struct Kernels<T> {
+    shape: Shape,
+    copy: Kernel,
+    swap: Kernel,
+    scal: Kernel,
+    scaled_copy: Kernel,
+    axpy: Kernel,
+    xpby: Kernel,
+    axpby: Kernel,
+    dot: Kernel,
+    norm2: Kernel,
+    /// There in double precision only.
+    safe_squares: Option<Kernel>,
+    asum: Kernel,
+    iamax: Kernel,
+    dot_norm2: Kernel,
+    axpy_norm2: Kernel,
+    cr_step: Kernel,
+    cr_direction: Kernel,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Kernels<T> {
+    /// Those that are fastest for these operands. Built on first use, kept by the device.
+    fn for_operands(device: &Device, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
+        let aligned = |operand: &Argument<'_>| operand.is_aligned_to(WIDEST_LOAD);
+        if device.info().kind == DeviceKind::Cpu || operands.iter().all(aligned) {
+            return device.attached(|device| Self::new(device, true));
+        }
+        let any = device.attached(|device| Self::new(device, false).map(Arc::new).map(OfAnyOperands))?;
+        Ok(any.0.clone())
+    }
+
+    fn new(device: &Device, aligned: bool) -> Result<Self> {
+        let shape = Shape::of::<T>(device.info(), aligned);
+        let key = KernelKey::of_element::<T>(LEVEL1)
+            .lanes(shape.lanes)
+            .define("LOCAL_SIZE", shape.local)
+            .define("ALIGNED", usize::from(shape.aligned));
+        let program = device.program(&key)?;
+        let (input, output) = (Parameter::input_view::<T>, Parameter::output_view::<T>);
+        let scalar = Parameter::value::<T>;
+        let count = Parameter::value::<u64>("count");
+        let update =
+            |name: &str, parameters: &[Parameter]| program.kernel(name, &[parameters, &[count]].concat());
+        let reduce = |name: &str, parameters: &[Parameter]| {
+            program.kernel(name, &[parameters, &[count], &Reduction::parameters()].concat())
+        };
+        Ok(Self {
+            shape,
+            copy: update("copy", &[input("x"), output("y")])?,
+            swap: update("swap", &[output("x"), output("y")])?,
+            scal: update("scal", &[scalar("alpha"), output("x")])?,
+            scaled_copy: update("scaled_copy", &[scalar("alpha"), input("x"), output("y")])?,
+            axpy: update("axpy", &[scalar("alpha"), input("x"), output("y")])?,
+            xpby: update("xpby", &[input("x"), scalar("beta"), output("y")])?,
+            axpby: update("axpby", &[scalar("alpha"), input("x"), scalar("beta"), output("y")])?,
+            dot: reduce("inner_product", &[Parameter::value::<u32>("conjugate"), input("x"), input("y")])?,
+            norm2: reduce("norm2", &[input("x")])?,
+            safe_squares: (T::Real::PRECISION == Precision::Double)
+                .then(|| reduce("safe_squares", &[input("x")]))
+                .transpose()?,
+            asum: reduce("asum", &[input("x")])?,
+            iamax: reduce("iamax", &[input("x")])?,
+            dot_norm2: reduce("dot_norm2", &[input("x"), input("y")])?,
+            axpy_norm2: reduce("axpy_norm2", &[scalar("alpha"), input("x"), output("y")])?,
+            cr_step: reduce(
+                "cr_step",
+                &[scalar("alpha"), input("p"), output("x"), input("ap"), output("r")],
+            )?,
+            cr_direction: reduce(
+                "cr_direction",
+                &[scalar("beta"), input("r"), output("p"), input("ar"), output("ap")],
+            )?,
+            element: PhantomData,
+        })
+    }
+}
+
+/// The kernels for operands that begin anywhere.
+struct OfAnyOperands<T>(Arc<Kernels<T>>);
+
+/// Starts a kernel that only writes vectors of `len` elements.
+fn update<T: Element>(
+    device: &Device,
+    kernel: fn(&Kernels<T>) -> &Kernel,
+    len: usize,
+    operands: &[Argument<'_>],
+) -> Result<Completion> {
+    if len == 0 {
+        return Ok(Completion::nothing());
+    }
+    let kernels = Kernels::for_operands(device, operands)?;
+    let range = Range::groups(kernels.shape.groups_of_update::<T>(len), kernels.shape.local);
+    let arguments = ArgumentList::new(operands.iter().copied()).and([Argument::value(len as u64)]);
+    Ok(Completion::of(vec![kernel(&kernels).launch(range, arguments.as_slice())?]))
+}
+
+/// Starts a kernel that sums over vectors of `len` elements.
+fn reduce<T: Element, R>(
+    device: &Device,
+    kernel: fn(&Kernels<T>) -> &Kernel,
+    len: usize,
+    operands: &[Argument<'_>],
+    result: fn([f64; REDUCTION_VALUES]) -> R,
+) -> Result<Sum<R>> {
+    if len == 0 {
+        return Ok(Sum { reduction: None, event: None, result });
+    }
+    let kernels = Kernels::for_operands(device, operands)?;
+    let groups = kernels.shape.groups(len);
+    let mut reduction = device.reduction(groups)?;
+    let arguments = ArgumentList::new(operands.iter().copied())
+        .and([Argument::value(len as u64)])
+        .and(reduction.arguments());
+    let event = kernel(&kernels).launch(Range::groups(groups, kernels.shape.local), arguments.as_slice())?;
+    Ok(Sum { reduction: Some(reduction), event: Some(event), result })
+}
+
+/// A sum under way on a device, or what else is made of all elements.
+#[must_use = "the sum is read by `wait`"]
+pub struct Sum<R> {
+    /// `None` for the sum of nothing.
+    reduction: Option<Reduction>,
+    event: Option<Event>,
+    result: fn([f64; REDUCTION_VALUES]) -> R,
+}
+
+impl<R> Sum<R> {
+    /// Waits for the kernel and returns how long it ran, without the way of the sum to the host; `None` for the sum of nothing and
+    /// unless the device was opened with [`Profiling::On`](lattice_compute::Profiling::On).
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device failed.
+    pub fn duration(&self) -> Result<Option<Duration>> {
+        self.event.as_ref().map_or(Ok(None), Event::duration)
+    }
+
+    /// Waits for the sum.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device failed.
+    pub fn wait(self) -> Result<R> {
+        let sums = self.reduction.map_or(Ok([0.0; REDUCTION_VALUES]), Reduction::read)?;
+        Ok((self.result)(sums))
+    }
+}
+
+impl<R> fmt::Debug for Sum<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sum({:?})", self.reduction)
+    }
+}
+
+fn complex_sum([re, im, _]: [f64; REDUCTION_VALUES]) -> Complex<f64> {
+    Complex::new(re, im)
+}
+
+fn dot_and_norm2([re, im, norm2]: [f64; REDUCTION_VALUES]) -> (Complex<f64>, f64) {
+    (Complex::new(re, im), norm2)
+}
+
+fn real_sum([sum, ..]: [f64; REDUCTION_VALUES]) -> f64 {
+    sum
+}
+
+/// Checks that an operand is on `device` and has `len` elements.
+fn check<T: Element>(
+    what: &'static str,
+    device: &Device,
+    len: usize,
+    operand: BufferView<'_, T>,
+) -> Result<()> {
+    check_length(what, len, operand.len())?;
+    check_device(device, operand.device())
+}
+
+/// y = x
+pub fn copy<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Completion> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("copy: x", device, len, x)?;
+    update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
+}
+
+/// x and y change places.
+pub fn swap<'a, 'b, T: Element>(
+    x: impl Into<BufferViewMut<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Completion> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("swap: x", device, len, x.as_view())?;
+    update::<T>(device, |kernels| &kernels.swap, len, &[x.into(), y.into()])
+}
+
+/// x = αx; with α = 0, NaNs and infinities become NaN.
+pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a, T>>) -> Result<Completion> {
+    let (alpha, x) = (alpha.factor(), x.into());
+    let (device, len) = (x.device(), x.len());
+    if alpha.is_one() {
+        return Ok(Completion::nothing());
+    }
+    update::<T>(device, |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
+}
+
+/// y = y + αx; with α = 0, x is not read.
+pub fn axpy<'a, 'b, T: Element>(
+    alpha: impl Scalar<T>,
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Completion> {
+    let (alpha, x, y) = (alpha.factor(), x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpy: x", device, len, x)?;
+    if alpha.is_zero() {
+        return Ok(Completion::nothing());
+    }
+    update::<T>(device, |kernels| &kernels.axpy, len, &[argument(alpha), x.into(), y.into()])
+}
+
+/// y = αx + βy; with α = 0, x is not read; with β = 0, y is not.
+pub fn axpby<'a, 'b, T: Element>(
+    alpha: impl Scalar<T>,
+    x: impl Into<BufferView<'a, T>>,
+    beta: impl Scalar<T>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Completion> {
+    let (alpha, x, beta, mut y) = (alpha.factor(), x.into(), beta.factor().keeping(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpby: x", device, len, x)?;
+    match (alpha.is_zero(), beta.is_zero()) {
+        (true, true) => {
+            y.fill(T::default())?;
+            Ok(Completion::nothing())
+        }
+        (true, false) => scal(beta, y),
+        (false, true) => {
+            let operands = [argument(alpha), x.into(), y.into()];
+            update::<T>(device, |kernels| &kernels.scaled_copy, len, &operands)
+        }
+        (false, false) => {
+            let operands = [argument(alpha), x.into(), argument(beta), y.into()];
+            update::<T>(device, |kernels| &kernels.axpby, len, &operands)
+        }
+    }
+}
+
+/// y = x + βy; with β = 0, y is not read.
+pub fn xpby<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    beta: impl Scalar<T>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Completion> {
+    let (x, beta, y) = (x.into(), beta.factor().keeping(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("xpby: x", device, len, x)?;
+    if beta.is_zero() {
+        update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
+    } else {
+        update::<T>(device, |kernels| &kernels.xpby, len, &[x.into(), argument(beta), y.into()])
+    }
+}
+
+/// Σ xᵢ yᵢ of real vectors. Complex ones have [`dotc`] and [`dotu`].
+pub fn dot<'a, 'b, T: Element + Real>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<f64>> {
+    product(false, x.into(), y.into(), real_sum)
+}
+
+/// Σ conj(xᵢ) yᵢ
+pub fn dotc<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<Complex<f64>>> {
+    product(true, x.into(), y.into(), complex_sum)
+}
+
+/// Σ xᵢ yᵢ
+pub fn dotu<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<Complex<f64>>> {
+    product(false, x.into(), y.into(), complex_sum)
+}
+
+fn product<T: Element, R>(
+    conjugate: bool,
+    x: BufferView<'_, T>,
+    y: BufferView<'_, T>,
+    result: fn([f64; REDUCTION_VALUES]) -> R,
+) -> Result<Sum<R>> {
+    let (device, len) = (y.device(), y.len());
+    check("dot: x", device, len, x)?;
+    let operands = [Argument::value(u32::from(conjugate)), x.into(), y.into()];
+    reduce::<T, _>(device, |kernels| &kernels.dot, len, &operands, result)
+}
+
+/// ‖x‖² = Σ |xᵢ|²
+pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    let x = x.into();
+    reduce::<T, _>(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
+}
+
+/// ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
+pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    let x = x.into();
+    // A double holds the squares of all numbers in single precision.
+    if T::Real::PRECISION == Precision::Single {
+        return reduce::<T, _>(
+            x.device(),
+            |kernels| &kernels.norm2,
+            x.len(),
+            &[x.into()],
+            |[sum, ..]| sum.sqrt(),
+        );
+    }
+    fn kernel<T: Element>(kernels: &Kernels<T>) -> &Kernel {
+        kernels.safe_squares.as_ref().unwrap_or(&kernels.norm2)
+    }
+    let root = |[large, medium, small]: [f64; REDUCTION_VALUES]| SafeSquares { large, medium, small }.root();
+    reduce::<T, _>(x.device(), kernel::<T>, x.len(), &[x.into()], root)
+}
+
+/// Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values as the BLAS has it.
+pub fn asum<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
+    let x = x.into();
+    reduce::<T, _>(x.device(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
+}
+
+/// The number, from 0, of the first element with the largest |Re xᵢ| + |Im xᵢ|. NaNs are passed over; `None` if nothing else is there.
+pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Option<usize>>> {
+    let x = x.into();
+    // The kernel counts from 1.
+    let result = |[_, number, _]: [f64; REDUCTION_VALUES]| (number as usize).checked_sub(1);
+    reduce::<T, _>(x.device(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
+}
+
+/// (x, y) and ‖x‖², in one pass.
+pub fn dot_norm2<'a, 'b, T: Element>(
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferView<'b, T>>,
+) -> Result<Sum<(Complex<f64>, f64)>> {
+    let (x, y) = (x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("dot_norm2: x", device, len, x)?;
+    reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
+}
+
+/// y = y + αx, and ‖y‖² of the new y. With α = 0, x is not read.
+pub fn axpy_norm2<'a, 'b, T: Element>(
+    alpha: impl Scalar<T>,
+    x: impl Into<BufferView<'a, T>>,
+    y: impl Into<BufferViewMut<'b, T>>,
+) -> Result<Sum<f64>> {
+    let (alpha, x, y) = (alpha.factor(), x.into(), y.into());
+    let (device, len) = (y.device(), y.len());
+    check("axpy_norm2: x", device, len, x)?;
+    if alpha.is_zero() {
+        return norm2(y.as_view());
+    }
+    let operands = [argument(alpha), x.into(), y.into()];
+    reduce::<T, _>(device, |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
+}
+
+/// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r. With α = 0, p and Ap are
+/// not read.
+pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
+    alpha: impl Scalar<T>,
+    p: impl Into<BufferView<'a, T>>,
+    x: impl Into<BufferViewMut<'b, T>>,
+    ap: impl Into<BufferView<'c, T>>,
+    r: impl Into<BufferViewMut<'d, T>>,
+) -> Result<Sum<f64>> {
+    let (alpha, p, x, ap, r) = (alpha.factor(), p.into(), x.into(), ap.into(), r.into());
+    let (device, len) = (r.device(), r.len());
+    check("cr_step: p", device, len, p)?;
+    check("cr_step: x", device, len, x.as_view())?;
+    check("cr_step: Ap", device, len, ap)?;
+    if alpha.is_zero() {
+        return norm2(r.as_view());
+    }
+    let operands = [argument(alpha), p.into(), x.into(), ap.into(), r.into()];
+    reduce::<T, _>(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
+}
+
+/// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and (r, Ap) and ‖Ap‖² of the
+/// new Ap. With β = 0, p and Ap are not read.
+pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
+    beta: impl Scalar<T>,
+    r: impl Into<BufferView<'a, T>>,
+    p: impl Into<BufferViewMut<'b, T>>,
+    ar: impl Into<BufferView<'c, T>>,
+    ap: impl Into<BufferViewMut<'d, T>>,
+) -> Result<Sum<(Complex<f64>, f64)>> {
+    let (beta, r, mut p, ar, mut ap) = (beta.factor().keeping(), r.into(), p.into(), ar.into(), ap.into());
+    let (device, len) = (ap.device(), ap.len());
+    check("cr_direction: r", device, len, r)?;
+    check("cr_direction: p", device, len, p.as_view())?;
+    check("cr_direction: Ar", device, len, ar)?;
+    if beta.is_zero() {
+        copy(r, p.reborrow())?;
+        copy(ar, ap.reborrow())?;
+        // (Ap, r), which is the conjugate of what is wanted.
+        let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, -im), norm2);
+        let operands = [ap.as_view().into(), r.into()];
+        return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
+    }
+    let operands = [argument(beta), r.into(), p.into(), ar.into(), ap.into()];
+    reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
+}
+
+/// A factor for a kernel.
+fn argument<T: Element>(factor: Factor<T>) -> Argument<'static> {
+    Argument::value(factor.for_kernel())
+}

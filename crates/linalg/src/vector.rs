@@ -1,0 +1,176 @@
+//! Vectors in device buffers whose elements need not be neighbours.
+
+use super::error::{BlasError, BlasResult};
+use bytemuck::Pod;
+use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Result};
+
+/// Where the elements of a vector are in a buffer: element i is number `offset + i·stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VectorLayout {
+    /// Number of elements.
+    pub len: usize,
+    /// Elements of the buffer from one to the next.
+    pub stride: usize,
+    /// Number of the first element.
+    pub offset: usize,
+}
+
+impl VectorLayout {
+    /// Elements one after another, from the start of the buffer.
+    pub fn dense(len: usize) -> Self {
+        Self { len, stride: 1, offset: 0 }
+    }
+
+    /// With another distance between elements.
+    pub fn stride(self, stride: usize) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// Starting at another element.
+    pub fn offset(self, offset: usize) -> Self {
+        Self { offset, ..self }
+    }
+
+    fn check(&self, len: usize) -> BlasResult<()> {
+        if self.stride == 0 {
+            return Err(BlasError::NoStride { len: self.len });
+        }
+        let end = || (self.len - 1).checked_mul(self.stride)?.checked_add(self.offset)?.checked_add(1);
+        let wanted = if self.len == 0 { self.offset } else { end().unwrap_or(usize::MAX) };
+        if wanted > len {
+            let Self { len: elements, stride, offset } = *self;
+            return Err(BlasError::VectorTooLong { elements, stride, offset, wanted, found: len });
+        }
+        Ok(())
+    }
+}
+
+/// A vector that is read. A whole buffer, or a part of one, is a vector of its elements.
+#[derive(Clone, Copy, Debug)]
+pub struct VecRef<'a, T> {
+    buffer: BufferView<'a, T>,
+    layout: VectorLayout,
+}
+
+/// A vector that is written. A whole buffer, or a part of one, is a vector of its elements.
+#[derive(Debug)]
+pub struct VecMut<'a, T> {
+    buffer: BufferViewMut<'a, T>,
+    layout: VectorLayout,
+}
+
+impl<'a, T: Pod> VecRef<'a, T> {
+    /// The vector of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    ///
+    /// # Errors
+    /// [`BlasError::NoStride`]; [`BlasError::VectorTooLong`].
+    pub fn new(buffer: impl Into<BufferView<'a, T>>, layout: VectorLayout) -> BlasResult<Self> {
+        let buffer = buffer.into();
+        layout.check(buffer.len())?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.layout.len
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.layout.len == 0
+    }
+
+    /// Where the elements are.
+    pub fn layout(&self) -> &VectorLayout {
+        &self.layout
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &'a Device {
+        self.buffer.device()
+    }
+
+    /// The buffer from the first element on.
+    pub(super) fn argument(&self) -> Result<Argument<'a>> {
+        Ok(self.buffer.slice(self.layout.offset..)?.into())
+    }
+}
+
+impl<'a, T: Pod> VecMut<'a, T> {
+    /// The vector of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    ///
+    /// # Errors
+    /// [`BlasError::NoStride`]; [`BlasError::VectorTooLong`].
+    pub fn new(buffer: impl Into<BufferViewMut<'a, T>>, layout: VectorLayout) -> BlasResult<Self> {
+        let buffer = buffer.into();
+        layout.check(buffer.len())?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.layout.len
+    }
+
+    /// True if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.layout.len == 0
+    }
+
+    /// Where the elements are.
+    pub fn layout(&self) -> &VectorLayout {
+        &self.layout
+    }
+
+    /// The device whose memory this is.
+    pub fn device(&self) -> &'a Device {
+        self.buffer.device()
+    }
+
+    /// The buffer from the first element on, to write.
+    pub(super) fn into_argument(self) -> Result<Argument<'a>> {
+        let (_, from_first) = self.buffer.split_at(self.layout.offset)?;
+        Ok(from_first.into())
+    }
+}
+
+impl<'a, T: Pod> From<BufferView<'a, T>> for VecRef<'a, T> {
+    fn from(buffer: BufferView<'a, T>) -> Self {
+        Self { buffer, layout: VectorLayout::dense(buffer.len()) }
+    }
+}
+
+impl<'a, T: Pod> From<&'a Buffer<T>> for VecRef<'a, T> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        buffer.view().into()
+    }
+}
+
+impl<'a, T: Pod> From<BufferViewMut<'a, T>> for VecMut<'a, T> {
+    fn from(buffer: BufferViewMut<'a, T>) -> Self {
+        let layout = VectorLayout::dense(buffer.len());
+        Self { buffer, layout }
+    }
+}
+
+impl<'a, T: Pod> From<&'a mut Buffer<T>> for VecMut<'a, T> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        buffer.view_mut().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_checked_against_its_buffer() {
+        let layout = VectorLayout::dense(4).stride(3).offset(2);
+        assert_eq!(layout.check(12), Ok(()));
+        assert!(matches!(layout.check(11), Err(BlasError::VectorTooLong { wanted: 12, found: 11, .. })));
+        assert!(matches!(layout.stride(0).check(12), Err(BlasError::NoStride { len: 4 })));
+        let huge = VectorLayout::dense(usize::MAX).stride(2);
+        assert!(matches!(huge.check(12), Err(BlasError::VectorTooLong { wanted: usize::MAX, .. })));
+        assert_eq!(VectorLayout::dense(0).check(0), Ok(()));
+    }
+}
