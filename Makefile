@@ -2,11 +2,12 @@
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device if there is none
 # make check    make test, the kernels under Oclgrind, and the test programs of the reference BLAS
 # make blas-testers    those programs alone
+# make book     the book of docs/, as web pages in target/book
 # make bench    criterion benchmarks on the devices present
 
 CARGO ?= cargo
 
-.PHONY: demo test check bench setup blas-testers
+.PHONY: demo test check bench book setup blas-testers
 
 demo:
 	scripts/demo.sh
@@ -19,12 +20,16 @@ test: setup
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	CARGO="$(CARGO)" scripts/run-tests.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	CARGO="$(CARGO)" scripts/book.sh
 
 check: test blas-testers
 	scripts/check-kernels.sh
 
 blas-testers:
 	scripts/blas-testers.sh
+
+book:
+	CARGO="$(CARGO)" scripts/book.sh
 
 bench: setup
 	$(CARGO) bench
