@@ -30,6 +30,7 @@
 //! | [`blas`] | vector operations on device buffers, products of matrices |
 //! | [`geometry`] | extents, boundary conditions, the lattice on the devices of a team |
 //! | [`field`] | gauge and spinor fields on a lattice |
+//! | [`gauge`] | what is done to links: field strength, heat bath, plaquette, energy and charge |
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
@@ -48,6 +49,7 @@
 //! * Reductions accumulate in double, in a fixed order.
 
 pub mod field;
+pub mod gauge;
 pub mod geometry;
 pub mod host;
 pub mod io;

@@ -3,13 +3,13 @@
 mod common;
 
 use common::{sample, shared};
+use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
 use lattice_cl::host::Links;
 use lattice_cl::io::{
     ByteOrder, ErrorKind, Format, LinkSign, ReadOptions, SignsInLinks, WriteOptions, inspect_gauge,
     read_gauge, read_gauge_with, read_propagator, write_gauge,
 };
-use lattice_cl::observables::plaquette;
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use std::path::{Path, PathBuf};
 

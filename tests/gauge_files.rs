@@ -3,13 +3,13 @@
 mod common;
 
 use common::{sample, shared};
+use lattice_cl::gauge::{link_trace, plaquette, polyakov_loop};
 use lattice_cl::geometry::NDIM;
-use lattice_cl::host::Links;
+use lattice_cl::host::{Links, Unitarity, unitarity};
 use lattice_cl::io::{
     ByteOrder, Error, ErrorKind, Format, ReadOptions, Rows, WriteOptions, read_gauge, read_gauge_with,
     write_gauge,
 };
-use lattice_cl::observables::{Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,14 +6,14 @@
 mod common;
 
 use common::{sample, shared};
+use lattice_cl::gauge::plaquette;
 use lattice_cl::geometry::NDIM;
-use lattice_cl::host::{Links, Spinor};
+use lattice_cl::host::{Links, Spinor, unitarity};
 use lattice_cl::io::{
     ByteOrder, CheckpointWriter, Contents, Error, Format, PropagatorWriter, ReadOptions, Rows, SignsInLinks,
     UNITARITY_LIMIT, WriteOptions, inspect, read_checkpoint, read_gauge_with, read_propagator_with,
     write_gauge,
 };
-use lattice_cl::observables::{plaquette, unitarity};
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
 use num_complex::Complex;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The average plaquette of quenched SU(3) against the values in the literature.
 
 use lattice_cl::Dims;
-use lattice_cl::host::{GenerateParams, Start, generate};
+use lattice_cl::gauge::{GenerateParams, Start, generate};
 use std::ops::ControlFlow;
 
 /// Sweeps left out at the start, and sweeps in one bin: several autocorrelation times of the plaquette.

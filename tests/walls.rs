@@ -12,11 +12,12 @@ const CRATES: [&str; 5] =
     ["crates/compute/src", "crates/linalg/src", "solvers/src", "src", "crates/cr-solve/src"];
 
 /// The floors of the root crate, lowest first: modules, or files apart from theirs. Imports point down, or stay in their module.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["geometry/mod.rs", "geometry/boundary.rs", "geometry/dims.rs"],
     &["host"],
     &["geometry"],
     &["field"],
+    &["gauge"],
     &["io", "observables"],
     &["operator"],
     &["solve"],

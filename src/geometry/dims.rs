@@ -6,6 +6,9 @@ use std::str::FromStr;
 /// Directions of space-time: x, y, z, t.
 pub const NDIM: usize = 4;
 
+/// The planes (μ, ν) with μ < ν.
+pub const PLANES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+
 /// The extents of a lattice in x, y, z, t. Each is even and at least 2.
 ///
 /// Sites are numbered lexicographically with x fastest: `((t·Lz + z)·Ly + y)·Lx + x`.

@@ -10,7 +10,7 @@ mod layout;
 mod slab;
 
 pub use boundary::{Boundary, BoundaryError};
-pub use dims::{Dims, DimsError, NDIM};
+pub use dims::{Dims, DimsError, NDIM, PLANES};
 pub use lattice::{Lattice, LatticeError};
 pub use layout::{Layout, Place, Shape, split_time};
 pub(crate) use slab::Slab;

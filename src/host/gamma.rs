@@ -27,6 +27,18 @@ impl Phase {
             Phase::MinusI => Complex::new(z.im, -z.re),
         }
     }
+
+    /// The product of two phases.
+    pub fn and(self, other: Self) -> Self {
+        let quarter_turns = |phase| match phase {
+            Phase::One => 0,
+            Phase::I => 1,
+            Phase::MinusOne => 2,
+            Phase::MinusI => 3,
+        };
+        [Phase::One, Phase::I, Phase::MinusOne, Phase::MinusI]
+            [(quarter_turns(self) + quarter_turns(other)) % 4]
+    }
 }
 
 /// A matrix in spin space with one entry in each row: row `s` is (column, entry).

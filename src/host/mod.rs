@@ -5,12 +5,12 @@
 //! what runs when there is no OpenCL device.
 
 pub mod block_fields;
+mod clover;
 mod configuration;
 pub mod gamma;
-mod gauge_observables;
-mod heat_bath;
 mod link_field;
 mod matrix3;
+mod ordered_sum;
 mod projection;
 pub mod random;
 mod reconstruction;
@@ -18,22 +18,23 @@ mod site_number;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
-mod su2;
+mod unitarity;
 
 pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
 pub use crate::device::host::{stream, triad_bandwidth};
 pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
 pub use crate::philox::{self, Philox};
+pub use clover::{BLOCK_REALS, CloverBlocks, HermitianBlock};
 pub use configuration::{GaugeConfiguration, Links};
-pub use gauge_observables::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
-pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
+pub(crate) use ordered_sum::ordered_sum;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
 pub use site_number::SiteNumber;
 pub use spinor::Spinor;
 pub use stencil::{StencilForm, hop, hop_even_odd, stencil};
+pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.
 pub mod streams {

@@ -184,7 +184,7 @@ fn place(dims: Dims, index: usize) -> ([usize; NDIM], char) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{GenerateParams, Start, generate};
+    use crate::gauge::{GenerateParams, Start, generate};
     use std::ops::ControlFlow;
 
     fn with(index: usize, value: f64) -> GaugeConfiguration {

@@ -2,5 +2,6 @@
 
 mod correlator;
 
-pub use crate::host::{Plaquette, Unitarity, link_trace, plaquette, polyakov_loop, unitarity};
+pub use crate::gauge::{Plaquette, link_trace, plaquette, polyakov_loop};
+pub use crate::host::{Unitarity, unitarity};
 pub use correlator::{PionCorrelator, effective_mass};

@@ -1,6 +1,6 @@
 //! What the program's exit status means, and which error leads to which.
 
-use lattice_cl::host::GenerateError;
+use lattice_cl::gauge::GenerateError;
 use lattice_cl::io;
 use std::process::ExitCode;
 

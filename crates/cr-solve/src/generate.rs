@@ -4,8 +4,9 @@ use super::arguments::{Input, Output, Overwriting, Precision, help_on_format, pa
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::report::{Report, Table};
+use lattice_cl::gauge::{GenerateParams, Plaquette, Start, generate_watched, plaquette};
 use lattice_cl::geometry::Dims;
-use lattice_cl::host::{GaugeConfiguration, GenerateParams, Plaquette, Start, generate_watched, plaquette};
+use lattice_cl::host::GaugeConfiguration;
 use lattice_cl::io::Format;
 use serde::{Serialize, Serializer};
 use std::num::NonZeroUsize;

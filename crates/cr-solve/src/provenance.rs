@@ -2,7 +2,8 @@
 
 use super::arguments::path_text;
 use lattice_cl::device::Team;
-use lattice_cl::host::{GaugeConfiguration, Links, plaquette};
+use lattice_cl::gauge::plaquette;
+use lattice_cl::host::{GaugeConfiguration, Links};
 use lattice_cl::tuning::date;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -1504,7 +1504,10 @@ fn results_say_where_they_come_from() {
         let result = json(&folder, line);
         let configuration = &result["configuration"];
         assert_eq!(configuration["file"], path.to_str().unwrap());
-        assert!(relative(number(&configuration["plaquette"]), host::plaquette(field).average) < 1e-14);
+        assert!(
+            relative(number(&configuration["plaquette"]), lattice_cl::gauge::plaquette(field).average)
+                < 1e-14
+        );
         let host::Links::Double(links) = field.links() else { panic!("weak fields are in double") };
         let mut sum = blake3::Hasher::new();
         for z in links.iter().flat_map(|link| link.0.iter().flatten()) {

@@ -5,8 +5,9 @@
 
 use super::gauge_format::Found;
 use super::registry::Format;
+use crate::gauge::plaquette;
 use crate::geometry::Dims;
-use crate::host::{GaugeConfiguration, plaquette};
+use crate::host::GaugeConfiguration;
 use crate::io::checksum::Method;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};

@@ -10,8 +10,9 @@
 use super::feature::Feature;
 use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
 use super::registry::Format;
+use crate::gauge::{link_trace, plaquette};
 use crate::geometry::{Dims, DimsError, NDIM};
-use crate::host::{GaugeConfiguration, link_trace, plaquette};
+use crate::host::GaugeConfiguration;
 use crate::io::checksum::{Checksum, Method, Sums, hexadecimal};
 use crate::io::error::{Error, ErrorKind, Place};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};

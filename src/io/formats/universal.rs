@@ -12,8 +12,9 @@
 
 use super::gauge_format::Found;
 use super::registry::Format;
+use crate::gauge::plaquette;
 use crate::geometry::{Dims, NDIM};
-use crate::host::{GaugeConfiguration, Links, Matrix3, plaquette};
+use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::io::error::{Error, ErrorKind, Place};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
 use crate::io::input::Input;

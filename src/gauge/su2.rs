@@ -1,6 +1,6 @@
 //! SU(2) inside SU(3): the group in which the Monte Carlo updates act, one subgroup after the other.
 
-use super::matrix3::Matrix3;
+use crate::host::Matrix3;
 use crate::philox::Philox;
 use num_complex::Complex;
 use std::f64::consts::TAU;

@@ -15,13 +15,11 @@
 //! Links of one direction on the sites of one parity are in no staple of each other: they are updated at once,
 //! with numbers that belong to the site, so that the result has the same bits whatever the number of threads.
 
-use super::configuration::{GaugeConfiguration, Links};
-use super::gauge_observables::plaquette;
-use super::matrix3::Matrix3;
-use super::random;
+use super::observables::plaquette;
 use super::su2::{Quaternion, SUBGROUPS};
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
+use crate::host::{GaugeConfiguration, Links, Matrix3, random};
 use crate::philox::Philox;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -293,8 +291,8 @@ fn staple_sum(configuration: &GaugeConfiguration, site: usize, mu: usize) -> Mat
 
 #[cfg(test)]
 mod tests {
-    use super::super::gauge_observables::unitarity;
     use super::*;
+    use crate::host::unitarity;
 
     fn dims() -> Dims {
         Dims::new([2, 4, 6, 8]).unwrap()

@@ -1,18 +1,12 @@
-//! Observables of a gauge configuration: plaquette, link trace, Polyakov loop, deviation from SU(3).
+//! Observables of a gauge configuration: plaquette, link trace, Polyakov loop.
 //!
-//! Links are read in the precision they are stored in and every sum is taken in double. Sums run over blocks of
-//! a fixed number of sites, block after block, so that they do not depend on the number of threads.
+//! Links are read in the precision they are stored in and every sum is taken in double, in a fixed order.
 
-use super::configuration::GaugeConfiguration;
-use super::matrix3::Matrix3;
 use crate::geometry::NDIM;
+use crate::host::{GaugeConfiguration, Matrix3, ordered_sum};
 use num_complex::Complex;
-use rayon::prelude::*;
 use serde::Serialize;
-use std::ops::{Add, Range};
-
-/// Terms that one thread sums before the partial sums are added in order.
-const BLOCK: usize = 1024;
+use std::ops::Add;
 
 /// The average of Re tr U_μν / 3 over plaquettes; 1 on the free field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -23,15 +17,6 @@ pub struct Plaquette {
     pub spatial: f64,
     /// Over the three planes with t.
     pub temporal: f64,
-}
-
-/// How far the links of a configuration are from SU(3). NaN if any link has a NaN.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Unitarity {
-    /// The largest |entry| of U U† − 1.
-    pub unitarity_deviation: f64,
-    /// The largest |det U − 1|.
-    pub determinant_deviation: f64,
 }
 
 /// The plaquette U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x), Re tr / 3, averaged over sites and planes.
@@ -83,24 +68,6 @@ pub fn polyakov_loop(config: &GaugeConfiguration) -> Complex<f64> {
     sum / (3 * space) as f64
 }
 
-/// The largest deviations of any link from unitarity and from determinant 1.
-pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
-    let [unitarity_deviation, determinant_deviation] = ordered_sum(
-        config.dims().volume(),
-        [0.0; 2],
-        |a, b| [nan_or_larger(a[0], b[0]), nan_or_larger(a[1], b[1])],
-        |site| {
-            (0..NDIM).map(|mu| config.link(site, mu)).fold([0.0; 2], |largest, link| {
-                [
-                    nan_or_larger(largest[0], link.unitarity_deviation()),
-                    nan_or_larger(largest[1], (link.determinant() - 1.0).norm()),
-                ]
-            })
-        },
-    );
-    Unitarity { unitarity_deviation, determinant_deviation }
-}
-
 /// Re tr(A B†) without forming the product.
 fn real_trace_with_adjoint(a: &Matrix3<f64>, b: &Matrix3<f64>) -> f64 {
     a.0.iter().flatten().zip(b.0.iter().flatten()).map(|(a, b)| a.re * b.re + a.im * b.im).sum()
@@ -110,31 +77,11 @@ fn add(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-/// The larger of the two, or NaN if one is; `f64::max` would drop it.
-fn nan_or_larger(a: f64, b: f64) -> f64 {
-    if b > a || b.is_nan() { b } else { a }
-}
-
-/// The terms 0..count combined in a fixed order: within blocks in parallel, then block after block.
-fn ordered_sum<S: Copy + Send + Sync>(
-    count: usize,
-    zero: S,
-    combine: impl Fn(S, S) -> S + Sync,
-    term: impl Fn(usize) -> S + Sync,
-) -> S {
-    let block = |range: Range<usize>| range.map(&term).fold(zero, &combine);
-    let partial: Vec<S> = (0..count.div_ceil(BLOCK))
-        .into_par_iter()
-        .map(|k| block(k * BLOCK..count.min((k + 1) * BLOCK)))
-        .collect();
-    partial.into_iter().fold(zero, &combine)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geometry::Dims;
-    use crate::host::Links;
+    use crate::host::{Links, Unitarity, unitarity};
 
     /// Links that differ from each other, in SU(3).
     fn sample(dims: Dims) -> GaugeConfiguration {

@@ -1,0 +1,243 @@
+//! The clover term of a site: two Hermitian 6×6 matrices, one for each chirality.
+
+use super::gamma::{self, SpinMatrix};
+use super::matrix3::Matrix3;
+use super::spinor::Spinor;
+use crate::geometry::PLANES;
+use num_complex::Complex64;
+
+/// Rows of a block: two spins of three colours.
+const ROWS: usize = 6;
+
+/// Reals in which a Hermitian block is packed.
+pub const BLOCK_REALS: usize = ROWS * ROWS;
+
+/// A Hermitian 6×6 matrix between two spins and three colours of one chirality; row 3·spin + colour.
+///
+/// Only the diagonal and what lies below it are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HermitianBlock {
+    /// The diagonal.
+    pub diagonal: [f64; ROWS],
+    /// Element (i, j) with i > j stands at i(i−1)/2 + j.
+    pub below: [Complex64; ROWS * (ROWS - 1) / 2],
+}
+
+/// Where element (i, j), i > j, of the lower triangle stands.
+fn place(i: usize, j: usize) -> usize {
+    i * (i - 1) / 2 + j
+}
+
+impl HermitianBlock {
+    /// The element of row `i` and column `j`.
+    pub fn element(&self, i: usize, j: usize) -> Complex64 {
+        match i.cmp(&j) {
+            std::cmp::Ordering::Greater => self.below[place(i, j)],
+            std::cmp::Ordering::Equal => self.diagonal[i].into(),
+            std::cmp::Ordering::Less => self.below[place(j, i)].conj(),
+        }
+    }
+
+    /// The product with a vector.
+    pub fn times(&self, x: [Complex64; ROWS]) -> [Complex64; ROWS] {
+        std::array::from_fn(|i| (0..ROWS).map(|j| self.element(i, j) * x[j]).sum())
+    }
+
+    /// The 36 reals: the diagonal, then (re, im) of the rows below it.
+    pub fn packed(&self) -> [f64; BLOCK_REALS] {
+        std::array::from_fn(|k| match k.checked_sub(ROWS) {
+            None => self.diagonal[k],
+            Some(k) if k % 2 == 0 => self.below[k / 2].re,
+            Some(k) => self.below[k / 2].im,
+        })
+    }
+
+    /// The smallest eigenvalue, to 1e-12 of the largest: by bisection for the shift that makes the block singular.
+    pub fn smallest_eigenvalue(&self) -> f64 {
+        let radius = |i: usize| (0..ROWS).filter(|&j| j != i).map(|j| self.element(i, j).norm()).sum::<f64>();
+        let bounds = (0..ROWS).map(|i| (self.diagonal[i] - radius(i), self.diagonal[i] + radius(i)));
+        let (mut low, mut high) =
+            bounds.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), (c, d)| (a.min(c), b.max(d)));
+        let precision = 1e-13 * low.abs().max(high.abs());
+        while high - low > precision {
+            let middle = 0.5 * (low + high);
+            if self.shifted(-middle).factorised().is_some() {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        0.5 * (low + high)
+    }
+
+    /// With a multiple of 1 added.
+    pub fn shifted(&self, shift: f64) -> Self {
+        Self { diagonal: self.diagonal.map(|d| d + shift), ..*self }
+    }
+
+    /// Every element times a real number.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { diagonal: self.diagonal.map(|d| d * factor), below: self.below.map(|z| z * factor) }
+    }
+
+    /// L and D of L D L†, L with a unit diagonal; none unless all eigenvalues are positive and all numbers finite.
+    fn factorised(&self) -> Option<([[Complex64; ROWS]; ROWS], [f64; ROWS])> {
+        let mut l = [[Complex64::default(); ROWS]; ROWS];
+        let mut d = [0.0; ROWS];
+        for j in 0..ROWS {
+            d[j] = self.diagonal[j] - (0..j).map(|k| l[j][k].norm_sqr() * d[k]).sum::<f64>();
+            if !(d[j] > 0.0 && d[j].is_finite()) {
+                return None;
+            }
+            l[j][j] = 1.0.into();
+            for i in j + 1..ROWS {
+                let sum: Complex64 = (0..j).map(|k| l[i][k] * l[j][k].conj() * d[k]).sum();
+                l[i][j] = (self.below[place(i, j)] - sum) / d[j];
+            }
+        }
+        Some((l, d))
+    }
+
+    /// The inverse; none unless all eigenvalues are positive and all numbers finite.
+    pub fn inverse(&self) -> Option<Self> {
+        let (l, d) = self.factorised()?;
+        // L⁻¹, row by row.
+        let mut m = [[Complex64::default(); ROWS]; ROWS];
+        for i in 0..ROWS {
+            m[i][i] = 1.0.into();
+            for j in 0..i {
+                m[i][j] = -(j..i).map(|k| l[i][k] * m[k][j]).sum::<Complex64>();
+            }
+        }
+        let element = |i: usize, j: usize| -> Complex64 {
+            (i.max(j)..ROWS).map(|k| m[k][i].conj() * m[k][j] / d[k]).sum()
+        };
+        let mut inverse = Self::default();
+        for i in 0..ROWS {
+            inverse.diagonal[i] = element(i, i).re;
+            for j in 0..i {
+                inverse.below[place(i, j)] = element(i, j);
+            }
+        }
+        Some(inverse)
+    }
+}
+
+/// What a Dirac operator with a clover term does within a site: a block for γ5 = 1 and one for γ5 = −1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CloverBlocks(pub [HermitianBlock; 2]);
+
+/// ½[γ_μ, γ_ν] = γ_μ γ_ν for the planes of a field strength, as one entry in each row.
+fn sigma(mu: usize, nu: usize) -> SpinMatrix {
+    let (first, second) = (&gamma::GAMMA[mu], &gamma::GAMMA[nu]);
+    std::array::from_fn(|row| {
+        let (between, phase) = first[row];
+        let (column, other) = second[between];
+        (column, phase.and(other))
+    })
+}
+
+impl CloverBlocks {
+    /// shift + factor · T with T = −Σ_{μ<ν} γ_μ γ_ν F_μν, for a field strength in [`PLANES`].
+    ///
+    /// `weights` multiply F in each plane: on anisotropic lattices those with t have another one.
+    pub fn of_field_strength(f: &[Matrix3<f64>; 6], shift: f64, factor: f64, weights: [f64; 6]) -> Self {
+        let mut blocks = Self::default();
+        for (chirality, block) in blocks.0.iter_mut().enumerate() {
+            block.diagonal = [shift; ROWS];
+            for ((mu, nu), (f, weight)) in PLANES.into_iter().zip(f.iter().zip(weights)) {
+                for (spin, (column, phase)) in
+                    sigma(mu, nu).into_iter().skip(2 * chirality).take(2).enumerate()
+                {
+                    let other = column - 2 * chirality;
+                    for (i, j) in
+                        (0..9).map(|k| (3 * spin + k / 3, 3 * other + k % 3)).filter(|(i, j)| i >= j)
+                    {
+                        let value = phase.times(f.0[i % 3][j % 3]) * (-factor * weight);
+                        if i == j {
+                            block.diagonal[i] += value.re;
+                        } else {
+                            block.below[place(i, j)] += value;
+                        }
+                    }
+                }
+            }
+        }
+        blocks
+    }
+
+    /// The product with a spinor in the DeGrand-Rossi basis, where γ5 is diagonal.
+    pub fn times(&self, psi: &Spinor<f64>) -> Spinor<f64> {
+        let half = |chirality: usize| {
+            let x = std::array::from_fn(|row| psi.0[2 * chirality + row / 3][row % 3]);
+            self.0[chirality].times(x)
+        };
+        let halves = [half(0), half(1)];
+        Spinor::from_fn(|spin, colour| halves[spin / 2][3 * (spin % 2) + colour])
+    }
+
+    /// The inverse; none unless both blocks are positive.
+    pub fn inverse(&self) -> Option<Self> {
+        Some(Self([self.0[0].inverse()?, self.0[1].inverse()?]))
+    }
+
+    /// The smaller of the smallest eigenvalues of both.
+    pub fn smallest_eigenvalue(&self) -> f64 {
+        self.0[0].smallest_eigenvalue().min(self.0[1].smallest_eigenvalue())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A positive block with all eigenvalues above `least`: B B† + least, for some B.
+    fn block(seed: f64, least: f64) -> HermitianBlock {
+        let b = |i: usize, j: usize| {
+            let k = seed + (6 * i + j) as f64;
+            Complex64::new((1.3 * k).sin(), (0.7 * k * k).cos()) * 0.4
+        };
+        let element = |i, j| (0..ROWS).map(|k| b(i, k) * b(j, k).conj()).sum::<Complex64>();
+        let mut block = HermitianBlock::default();
+        for i in 0..ROWS {
+            block.diagonal[i] = element(i, i).re + least;
+            for j in 0..i {
+                block.below[place(i, j)] = element(i, j);
+            }
+        }
+        block
+    }
+
+    #[test]
+    fn a_block_times_its_inverse_is_one() {
+        let block = block(0.3, 0.1);
+        let inverse = block.inverse().unwrap();
+        for k in 0..ROWS {
+            let unit = std::array::from_fn(|i| Complex64::from(if i == k { 1.0 } else { 0.0 }));
+            let column = block.times(inverse.times(unit));
+            for i in 0..ROWS {
+                assert!((column[i] - unit[i]).norm() < 1e-13, "{k} {i}: {}", column[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_eigenvalue_is_where_the_shifted_block_becomes_singular() {
+        for (seed, least) in [(0.1, 0.3), (2.2, 0.01)] {
+            let block = block(seed, least);
+            let smallest = block.smallest_eigenvalue();
+            assert!(smallest > least);
+            assert!(block.shifted(-smallest + 1e-9).inverse().is_some());
+            assert!(block.shifted(-smallest - 1e-9).inverse().is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_or_not_finite_has_no_inverse() {
+        let good = block(1.0, 0.2);
+        assert!(good.shifted(-10.0).inverse().is_none());
+        let mut broken = good;
+        broken.below[7].im = f64::NAN;
+        assert!(broken.inverse().is_none());
+    }
+}

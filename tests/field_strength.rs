@@ -1,0 +1,170 @@
+//! Field strength and clover term on the host, against values of another program and their own properties.
+
+mod common;
+
+use lattice_cl::gauge::{FieldStrength, energy, plaquette, topological_charge};
+use lattice_cl::geometry::{Boundary, Dims, PLANES};
+use lattice_cl::host::random::{hot, spinor_field, weak};
+use lattice_cl::host::{
+    self, CloverBlocks, GaugeConfiguration, LinkField, Links, Matrix3, StencilForm, gamma,
+};
+use lattice_cl::io::{ReadOptions, read_gauge_with};
+use num_complex::Complex;
+use serde_json::Value;
+
+type Spinor = host::Spinor<f64>;
+
+fn reference() -> Option<Value> {
+    let text = std::fs::read_to_string(common::shared()?.join("reference/physics.json")).unwrap();
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+fn complex(value: &Value) -> Complex<f64> {
+    Complex::new(number(&value[0]), number(&value[1]))
+}
+
+fn configuration_of(entry: &Value) -> GaugeConfiguration {
+    let file = entry["file"].as_str().unwrap();
+    // One of these files does not tell its extents.
+    let dims = file.starts_with("wilson_beta5.7").then(|| Dims::new([4, 4, 4, 4]).unwrap());
+    let options = ReadOptions { dims, ..Default::default() };
+    read_gauge_with(common::shared().unwrap().join("data").join(file), &options).unwrap().configuration
+}
+
+#[test]
+fn energy_and_charge_are_those_of_another_program() {
+    let Some(reference) = reference() else { return };
+    let entries = reference["computed"].as_object().unwrap();
+    let mut checked = 0;
+    for (name, entry) in entries.iter().filter(|(name, _)| name.starts_with("gauge ")) {
+        let configuration = configuration_of(entry);
+        let near = |found: f64, key: &str, size: f64| {
+            assert!((found - number(&entry[key])).abs() < 1e-12 * size, "{name}, {key}: {found}");
+        };
+        let found = energy(&configuration);
+        near(found.clover, "energy_clover", found.clover);
+        near(found.plaquette, "energy_plaquette", found.plaquette);
+        near(topological_charge(&configuration), "charge_clover", configuration.dims().volume() as f64);
+        checked += 1;
+    }
+    assert_eq!(checked, 4, "configurations");
+}
+
+/// (1 + 2iκμγ5 + κ c_sw T − κ D) φ, from the definition.
+fn operator(
+    configuration: &GaugeConfiguration,
+    boundary: Boundary,
+    phi: &[Spinor],
+    [kappa, csw, mu]: [f64; 3],
+) -> Vec<Spinor> {
+    let links = LinkField::<f64>::new(configuration, boundary);
+    let mut form = StencilForm::new(1.0, -kappa);
+    form.shift.twist = 2.0 * kappa * mu;
+    let mut image = vec![Spinor::default(); phi.len()];
+    host::stencil(&links, form, phi, &mut image);
+    for (site, image) in image.iter_mut().enumerate() {
+        let f = FieldStrength::at(configuration, site);
+        let term = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * csw, [1.0; 6]).times(&phi[site]);
+        *image = Spinor::from_fn(|s, c| image.0[s][c] + term.0[s][c]);
+    }
+    image
+}
+
+#[test]
+fn clover_operators_give_the_values_of_another_program() {
+    let Some(reference) = reference() else { return };
+    let entries = reference["computed"].as_object().unwrap();
+    let mut checked = 0;
+    for (name, entry) in entries.iter().filter(|(name, _)| name.starts_with("operators ")) {
+        let configuration = configuration_of(entry);
+        let dims = configuration.dims();
+        let component = |k: f64| Complex::new((0.1 * k).cos(), (0.2 * k + 0.3).sin());
+        let phi: Vec<Spinor> = (0..dims.volume())
+            .map(|site| Spinor::from_fn(|s, c| component(((site * 4 + s) * 3 + c) as f64)))
+            .collect();
+        let boundary =
+            Boundary::from_signs(std::array::from_fn(|mu| entry["boundary"][mu].as_i64().unwrap() as i8))
+                .unwrap();
+        let [kappa, csw, mu] = ["kappa", "c_sw", "mu"].map(|key| number(&entry[key]));
+        for (key, expected) in entry["operators"].as_object().unwrap() {
+            let csw = if key.contains("clover") { csw } else { 0.0 };
+            let mu = match key.as_str() {
+                key if !key.contains("twisted") => 0.0,
+                key if key.contains("down") => -mu,
+                _ => mu,
+            };
+            let image = operator(&configuration, boundary, &phi, [kappa, csw, mu]);
+            let norm2 = number(&expected["norm2"]);
+            assert!((host::spinor_fields::norm2(&image) / norm2 - 1.0).abs() < 1e-12, "{name} {key}");
+            for (site, list) in [(0, "first_site"), (17, "site_17")] {
+                for (k, value) in expected[list].as_array().unwrap().iter().enumerate() {
+                    let found = image[site].0[k / 3][k % 3];
+                    assert!(
+                        (found - complex(value)).norm() < 1e-12,
+                        "{name} {key}, site {site}, {k}: {found}"
+                    );
+                }
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked >= 12, "only {checked} operators");
+}
+
+/// −Σ γ_μ γ_ν F_μν ψ, plane by plane.
+fn term_by_planes(f: &FieldStrength, psi: &Spinor) -> Spinor {
+    let mut sum = Spinor::default();
+    for ((mu, nu), f) in PLANES.into_iter().zip(&f.0) {
+        let turned = gamma::spin_times(&gamma::GAMMA[mu], &gamma::spin_times(&gamma::GAMMA[nu], psi));
+        sum = Spinor::from_fn(|s, c| {
+            sum.0[s][c] - (0..3).map(|k| f.0[c][k] * turned.0[s][k]).sum::<Complex<f64>>()
+        });
+    }
+    sum
+}
+
+#[test]
+fn blocks_are_the_sum_over_planes_and_their_inverse_undoes_them() {
+    let configuration = hot(Dims::new([2, 4, 6, 2]).unwrap(), 5);
+    let field = spinor_field(configuration.dims(), 7);
+    for (site, psi) in field.iter().enumerate() {
+        let f = FieldStrength::at(&configuration, site);
+        let blocks = CloverBlocks::of_field_strength(&f.0, 0.0, 1.0, [1.0; 6]);
+        let expected = term_by_planes(&f, psi);
+        let size = expected.norm2().sqrt();
+        let difference = blocks.times(psi);
+        let distance = Spinor::from_fn(|s, c| difference.0[s][c] - expected.0[s][c]).norm2().sqrt();
+        assert!(distance < 1e-14 * size, "site {site}: {distance}");
+        let least = blocks.smallest_eigenvalue();
+        assert!(blocks.inverse().is_none() && least < 0.0, "T has no trace over spins and colours");
+        let positive = CloverBlocks::of_field_strength(&f.0, 0.5 - least, 1.0, [1.0; 6]);
+        assert!((positive.smallest_eigenvalue() - 0.5).abs() < 1e-11);
+        let back = positive.inverse().unwrap().times(&positive.times(psi));
+        let distance = Spinor::from_fn(|s, c| back.0[s][c] - psi.0[s][c]).norm2().sqrt();
+        assert!(distance < 1e-13 * psi.norm2().sqrt(), "site {site}: {distance}");
+    }
+}
+
+#[test]
+fn energy_and_charge_do_not_depend_on_the_gauge() {
+    let dims = Dims::new([4, 2, 4, 6]).unwrap();
+    let configuration = weak(dims, 0.5, 8);
+    let rotation = |site: usize| hot(dims, 9).link(site, 0);
+    let rotations: Vec<Matrix3<f64>> = (0..dims.volume()).map(rotation).collect();
+    let links = (0..4 * dims.volume())
+        .map(|n| {
+            let (site, mu) = (n / 4, n % 4);
+            rotations[site] * configuration.link(site, mu) * rotations[dims.forward(site, mu)].adjoint()
+        })
+        .collect();
+    let rotated = GaugeConfiguration::new(dims, Links::Double(links));
+    let (before, after) = (energy(&configuration), energy(&rotated));
+    assert!((before.clover - after.clover).abs() < 1e-13 * before.clover);
+    assert!((topological_charge(&configuration) - topological_charge(&rotated)).abs() < 1e-13);
+    // On smooth fields the two discretisations agree.
+    assert!((before.plaquette - 36.0 * (1.0 - plaquette(&configuration).average)).abs() < 1e-14);
+}
