@@ -101,7 +101,7 @@ fn raw_runs_that_the_performance_page_cites_are_kept() {
 fn every_method_is_in_the_documents_and_in_the_schemas() {
     let root = repository();
     let page = fs::read_to_string(root.join("docs/solving.md")).unwrap();
-    let methods: Vec<_> = equation::Solver::value_variants().iter().map(ToString::to_string).collect();
+    let methods: Vec<_> = solver::Solver::value_variants().iter().map(ToString::to_string).collect();
     for name in &methods {
         assert!(page.contains(&format!("`{name}`")), "docs/solving.md has no {name}");
     }

@@ -1,7 +1,11 @@
 //! What the program's exit status means, and which error leads to which.
 
+use lattice_cl::device::{Absence, DeviceError};
+use lattice_cl::field::RESTORING_A_FIELD;
 use lattice_cl::gauge::GenerateError;
+use lattice_cl::geometry::LatticeError;
 use lattice_cl::io;
+use lattice_cl::operator::DiracError;
 use std::process::ExitCode;
 
 /// The exit statuses of the program.
@@ -80,5 +84,55 @@ impl From<GenerateError> for Failure {
             | GenerateError::OutOfMemory { .. } => Status::Usage,
         };
         Self::new(status, error)
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        let status = match error {
+            DeviceError::UnknownDevice { .. }
+            | DeviceError::AmbiguousDevice { .. }
+            | DeviceError::NotCombinable { .. } => Status::Usage,
+            // The blocks of a checkpoint come from a file.
+            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => Status::File,
+            _ => Status::Device,
+        };
+        let hint = match error {
+            DeviceError::LengthMismatch { what: RESTORING_A_FIELD, .. } => {
+                Some("the blocks of the checkpoint are not those of this job; start anew without --resume")
+            }
+            DeviceError::HostMemory(_) => Some(
+                "raise the limit on the process's memory (ulimit -v), or take a lower --precision, fewer --links or another machine",
+            ),
+            DeviceError::Absent(Absence::HostChosen) => None,
+            DeviceError::Absent(_) => Some("`invert` and `spectrum` need no OpenCL: --device host"),
+            DeviceError::UnknownDevice { .. } => {
+                Some("`cr-solve devices` shows them; --device host needs none")
+            }
+            _ => None,
+        };
+        let failure = Failure::new(status, error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<LatticeError> for Failure {
+    fn from(error: LatticeError) -> Self {
+        match error {
+            LatticeError::Device(error) => error.into(),
+            error => Failure::new(Status::Usage, error),
+        }
+    }
+}
+
+impl From<DiracError> for Failure {
+    fn from(error: DiracError) -> Self {
+        match error {
+            DiracError::Lattice(error) => error.into(),
+            error => Failure::new(Status::Usage, error),
+        }
     }
 }

@@ -2,18 +2,21 @@
 
 use super::Common;
 use super::arguments::Overwriting;
+use super::attempt_outcome::AttemptOutcome;
 use super::checkpoint::Checkpointing;
-use super::equation::{
-    AttemptOutcome, Equation, Method, Problem, Solver, check_files, check_plot, coupling_text, drawn,
-    method_text, named_outputs, plot_title, solver_text, solver_words,
-};
+use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
+use super::method::Method;
+use super::outputs::{check_files, check_plot, drawn, named_outputs};
+use super::problem::Problem;
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, scientific};
 use super::residual::Residual;
 use super::solve_bar::SolveBar;
+use super::solver::Solver;
 use super::trace::Trace;
+use super::words::{coupling_text, method_text, plot_title, solver_text, solver_words};
 use crate::plot::{self, Marks, PlotError, Series};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, PropagatorWriter};

@@ -4,6 +4,7 @@
 //! error. [`failure`] says which exit status stands for what.
 
 pub mod arguments;
+mod attempt_outcome;
 pub mod bench;
 pub mod checkpoint;
 pub mod convert;
@@ -18,8 +19,11 @@ pub mod interrupt;
 pub mod invert;
 pub mod job;
 pub mod memory;
+mod method;
+mod outputs;
 pub mod plot;
 pub mod precisions;
+mod problem;
 mod process;
 mod progress;
 mod provenance;
@@ -28,12 +32,17 @@ pub mod residual;
 pub mod run;
 mod shell;
 mod solve_bar;
+pub mod solver;
+mod solving;
+mod source;
 pub mod spectrum;
 pub mod statistics;
 pub mod trace;
 pub mod tune;
 mod tune_progress;
 mod variants;
+mod wanted_precision;
+mod words;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};

@@ -1,9 +1,9 @@
 //! `cr-solve run`: does what a job file says.
 
 use super::Common;
-use super::equation::Method;
 use super::failure::{Failure, Status};
 use super::job::{EXAMPLE, FILE, Job, KEYS, Key, Kind, Task};
+use super::method::Method;
 use super::report::Report;
 use super::{invert, spectrum};
 use clap::error::{ContextKind, ContextValue};
