@@ -80,20 +80,42 @@ fn the_book_has_every_page() {
     }
 }
 
+/// The files under a folder, relative to it.
+fn files_under(folder: &Path, prefix: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = prefix.join(entry.file_name());
+        if entry.path().is_dir() { files_under(&entry.path(), &name, found) } else { found.push(name) }
+    }
+}
+
 #[test]
-fn raw_runs_that_the_performance_page_cites_are_kept() {
+fn raw_runs_are_those_that_the_performance_page_cites() {
     let page = fs::read_to_string(repository().join("docs/performance.md")).unwrap();
     let runs = repository().join("bench/runs");
     let begins_with_a_date =
         |text: &&str| text.len() > 10 && text.starts_with("20") && text.as_bytes()[4] == b'-';
     let cited: Vec<&str> = page.split('`').skip(1).step_by(2).filter(begins_with_a_date).collect();
     assert!(cited.len() > 20, "{cited:?}");
-    for name in cited {
-        // `folder/{one,other}` names several.
+    // `folder/{one,other}` names several.
+    let each = |name: &&str| {
         let (folder, names) = name.split_once('{').unwrap_or((name, ""));
-        for name in names.trim_end_matches('}').split(',') {
-            assert!(runs.join(format!("{folder}{name}")).exists(), "{folder}{name} is not under bench/runs");
-        }
+        names.trim_end_matches('}').split(',').map(|name| runs.join(format!("{folder}{name}"))).collect()
+    };
+    let cited: Vec<PathBuf> = cited.iter().flat_map(|name| -> Vec<PathBuf> { each(name) }).collect();
+    for path in &cited {
+        assert!(path.exists(), "{} is cited and not there", path.display());
+    }
+    let mut kept = Vec::new();
+    files_under(&runs, Path::new(""), &mut kept);
+    for file in kept {
+        // A program stands beside its output.
+        let output = runs.join(file.with_extension("txt"));
+        let is_cited = |file: &Path| cited.iter().any(|cited| file.starts_with(cited));
+        assert!(
+            is_cited(&runs.join(&file)) || is_cited(&output),
+            "bench/runs/{} is kept and no page cites it",
+            file.display()
+        );
     }
 }
 
