@@ -2,38 +2,14 @@
 
 mod common;
 
-use lattice_cl::gauge::{FieldStrength, energy, plaquette, topological_charge};
-use lattice_cl::geometry::{Boundary, Dims, PLANES};
-use lattice_cl::host::random::{hot, spinor_field, weak};
-use lattice_cl::host::{
-    self, CloverBlocks, GaugeConfiguration, LinkField, Links, Matrix3, StencilForm, gamma,
+use common::reference::{
+    Spinor, boundary_of, configuration_of, expect_image, number, operator, operators_of, probe, reference,
 };
-use lattice_cl::io::{ReadOptions, read_gauge_with};
+use lattice_cl::gauge::{energy, plaquette, topological_charge};
+use lattice_cl::geometry::{Dims, PLANES};
+use lattice_cl::host::random::{hot, spinor_field, weak};
+use lattice_cl::host::{CloverBlocks, FieldStrength, GaugeConfiguration, Links, Matrix3, gamma};
 use num_complex::Complex;
-use serde_json::Value;
-
-type Spinor = host::Spinor<f64>;
-
-fn reference() -> Option<Value> {
-    let text = std::fs::read_to_string(common::shared()?.join("reference/physics.json")).unwrap();
-    Some(serde_json::from_str(&text).unwrap())
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap()
-}
-
-fn complex(value: &Value) -> Complex<f64> {
-    Complex::new(number(&value[0]), number(&value[1]))
-}
-
-fn configuration_of(entry: &Value) -> GaugeConfiguration {
-    let file = entry["file"].as_str().unwrap();
-    // One of these files does not tell its extents.
-    let dims = file.starts_with("wilson_beta5.7").then(|| Dims::new([4, 4, 4, 4]).unwrap());
-    let options = ReadOptions { dims, ..Default::default() };
-    read_gauge_with(common::shared().unwrap().join("data").join(file), &options).unwrap().configuration
-}
 
 #[test]
 fn energy_and_charge_are_those_of_another_program() {
@@ -54,26 +30,6 @@ fn energy_and_charge_are_those_of_another_program() {
     assert_eq!(checked, 4, "configurations");
 }
 
-/// (1 + 2iκμγ5 + κ c_sw T − κ D) φ, from the definition.
-fn operator(
-    configuration: &GaugeConfiguration,
-    boundary: Boundary,
-    phi: &[Spinor],
-    [kappa, csw, mu]: [f64; 3],
-) -> Vec<Spinor> {
-    let links = LinkField::<f64>::new(configuration, boundary);
-    let mut form = StencilForm::new(1.0, -kappa);
-    form.shift.twist = 2.0 * kappa * mu;
-    let mut image = vec![Spinor::default(); phi.len()];
-    host::stencil(&links, form, phi, &mut image);
-    for (site, image) in image.iter_mut().enumerate() {
-        let f = FieldStrength::at(configuration, site);
-        let term = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * csw, [1.0; 6]).times(&phi[site]);
-        *image = Spinor::from_fn(|s, c| image.0[s][c] + term.0[s][c]);
-    }
-    image
-}
-
 #[test]
 fn clover_operators_give_the_values_of_another_program() {
     let Some(reference) = reference() else { return };
@@ -81,38 +37,14 @@ fn clover_operators_give_the_values_of_another_program() {
     let mut checked = 0;
     for (name, entry) in entries.iter().filter(|(name, _)| name.starts_with("operators ")) {
         let configuration = configuration_of(entry);
-        let dims = configuration.dims();
-        let component = |k: f64| Complex::new((0.1 * k).cos(), (0.2 * k + 0.3).sin());
-        let phi: Vec<Spinor> = (0..dims.volume())
-            .map(|site| Spinor::from_fn(|s, c| component(((site * 4 + s) * 3 + c) as f64)))
-            .collect();
-        let boundary =
-            Boundary::from_signs(std::array::from_fn(|mu| entry["boundary"][mu].as_i64().unwrap() as i8))
-                .unwrap();
-        let [kappa, csw, mu] = ["kappa", "c_sw", "mu"].map(|key| number(&entry[key]));
-        for (key, expected) in entry["operators"].as_object().unwrap() {
-            let csw = if key.contains("clover") { csw } else { 0.0 };
-            let mu = match key.as_str() {
-                key if !key.contains("twisted") => 0.0,
-                key if key.contains("down") => -mu,
-                _ => mu,
-            };
-            let image = operator(&configuration, boundary, &phi, [kappa, csw, mu]);
-            let norm2 = number(&expected["norm2"]);
-            assert!((host::spinor_fields::norm2(&image) / norm2 - 1.0).abs() < 1e-12, "{name} {key}");
-            for (site, list) in [(0, "first_site"), (17, "site_17")] {
-                for (k, value) in expected[list].as_array().unwrap().iter().enumerate() {
-                    let found = image[site].0[k / 3][k % 3];
-                    assert!(
-                        (found - complex(value)).norm() < 1e-12,
-                        "{name} {key}, site {site}, {k}: {found}"
-                    );
-                }
-            }
+        let phi = probe(configuration.dims());
+        for (key, term, expected) in operators_of(entry) {
+            let image = operator(&configuration, boundary_of(entry), number(&entry["kappa"]), term, &phi);
+            expect_image(&image, &phi, &expected, &format!("{name} {key}"));
             checked += 1;
         }
     }
-    assert!(checked >= 12, "only {checked} operators");
+    assert_eq!(checked, 15, "operators");
 }
 
 /// −Σ γ_μ γ_ν F_μν ψ, plane by plane.

@@ -1,10 +1,11 @@
 //! The gauge field where the operators need it.
 
+use super::clover::{BlockField, CloverField, CloverSource};
 use super::transfer;
 use crate::device::{Buffer, DeviceError};
 use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
-    GaugeConfiguration, LinkField, Matrix3, Reconstruction, expect_room, signed_link, unitarity,
+    GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, signed_link, unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
 use num_complex::Complex;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 pub struct GaugeField<T: Storage> {
     format: LinkFormat,
     storage: Arc<GaugeStorage<T>>,
+    clover: Option<Arc<CloverField<T>>>,
 }
 
 /// How links are stored, whichever they are: what the kernels that load them need to know.
@@ -69,7 +71,43 @@ impl<T: Storage> GaugeField<T> {
             GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
         let format = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
-        Ok(Self { format, storage: Arc::new(storage) })
+        Ok(Self { format, storage: Arc::new(storage), clover: None })
+    }
+
+    /// The same links with what a clover term is made of: the links of a configuration, which may be others.
+    ///
+    /// Operators with a clover term compute its blocks when they are made.
+    ///
+    /// # Errors
+    /// When the configuration has other extents.
+    pub fn with_clover(
+        self,
+        configuration: impl Into<Arc<GaugeConfiguration>>,
+    ) -> Result<Self, LatticeError> {
+        let clover = CloverField::new(self.lattice(), CloverSource::new(configuration.into()))?;
+        Ok(Self { clover: Some(Arc::new(clover)), ..self })
+    }
+
+    /// Whether operators with a clover term can be made of it.
+    pub fn has_clover(&self) -> bool {
+        self.clover.is_some()
+    }
+
+    /// The blocks of a matrix; none without one.
+    ///
+    /// # Errors
+    /// [`LatticeError::CloverNotPositive`], where there is no inverse.
+    ///
+    /// # Panics
+    /// When there is a matrix, and nothing that it is made of.
+    pub(crate) fn blocks(&self, matrix: SiteMatrix) -> Result<Option<Arc<BlockField<T>>>, LatticeError> {
+        match &self.clover {
+            Some(clover) => clover.blocks(matrix),
+            None => {
+                assert!(matrix == SiteMatrix::None, "links without a clover term");
+                Ok(None)
+            }
+        }
     }
 
     /// The lattice it lives on.
@@ -104,7 +142,8 @@ impl<T: Storage> GaugeField<T> {
                 GaugeStorage::Devices(cast)
             }
         };
-        Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage) })
+        let clover = self.clover.as_ref().map(|clover| Arc::new(clover.cast()));
+        Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage), clover })
     }
 
     pub(crate) fn format(&self) -> &LinkFormat {

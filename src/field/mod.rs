@@ -2,6 +2,7 @@
 //!
 //! Nothing above this module but the stencil of [`operator`](crate::operator) knows how many devices there are.
 
+mod clover;
 mod columns;
 mod halo;
 mod host_order;
@@ -13,6 +14,7 @@ mod spinor;
 mod spinors;
 mod transfer;
 
+pub(crate) use clover::{BlockField, BlockUse};
 pub(crate) use columns::{
     GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };

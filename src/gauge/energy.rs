@@ -1,8 +1,7 @@
 //! Action density and topological charge of a configuration.
 
-use super::field_strength::FieldStrength;
 use super::observables::plaquette;
-use crate::host::{GaugeConfiguration, ordered_sum};
+use crate::host::{FieldStrength, GaugeConfiguration, ordered_sum};
 use serde::Serialize;
 
 /// The density of the action, averaged over sites, in two discretisations that agree for smooth fields.

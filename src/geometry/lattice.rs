@@ -73,6 +73,17 @@ pub enum LatticeError {
         /// The largest allowed value.
         last: usize,
     },
+    /// What an operator with a clover term does within a site has no inverse: an exceptional configuration, or too large a c_sw.
+    #[error(
+        "at site {site:?} the smallest eigenvalue of 1 + κ c_sw T is {eigenvalue:.3e}, and even-odd preconditioning needs \
+         positive ones; choose `--preconditioning none`, a smaller c_sw, or smear the links of the clover term"
+    )]
+    CloverNotPositive {
+        /// x, y, z, t
+        site: [usize; NDIM],
+        /// The smallest eigenvalue of the site's blocks.
+        eigenvalue: f64,
+    },
     /// A device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

@@ -38,6 +38,11 @@ impl Shape {
         Self { groups: NDIM, group: reals / 2, with_unit: false }
     }
 
+    /// A block of so many complex numbers for each chirality.
+    pub fn blocks(numbers: usize) -> Self {
+        Self { groups: 2, group: numbers, with_unit: true }
+    }
+
     /// Complex numbers at each site.
     pub fn components(self) -> usize {
         self.groups * self.group

@@ -4,13 +4,17 @@ use super::gamma::{self, SpinMatrix};
 use super::matrix3::Matrix3;
 use super::spinor::Spinor;
 use crate::geometry::PLANES;
-use num_complex::Complex64;
+use crate::scalar::Real;
+use num_complex::{Complex, Complex64};
 
 /// Rows of a block: two spins of three colours.
 const ROWS: usize = 6;
 
-/// Reals in which a Hermitian block is packed.
-pub const BLOCK_REALS: usize = ROWS * ROWS;
+/// Complex numbers of a packed Hermitian block: half of its 36 reals.
+pub const HERMITIAN_NUMBERS: usize = ROWS * ROWS / 2;
+
+/// Complex numbers of any block, row by row.
+pub const GENERAL_NUMBERS: usize = ROWS * ROWS;
 
 /// A Hermitian 6×6 matrix between two spins and three colours of one chirality; row 3·spin + colour.
 ///
@@ -43,12 +47,11 @@ impl HermitianBlock {
         std::array::from_fn(|i| (0..ROWS).map(|j| self.element(i, j) * x[j]).sum())
     }
 
-    /// The 36 reals: the diagonal, then (re, im) of the rows below it.
-    pub fn packed(&self) -> [f64; BLOCK_REALS] {
-        std::array::from_fn(|k| match k.checked_sub(ROWS) {
-            None => self.diagonal[k],
-            Some(k) if k % 2 == 0 => self.below[k / 2].re,
-            Some(k) => self.below[k / 2].im,
+    /// The block as complex numbers: the diagonal in pairs, then the rows below it.
+    pub fn packed(&self) -> [Complex64; HERMITIAN_NUMBERS] {
+        std::array::from_fn(|k| match k.checked_sub(ROWS / 2) {
+            None => Complex64::new(self.diagonal[2 * k], self.diagonal[2 * k + 1]),
+            Some(k) => self.below[k],
         })
     }
 
@@ -187,6 +190,101 @@ impl CloverBlocks {
     }
 }
 
+/// A block as rows.
+type Rows = [[Complex64; ROWS]; ROWS];
+
+/// (B + i twist)⁻¹ for a Hermitian B, as (B − i twist)(B² + twist²)⁻¹; none where the twist is zero and an eigenvalue too.
+fn inverse_with_twist(block: &HermitianBlock, twist: f64) -> Option<Rows> {
+    let product =
+        |i: usize, j: usize| (0..ROWS).map(|k| block.element(i, k) * block.element(k, j)).sum::<Complex64>();
+    let mut square = HermitianBlock::default();
+    for i in 0..ROWS {
+        square.diagonal[i] = product(i, i).re + twist * twist;
+        for j in 0..i {
+            square.below[place(i, j)] = product(i, j);
+        }
+    }
+    let inverse = square.inverse()?;
+    let shifted = |i: usize, j: usize| {
+        let diagonal = if i == j { Complex64::new(0.0, -twist) } else { Complex64::default() };
+        block.element(i, j) + diagonal
+    };
+    Some(std::array::from_fn(|i| {
+        std::array::from_fn(|j| (0..ROWS).map(|k| shifted(i, k) * inverse.element(k, j)).sum())
+    }))
+}
+
+impl CloverBlocks {
+    /// (A + i twist γ5)⁻¹ for these blocks A, row by row, γ5 = 1 first; none where it does not exist.
+    pub fn inverse_with_twist(&self, twist: f64) -> Option<[[Complex64; GENERAL_NUMBERS]; 2]> {
+        let flat = |rows: Rows| std::array::from_fn(|k| rows[k / ROWS][k % ROWS]);
+        Some([flat(inverse_with_twist(&self.0[0], twist)?), flat(inverse_with_twist(&self.0[1], -twist)?)])
+    }
+
+    /// Both blocks packed, γ5 = 1 first.
+    pub fn packed(&self) -> [[Complex64; HERMITIAN_NUMBERS]; 2] {
+        [self.0[0].packed(), self.0[1].packed()]
+    }
+}
+
+/// How the two blocks of a site are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockForm {
+    /// [`HERMITIAN_NUMBERS`] for each chirality.
+    Hermitian,
+    /// [`GENERAL_NUMBERS`] for each chirality.
+    General,
+}
+
+impl BlockForm {
+    /// Complex numbers for each chirality.
+    pub fn numbers(self) -> usize {
+        match self {
+            Self::Hermitian => HERMITIAN_NUMBERS,
+            Self::General => GENERAL_NUMBERS,
+        }
+    }
+}
+
+/// The stored blocks of one site, γ5 = 1 first.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteBlocks<'a, T> {
+    /// How they are stored.
+    pub form: BlockForm,
+    /// Whether their adjoint is meant.
+    pub adjoint: bool,
+    /// Their numbers.
+    pub numbers: &'a [Complex<T>],
+}
+
+impl<T: Real> SiteBlocks<'_, T> {
+    /// The element of row `i` and column `j` of the block of one chirality.
+    fn element(&self, chirality: usize, i: usize, j: usize) -> Complex<T> {
+        let block = &self.numbers[chirality * self.form.numbers()..];
+        match (self.form, self.adjoint) {
+            (BlockForm::General, false) => block[ROWS * i + j],
+            (BlockForm::General, true) => block[ROWS * j + i].conj(),
+            (BlockForm::Hermitian, _) => match i.cmp(&j) {
+                std::cmp::Ordering::Greater => block[ROWS / 2 + place(i, j)],
+                std::cmp::Ordering::Less => block[ROWS / 2 + place(j, i)].conj(),
+                std::cmp::Ordering::Equal => {
+                    let pair = block[i / 2];
+                    Complex::new(if i.is_multiple_of(2) { pair.re } else { pair.im }, T::zero())
+                }
+            },
+        }
+    }
+
+    /// The product with a spinor in the DeGrand-Rossi basis.
+    pub fn times(&self, psi: &Spinor<T>) -> Spinor<T> {
+        Spinor::from_fn(|spin, colour| {
+            let (chirality, row) = (spin / 2, 3 * (spin % 2) + colour);
+            let term = |k: usize| self.element(chirality, row, k) * psi.0[2 * chirality + k / 3][k % 3];
+            (0..ROWS).map(term).fold(Complex::default(), |sum, term| sum + term)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +317,32 @@ mod tests {
                 assert!((column[i] - unit[i]).norm() < 1e-13, "{k} {i}: {}", column[i]);
             }
         }
+    }
+
+    #[test]
+    fn stored_blocks_multiply_as_the_blocks_do() {
+        let blocks = CloverBlocks([block(0.4, 0.1), block(3.1, 0.2)]);
+        let psi = Spinor::<f64>::from_fn(|s, c| Complex64::new(0.3 * s as f64 - 0.1, 0.7 * c as f64 + 0.2));
+        let distance =
+            |a: &Spinor<f64>, b: &Spinor<f64>| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]).norm2().sqrt();
+        let packed = blocks.packed();
+        let hermitian =
+            SiteBlocks { form: BlockForm::Hermitian, adjoint: false, numbers: packed.as_flattened() };
+        assert!(distance(&hermitian.times(&psi), &blocks.times(&psi)) < 1e-15);
+        let twist = 0.3;
+        let inverse = blocks.inverse_with_twist(twist).unwrap();
+        let general =
+            |adjoint| SiteBlocks { form: BlockForm::General, adjoint, numbers: inverse.as_flattened() };
+        // A + i twist γ5, and its adjoint.
+        let twisted = |sign: f64, psi: &Spinor<f64>| {
+            let product = blocks.times(psi);
+            Spinor::from_fn(|s, c| {
+                let gamma5 = if s < 2 { sign } else { -sign };
+                product.0[s][c] + Complex64::new(0.0, twist * gamma5) * psi.0[s][c]
+            })
+        };
+        assert!(distance(&general(false).times(&twisted(1.0, &psi)), &psi) < 1e-13);
+        assert!(distance(&general(true).times(&twisted(-1.0, &psi)), &psi) < 1e-13);
     }
 
     #[test]

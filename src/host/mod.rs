@@ -7,6 +7,7 @@
 pub mod block_fields;
 mod clover;
 mod configuration;
+mod field_strength;
 pub mod gamma;
 mod link_field;
 mod matrix3;
@@ -14,7 +15,7 @@ mod ordered_sum;
 mod projection;
 pub mod random;
 mod reconstruction;
-mod site_number;
+mod site_factor;
 mod spinor;
 pub mod spinor_fields;
 mod stencil;
@@ -24,16 +25,17 @@ pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
 pub use crate::device::host::{stream, triad_bandwidth};
 pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expect_room, reserve};
 pub use crate::philox::{self, Philox};
-pub use clover::{BLOCK_REALS, CloverBlocks, HermitianBlock};
+pub use clover::{BlockForm, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
 pub use configuration::{GaugeConfiguration, Links};
+pub use field_strength::{FieldStrength, LinksOfSites};
 pub use link_field::{LinkField, signed_link};
 pub use matrix3::Matrix3;
 pub(crate) use ordered_sum::ordered_sum;
 pub use projection::ProjectionError;
 pub use reconstruction::Reconstruction;
-pub use site_number::SiteNumber;
+pub use site_factor::{CloverMatrix, SiteFactor, SiteMatrix};
 pub use spinor::Spinor;
-pub use stencil::{StencilForm, hop, hop_even_odd, stencil};
+pub use stencil::{BlocksOfSite, StencilForm, hop, hop_even_odd, hop_even_odd_with, stencil, stencil_with};
 pub use unitarity::{Unitarity, unitarity};
 
 /// The twins of the bandwidth kernels, and the numbers that these run on.

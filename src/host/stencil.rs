@@ -1,9 +1,10 @@
 //! The stencil of Dirac operators, twin of `cl/stencil/`.
 
+use super::clover::SiteBlocks;
 use super::gamma::GAMMA;
 use super::link_field::LinkField;
 use super::matrix3::Matrix3;
-use super::site_number::SiteNumber;
+use super::site_factor::SiteFactor;
 use super::spinor::Spinor;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Real;
@@ -20,9 +21,9 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StencilForm {
     /// Coefficient of ψ itself.
-    pub shift: SiteNumber,
+    pub shift: SiteFactor,
     /// Coefficient of the hopping term, by which it is multiplied from the left.
-    pub coefficient: SiteNumber,
+    pub coefficient: SiteFactor,
     /// The hopping term of M† instead of that of M. The coefficients are taken as they are.
     pub dagger: bool,
     /// Multiply the result by γ5.
@@ -34,11 +35,28 @@ pub struct StencilForm {
 /// # Panics
 /// When a field does not have one spinor for each site.
 pub fn stencil<T: Real>(links: &LinkField<T>, form: StencilForm, psi: &[Spinor<T>], out: &mut [Spinor<T>]) {
+    stencil_with(links, form, &|_| [None, None], psi, out);
+}
+
+/// The blocks of a site: those of the matrix of the shift, and those of the matrix of the coefficient.
+pub type BlocksOfSite<'a, T> = [Option<SiteBlocks<'a, T>>; 2];
+
+/// As [`stencil`], for factors with matrices, whose blocks `blocks` gives for each site.
+///
+/// # Panics
+/// When a field does not have one spinor for each site, or blocks are missing.
+pub fn stencil_with<'a, T: Real>(
+    links: &LinkField<T>,
+    form: StencilForm,
+    blocks: &(impl Fn(usize) -> BlocksOfSite<'a, T> + Sync),
+    psi: &[Spinor<T>],
+    out: &mut [Spinor<T>],
+) {
     let volume = links.dims().volume();
     assert_eq!((psi.len(), out.len()), (volume, volume), "one spinor for each site");
     out.par_iter_mut().enumerate().for_each(|(site, out)| {
         let hop = hop(links.dims(), form.dagger, |site, mu| *links.link(site, mu), |site| psi[site], site);
-        *out = form.combine(Some(&psi[site]), &hop);
+        *out = form.combine(Some(&psi[site]), &hop, blocks(site));
     });
 }
 
@@ -56,6 +74,22 @@ pub fn hop_even_odd<T: Real>(
     shifted: Option<&[Spinor<T>]>,
     out: &mut [Spinor<T>],
 ) {
+    hop_even_odd_with(links, form, &|_| [None, None], parity, psi, shifted, out);
+}
+
+/// As [`hop_even_odd`], for factors with matrices, whose blocks `blocks` gives for each site.
+///
+/// # Panics
+/// As [`hop_even_odd`], and when blocks are missing.
+pub fn hop_even_odd_with<'a, T: Real>(
+    links: &LinkField<T>,
+    form: StencilForm,
+    blocks: &(impl Fn(usize) -> BlocksOfSite<'a, T> + Sync),
+    parity: usize,
+    psi: &[Spinor<T>],
+    shifted: Option<&[Spinor<T>]>,
+    out: &mut [Spinor<T>],
+) {
     let dims = links.dims();
     let half = dims.volume() / 2;
     assert_eq!((psi.len(), out.len()), (half, half), "one spinor for each second site");
@@ -63,14 +97,14 @@ pub fn hop_even_odd<T: Real>(
         // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
         let site = 2 * index + (dims.parity(2 * index) + parity) % 2;
         let hop = hop(dims, form.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
-        *out = form.combine(shifted.map(|shifted| &shifted[index]), &hop);
+        *out = form.combine(shifted.map(|shifted| &shifted[index]), &hop, blocks(site));
     });
 }
 
 impl StencilForm {
     /// Of M or of a part of it, with plain numbers and without γ5.
     pub const fn new(shift: f64, coefficient: f64) -> Self {
-        let (shift, coefficient) = (SiteNumber::scalar(shift), SiteNumber::scalar(coefficient));
+        let (shift, coefficient) = (SiteFactor::scalar(shift), SiteFactor::scalar(coefficient));
         Self { shift, coefficient, dagger: false, gamma5: false }
     }
 
@@ -85,10 +119,15 @@ impl StencilForm {
         self.shift.is_gamma5_hermitian() && self.coefficient.is_gamma5_hermitian()
     }
 
-    /// γ5^g (shift·ψ + coefficient·Hψ) at one site.
-    pub fn combine<T: Real>(&self, psi: Option<&Spinor<T>>, hop: &Spinor<T>) -> Spinor<T> {
-        let hopped = self.coefficient.times(hop);
-        let added = psi.map(|psi| self.shift.times(psi));
+    /// γ5^g (shift·ψ + coefficient·Hψ) at one site, with the blocks of this site.
+    pub fn combine<T: Real>(
+        &self,
+        psi: Option<&Spinor<T>>,
+        hop: &Spinor<T>,
+        [of_shift, of_coefficient]: BlocksOfSite<'_, T>,
+    ) -> Spinor<T> {
+        let hopped = self.coefficient.times(hop, of_coefficient);
+        let added = psi.map(|psi| self.shift.times(psi, of_shift));
         Spinor::from_fn(|spin, colour| {
             let hopped = hopped.0[spin][colour];
             let value = added.map_or(hopped, |added| added.0[spin][colour] + hopped);

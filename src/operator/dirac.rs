@@ -16,7 +16,7 @@ use lattice_solvers::{LinearOperator, Work};
 ///
 /// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
 /// κ form: M = 1 + T − κ H; mass form: M = (4 + m) + T/(2κ) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
-/// T is 0 for [`SiteTerm::Scalar`], and 2iκμγ5 for [`SiteTerm::Twisted`].
+/// T is 0 for [`SiteTerm::Scalar`], 2iκμγ5 for [`SiteTerm::Twisted`], and with [`SiteTerm::Clover`] the clover term besides.
 pub struct Dirac<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
@@ -50,6 +50,9 @@ pub enum DiracError {
     /// A parameter of the site term makes no sense.
     #[error(transparent)]
     SiteTerm(#[from] SiteTermError),
+    /// The links say nothing of a clover term.
+    #[error("the links have no clover term: make them with `GaugeField::with_clover`")]
+    NoClover,
     /// A field or a device failed.
     #[error(transparent)]
     Lattice(#[from] LatticeError),
@@ -74,6 +77,19 @@ impl<T: Storage> Dirac<T> {
         mu: f64,
     ) -> Result<Self, DiracError> {
         Self::new(links, coupling, SiteTerm::Twisted { mu })
+    }
+
+    /// The operator with a clover term of coefficient c_sw on these links, which were made with
+    /// [`GaugeField::with_clover`].
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn clover(
+        links: &GaugeField<T>,
+        coupling: impl Into<Coupling>,
+        csw: f64,
+    ) -> Result<Self, DiracError> {
+        Self::new(links, coupling, SiteTerm::Clover { csw, mu: 0.0 })
     }
 
     /// The operator with this site term.
@@ -103,6 +119,9 @@ impl<T: Storage> Dirac<T> {
     ) -> Result<Self, DiracError> {
         assert!(options.sources > 0, "an operator needs a right-hand side");
         let (coupling, site_term) = (coupling.into().checked()?, site_term.checked()?);
+        if site_term.csw() != 0.0 && !links.has_clover() {
+            return Err(DiracError::NoClover);
+        }
         let space = links.lattice().spinor_block_space(options.sources)?;
         let task = Task {
             form: site_term.form(coupling),
@@ -193,7 +212,7 @@ impl<T: Storage> Dirac<T> {
     }
 
     /// The way of M x = b to the system of its Schur complement, and back.
-    pub(crate) fn even_odd_parts(&self, b: &SpinorField<T>) -> Result<EvenOddParts<T>, DeviceError> {
+    pub(crate) fn even_odd_parts(&self, b: &SpinorField<T>) -> Result<EvenOddParts<T>, LatticeError> {
         EvenOddParts::new(self.stencil.links(), self.stencil.task().form, b)
     }
 

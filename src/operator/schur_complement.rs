@@ -4,7 +4,9 @@ use super::hop::{HopEvenOdd, HopOptions};
 use super::stencil::{ByEnding, Ending};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
 use crate::device::{DeviceError, Number};
-use crate::field::{GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units};
+use crate::field::{
+    BlockField, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units,
+};
 use crate::geometry::{Lattice, LatticeError, Slab};
 use crate::host::StencilForm;
 use crate::scalar::Storage;
@@ -28,6 +30,8 @@ pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
     form: StencilForm,
+    /// The blocks of A⁻¹, if it has any: so hops that are made later find them.
+    inverse: Option<Arc<BlockField<T>>>,
     to_odd: HopEvenOdd<T>,
     /// With each ending; made when they are wanted first, as a method applies it with few of them.
     to_even: ByEnding<HopEvenOdd<T>>,
@@ -45,6 +49,7 @@ impl<T: Storage> SchurComplement<T> {
         sources: usize,
     ) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
+        let inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
         let to_odd = Self::inner_hop(links, form, sources)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         let lattice = links.lattice();
@@ -54,7 +59,7 @@ impl<T: Storage> SchurComplement<T> {
         };
         let ends_blocks = !lattice.team().is_host() && lattice.slabs().iter().all(ends);
         let (links, to_even) = (links.clone(), ByEnding::default());
-        Ok(Self { space, links, form, to_odd, to_even, between, ends_blocks })
+        Ok(Self { space, links, form, inverse, to_odd, to_even, between, ends_blocks })
     }
 
     /// (1 − i r γ5) H_oe ψ
@@ -95,6 +100,7 @@ impl<T: Storage> SchurComplement<T> {
             space: self.space.clone(),
             links: self.links.clone(),
             form,
+            inverse: self.inverse.clone(),
             to_odd: Self::inner_hop(&self.links, form, self.space.columns())?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
@@ -258,7 +264,9 @@ impl<T: Storage> EvenOddParts<T> {
         links: &GaugeField<T>,
         form: StencilForm,
         b: &SpinorField<T>,
-    ) -> Result<Self, DeviceError> {
+    ) -> Result<Self, LatticeError> {
+        // The hops find the inverse, and it is known to exist.
+        let _inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
         let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
         let options = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
         let hop = |parity, shift, coefficient| {

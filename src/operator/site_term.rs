@@ -1,7 +1,7 @@
 //! What Dirac operators do within a site.
 
 use super::coupling::Coupling;
-use crate::host::{SiteNumber, StencilForm};
+use crate::host::{SiteFactor, SiteMatrix, StencilForm};
 use serde::{Deserialize, Serialize};
 
 /// What a Dirac operator does within a site, besides the mass.
@@ -17,6 +17,17 @@ pub enum SiteTerm {
         /// μ, in lattice units.
         mu: f64,
     },
+    /// A clover term, + κ c_sw T in κ form and + ½ c_sw T in mass form, and a twisted mass with it
+    /// (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572).
+    ///
+    /// T = −Σ_{μ<ν} γ_μ γ_ν F_μν, with the [field strength](crate::gauge::FieldStrength) of the links of
+    /// [`GaugeField::with_clover`](crate::field::GaugeField::with_clover).
+    Clover {
+        /// The coefficient of Sheikholeslami and Wohlert; 1 at tree level.
+        csw: f64,
+        /// μ, in lattice units; 0 for a clover term alone.
+        mu: f64,
+    },
 }
 
 /// A site term that defines no operator.
@@ -25,6 +36,9 @@ pub enum SiteTermError {
     /// μ is not a number.
     #[error("mu = {0:?} is not allowed: the twisted mass must be a finite number")]
     Mu(f64),
+    /// c_sw is not a number.
+    #[error("c_sw = {0:?} is not allowed: the coefficient of the clover term must be a finite number")]
+    Csw(f64),
 }
 
 impl SiteTerm {
@@ -34,7 +48,10 @@ impl SiteTerm {
     /// When a parameter is not finite.
     pub fn checked(self) -> Result<Self, SiteTermError> {
         match self {
-            SiteTerm::Twisted { mu } if !mu.is_finite() => Err(SiteTermError::Mu(mu)),
+            SiteTerm::Twisted { mu } | SiteTerm::Clover { mu, .. } if !mu.is_finite() => {
+                Err(SiteTermError::Mu(mu))
+            }
+            SiteTerm::Clover { csw, .. } if !csw.is_finite() => Err(SiteTermError::Csw(csw)),
             _ => Ok(self),
         }
     }
@@ -43,7 +60,15 @@ impl SiteTerm {
     pub fn mu(self) -> f64 {
         match self {
             SiteTerm::Scalar => 0.0,
-            SiteTerm::Twisted { mu } => mu,
+            SiteTerm::Twisted { mu } | SiteTerm::Clover { mu, .. } => mu,
+        }
+    }
+
+    /// The coefficient of the clover term; zero where there is none.
+    pub fn csw(self) -> f64 {
+        match self {
+            SiteTerm::Scalar | SiteTerm::Twisted { .. } => 0.0,
+            SiteTerm::Clover { csw, .. } => csw,
         }
     }
 
@@ -51,13 +76,12 @@ impl SiteTerm {
     pub(super) fn form(self, coupling: Coupling) -> StencilForm {
         let (shift, coefficient) = coupling.coefficients();
         let form = StencilForm::new(shift, coefficient);
-        match self {
-            SiteTerm::Scalar => form,
-            // −2 times the coefficient of the hopping term is 2κ or 1.
-            SiteTerm::Twisted { mu } => {
-                StencilForm { shift: SiteNumber { twist: -2.0 * coefficient * mu, ..form.shift }, ..form }
-            }
-        }
+        // −2 times the coefficient of the hopping term is 2κ or 1.
+        let (mu, csw) = (self.mu(), self.csw());
+        let twist = if mu == 0.0 { 0.0 } else { -2.0 * coefficient * mu };
+        let matrix =
+            if csw == 0.0 { SiteMatrix::None } else { SiteMatrix::Clover { factor: -coefficient * csw } };
+        StencilForm { shift: SiteFactor { twist, matrix, ..form.shift }, ..form }
     }
 
     /// A form whose kernels are those of all forms with this site term.

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod devices;
+pub mod reference;
 
 #[allow(unused_imports)]
 pub use devices::*;

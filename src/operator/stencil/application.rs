@@ -1,22 +1,27 @@
 //! The nearest-neighbour stencil of Dirac operators on the devices of a lattice.
 
 use super::kernels::SlabKernels;
-use super::parts::{EndingFields, KernelPart, Summing, Sums, end_on_host};
+use super::parts::{EndingFields, KernelPart, SiteBuffers, Summing, Sums, end_on_host};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
-use crate::field::{GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, sum_of_slabs};
-use crate::geometry::{NDIM, Slab};
-use crate::host::{self, LinkField, Reconstruction, Spinor};
+use crate::field::{
+    BlockField, BlockUse, GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, sum_of_slabs,
+};
+use crate::geometry::{LatticeError, NDIM, Shape, Slab};
+use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
 use lattice_solvers::Work;
 use num_complex::Complex64;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// One form of a Dirac operator, or of its hop from one parity to the other, with the kernels that apply it.
 pub(crate) struct Stencil<T: Storage> {
     links: GaugeField<T>,
     task: Task,
+    /// The blocks for the shift, and those for the hop, if the form has matrices.
+    blocks: [Option<Arc<BlockField<T>>>; 2],
     /// One for each slab; none on the host.
     kernels: Vec<SlabKernels>,
     /// Present if there are several slabs. It is scratch memory, so that applying an operator needs no exclusive reference to it.
@@ -43,10 +48,13 @@ impl<T: Storage> Stencil<T> {
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
         let sharded = lattice.slabs().len() > 1;
+        let blocks =
+            [prepared(links, task.form.shift.matrix)?, prepared(links, task.form.coefficient.matrix)?];
         let kernels = lattice.slabs().iter().map(|slab| SlabKernels::new(slab, links, task, tuning(slab)?));
         Ok(Self {
             links: links.clone(),
             task,
+            blocks,
             kernels: kernels.collect::<Result<_, _>>()?,
             halo: if sharded { Some(RefCell::new(Halo::new(lattice, task.sources)?)) } else { None },
             scratch: RefCell::default(),
@@ -116,14 +124,20 @@ impl<T: Storage> Stencil<T> {
         } else {
             &mut *out
         };
+        let adjoint = [self.task.form.shift, self.task.form.coefficient]
+            .map(|factor| BlockUse::of(factor.matrix).is_some_and(|usage| usage.adjoint));
+        let held = &self.blocks;
+        let blocks =
+            |site: usize| std::array::from_fn(|k| held[k].as_ref().map(|blocks| blocks.at(site, adjoint[k])));
         let size = result.len() / self.task.sources;
         for (source, result) in result.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
             match self.task.region {
-                Region::Full => host::stencil(links, self.task.form, &psi[own], result),
+                Region::Full => host::stencil_with(links, self.task.form, &blocks, &psi[own], result),
                 Region::Parity { parity, .. } => {
                     let shifted = shifted.map(|field| &field[own.clone()]);
-                    host::hop_even_odd(links, self.task.form, parity, &psi[own], shifted, result);
+                    let form = self.task.form;
+                    host::hop_even_odd_with(links, form, &blocks, parity, &psi[own], shifted, result);
                 }
             }
         }
@@ -171,8 +185,14 @@ impl<T: Storage> Stencil<T> {
             if let Region::Parity { parity, .. } = self.task.region {
                 arguments.extend([Argument::value(parity as u32)]);
             }
-            let shifted = shifted.map(|shifted| &shifted[k]);
-            arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, shifted));
+            let site = SiteBuffers {
+                shifted: shifted.map(|shifted| &shifted[k]),
+                blocks: self
+                    .blocks
+                    .each_ref()
+                    .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
+            };
+            arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
             if let Some(halo) = &halo {
                 let (from_ahead, from_behind) = halo.received(k);
                 arguments.extend([from_ahead.into(), from_behind.into(), real(kernels.t_sign)]);
@@ -218,6 +238,17 @@ impl<T: Storage> Stencil<T> {
     }
 }
 
+/// The blocks of a matrix, which is known to exist: whoever asks for an inverse has [`GaugeField::blocks`] make it first.
+fn prepared<T: Storage>(
+    links: &GaugeField<T>,
+    matrix: SiteMatrix,
+) -> Result<Option<Arc<BlockField<T>>>, DeviceError> {
+    links.blocks(matrix).map_err(|error| match error {
+        LatticeError::Device(error) => error,
+        error => panic!("a stencil with a matrix that does not exist: {error}"),
+    })
+}
+
 /// Operations and least memory traffic for each site that is written, of all right-hand sides: 1320 flops for H, and what the parts of
 /// the task cost. Every link that is used and every spinor passes through memory once. The full operator uses 4 links for each site, each
 /// twice; the hop to one parity uses 8, each once.
@@ -228,6 +259,11 @@ pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Re
     let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
     let links = links * reconstruction.reals() * precision.bytes();
     let spinors = task.sources * (2 + site.spinors + ending.spinors) * (24 * precision.bytes() + unit);
+    let blocks: usize = site
+        .blocks
+        .iter()
+        .map(|form| Shape::blocks(form.numbers()).components() * 2 * precision.bytes() + unit)
+        .sum();
     let flops = 1320 + site.flops + ending.flops;
-    Work { flops: task.sources as u64 * flops, bytes: (links + spinors) as u64 }
+    Work { flops: task.sources as u64 * flops, bytes: (links + spinors + blocks) as u64 }
 }

@@ -403,7 +403,8 @@ impl Case<'_> {
                 Operator::Hop => (2 * index + dims.parity(2 * index), None),
                 Operator::Full => (index, Some(psi(index))),
             };
-            let expected = operator.form().combine(own.as_ref(), &hop(dims, false, link, psi, site));
+            let expected =
+                operator.form().combine(own.as_ref(), &hop(dims, false, link, psi, site), [None, None]);
             let found = found[index].cast::<f64>();
             difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
             norm += expected.norm2();

@@ -130,7 +130,7 @@ impl KernelPart for Ending {
             Ending::Gram => (0, 48 * (sources + 1)),
             Ending::SubtractBlock => (1, 48 * (3 * sources + 1)),
         };
-        Cost { flops, spinors }
+        Cost { flops, spinors, blocks: Vec::new() }
     }
 }
 

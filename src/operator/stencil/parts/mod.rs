@@ -8,9 +8,10 @@ mod site_term;
 pub use ending::Ending;
 pub(crate) use ending::{ByEnding, EndingFields, Sums};
 pub(super) use ending::{EndingMemory, Summing, end_on_host};
-pub(super) use site_term::SitePart;
+pub(super) use site_term::{SiteBuffers, SitePart};
 
 use crate::device::{KernelKey, Parameter};
+use crate::host::BlockForm;
 use crate::scalar::Storage;
 
 /// A part of the kernel: its text, what it is compiled with, what it takes, what it costs.
@@ -31,4 +32,6 @@ pub(super) struct Cost {
     pub flops: u64,
     /// Spinors that pass through memory.
     pub spinors: usize,
+    /// Sites' blocks of a clover term that do, once for all right-hand sides.
+    pub blocks: Vec<BlockForm>,
 }

@@ -2,43 +2,99 @@
 
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, KernelKey, Parameter};
-use crate::host::StencilForm;
+use crate::field::BlockUse;
+use crate::host::{BlockForm, SiteMatrix, StencilForm};
 use crate::scalar::{Real, Storage};
 
 /// What is added to the hop, and what multiplies it: the part of a kernel that knows the mass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SitePart {
     /// Whether a multiple of a field is added.
-    pub adds_field: bool,
+    adds_field: bool,
     /// Whether this field is another one than the hop starts from.
-    pub own_field: bool,
-    /// Whether any number is different for the two chiralities.
-    pub twisted: bool,
-    /// Whether that of the hop is.
-    pub twists_hop: bool,
+    own_field: bool,
+    kind: Kind,
+}
+
+/// Which text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// Some number is different for the two chiralities.
+    Twisted {
+        /// Whether that of the hop is.
+        twists_hop: bool,
+    },
+    /// There are blocks of a clover term.
+    Clover {
+        hop: Option<BlockUse>,
+        field: Option<BlockUse>,
+        /// Whether the field is multiplied by numbers too.
+        numbers: bool,
+    },
+}
+
+/// The buffers that it takes.
+pub(crate) struct SiteBuffers<'a, T: Storage> {
+    /// The field that is multiplied, if it has one of its own.
+    pub shifted: Option<&'a Buffer<T::Stored>>,
+    /// The blocks for this field, and those for the hop.
+    pub blocks: [Option<&'a Buffer<T::Stored>>; 2],
 }
 
 impl SitePart {
     /// That of a form; whether a field is added, and whether it is not that of the hop, follows from the sites.
     pub fn of(form: &StencilForm, adds_field: bool, own_field: bool) -> Self {
-        let twists_hop = form.coefficient.twist != 0.0;
-        let twisted = twists_hop || (adds_field && form.shift.twist != 0.0);
-        Self { adds_field, own_field, twisted, twists_hop }
+        let StencilForm { shift, coefficient, .. } = form;
+        let hop = BlockUse::of(coefficient.matrix);
+        let field = BlockUse::of(shift.matrix).filter(|_| adds_field);
+        let twists_hop = coefficient.twist != 0.0;
+        let kind = if hop.is_some() || field.is_some() {
+            debug_assert!(!twists_hop, "a hop with a twist and blocks");
+            Kind::Clover { hop, field, numbers: !matches!(shift.matrix, SiteMatrix::Inverse(_)) }
+        } else if twists_hop || (adds_field && shift.twist != 0.0) {
+            Kind::Twisted { twists_hop }
+        } else {
+            Kind::Plain
+        };
+        Self { adds_field, own_field, kind }
     }
 
-    /// The arguments for its parameters; `shifted` is there if it has a field of its own.
+    /// The arguments for its parameters.
     pub fn arguments<'a, T: Storage>(
         &self,
         form: &StencilForm,
-        shifted: Option<&'a Buffer<T::Stored>>,
-    ) -> impl Iterator<Item = Argument<'a>> {
+        buffers: SiteBuffers<'a, T>,
+    ) -> Vec<Argument<'a>> {
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
         let StencilForm { shift, coefficient, .. } = form;
-        let hop_twist = self.twisted.then(|| real(hop_twist(form)));
         debug_assert!(coefficient.scalar != 0.0 || coefficient.twist == 0.0, "a hop that is only twisted");
-        let scalar = self.adds_field.then(|| real(shift.scalar));
-        let twist = (self.adds_field && self.twisted).then(|| real(shift.twist));
-        [hop_twist, scalar, twist, shifted.map(Argument::from)].into_iter().flatten()
+        let [of_field, of_hop] = buffers.blocks.map(|blocks| blocks.map(Argument::from));
+        let mut arguments = Vec::new();
+        match self.kind {
+            Kind::Plain => arguments.extend(self.adds_field.then(|| real(shift.scalar))),
+            Kind::Twisted { .. } => {
+                arguments.push(real(hop_twist(form)));
+                if self.adds_field {
+                    arguments.extend([real(shift.scalar), real(shift.twist)]);
+                }
+            }
+            Kind::Clover { field, numbers, .. } => {
+                arguments.extend(of_hop);
+                if self.adds_field && numbers {
+                    arguments.extend([real(shift.scalar), real(shift.twist)]);
+                }
+                if field.is_some() {
+                    arguments.push(real(match shift.matrix {
+                        SiteMatrix::Clover { factor } => factor,
+                        SiteMatrix::Inverse(_) | SiteMatrix::None => shift.scalar,
+                    }));
+                    arguments.extend(of_field);
+                }
+            }
+        }
+        arguments.extend(buffers.shifted.map(Argument::from));
+        arguments
     }
 }
 
@@ -48,31 +104,78 @@ fn hop_twist(form: &StencilForm) -> f64 {
     if coefficient.twist == 0.0 { 0.0 } else { coefficient.twist / coefficient.scalar }
 }
 
+/// What `cl/clover.cl` calls a way to store blocks; 0 for none.
+fn form_number(usage: Option<BlockUse>) -> u8 {
+    match usage.map(|usage| usage.form) {
+        None => 0,
+        Some(BlockForm::Hermitian) => 1,
+        Some(BlockForm::General) => 2,
+    }
+}
+
 impl KernelPart for SitePart {
     fn add_to(&self, key: KernelKey) -> KernelKey {
         let key = key.define("SHIFT", u8::from(self.own_field));
         let key = key.part("field", include_str!("../../../../cl/stencil/site_field.cl"));
-        match (self.twisted, self.adds_field) {
-            (true, _) => key
-                .define("ADDS_FIELD", u8::from(self.adds_field))
-                .define("TWISTS_HOP", u8::from(self.twists_hop))
+        let adds_field = u8::from(self.adds_field);
+        match (self.kind, self.adds_field) {
+            (Kind::Twisted { twists_hop }, _) => key
+                .define("ADDS_FIELD", adds_field)
+                .define("TWISTS_HOP", u8::from(twists_hop))
                 .part("twisted", include_str!("../../../../cl/stencil/site_twisted.cl")),
-            (false, true) => key.part("scalar", include_str!("../../../../cl/stencil/site_scalar.cl")),
-            (false, false) => key.part("none", include_str!("../../../../cl/stencil/site_none.cl")),
+            (Kind::Clover { hop, field, numbers }, _) => {
+                let adjoint = |usage: Option<BlockUse>| u8::from(usage.is_some_and(|usage| usage.adjoint));
+                key.define("ADDS_FIELD", adds_field)
+                    .define("HOP_BLOCKS", form_number(hop))
+                    .define("HOP_ADJOINT", adjoint(hop))
+                    .define("FIELD_BLOCKS", form_number(field))
+                    .define("FIELD_ADJOINT", adjoint(field))
+                    .define("FIELD_NUMBERS", u8::from(numbers))
+                    .part("blocks", include_str!("../../../../cl/clover.cl"))
+                    .part("clover", include_str!("../../../../cl/stencil/site_clover.cl"))
+            }
+            (Kind::Plain, true) => key.part("scalar", include_str!("../../../../cl/stencil/site_scalar.cl")),
+            (Kind::Plain, false) => key.part("none", include_str!("../../../../cl/stencil/site_none.cl")),
         }
     }
 
     fn parameters<T: Storage>(&self) -> Vec<Parameter> {
-        let hop_twist = self.twisted.then(|| Parameter::value::<T::Real>("hop_twist"));
-        let shift = self.adds_field.then(|| Parameter::value::<T::Real>("shift"));
-        let twist = (self.adds_field && self.twisted).then(|| Parameter::value::<T::Real>("twist"));
-        let shifted = self.own_field.then(|| Parameter::input::<T::Stored>("shifted"));
-        [hop_twist, shift, twist, shifted].into_iter().flatten().collect()
+        let real = Parameter::value::<T::Real>;
+        let mut parameters = Vec::new();
+        match self.kind {
+            Kind::Plain => parameters.extend(self.adds_field.then(|| real("shift"))),
+            Kind::Twisted { .. } => {
+                parameters.push(real("hop_twist"));
+                if self.adds_field {
+                    parameters.extend([real("shift"), real("twist")]);
+                }
+            }
+            Kind::Clover { hop, field, numbers } => {
+                parameters.extend(hop.map(|_| Parameter::input::<T::Stored>("hop_blocks")));
+                if self.adds_field && numbers {
+                    parameters.extend([real("shift"), real("twist")]);
+                }
+                if field.is_some() {
+                    parameters.extend([real("field_factor"), Parameter::input::<T::Stored>("field_blocks")]);
+                }
+            }
+        }
+        parameters.extend(self.own_field.then(|| Parameter::input::<T::Stored>("shifted")));
+        parameters
     }
 
-    /// 48 flops for each multiple of a spinor that is added, as is usual.
+    /// 48 flops for each multiple of a spinor that is added, as is usual; 552 for a product with the blocks of a clover term.
     fn cost(&self, _: usize) -> Cost {
-        let twists = u64::from(self.twists_hop) + u64::from(self.twisted && self.adds_field);
-        Cost { flops: 48 * (u64::from(self.adds_field) + twists), spinors: usize::from(self.own_field) }
+        let adds = u64::from(self.adds_field);
+        let (flops, blocks) = match self.kind {
+            Kind::Plain => (48 * adds, Vec::new()),
+            Kind::Twisted { twists_hop } => (48 * (2 * adds + u64::from(twists_hop)), Vec::new()),
+            Kind::Clover { hop, field, .. } => {
+                let blocks: Vec<BlockForm> =
+                    [hop, field].into_iter().flatten().map(|usage| usage.form).collect();
+                (552 * blocks.len() as u64, blocks)
+            }
+        };
+        Cost { flops, spinors: usize::from(self.own_field), blocks }
     }
 }

@@ -1,7 +1,9 @@
 //! The lattice field strength from four-leaf clovers.
 
+use super::configuration::GaugeConfiguration;
+use super::link_field::LinkField;
+use super::matrix3::Matrix3;
 use crate::geometry::{Dims, NDIM, PLANES};
-use crate::host::{GaugeConfiguration, LinkField, Matrix3};
 use crate::scalar::Real;
 use num_complex::Complex;
 
