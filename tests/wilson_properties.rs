@@ -9,6 +9,10 @@ use lattice_cl::host::{self, LinkField, Matrix3, gamma};
 use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::{Dims, GaugeConfiguration, Real};
+use lattice_solvers::update::{
+    BICGSTAB_DIRECTION, BICGSTAB_SOLUTION_AND_RESIDUAL, DIRECTION_AND_IMAGE, RESIDUAL,
+    SOLUTION_AND_DIRECTION, SOLUTION_AND_RESIDUAL, SOLUTION_DIRECTION_AND_IMAGE,
+};
 use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
 use num_complex::Complex64;
 use std::fmt::Debug;
@@ -284,14 +288,16 @@ fn the_space_of_spinor_fields_on_every_team() {
             near(value(space.dot(&p, &q).unwrap()), dot(&fields[0], &fields[2]));
             near(value(space.norm2(&p).unwrap()), dot(&fields[0], &fields[0]));
             // x = x + a p; r = r − a q
-            let norm2 = value(space.advance(&space.scalar(a), &p, &mut x, &q, &mut r).unwrap());
+            let factor = space.scalar(a);
+            let [norm2] = SOLUTION_AND_RESIDUAL.apply(&space, [&factor], [&p, &q], [&mut x, &mut r]).unwrap();
             let new_x = combine(&fields[1], a, &fields[0]);
             let new_r = combine(&fields[3], -a, &fields[2]);
             close(&x, &new_x);
             close(&r, &new_r);
-            near(norm2, dot(&new_r, &new_r));
+            near(value(norm2), dot(&new_r, &new_r));
             // x = p + b x; r = q + b r
-            let sums = space.redirect(&space.scalar(b), &p, &mut x, &q, &mut r).unwrap();
+            let factor = space.scalar(b);
+            let sums = DIRECTION_AND_IMAGE.apply(&space, [&factor], [&p, &q], [&mut x, &mut r]).unwrap();
             let [product, norm2] = space.read([&sums[0], &sums[1]]).unwrap();
             let newer_x = combine(&fields[0], b, &new_x);
             let newer_r = combine(&fields[2], b, &new_r);
@@ -307,21 +313,21 @@ fn the_space_of_spinor_fields_on_every_team() {
             // r = r − a q; then x = x + a p; p = r + b p, for what is in x and r now.
             let (old_x, old_r) = (x.to_host().unwrap(), r.to_host().unwrap());
             let (number_a, number_b) = (space.scalar(a), space.scalar(b));
-            let norm2 = value(space.subtract(&number_a, &q, &mut r).unwrap());
+            let [norm2] = RESIDUAL.apply(&space, [&number_a], [&q], [&mut r]).unwrap();
             let new_r = combine(&old_r, -a, &fields[2]);
             close(&r, &new_r);
-            near(norm2, dot(&new_r, &new_r));
+            near(value(norm2), dot(&new_r, &new_r));
             let mut direction = lattice.spinor_from_host(&fields[0]).unwrap();
-            space.follow(&number_a, &number_b, &r, &mut x, &mut direction).unwrap();
+            let factors = [&number_a, &number_b];
+            SOLUTION_AND_DIRECTION.apply(&space, factors, [&r], [&mut x, &mut direction]).unwrap();
             let new_x = combine(&old_x, a, &fields[0]);
             let new_direction = combine(&new_r, b, &fields[0]);
             close(&x, &new_x);
             close(&direction, &new_direction);
             // x = x + a p; p = r + b p; q = s + b q, with (r, q) and (q, q).
             let mut image = lattice.spinor_from_host(&fields[3]).unwrap();
-            let factors = [&number_a, &number_b];
-            let sums =
-                space.follow_and_redirect(factors, [&r, &q], &mut x, &mut direction, &mut image).unwrap();
+            let written = [&mut x, &mut direction, &mut image];
+            let sums = SOLUTION_DIRECTION_AND_IMAGE.apply(&space, factors, [&r, &q], written).unwrap();
             let (new_x, new_direction) =
                 (combine(&new_x, a, &new_direction), combine(&new_r, b, &new_direction));
             let new_image = combine(&fields[2], b, &fields[3]);
@@ -331,7 +337,8 @@ fn the_space_of_spinor_fields_on_every_team() {
             near(value(sums[0].clone()), dot(&new_r, &new_image));
             near(value(sums[1].clone()), dot(&new_image, &new_image));
             // x = x + a p + b r; r = r − b t, with (q, r) and (r, r).
-            let sums = space.stabilise([&number_a, &number_b], [&p, &direction, &q], &mut x, &mut r).unwrap();
+            let read = [&p, &direction, &q];
+            let sums = BICGSTAB_SOLUTION_AND_RESIDUAL.apply(&space, factors, read, [&mut x, &mut r]).unwrap();
             let newer_r = combine(&new_r, -b, &new_direction);
             close(&x, &combine(&combine(&new_x, a, &fields[0]), b, &new_r));
             close(&r, &newer_r);
@@ -343,7 +350,8 @@ fn the_space_of_spinor_fields_on_every_team() {
             let ratio = space.quotient(&space.dot(&q, &p).unwrap(), &space.norm2(&p).unwrap());
             let expected_ratio = dot(&fields[0], &fields[2]).conj() / dot(&fields[0], &fields[0]);
             near(value(ratio.clone()), expected_ratio);
-            space.turn(&space.conjugate(&ratio), &same_a, &r, &q, &mut direction).unwrap();
+            let factors = [&same_a, &space.conjugate(&ratio)];
+            BICGSTAB_DIRECTION.apply(&space, factors, [&q, &r], [&mut direction]).unwrap();
             let turned = combine(&new_direction, -a, &fields[2]);
             close(&direction, &combine(&newer_r, expected_ratio.conj(), &turned));
             // A quotient by zero is zero.

@@ -6,7 +6,7 @@ use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{AXPY, BICGSTAB_DIRECTION, BICGSTAB_SOLUTION_AND_RESIDUAL};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 
 /// Options of [`bicgstab`].
@@ -57,7 +57,8 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    let passes = [Work::pass(space, 8, 3), Work::pass(space, 32, 7), Work::pass(space, 16, 4)];
+    let passes =
+        [AXPY.work(space), BICGSTAB_SOLUTION_AND_RESIDUAL.work(space), BICGSTAB_DIRECTION.work(space)];
 
     let mut ap = space.zero_vector()?;
     let mut t = space.zero_vector()?;
@@ -87,9 +88,11 @@ where
         space.axpy(&space.negate(&alpha), &ap, &mut r)?;
         let [s_t, t_norm2] = a.apply_products(&r, &r, &mut t)?;
         let omega = space.quotient(&space.conjugate(&s_t), &t_norm2);
-        let [new_rho, r_norm2] = space.stabilise([&alpha, &omega], [&p, &t, &shadow.q], &mut x, &mut r)?;
+        let read = [&p, &t, &shadow.q];
+        let [new_rho, r_norm2] =
+            BICGSTAB_SOLUTION_AND_RESIDUAL.apply(space, [&alpha, &omega], read, [&mut x, &mut r])?;
         let beta = space.quotient(&space.quotient(&new_rho, &rho), &space.quotient(&omega, &alpha));
-        space.turn(&beta, &omega, &r, &ap, &mut p)?;
+        BICGSTAB_DIRECTION.apply(space, [&omega, &beta], [&ap, &r], [&mut p])?;
         rho = new_rho;
         progress.count_application_with_products();
         progress.count_application_with_products();

@@ -6,7 +6,7 @@ use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::{Failure, SolverError};
 use crate::shadow::{HOPELESS_GROWTH, SHADOW_NUMBERS, Shadow};
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{AXPY, DOT, SOLUTION_AND_RESIDUAL};
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -71,9 +71,9 @@ where
     }
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, stopping, callbacks)?;
-    let advance = Work::pass(space, 20, 6);
-    let update = Work::pass(space, 8, 3);
-    let dot = Work::pass(space, 8, 2);
+    let step = SOLUTION_AND_RESIDUAL.work(space);
+    let update = AXPY.work(space);
+    let dot = DOT.work(space);
 
     let resumed = progress.resume(&STATE)?;
     // Aⁱ r and Aⁱ u
@@ -132,8 +132,8 @@ where
             let (known, next) = u.split_at_mut(j + 1);
             let [sigma, u_norm2] = a.apply_products(&known[j], &shadow.q, &mut next[0])?;
             let alpha = space.quotient(&rho, &sigma);
-            s_norm2 = space.advance(&alpha, &u[0], &mut x, &u[1], &mut r[0])?;
-            progress.work += advance;
+            [s_norm2] = SOLUTION_AND_RESIDUAL.apply(space, [&alpha], [&u[0], &u[1]], [&mut x, &mut r[0]])?;
+            progress.work += step;
             for i in 1..=j {
                 space.axpy(&space.negate(&alpha), &u[i + 1], &mut r[i])?;
                 progress.work += update;

@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::conjugate_gradient::{CgOptions, Curvature};
 use crate::convergence::{Outcome, Progress, Step, Verdict};
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{NORM2, SOLUTION_AND_DIRECTION};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -40,8 +40,8 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    let mut passes = Work::pass(space, 4, 1);
-    passes += Work::pass(space, 16, 5);
+    let mut passes = NORM2.work(space);
+    passes += SOLUTION_AND_DIRECTION.work(space);
 
     let (mut x, mut r, mut p, mut r_norm2);
     let mut curvature = Curvature::of("(p, p)");
@@ -70,7 +70,7 @@ where
         let new_norm2 = a.subtract_image(&alpha, &p, &mut image, &mut r)?;
         let beta = space.quotient(&new_norm2, &r_norm2);
         adjoint.apply(&r, &mut image)?;
-        space.follow(&alpha, &beta, &image, &mut x, &mut p)?;
+        SOLUTION_AND_DIRECTION.apply(space, [&alpha, &beta], [&image], [&mut x, &mut p])?;
         progress.count_subtraction();
         progress.count_application();
         progress.work += passes;

@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{BICGSTAB_DIRECTION, SOLUTION_AND_DIRECTION};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -53,7 +53,7 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    let follow = Work::pass(space, 16, 5);
+    let work = SOLUTION_AND_DIRECTION.work(space);
 
     let (mut x, mut r, mut p, mut r_norm2);
     let mut curvature = Curvature::of("(p, Ap)");
@@ -78,8 +78,8 @@ where
         progress.count_descent();
         let alpha = space.quotient(&r_norm2, &p_ap);
         let beta = space.quotient(&new_norm2, &r_norm2);
-        space.follow(&alpha, &beta, &r, &mut x, &mut p)?;
-        progress.work += follow;
+        SOLUTION_AND_DIRECTION.apply(space, [&alpha, &beta], [&r], [&mut x, &mut p])?;
+        progress.work += work;
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {
@@ -89,7 +89,8 @@ where
                 Step::Replaced(norm2) => {
                     // (r, p) = (r, r) holds for the new residual too.
                     let share = space.quotient(&space.dot(&r, &p)?, &norm2);
-                    space.turn(&space.scalar(Complex64::new(1.0, 0.0)), &share, &r, &r, &mut p)?;
+                    let one = space.scalar(Complex64::new(1.0, 0.0));
+                    BICGSTAB_DIRECTION.apply(space, [&share, &one], [&r, &r], [&mut p])?;
                     r_norm2 = norm2;
                 }
                 Step::Continue => {}

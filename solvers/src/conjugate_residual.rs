@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{AXPY, DIRECTION_AND_IMAGE, RESIDUAL, SOLUTION_DIRECTION_AND_IMAGE};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
@@ -73,9 +73,8 @@ where
 {
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    let (subtract, axpy) = (Work::pass(space, 12, 3), Work::pass(space, 8, 3));
-    let (redirect, follow_and_redirect) = (Work::pass(space, 28, 6), Work::pass(space, 36, 8));
-    progress.looks_move(axpy.bytes + redirect.bytes - follow_and_redirect.bytes);
+    let (apart, together) = (DIRECTION_AND_IMAGE.work(space), SOLUTION_DIRECTION_AND_IMAGE.work(space));
+    progress.looks_move(AXPY.work(space).bytes + apart.bytes - together.bytes);
 
     let (mut x, mut r, mut p, mut ap, mut r_norm2, mut r_ap, mut ap_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
@@ -99,15 +98,15 @@ where
             return progress.finish(x, verdict);
         }
         let alpha = space.quotient(&space.conjugate(&r_ap), &ap_norm2);
-        let new_norm2 = space.subtract(&alpha, &ap, &mut r)?;
-        progress.work += subtract;
+        let [new_norm2] = RESIDUAL.apply(space, [&alpha], [&ap], [&mut r])?;
+        progress.work += RESIDUAL.work(space);
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         // The solution follows when p is in hand anyway, or now if somebody wants it.
         let looks = progress.looks();
         if looks {
             space.axpy(&alpha, &p, &mut x)?;
-            progress.work += axpy;
+            progress.work += AXPY.work(space);
             let [product, image_norm2, old_norm2] = progress.read([&r_ap, &ap_norm2, &old_norm2])?;
             match progress.judge(&mut x, &mut r)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
@@ -138,11 +137,12 @@ where
         };
         progress.count_application_with_products();
         [r_ap, ap_norm2] = if looks {
-            progress.work += redirect;
-            space.redirect(&beta, &r, &mut p, &ar, &mut ap)?
+            progress.work += apart;
+            DIRECTION_AND_IMAGE.apply(space, [&beta], [&r, &ar], [&mut p, &mut ap])?
         } else {
-            progress.work += follow_and_redirect;
-            space.follow_and_redirect([&alpha, &beta], [&r, &ar], &mut x, &mut p, &mut ap)?
+            progress.work += together;
+            let written = [&mut x, &mut p, &mut ap];
+            SOLUTION_DIRECTION_AND_IMAGE.apply(space, [&alpha, &beta], [&r, &ar], written)?
         };
         if let Some(r_ar) = r_ar {
             // The same number, as r is orthogonal to the last Ap; the published ratio is that of these.

@@ -5,6 +5,7 @@ use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::SolverError;
 use crate::state::{Names, Resumed};
+use crate::update::{AXPY, DOT, RESIDUAL, SOLUTION_AND_RESIDUAL};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
@@ -88,8 +89,8 @@ where
     }
     let space = a.space();
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    let advance = Work::pass(space, 20, 6);
-    let orthogonalise = [Work::pass(space, 8, 2), Work::pass(space, 12, 3), Work::pass(space, 8, 3)];
+    let step = SOLUTION_AND_RESIDUAL.work(space);
+    let orthogonalise = [DOT.work(space), RESIDUAL.work(space), AXPY.work(space)];
 
     let (mut x, mut r, mut r_norm2);
     if let Some(Resumed { vectors, scalars, .. }) = progress.resume(&STATE)? {
@@ -136,7 +137,7 @@ where
                     projection = space.dot(&direction.q, q)?;
                 }
                 let minus_beta = space.quotient(&projection, &direction.q_norm2);
-                *q_norm2 = space.subtract(&minus_beta, &direction.q, q)?;
+                [*q_norm2] = RESIDUAL.apply(space, [&minus_beta], [&direction.q], [&mut *q])?;
                 space.axpy(&space.negate(&minus_beta), &direction.p, p)?;
                 orthogonalise.into_iter().for_each(|pass| progress.work += pass);
             }
@@ -155,8 +156,8 @@ where
         };
         progress.count_application_with_products();
         let alpha = space.quotient(&q_r, q_norm2);
-        let new_norm2 = space.advance(&alpha, p, &mut x, q, &mut r)?;
-        progress.work += advance;
+        let [new_norm2] = SOLUTION_AND_RESIDUAL.apply(space, [&alpha], [p, q], [&mut x, &mut r])?;
+        progress.work += step;
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
         if progress.looks() {

@@ -63,6 +63,7 @@ mod space;
 mod square_matrix;
 mod state;
 mod true_residual;
+pub mod update;
 pub mod vec;
 mod work;
 

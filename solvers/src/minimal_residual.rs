@@ -6,6 +6,7 @@ use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::gcr::Preconditioned;
 use crate::outcome::SolverError;
 use crate::state::{Names, Resumed};
+use crate::update::{AXPY, RESIDUAL};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf, VectorSpace};
 use num_complex::Complex64;
@@ -80,7 +81,7 @@ where
         progress.count_application_with_products();
         let alpha = relaxed(space, &r_ar, &ar_norm2, &inverse_relaxation);
         space.axpy(&alpha, &r, &mut x)?;
-        let new_norm2 = space.subtract(&alpha, &ar, &mut r)?;
+        let [new_norm2] = RESIDUAL.apply(space, [&alpha], [&ar], [&mut r])?;
         progress.work += step;
         progress.iterated(&new_norm2);
         let old_norm2 = std::mem::replace(&mut r_norm2, new_norm2);
@@ -129,8 +130,8 @@ fn inverse_relaxation<A: LinearOperator>(
 
 /// The work of one iteration, but for A.
 fn step_work<S: VectorSpace>(space: &S) -> Work {
-    let mut work = Work::pass(space, 8, 3);
-    work += Work::pass(space, 12, 3);
+    let mut work = AXPY.work(space);
+    work += RESIDUAL.work(space);
     work
 }
 

@@ -4,7 +4,7 @@ use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::Failure;
 use crate::state::{Names, Resumed};
-use crate::work::Work;
+use crate::update::{AXPY, RESIDUAL};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 use std::mem;
@@ -65,8 +65,8 @@ where
     let real = |value: f64| space.scalar(value.into());
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
     // Besides the application: the next Lanczos vector, the direction, x, and the norm made 1.
-    let mut work = Work::pass(space, 8, 3).times(5);
-    work += Work::pass(space, 12, 3);
+    let mut work = AXPY.work(space).times(5);
+    work += RESIDUAL.work(space);
     let zero = space.zero_vector()?;
 
     let (mut x, mut v, mut earlier_v, mut p, mut earlier_p, mut lanczos);
@@ -93,7 +93,7 @@ where
         let alpha = a.apply_dot(&v, &mut image)?;
         progress.count_application_with_products();
         space.xpby(&image, &real(-lanczos.beta), &mut earlier_v)?;
-        let norm2 = space.subtract(&alpha, &v, &mut earlier_v)?;
+        let [norm2] = RESIDUAL.apply(space, [&alpha], [&v], [&mut earlier_v])?;
         let [alpha, norm2] = space.read([&alpha, &norm2])?;
         let direction = match lanczos.turn(alpha, norm2, params.breakdown) {
             Ok(direction) => direction,

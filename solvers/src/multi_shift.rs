@@ -5,6 +5,7 @@ use crate::conjugate_gradient::Curvature;
 use crate::convergence::{Beginning, Progress, Step, Stopping, Verdict};
 use crate::keeper::{Look, StateKeeper, Watching};
 use crate::outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+use crate::update::{AXPY, SOLUTION_AND_DIRECTION};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
@@ -83,7 +84,7 @@ pub fn multi_shift_cg<A: LinearOperator>(
     let callbacks = Callbacks { true_residual: None, keeper };
     let mut progress = Progress::start(&operator, b, None, stopping, callbacks)
         .map_err(|error| error.map_best(|_, _| Vec::new()))?;
-    let follow = Work::pass(space, 16, 5);
+    let work = SOLUTION_AND_DIRECTION.work(space);
 
     let Beginning { x, mut r, mut r_norm2, mut verdict } = progress.begin()?;
     systems[0].x = x;
@@ -131,10 +132,10 @@ pub fn multi_shift_cg<A: LinearOperator>(
         let (alpha, beta) = (old_value / p_ap.re, progress.r_norm2() / old_value);
         for system in systems.iter_mut().filter(|system| !system.found) {
             let ratio = system.next_zeta(alpha, last_alpha, last_beta);
-            let (step, turn) =
-                (space.scalar((alpha * system.zeta).into()), space.scalar((beta * ratio).into()));
-            space.follow(&step, &turn, &r, &mut system.x, &mut system.p)?;
-            progress.work += follow;
+            let factors = [alpha * system.zeta, beta * ratio].map(|factor| space.scalar(factor.into()));
+            let System { x, p, .. } = system;
+            SOLUTION_AND_DIRECTION.apply(space, factors.each_ref(), [&r], [x, p])?;
+            progress.work += work;
         }
         (last_alpha, last_beta) = (alpha, beta);
         verdict = None;
@@ -314,7 +315,7 @@ impl<A: LinearOperator> LinearOperator for Plus<'_, A> {
     fn work(&self) -> Work {
         let mut work = self.a.work();
         if self.shift.is_some() {
-            work += Work::pass(self.space(), 8, 3);
+            work += AXPY.work(self.space());
         }
         work
     }

@@ -1,6 +1,7 @@
 //! The second of the two traits: a linear operator on a vector space.
 
 use crate::space::VectorSpace;
+use crate::update::{NORM2, RESIDUAL};
 use crate::work::Work;
 use crate::{ScalarOf, VectorOf};
 use num_complex::Complex64;
@@ -68,7 +69,8 @@ pub trait LinearOperator {
         r: &mut VectorOf<Self>,
     ) -> Result<ScalarOf<Self>, crate::ErrorOf<Self>> {
         self.apply(x, image)?;
-        self.space().subtract(a, image, r)
+        let [r_norm2] = RESIDUAL.apply(self.space(), [a], [image], [r])?;
+        Ok(r_norm2)
     }
 
     /// Fused: r = r − a A x with a = (r, r) / (x, A x), of which the numerator is given; gives (x, A x) and the new (r, r). `image` is there to
@@ -82,7 +84,7 @@ pub trait LinearOperator {
     ) -> Result<[ScalarOf<Self>; 2], crate::ErrorOf<Self>> {
         let x_ax = self.apply_dot(x, image)?;
         let a = self.space().quotient(r_norm2, &x_ax);
-        let r_norm2 = self.space().subtract(&a, image, r)?;
+        let [r_norm2] = RESIDUAL.apply(self.space(), [&a], [image], [r])?;
         Ok([x_ax, r_norm2])
     }
 
@@ -94,21 +96,21 @@ pub trait LinearOperator {
     /// The same of [`apply_norm2`](Self::apply_norm2).
     fn work_with_norm2(&self) -> Work {
         let mut work = self.work();
-        work += Work::pass(self.space(), 4, 1);
+        work += NORM2.work(self.space());
         work
     }
 
     /// The same of [`subtract_image`](Self::subtract_image).
     fn work_of_subtraction(&self) -> Work {
         let mut work = self.work();
-        work += Work::pass(self.space(), 12, 3);
+        work += RESIDUAL.work(self.space());
         work
     }
 
     /// The same of [`descend`](Self::descend).
     fn work_of_descent(&self) -> Work {
         let mut work = self.work_with_products();
-        work += Work::pass(self.space(), 12, 3);
+        work += RESIDUAL.work(self.space());
         work
     }
 

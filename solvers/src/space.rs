@@ -1,5 +1,6 @@
 //! The first of the two traits: a complex vector space with an inner product.
 
+use crate::update::{Assignment, Formula, Operand};
 use num_complex::Complex64;
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use std::time::Duration;
 /// with [`read`](Self::read), the one method that has to wait for the device. An implementation may therefore
 /// keep all of them on the device between two reads.
 ///
-/// The fused methods have definitions in terms of the plain ones; an implementation overrides them to pass over
-/// memory less often. A vector that a call writes is none of its others.
+/// [`update`](Self::update) carries out fused updates, by default with the plain operations. A vector that a
+/// call writes is none of its others; vectors that it only reads may be the same.
 pub trait VectorSpace {
     /// A vector of this space.
     type Vector;
@@ -94,95 +95,85 @@ pub trait VectorSpace {
         Ok(std::array::from_fn(|k| values[k]))
     }
 
-    /// Fused: x = x + a p; r = r − a q; gives (r, r).
-    fn advance(
+    /// Carries out a fused update, and gives its sums.
+    ///
+    /// Methods call it by [`FusedUpdate::apply`](crate::update::FusedUpdate::apply), which has the counts of
+    /// operands in its type. Operands are in the order in which the formula names them first.
+    /// The default is [`update_plainly`](Self::update_plainly); an override passes over memory once.
+    fn update(
         &self,
-        a: &Self::Scalar,
-        p: &Self::Vector,
-        x: &mut Self::Vector,
-        q: &Self::Vector,
-        r: &mut Self::Vector,
-    ) -> Result<Self::Scalar, Self::Error> {
-        self.axpy(a, p, x)?;
-        self.axpy(&self.negate(a), q, r)?;
-        self.norm2(r)
+        formula: &Formula,
+        factors: &[&Self::Scalar],
+        read: &[&Self::Vector],
+        written: &mut [&mut Self::Vector],
+    ) -> Result<Vec<Self::Scalar>, Self::Error> {
+        self.update_plainly(formula, factors, read, written)
     }
 
-    /// Fused: p = r + b p; q = s + b q; gives (r, q) and (q, q).
-    fn redirect(
+    /// Carries out a formula by [`axpy`](Self::axpy), [`xpby`](Self::xpby), copies and inner products.
+    ///
+    /// This is the definition of [`update`](Self::update), for spaces that fuse some formulas and not others.
+    ///
+    /// # Panics
+    /// If there are fewer operands than the formula has.
+    fn update_plainly(
         &self,
-        b: &Self::Scalar,
-        r: &Self::Vector,
-        p: &mut Self::Vector,
-        s: &Self::Vector,
-        q: &mut Self::Vector,
-    ) -> Result<[Self::Scalar; 2], Self::Error> {
-        self.xpby(r, b, p)?;
-        self.xpby(s, b, q)?;
-        Ok([self.dot(r, q)?, self.norm2(q)?])
+        formula: &Formula,
+        factors: &[&Self::Scalar],
+        read: &[&Self::Vector],
+        written: &mut [&mut Self::Vector],
+    ) -> Result<Vec<Self::Scalar>, Self::Error> {
+        for assignment in formula.assignments() {
+            assign(self, assignment, factors, read, written)?;
+        }
+        let value = |field| match field {
+            Operand::Read(k) => read[k],
+            Operand::Written(k) => &*written[k],
+        };
+        let product = formula.product().map(|(x, y)| self.dot(value(x), value(y)));
+        let norm2 = formula.norm2().map(|x| self.norm2(value(x)));
+        product.into_iter().chain(norm2).collect()
     }
+}
 
-    /// Fused: x = x + a p; p = r + b p; q = s + b q; gives (r, q) and (q, q).
-    fn follow_and_redirect(
-        &self,
-        [a, b]: [&Self::Scalar; 2],
-        [r, s]: [&Self::Vector; 2],
-        x: &mut Self::Vector,
-        p: &mut Self::Vector,
-        q: &mut Self::Vector,
-    ) -> Result<[Self::Scalar; 2], Self::Error> {
-        self.axpy(a, p, x)?;
-        self.redirect(b, r, p, s, q)
+/// One assignment of a formula, by plain operations.
+fn assign<V: VectorSpace + ?Sized>(
+    space: &V,
+    assignment: &Assignment,
+    factors: &[&V::Scalar],
+    read: &[&V::Vector],
+    written: &mut [&mut V::Vector],
+) -> Result<(), V::Error> {
+    let own = Operand::Written(assignment.to);
+    let signed = |negative: bool, factor: usize| {
+        if negative { space.negate(factors[factor]) } else { factors[factor].clone() }
+    };
+    let of_own = assignment.terms().iter().find(|term| term.field == own);
+    if let Some(term) = of_own {
+        let (x, y) = pair(assignment.first, assignment.to, read, written);
+        space.xpby(x, &signed(term.negative, term.factor), y)?;
+    } else if assignment.first != own {
+        let (x, y) = pair(assignment.first, assignment.to, read, written);
+        space.copy(x, y)?;
     }
-
-    /// Fused: r = r − a q; gives (r, r).
-    fn subtract(
-        &self,
-        a: &Self::Scalar,
-        q: &Self::Vector,
-        r: &mut Self::Vector,
-    ) -> Result<Self::Scalar, Self::Error> {
-        self.axpy(&self.negate(a), q, r)?;
-        self.norm2(r)
+    for term in assignment.terms().iter().filter(|term| term.field != own) {
+        let (x, y) = pair(term.field, assignment.to, read, written);
+        space.axpy(&signed(term.negative, term.factor), x, y)?;
     }
+    Ok(())
+}
 
-    /// Fused: x = x + a p; p = r + b p.
-    fn follow(
-        &self,
-        a: &Self::Scalar,
-        b: &Self::Scalar,
-        r: &Self::Vector,
-        x: &mut Self::Vector,
-        p: &mut Self::Vector,
-    ) -> Result<(), Self::Error> {
-        self.axpy(a, p, x)?;
-        self.xpby(r, b, p)
-    }
-
-    /// Fused: x = x + a p + b r; r = r − b t; gives (q, r) and (r, r).
-    fn stabilise(
-        &self,
-        [a, b]: [&Self::Scalar; 2],
-        [p, t, q]: [&Self::Vector; 3],
-        x: &mut Self::Vector,
-        r: &mut Self::Vector,
-    ) -> Result<[Self::Scalar; 2], Self::Error> {
-        self.axpy(a, p, x)?;
-        self.axpy(b, r, x)?;
-        let norm2 = self.subtract(b, t, r)?;
-        Ok([self.dot(q, r)?, norm2])
-    }
-
-    /// Fused: p = r + b (p − c v).
-    fn turn(
-        &self,
-        b: &Self::Scalar,
-        c: &Self::Scalar,
-        r: &Self::Vector,
-        v: &Self::Vector,
-        p: &mut Self::Vector,
-    ) -> Result<(), Self::Error> {
-        self.axpy(&self.negate(c), v, p)?;
-        self.xpby(r, b, p)
+/// A vector and another one, which is written.
+fn pair<'a, V>(from: Operand, to: usize, read: &[&'a V], written: &'a mut [&mut V]) -> (&'a V, &'a mut V) {
+    match from {
+        Operand::Read(k) => (read[k], &mut *written[to]),
+        Operand::Written(k) if k < to => {
+            let (low, high) = written.split_at_mut(to);
+            (&*low[k], &mut *high[0])
+        }
+        Operand::Written(k) => {
+            let (low, high) = written.split_at_mut(k);
+            (&*high[0], &mut *low[to])
+        }
     }
 }

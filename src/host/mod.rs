@@ -20,6 +20,7 @@ mod spinor;
 pub mod spinor_fields;
 mod stencil;
 mod unitarity;
+pub mod updates;
 
 pub use crate::blas::host::{SafeSquares, gemm, level1, level2};
 pub use crate::device::host::{stream, triad_bandwidth};

@@ -9,7 +9,7 @@ mod tests;
 use crate::device::{
     Argument, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
-use crate::field::space::field_key;
+use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::geometry::Shape;
 use crate::scalar::{Storage, StoragePrecision};

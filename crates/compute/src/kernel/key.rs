@@ -2,6 +2,7 @@
 
 use crate::error::{DeviceError, Result};
 use crate::scalar::{Element, Precision, Real};
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -60,10 +61,10 @@ impl Hash for KernelFamily {
 }
 
 /// More text of a program, which stands behind that of its family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     name: &'static str,
-    text: &'static str,
+    text: Cow<'static, str>,
 }
 
 impl Hash for Part {
@@ -129,8 +130,8 @@ impl KernelKey {
 
     /// With more text of this workspace behind that of the family and of earlier parts. `name` is for people.
     #[doc(hidden)]
-    pub fn part(mut self, name: &'static str, text: &'static str) -> Self {
-        self.parts.push(Part { name, text });
+    pub fn part(mut self, name: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
+        self.parts.push(Part { name, text: text.into() });
         self
     }
 
@@ -150,7 +151,7 @@ impl KernelKey {
         let mut text = self.family.flattened();
         for part in &self.parts {
             text.push('\n');
-            text.push_str(part.text);
+            text.push_str(&part.text);
         }
         text
     }

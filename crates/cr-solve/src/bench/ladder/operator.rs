@@ -4,6 +4,7 @@ use super::fields::Fields;
 use super::rungs::BuiltRung;
 use lattice_cl::blas;
 use lattice_cl::device::{Buffer, Device, DeviceError};
+use lattice_solvers::update::{DIRECTION_AND_IMAGE, Formula, RESIDUAL};
 use lattice_solvers::{LinearOperator, VectorSpace, Work};
 use num_complex::Complex64;
 
@@ -73,20 +74,23 @@ impl VectorSpace for LadderSpace {
         Ok(scalars.iter().map(|scalar| **scalar).collect())
     }
 
-    fn subtract(&self, a: &Complex64, q: &Vector, r: &mut Vector) -> Result<Complex64, DeviceError> {
-        Ok(blas::axpy_norm2(-a, q, r)?.wait()?.into())
-    }
-
-    fn redirect(
+    fn update(
         &self,
-        b: &Complex64,
-        r: &Vector,
-        p: &mut Vector,
-        s: &Vector,
-        q: &mut Vector,
-    ) -> Result<[Complex64; 2], DeviceError> {
-        let (product, norm2) = blas::cr_direction(*b, r, p, s, q)?.wait()?;
-        Ok([product, norm2.into()])
+        formula: &Formula,
+        factors: &[&Complex64],
+        read: &[&Vector],
+        written: &mut [&mut Vector],
+    ) -> Result<Vec<Complex64>, DeviceError> {
+        match (factors, read, &mut *written) {
+            ([a], [q], [r]) if formula == RESIDUAL.formula() => {
+                Ok(vec![blas::axpy_norm2(-**a, *q, &mut **r)?.wait()?.into()])
+            }
+            ([b], [r, s], [p, q]) if formula == DIRECTION_AND_IMAGE.formula() => {
+                let (product, norm2) = blas::cr_direction(**b, *r, &mut **p, *s, &mut **q)?.wait()?;
+                Ok(vec![product, norm2.into()])
+            }
+            _ => self.update_plainly(formula, factors, read, written),
+        }
     }
 }
 

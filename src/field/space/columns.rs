@@ -1,0 +1,101 @@
+//! Blocks of spinor fields: what is between the fields of a vector.
+
+use super::SpinorSpace;
+use crate::device::{DeviceError, DeviceKind};
+use crate::field::columns::{BlockKernels, PendingGram};
+use crate::field::spinors::Field;
+use crate::host;
+use crate::scalar::{Real, Storage};
+use lattice_solvers::{Advance, BlockSpace, SquareMatrix};
+use num_complex::Complex64;
+use num_traits::Float;
+
+impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
+    fn block_kernels(&self) -> Result<&[BlockKernels], DeviceError> {
+        if let Some(kernels) = self.kernels.blocks.get() {
+            return Ok(kernels);
+        }
+        let (dims, parities) = (self.lattice.dims(), self.sites.parities().len());
+        let kernels = self.lattice.slabs().iter().map(|slab| {
+            BlockKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities, self.sources)
+        });
+        let kernels = kernels.collect::<Result<_, _>>()?;
+        Ok(self.kernels.blocks.get_or_init(|| kernels))
+    }
+
+    /// Starts a kernel that makes a Gram matrix on each slab.
+    fn start_grams(
+        &self,
+        launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
+    ) -> Result<PendingGram<'_>, DeviceError> {
+        let kernels = self.block_kernels()?;
+        for (k, kernels) in kernels.iter().enumerate() {
+            launch(kernels, k)?;
+        }
+        Ok(PendingGram::OfSlabs(self.sources, kernels.iter().map(BlockKernels::sums).collect()))
+    }
+
+    /// Starts to make X†X.
+    pub(crate) fn start_gram(&self, x: &F) -> Result<PendingGram<'_>, DeviceError> {
+        if self.is_on_host() {
+            let gram = host::block_fields::gram(self.sources, self.on_host(x));
+            return Ok(PendingGram::Known(matrix(self.sources, &gram)));
+        }
+        let x = self.input(x);
+        self.start_grams(|kernels, k| kernels.gram(x[k]))
+    }
+}
+
+/// The matrix with these elements, row by row.
+pub(crate) fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
+    SquareMatrix::from_fn(size, |i, j| elements[i * size + j])
+}
+
+impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
+    fn columns(&self) -> usize {
+        self.sources
+    }
+
+    fn roundoff(&self) -> f64 {
+        T::Real::epsilon().to_f64() / 2.0
+    }
+
+    fn gram(&self, x: &F) -> Result<SquareMatrix, DeviceError> {
+        self.start_gram(x)?.wait()
+    }
+
+    fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
+        if self.is_on_host() {
+            let (z, q) = (self.on_host(z), self.on_host_mut(q));
+            let gram = host::block_fields::subtract(self.sources, z, d.elements(), q);
+            return Ok(matrix(self.sources, &gram));
+        }
+        let (z, q) = (self.input(z), self.output(q));
+        self.start_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))?.wait()
+    }
+
+    /// On processors writing what has not been read costs as much as a pass more.
+    fn steps_in_pairs(&self) -> bool {
+        !self.is_on_host() && self.kernels.slabs.iter().all(|slab| slab.device.info().kind != DeviceKind::Cpu)
+    }
+
+    fn advance_block(
+        &self,
+        matrices: Advance<'_>,
+        x: &mut F,
+        q: &mut F,
+        p: &mut F,
+        o: Option<&mut F>,
+    ) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            let (x, q, p) = (self.on_host_mut(x), self.on_host_mut(q), self.on_host_mut(p));
+            host::block_fields::advance(matrices, x, q, p, o.map(|o| self.on_host_mut(o)));
+            return Ok(());
+        }
+        let (x, q, p, o) = (self.output(x), self.output(q), self.output(p), o.map(|o| self.output(o)));
+        let mut kernels = self.block_kernels()?.iter().enumerate();
+        kernels.try_for_each(|(k, kernels)| {
+            kernels.advance(matrices, [x[k], q[k], p[k]], o.as_ref().map(|o| o[k]))
+        })
+    }
+}

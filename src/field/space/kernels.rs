@@ -1,0 +1,163 @@
+//! The kernels of a space on its devices.
+
+use super::kernel_text::{Taken, kernel_text, parameters, taken};
+use crate::device::{
+    Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
+    Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
+};
+use crate::field::key::field_key;
+use crate::geometry::Layout;
+use crate::scalar::Storage;
+use crate::sync::lock;
+use lattice_solvers::update::{self, Formula, Operand};
+use num_complex::Complex64;
+use std::sync::{Arc, LazyLock, Mutex};
+
+const SPINOR: KernelFamily = KernelFamily::new(
+    "spinor",
+    &[
+        include_str!("../../../cl/lanes.cl"),
+        include_str!("../../../cl/fields.cl"),
+        REDUCTION_SOURCE,
+        NUMBER_SOURCE,
+        include_str!("../../../cl/spinor.cl"),
+    ],
+);
+
+/// Blocks of a work-group on a processor at least: fewer are done before a thread has been woken up for them.
+const FEWEST_BLOCKS_OF_GROUP: usize = 16;
+
+/// The kernels of all listed updates.
+static LISTED: LazyLock<String> =
+    LazyLock::new(|| update::ALL.iter().map(kernel_text).collect::<Vec<_>>().join("\n"));
+
+/// The kernels of a space on one slab.
+pub(super) struct SlabKernels {
+    pub(super) device: Device,
+    parities: u32,
+    /// In each parity.
+    blocks: u32,
+    range: Range,
+    numbers: NumberMemory,
+    /// Without the kernels of formulas.
+    key: KernelKey,
+    /// Those of listed updates, and of others that were wanted since, by the text of their formula.
+    kernels: Mutex<Vec<(&'static str, Arc<Kernel>)>>,
+}
+
+impl SlabKernels {
+    /// For vectors of so many parities.
+    pub(super) fn new<T: Storage>(
+        device: &Device,
+        layout: &Layout,
+        parities: usize,
+    ) -> Result<Self, DeviceError> {
+        let local = local_size(device);
+        let blocks_of_vector = parities * layout.blocks();
+        let groups = match device.info().kind {
+            DeviceKind::Cpu => {
+                let most = 4 * device.info().compute_units.max(1);
+                blocks_of_vector.div_ceil(FEWEST_BLOCKS_OF_GROUP).min(most)
+            }
+            _ => blocks_of_vector.div_ceil(local),
+        };
+        let program = device.program(&space_key::<T>(device, layout))?;
+        let kernels = update::ALL.iter().map(|formula| kernel::<T>(&program, formula));
+        Ok(Self {
+            range: Range::groups(groups, local),
+            numbers: device.number_memory_argument()?,
+            key: bare_key::<T>(device, layout),
+            kernels: Mutex::new(kernels.collect::<Result<_, _>>()?),
+            parities: parities as u32,
+            blocks: layout.blocks() as u32,
+            device: device.clone(),
+        })
+    }
+
+    /// Starts the kernel of a formula; gives its sums, if it makes some.
+    pub(super) fn start<T: Storage>(
+        &self,
+        formula: &Formula,
+        factors: &[&Number],
+        read: &[Argument<'_>],
+        written: &[Argument<'_>],
+    ) -> Result<Option<Reduction>, DeviceError> {
+        let kernel = self.kernel::<T>(formula)?;
+        let mut reduction = None;
+        if formula.sums() > 0 {
+            reduction = Some(self.device.reduction(self.range.group_count())?);
+        }
+        let mut arguments = ArgumentList::new([]);
+        for taken in taken(formula).filter(|taken| *taken != Taken::Sums) {
+            match taken {
+                Taken::Parities => arguments.extend([Argument::value(self.parities)]),
+                Taken::Blocks => arguments.extend([Argument::value(self.blocks)]),
+                Taken::Numbers => arguments.extend([self.numbers.argument()]),
+                Taken::Factor(k) => arguments.extend(factors[k].arguments()?),
+                Taken::Field(Operand::Read(k)) => arguments.extend([read[k]]),
+                Taken::Field(Operand::Written(k)) => arguments.extend([written[k]]),
+                Taken::Sums => {}
+            }
+        }
+        if let Some(reduction) = &mut reduction {
+            arguments.extend(reduction.arguments());
+        }
+        kernel.start(self.range, arguments.as_slice())?;
+        Ok(reduction)
+    }
+
+    /// The kernel of a formula. One that is not listed is compiled when it is wanted first.
+    fn kernel<T: Storage>(&self, formula: &Formula) -> Result<Arc<Kernel>, DeviceError> {
+        let mut kernels = lock(&self.kernels);
+        if let Some((_, kernel)) = kernels.iter().find(|(text, _)| *text == formula.text()) {
+            return Ok(Arc::clone(kernel));
+        }
+        let program = self.device.program(&self.key.clone().part(formula.name(), kernel_text(formula)))?;
+        kernels.push(kernel::<T>(&program, formula)?);
+        Ok(Arc::clone(&kernels[kernels.len() - 1].1))
+    }
+}
+
+fn kernel<T: Storage>(
+    program: &Program,
+    formula: &Formula,
+) -> Result<(&'static str, Arc<Kernel>), DeviceError> {
+    let kernel = program.kernel(formula.name(), &parameters::<T>(formula))?;
+    Ok((formula.text(), Arc::new(kernel)))
+}
+
+/// A CPU's work-item runs alone on long vectors; a GPU has one for each site.
+fn local_size(device: &Device) -> usize {
+    if device.info().kind == DeviceKind::Cpu { 1 } else { 128 }
+}
+
+/// The key of the kernels of a space of fields of this layout.
+pub(crate) fn space_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
+    bare_key::<T>(device, layout).part("updates", LISTED.as_str())
+}
+
+fn bare_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
+    field_key::<T>(SPINOR, layout)
+        .define("LOCAL_SIZE", local_size(device))
+        .define("STREAM_LINKS", 0)
+        .define("STREAM_OUTPUT", 0)
+}
+
+/// The sums of a launch on each slab, added: those of one slab stay on its device.
+pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+    if running.len() == 1
+        && let Some(reduction) = running.pop()
+    {
+        return Ok(reduction.numbers());
+    }
+    for reduction in &running {
+        reduction.device().flush()?;
+    }
+    let (mut complex, mut real) = (Complex64::default(), 0.0);
+    for reduction in running {
+        let [re, im, other] = reduction.read()?;
+        complex += Complex64::new(re, im);
+        real += other;
+    }
+    Ok([complex.into(), Complex64::from(real).into()])
+}

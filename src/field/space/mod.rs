@@ -1,0 +1,278 @@
+//! The vector space of spinor fields: what a Krylov solver needs of them.
+
+mod columns;
+mod kernel_text;
+mod kernels;
+mod updates;
+
+pub(crate) use columns::matrix;
+pub(crate) use kernels::{space_key, sum_of_slabs};
+
+use super::columns::BlockKernels;
+use super::spinors::{Field, Sites, Spinors};
+use super::{ParityField, SpinorField};
+use crate::device::{Argument, Buffer, DeviceError, DeviceKind, Number};
+use crate::geometry::{Lattice, LatticeError};
+use crate::host;
+use crate::scalar::Storage;
+use kernels::SlabKernels;
+use lattice_solvers::VectorSpace;
+use lattice_solvers::update::{self, Formula};
+use num_complex::Complex64;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
+/// sites. Its vectors may be blocks of several fields, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
+///
+/// Sums over a single device stay there as [`Number`]s, which the next kernels take from its memory; those over several are read back and added.
+/// Cheap to clone.
+pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
+    lattice: Lattice,
+    sites: Sites,
+    /// Fields in a vector.
+    sources: usize,
+    kernels: Arc<Kernels>,
+    vectors: PhantomData<fn() -> (T, F)>,
+}
+
+/// The space of spinor fields on the sites of one parity.
+pub type ParitySpace<T> = SpinorSpace<T, ParityField<T>>;
+
+impl<T: Storage, F> Clone for SpinorSpace<T, F> {
+    fn clone(&self) -> Self {
+        Self {
+            lattice: self.lattice.clone(),
+            sites: self.sites,
+            sources: self.sources,
+            kernels: self.kernels.clone(),
+            vectors: PhantomData,
+        }
+    }
+}
+
+/// One set for each slab; none on the host.
+struct Kernels {
+    slabs: Box<[SlabKernels]>,
+    /// Those for what is between the fields of a vector; made when they are wanted first.
+    blocks: OnceLock<Box<[BlockKernels]>>,
+}
+
+/// Bytes that a GPU moves while the host reads a number from it and hands it work again: about 20 µs at 4 TB/s on an H200.
+const BYTES_DURING_A_READ: u64 = 80 << 20;
+
+/// The same for each core of a processor: with PoCL its threads go to sleep and are woken up again, which takes about 40 µs.
+const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
+
+impl<T: Storage, F> SpinorSpace<T, F> {
+    /// The vectors of type `F` are this many fields on `sites`.
+    pub(super) fn new(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
+        assert!(sources > 0, "a vector needs a field");
+        let (dims, parities) = (lattice.dims(), sources * sites.parities().len());
+        let kernels = lattice
+            .slabs()
+            .iter()
+            .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities));
+        Ok(Self {
+            lattice: lattice.clone(),
+            sites,
+            sources,
+            kernels: Arc::new(Kernels { slabs: kernels.collect::<Result<_, _>>()?, blocks: OnceLock::new() }),
+            vectors: PhantomData,
+        })
+    }
+
+    /// The lattice that the fields live on.
+    pub fn lattice(&self) -> &Lattice {
+        &self.lattice
+    }
+}
+
+/// The data of fields of this space; they panic on others, whose buffers have other sizes.
+impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
+    fn expect_own(&self, spinors: &Spinors<T>) {
+        self.lattice.expect_same(spinors.lattice());
+        assert_eq!(
+            (spinors.sites(), spinors.sources()),
+            (self.sites, self.sources),
+            "sites and number of fields"
+        );
+    }
+
+    fn own<'a>(&self, field: &'a F) -> &'a Spinors<T> {
+        self.expect_own(field.spinors());
+        field.spinors()
+    }
+
+    fn own_mut<'a>(&self, field: &'a mut F) -> &'a mut Spinors<T> {
+        self.expect_own(field.spinors());
+        field.spinors_mut()
+    }
+
+    fn on_host<'a>(&self, field: &'a F) -> &'a [host::Spinor<T::Real>] {
+        self.own(field).on_host()
+    }
+
+    fn on_host_mut<'a>(&self, field: &'a mut F) -> &'a mut [host::Spinor<T::Real>] {
+        self.own_mut(field).on_host_mut()
+    }
+
+    /// The arguments of a field that is read, one for each slab.
+    fn input<'a>(&self, field: &'a F) -> Vec<Argument<'a>> {
+        self.own(field).on_devices().iter().map(Argument::from).collect()
+    }
+
+    /// The arguments of a field that is written, one for each slab.
+    fn output<'a>(&self, field: &'a mut F) -> Vec<Argument<'a>> {
+        self.own_mut(field).on_devices_mut().iter_mut().map(Argument::from).collect()
+    }
+
+    fn is_on_host(&self) -> bool {
+        self.lattice.team().is_host()
+    }
+}
+
+impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
+    type Vector = F;
+    type Scalar = Number;
+    type Error = DeviceError;
+
+    fn dimension(&self) -> usize {
+        self.sources * host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
+    }
+
+    fn component_bytes(&self) -> usize {
+        2 * T::STORAGE.bytes()
+    }
+
+    fn bytes_during_a_read(&self) -> u64 {
+        match &self.kernels.slabs[..] {
+            [one] => match one.device.info().kind {
+                DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * one.device.info().compute_units as u64,
+                _ => BYTES_DURING_A_READ,
+            },
+            // On the host a read costs nothing; sums over several devices are read anyway.
+            _ => 0,
+        }
+    }
+
+    fn time_aside(&self) -> Duration {
+        self.lattice.team().compile_time()
+    }
+
+    fn zero_vector(&self) -> Result<F, DeviceError> {
+        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.sources)?))
+    }
+
+    fn scratch_vector(&self) -> Result<F, DeviceError> {
+        Ok(F::wrap(Spinors::uninitialised(&self.lattice, self.sites, self.sources)?))
+    }
+
+    fn set_zero(&self, x: &mut F) -> Result<(), DeviceError> {
+        self.own_mut(x).set_zero()
+    }
+
+    fn copy(&self, from: &F, to: &mut F) -> Result<(), DeviceError> {
+        if self.is_on_host() {
+            self.on_host_mut(to).copy_from_slice(self.on_host(from));
+            return Ok(());
+        }
+        let (from, to): (&[Buffer<_>], _) = (self.own(from).on_devices(), self.own_mut(to).on_devices_mut());
+        from.iter().zip(to).try_for_each(|(from, to)| to.copy_from(from))
+    }
+
+    fn axpy(&self, a: &Number, x: &F, y: &mut F) -> Result<(), DeviceError> {
+        update::AXPY.apply(self, [a], [x], [y]).map(drop)
+    }
+
+    fn xpby(&self, x: &F, b: &Number, y: &mut F) -> Result<(), DeviceError> {
+        update::XPBY.apply(self, [b], [x], [y]).map(drop)
+    }
+
+    fn dot(&self, x: &F, y: &F) -> Result<Number, DeviceError> {
+        let [sum] = update::DOT.apply(self, [], [x, y], [])?;
+        Ok(sum)
+    }
+
+    fn norm2(&self, x: &F) -> Result<Number, DeviceError> {
+        let [sum] = update::NORM2.apply(self, [], [x], [])?;
+        Ok(sum)
+    }
+
+    fn update(
+        &self,
+        formula: &Formula,
+        factors: &[&Number],
+        read: &[&F],
+        written: &mut [&mut F],
+    ) -> Result<Vec<Number>, DeviceError> {
+        let read: Vec<&Spinors<T>> = read.iter().map(|field| self.own(field)).collect();
+        let written: Vec<&mut Spinors<T>> = written.iter_mut().map(|field| self.own_mut(field)).collect();
+        if self.is_on_host() {
+            return updates::on_host(formula, factors, &read, written);
+        }
+        updates::on_devices(&self.kernels.slabs, formula, factors, &read, written)
+    }
+
+    fn scalar(&self, value: Complex64) -> Number {
+        value.into()
+    }
+
+    fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
+        match &self.kernels.slabs[..] {
+            // Where sums stay on the device.
+            [one] => Number::on_device(&one.device, value),
+            _ => Ok(value.into()),
+        }
+    }
+
+    fn quotient(&self, numerator: &Number, denominator: &Number) -> Number {
+        numerator.over(denominator)
+    }
+
+    fn conjugate(&self, a: &Number) -> Number {
+        a.conj()
+    }
+
+    fn negate(&self, a: &Number) -> Number {
+        a.over(&real(-1.0))
+    }
+
+    fn read_all(&self, scalars: &[&Number]) -> Result<Vec<Complex64>, DeviceError> {
+        Number::values(scalars)
+    }
+}
+
+fn real(value: f64) -> Number {
+    Complex64::from(value).into()
+}
+
+impl Lattice {
+    /// The space of spinor fields on this lattice.
+    pub fn spinor_space<T: Storage>(&self) -> Result<SpinorSpace<T>, LatticeError> {
+        self.spinor_block_space(1)
+    }
+
+    /// The space of blocks of this many spinor fields.
+    ///
+    /// # Panics
+    /// This and [`parity_block_space`](Self::parity_block_space) when there is no field.
+    pub fn spinor_block_space<T: Storage>(&self, fields: usize) -> Result<SpinorSpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self, Sites::All, fields)?)
+    }
+
+    /// The space of spinor fields on the sites of `parity` (0 even, 1 odd).
+    pub fn parity_space<T: Storage>(&self, parity: usize) -> Result<ParitySpace<T>, LatticeError> {
+        self.parity_block_space(parity, 1)
+    }
+
+    /// The space of blocks of this many spinor fields on the sites of `parity`.
+    pub fn parity_block_space<T: Storage>(
+        &self,
+        parity: usize,
+        fields: usize,
+    ) -> Result<ParitySpace<T>, LatticeError> {
+        Ok(SpinorSpace::new(self, Sites::Parity(parity), fields)?)
+    }
+}

@@ -1,0 +1,48 @@
+//! Fused updates of spinor fields, on the host or on devices.
+
+use super::kernels::{SlabKernels, sum_of_slabs};
+use crate::device::{Argument, DeviceError, Number};
+use crate::field::spinors::Spinors;
+use crate::host;
+use crate::scalar::Storage;
+use lattice_solvers::update::Formula;
+use num_complex::Complex64;
+
+/// Carries out a formula on fields of the host, and gives its sums.
+pub(super) fn on_host<T: Storage>(
+    formula: &Formula,
+    factors: &[&Number],
+    read: &[&Spinors<T>],
+    written: Vec<&mut Spinors<T>>,
+) -> Result<Vec<Number>, DeviceError> {
+    let factors = factors.iter().map(|factor| factor.value()).collect::<Result<Vec<_>, _>>()?;
+    let read: Vec<_> = read.iter().map(|field| field.on_host()).collect();
+    let written = written.into_iter().map(Spinors::on_host_mut).collect();
+    let (product, norm2) = host::updates::update(formula, &factors, &read, written);
+    let product = formula.product().map(|_| product);
+    let norm2 = formula.norm2().map(|_| Complex64::from(norm2));
+    Ok(product.into_iter().chain(norm2).map(Number::from).collect())
+}
+
+/// Carries out a formula on the fields of each slab. Sums of several slabs are added in their order, once all slabs have been started.
+pub(super) fn on_devices<T: Storage>(
+    slabs: &[SlabKernels],
+    formula: &Formula,
+    factors: &[&Number],
+    read: &[&Spinors<T>],
+    mut written: Vec<&mut Spinors<T>>,
+) -> Result<Vec<Number>, DeviceError> {
+    let mut running = Vec::new();
+    for (k, slab) in slabs.iter().enumerate() {
+        let read: Vec<Argument<'_>> = read.iter().map(|field| (&field.on_devices()[k]).into()).collect();
+        let written: Vec<Argument<'_>> =
+            written.iter_mut().map(|field| (&mut field.on_devices_mut()[k]).into()).collect();
+        running.extend(slab.start::<T>(formula, factors, &read, &written)?);
+    }
+    if running.is_empty() {
+        return Ok(Vec::new());
+    }
+    let numbers = sum_of_slabs(running)?;
+    // A norm alone is the first sum of its kernel.
+    Ok(numbers.into_iter().take(formula.sums()).collect())
+}
