@@ -72,9 +72,9 @@ impl SiteTerm {
         }
     }
 
-    /// The numbers of M with this mass.
-    pub(super) fn form(self, coupling: Coupling) -> StencilForm {
-        let (shift, coefficient) = coupling.coefficients();
+    /// The factors of M with this κ or mass.
+    pub fn form(self, coupling: impl Into<Coupling>) -> StencilForm {
+        let (shift, coefficient) = coupling.into().coefficients();
         let form = StencilForm::new(shift, coefficient);
         // −2 times the coefficient of the hopping term is 2κ or 1.
         let (mu, csw) = (self.mu(), self.csw());
@@ -86,6 +86,6 @@ impl SiteTerm {
 
     /// A form whose kernels are those of all forms with this site term.
     pub(crate) fn some_form(self) -> StencilForm {
-        self.form(super::Kappa(0.1).into())
+        self.form(super::Kappa(0.1))
     }
 }

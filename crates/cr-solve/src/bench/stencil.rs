@@ -12,15 +12,20 @@ use clap::ValueEnum;
 use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
-use lattice_cl::host::{GaugeConfiguration, Reconstruction, Spinor, StencilForm, hop, random, signed_link};
+use lattice_cl::host::{
+    BlockForm, CloverBlocks, FieldStrength, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor,
+    StencilForm, hop, random, signed_link,
+};
 use lattice_cl::operator::{
     Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning, tuning_steps,
 };
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
 use lattice_solvers::{LinearOperator, Work};
+use num_complex::Complex64;
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The command line of `bench stencil`.
@@ -38,7 +43,7 @@ pub struct Arguments {
     /// Right-hand sides: fields that the operator is applied to at once; several numbers for several kernels
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
-    /// The hop to one parity, or the full operator
+    /// The hop to one parity as even-odd preconditioning has it, or the full operator; with a clover term, a twisted mass, or both
     #[arg(long, value_enum, value_delimiter = ',', default_value = "hop")]
     operator: Vec<Operator>,
     /// Time all kernel variants instead of the one that solves use, and show the best: work-group sizes, register limits, sources in
@@ -55,14 +60,25 @@ enum Operator {
     Hop,
     /// M = 1 − κH on all sites, 1368 flops a site
     Full,
+    /// A⁻¹ H with A = 1 + κ c_sw T, 1872 flops a site
+    CloverHop,
+    /// A − κH on all sites, 1872 flops a site
+    Clover,
+    /// (1 − 2iκμγ5) H, 1368 flops a site
+    TwistedHop,
+    /// 1 + 2iκμγ5 − κH on all sites, 1416 flops a site
+    Twisted,
+    /// A⁻¹ H with A = 1 + 2iκμγ5 + κ c_sw T, 1872 flops a site
+    TwistedCloverHop,
+    /// A − κH with this A on all sites, 1872 flops a site
+    TwistedClover,
 }
 
 impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Operator::Hop => "hop",
-            Operator::Full => "full",
-        })
+        // The name on the command line.
+        let name = self.to_possible_value().map(|value| value.get_name().to_owned());
+        f.write_str(&name.unwrap_or_default())
     }
 }
 
@@ -93,7 +109,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             let most = arguments.rhs.iter().copied().max().unwrap_or(1);
             let need = Need::of_stencil(dims, most.into());
             need.expect_room(format_args!("random links and spinors of a {dims} lattice"), Some(device))?;
-            let configuration = random::hot(dims, 1);
+            let configuration = Arc::new(random::hot(dims, 1));
             let psi = random::spinor_field(dims, 2);
             let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
             for precision in StoragePrecision::ALL {
@@ -111,16 +127,56 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     Ok(())
 }
 
-/// κ of the full operator.
+/// κ, c_sw and μ of the operators. Random links have a large field strength: the blocks of the clover term stay positive.
 const KAPPA: f64 = 0.13;
+const CSW: f64 = 0.5;
+const MU: f64 = 0.7;
 
 impl Operator {
+    /// Whether it leads from one parity to the other.
+    fn is_hop(self) -> bool {
+        matches!(
+            self,
+            Operator::Hop | Operator::CloverHop | Operator::TwistedHop | Operator::TwistedCloverHop
+        )
+    }
+
+    fn site_term(self) -> SiteTerm {
+        match self {
+            Operator::Hop | Operator::Full => SiteTerm::Scalar,
+            Operator::CloverHop | Operator::Clover => SiteTerm::Clover { csw: CSW, mu: 0.0 },
+            Operator::TwistedHop | Operator::Twisted => SiteTerm::Twisted { mu: MU },
+            Operator::TwistedCloverHop | Operator::TwistedClover => SiteTerm::Clover { csw: CSW, mu: MU },
+        }
+    }
+
+    /// What the kernel computes: all of the operator, or its hop with the remainder of the inverse of A.
     fn form(self) -> StencilForm {
-        let (shift, coefficient) = match self {
-            Operator::Hop => (0.0, 1.0),
-            Operator::Full => (1.0, -KAPPA),
-        };
-        StencilForm::new(shift, coefficient)
+        let full = self.site_term().form(Kappa(KAPPA));
+        if self.is_hop() {
+            let (_, coefficient) = full.shift.split_inverse();
+            StencilForm { shift: 0.0.into(), coefficient, ..full }
+        } else {
+            full
+        }
+    }
+
+    /// The numbers of the blocks at a site that the twin takes for the shift, or for the hop.
+    fn blocks(self, configuration: &GaugeConfiguration, site: usize) -> (BlockForm, Vec<Complex64>) {
+        let (csw, mu) = (self.site_term().csw(), self.site_term().mu());
+        let f = FieldStrength::at(configuration, site);
+        let blocks = |shift, factor| CloverBlocks::of_field_strength(&f.0, shift, factor, [1.0; 6]);
+        if !self.is_hop() {
+            return (BlockForm::Hermitian, blocks(0.0, 1.0).packed().as_flattened().to_vec());
+        }
+        let a = blocks(1.0, KAPPA * csw);
+        let inverse = "the blocks of these links are positive";
+        if mu == 0.0 {
+            (BlockForm::Hermitian, a.inverse().expect(inverse).packed().as_flattened().to_vec())
+        } else {
+            let inverse = a.inverse_with_twist(2.0 * KAPPA * mu).expect(inverse);
+            (BlockForm::General, inverse.as_flattened().to_vec())
+        }
     }
 }
 
@@ -128,7 +184,7 @@ impl Operator {
 struct Case<'a> {
     number: usize,
     device: &'a Device,
-    configuration: &'a GaugeConfiguration,
+    configuration: &'a Arc<GaugeConfiguration>,
     psi: &'a [Spinor<f64>],
     arguments: &'a Arguments,
 }
@@ -159,15 +215,16 @@ impl<T: Storage> Fields<T> {
                 .map(|(source, site)| spinor_of_source(psi, source, site).cast())
                 .collect()
         };
-        Ok(match operator {
-            Operator::Hop => Fields::Hop {
+        Ok(if operator.is_hop() {
+            Fields::Hop {
                 psi: lattice.parities_from_host(1, sources, &sites(Some(1)))?,
                 out: lattice.parities(0, sources)?,
-            },
-            Operator::Full => Fields::Full {
+            }
+        } else {
+            Fields::Full {
                 psi: lattice.spinors_from_host(sources, &sites(None))?,
                 out: lattice.spinors(sources)?,
-            },
+            }
         })
     }
 
@@ -195,15 +252,12 @@ impl<T: Storage> Variant<T> {
         sources: usize,
         tuning: Option<Tuning>,
     ) -> Result<Self, Failure> {
-        Ok(match operator {
-            Operator::Hop => {
-                let options = HopOptions { sources, tuning, ..Default::default() };
-                Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
-            }
-            Operator::Full => {
-                let options = DiracOptions { sources, tuning };
-                Variant::Full(Dirac::with_options(links, Kappa(KAPPA), SiteTerm::Scalar, options)?)
-            }
+        Ok(if operator.is_hop() {
+            let options = HopOptions { sources, tuning, ..Default::default() };
+            Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
+        } else {
+            let options = DiracOptions { sources, tuning };
+            Variant::Full(Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?)
         })
     }
 
@@ -267,8 +321,9 @@ impl Case<'_> {
             if !is_wanted(&self.arguments.links, reconstruction) {
                 continue;
             }
-            let links =
-                lattice.gauge_in::<T>(self.configuration, Boundary::antiperiodic_t(), reconstruction)?;
+            let boundary = Boundary::antiperiodic_t();
+            let links = lattice.gauge_in::<T>(self.configuration, boundary, reconstruction)?;
+            let links = links.with_clover(Arc::clone(self.configuration))?;
             for &operator in &self.arguments.operator {
                 for &sources in &self.arguments.rhs {
                     let Some((best, tried)) = self.best(&links, operator, sources.into(), bound, session)?
@@ -399,12 +454,15 @@ impl Case<'_> {
         let psi = |site: usize| spinor_of_source(self.psi, source, site);
         let (mut difference, mut norm) = (0.0, 0.0);
         for index in (0..found.len()).step_by(step) {
-            let (site, own) = match operator {
-                Operator::Hop => (2 * index + dims.parity(2 * index), None),
-                Operator::Full => (index, Some(psi(index))),
+            let (site, own) = if operator.is_hop() {
+                (2 * index + dims.parity(2 * index), None)
+            } else {
+                (index, Some(psi(index)))
             };
-            let expected =
-                operator.form().combine(own.as_ref(), &hop(dims, false, link, psi, site), [None, None]);
+            let hopped = hop(dims, false, link, psi, site);
+            let (form, numbers) = operator.blocks(self.configuration, site);
+            let blocks = SiteBlocks { form, adjoint: false, numbers: &numbers };
+            let expected = operator.form().combine(own.as_ref(), &hopped, [Some(blocks); 2]);
             let found = found[index].cast::<f64>();
             difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
             norm += expected.norm2();
