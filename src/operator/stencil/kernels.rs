@@ -1,6 +1,6 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::parts::{EndingMemory, KernelPart};
+use super::parts::{EndingMemory, KernelPart, LinksPart};
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
@@ -23,7 +23,6 @@ const STENCIL: KernelFamily = KernelFamily::new(
         NUMBER_SOURCE,
         include_str!("../../../cl/stencil/way.cl"),
         include_str!("../../../cl/stencil/hop.cl"),
-        include_str!("../../../cl/stencil/shared_links.cl"),
         include_str!("../../../cl/stencil/halo.cl"),
     ],
 );
@@ -163,7 +162,6 @@ pub(super) fn kernel_key<T: Storage>(
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
         .define("SOURCES_PER_ITEM", tuning.sources_per_item)
-        .define("SHARED_LINKS", u8::from(tuning.share_links))
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(stream_output))
         .define("ROUNDS", u8::from(in_rounds))
@@ -184,6 +182,7 @@ pub(super) fn kernel_key<T: Storage>(
     if task.ending.is_of_block() {
         key = key.define("ITEMS", tuning.work_group * task.sources);
     }
+    key = LinksPart { shared: tuning.share_links }.add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {

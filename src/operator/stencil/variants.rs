@@ -1,6 +1,6 @@
 //! Variants of a stencil's kernels, which differ in speed and in nothing else, and those that are used unless others are found.
 
-use super::parts::Ending;
+use super::parts::{Ending, LinksPart};
 use super::task::{Region, Task};
 use crate::device::{Device, DeviceKind};
 use crate::geometry::{Layout, NDIM};
@@ -93,7 +93,8 @@ impl Tuning {
         let local_memory = device.info().local_memory_bytes as usize;
         self.share_links &= sources > self.sources_per_item
             && layout.lanes() == 1
-            && self.work_group * shared_bytes(layout.precision(), reconstruction) <= local_memory;
+            && self.work_group * LinksPart::bytes_of_block(layout.precision(), reconstruction)
+                <= local_memory;
         self
     }
 
@@ -243,13 +244,6 @@ impl Tuning {
 
 /// Sites of a group that goes on with matrix units: see `cl/stencil/ending_block.cl`.
 const PLACES_OF_BLOCK: usize = 16;
-
-/// Bytes of local memory that the links of all hops to a block take, as `keep_link` of `cl/links.cl` has them.
-fn shared_bytes(precision: StoragePrecision, reconstruction: Reconstruction) -> usize {
-    let numbers = if reconstruction == Reconstruction::Eight { 6 } else { 9 };
-    let real_bytes = precision.bytes().max(size_of::<f32>());
-    2 * NDIM * numbers * 2 * real_bytes
-}
 
 /// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.
 const REGISTERS_OF_UNIT: usize = 1 << 16;

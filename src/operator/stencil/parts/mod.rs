@@ -3,11 +3,13 @@
 //! `cl/stencil/kernel.cl` says what the text of each defines.
 
 mod ending;
+mod shared_links;
 mod site_term;
 
 pub use ending::Ending;
 pub(crate) use ending::{ByEnding, EndingFields, Sums};
 pub(super) use ending::{EndingMemory, Summing, end_on_host};
+pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 
 use crate::device::{KernelKey, Parameter};
