@@ -5,12 +5,18 @@
 
 mod boundary;
 mod dims;
+mod domain;
+mod grid;
 mod lattice;
 mod layout;
+mod neighbours;
 mod slab;
 
 pub use boundary::{Boundary, BoundaryError};
 pub use dims::{Dims, DimsError, NDIM, PLANES};
+pub use domain::Domain;
+pub use grid::{Grid, GridError};
 pub use lattice::{Lattice, LatticeError};
 pub use layout::{Layout, Place, Shape, split_time};
+pub use neighbours::Neighbours;
 pub(crate) use slab::Slab;

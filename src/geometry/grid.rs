@@ -1,0 +1,293 @@
+//! How a lattice is cut over several devices: into how many parts in each direction.
+
+use super::{Dims, Domain, NDIM};
+use std::cmp::Reverse;
+use std::fmt;
+use std::str::FromStr;
+
+/// The parts that a lattice is cut into in x, y, z, t. Each part is a [`Domain`].
+///
+/// Domains are numbered like sites, with x fastest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Grid([usize; NDIM]);
+
+/// Why a lattice cannot be cut over a grid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GridError {
+    /// The text does not have four numbers, each at least 1.
+    #[error("`{0}` is no grid; write the parts in x, y, z, t, each at least 1, for example 1x1x2x2")]
+    NotFour(String),
+    /// More parts than a direction has.
+    #[error(
+        "the grid {grid} wants {} parts in {}, but a {dims} lattice has at most {most} there{}; \
+         cut {} less, or another direction",
+        grid.parts()[*mu], Dims::direction_name(*mu), if *mu == 0 { ", as each has an even extent in x" } else { "" },
+        Dims::direction_name(*mu)
+    )]
+    TooManyParts {
+        /// The grid asked for.
+        grid: Grid,
+        /// The lattice.
+        dims: Dims,
+        /// The direction that has too many.
+        mu: usize,
+        /// The most parts in this direction.
+        most: usize,
+    },
+    /// Another number of parts than of devices.
+    #[error(
+        "the grid {grid} is for {} devices, but the team has {devices}; choose a grid whose parts multiply to {devices}, \
+         or as many devices as it has parts",
+        grid.count()
+    )]
+    DeviceCount {
+        /// The grid asked for.
+        grid: Grid,
+        /// The devices; the host is one.
+        devices: usize,
+    },
+}
+
+impl Grid {
+    /// A single part: the lattice is not cut.
+    pub const ONE: Self = Self([1; NDIM]);
+
+    /// A grid of so many parts in x, y, z, t; `None` if there is a zero.
+    pub fn new(parts: [usize; NDIM]) -> Option<Self> {
+        parts.iter().all(|&parts| parts > 0).then_some(Self(parts))
+    }
+
+    /// The parts in x, y, z, t.
+    pub fn parts(&self) -> [usize; NDIM] {
+        self.0
+    }
+
+    /// The number of domains.
+    pub fn count(&self) -> usize {
+        self.0.iter().fold(1, |count, &parts| count.saturating_mul(parts))
+    }
+
+    /// The most parts that a lattice can be cut into in direction `mu`.
+    ///
+    /// Rows along x are stored by parity, so parts have even extents in x. In the other directions a part may be one slice.
+    pub fn most_parts(dims: Dims, mu: usize) -> usize {
+        dims[mu] / unit(mu)
+    }
+
+    /// Checks that a lattice can be cut like this.
+    ///
+    /// # Errors
+    /// When a direction is too short.
+    pub fn check(self, dims: Dims) -> Result<(), GridError> {
+        for mu in 0..NDIM {
+            let most = Self::most_parts(dims, mu);
+            if self.0[mu] > most {
+                return Err(GridError::TooManyParts { grid: self, dims, mu, most });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sites that lie before a cut, in all directions: half of those that send a spinor in each hop.
+    pub fn surface(self, dims: Dims) -> usize {
+        let cut = (0..NDIM).filter(|&mu| self.0[mu] > 1);
+        cut.map(|mu| self.0[mu] * (dims.volume() / dims[mu])).sum()
+    }
+
+    /// The grid for a lattice on so many devices: as many of them as can be used, with the least surface.
+    ///
+    /// Of several such grids it is the one with most parts in t, then in z, then in y.
+    pub fn least_surface(dims: Dims, devices: usize) -> Self {
+        (1..=devices)
+            .rev()
+            .find_map(|count| {
+                let possible = grids_of(count).filter(|grid| grid.check(dims).is_ok());
+                possible.min_by_key(|grid| {
+                    let [_, y, z, t] = grid.0;
+                    (grid.surface(dims), Reverse([t, z, y]))
+                })
+            })
+            .unwrap_or(Self::ONE)
+    }
+
+    /// The place of a domain in the grid.
+    pub fn coordinates(&self, number: usize) -> [usize; NDIM] {
+        let mut rest = number;
+        self.0.map(|parts| {
+            let coordinate = rest % parts;
+            rest /= parts;
+            coordinate
+        })
+    }
+
+    /// The number of the domain at a place.
+    pub fn number(&self, coordinates: [usize; NDIM]) -> usize {
+        (0..NDIM).rev().fold(0, |number, mu| number * self.0[mu] + coordinates[mu])
+    }
+
+    /// The domains of a lattice, in the order of their numbers. Their extents differ by as little as can be.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn domains(&self, dims: Dims) -> Result<Vec<Domain>, GridError> {
+        self.check(dims)?;
+        let domain = |number| {
+            let place = self.coordinates(number);
+            let parts: [_; NDIM] = std::array::from_fn(|mu| part(dims[mu], self.0[mu], place[mu], unit(mu)));
+            Domain::new(dims, parts.map(|(origin, _)| origin), parts.map(|(_, extent)| extent))
+        };
+        Ok((0..self.count()).map(domain).collect())
+    }
+}
+
+/// The extent of a part in direction `mu` is a multiple of this.
+fn unit(mu: usize) -> usize {
+    if mu == 0 { 2 } else { 1 }
+}
+
+/// Origin and length of one of the parts that an extent is divided into, as evenly as whole units allow: the first ones are longer.
+fn part(extent: usize, parts: usize, number: usize, unit: usize) -> (usize, usize) {
+    let (each, longer) = (extent / unit / parts, extent / unit % parts);
+    let origin = number * each + number.min(longer);
+    (unit * origin, unit * (each + usize::from(number < longer)))
+}
+
+/// All grids of so many parts.
+fn grids_of(count: usize) -> impl Iterator<Item = Grid> {
+    let divisors = |count: usize| (1..=count).filter(move |parts| count.is_multiple_of(*parts));
+    divisors(count).flat_map(move |x| {
+        divisors(count / x)
+            .flat_map(move |y| divisors(count / x / y).map(move |z| Grid([x, y, z, count / x / y / z])))
+    })
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z, t] = self.0;
+        write!(f, "{x}x{y}x{z}x{t}")
+    }
+}
+
+impl FromStr for Grid {
+    type Err = GridError;
+
+    /// Reads `1x1x2x2`, also with the other separators of [`Dims`].
+    fn from_str(text: &str) -> Result<Self, GridError> {
+        let bad = || GridError::NotFour(text.to_owned());
+        let numbers = text
+            .split(['x', 'X', '×', '.', ',', ' '])
+            .filter(|part| !part.is_empty())
+            .map(|part| part.parse().map_err(|_| bad()))
+            .collect::<Result<Vec<usize>, _>>()?;
+        numbers.try_into().ok().and_then(Self::new).ok_or_else(bad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dims(extents: [usize; NDIM]) -> Dims {
+        Dims::new(extents).unwrap()
+    }
+
+    #[test]
+    fn extents_are_divided_completely() {
+        let parts = |extent, count, unit| -> Vec<_> {
+            (0..count).map(|number| part(extent, count, number, unit)).collect()
+        };
+        assert_eq!(parts(8, 3, 1), [(0, 3), (3, 3), (6, 2)]);
+        assert_eq!(parts(4, 2, 1), [(0, 2), (2, 2)]);
+        assert_eq!(parts(2, 2, 1), [(0, 1), (1, 1)]);
+        assert_eq!(parts(10, 3, 2), [(0, 4), (4, 4), (8, 2)]);
+    }
+
+    #[test]
+    fn the_grid_has_the_least_surface() {
+        let best = |extents, devices| Grid::least_surface(dims(extents), devices).parts();
+        assert_eq!(best([8, 8, 8, 16], 1), [1, 1, 1, 1]);
+        assert_eq!(best([8, 8, 8, 16], 2), [1, 1, 1, 2]);
+        // 4 · 512 or 2 · 512 + 2 · 512.
+        assert_eq!(best([8, 8, 8, 8], 4), [1, 1, 1, 4]);
+        // 8 · 512 or (2 + 4) · 512, or three times 2 · 512.
+        assert_eq!(best([8, 8, 8, 8], 8), [1, 1, 2, 4]);
+        assert_eq!(best([4, 4, 12, 6], 2), [1, 1, 2, 1]);
+        assert_eq!(best([12, 4, 4, 6], 3), [3, 1, 1, 1]);
+        assert_eq!(best([4, 12, 4, 6], 3), [1, 3, 1, 1]);
+    }
+
+    #[test]
+    fn as_many_devices_as_possible_have_a_part() {
+        let best = |extents, devices| Grid::least_surface(dims(extents), devices).parts();
+        assert_eq!(best([2, 2, 2, 2], 3), [1, 1, 1, 2]);
+        assert_eq!(best([2, 2, 2, 2], 4), [1, 1, 2, 2]);
+        assert_eq!(best([2, 2, 2, 2], 100), [1, 2, 2, 2]);
+        assert_eq!(best([8, 8, 8, 8], 11), [1, 1, 2, 5]);
+        assert_eq!(best([8, 8, 8, 8], 0), [1, 1, 1, 1]);
+    }
+
+    /// By going through all grids, whatever their count.
+    #[test]
+    fn no_possible_grid_is_better() {
+        for (extents, devices) in [([4, 6, 2, 10], 6), ([8, 4, 6, 2], 5), ([2, 4, 6, 8], 12)] {
+            let dims = dims(extents);
+            let best = Grid::least_surface(dims, devices);
+            for site in 0..8usize.pow(4) {
+                let grid = Grid([0, 1, 2, 3].map(|mu| site / 8usize.pow(mu) % 8 + 1));
+                if grid.count() <= devices && grid.domains(dims).is_ok() {
+                    let better = grid.count() > best.count()
+                        || (grid.count() == best.count() && grid.surface(dims) < best.surface(dims));
+                    assert!(!better, "{grid} is better than {best} for {dims}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_site_is_in_one_domain() {
+        for (extents, grid) in
+            [([6, 4, 2, 10], [3, 2, 1, 4]), ([4, 6, 6, 2], [1, 4, 5, 2]), ([10, 2, 2, 2], [3, 2, 1, 1])]
+        {
+            let (dims, grid) = (dims(extents), Grid(grid));
+            let domains = grid.domains(dims).unwrap();
+            let mut owners = vec![0; dims.volume()];
+            for domain in &domains {
+                let inside =
+                    (0..dims.volume()).filter(|&site| domain.local(dims.coordinates(site)).is_some());
+                assert_eq!(inside.clone().count(), domain.volume());
+                inside.for_each(|site| owners[site] += 1);
+            }
+            assert!(owners.iter().all(|&owners| owners == 1), "{grid} {dims}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_places_are_inverse() {
+        let grid = Grid([2, 1, 3, 4]);
+        for number in 0..grid.count() {
+            assert_eq!(grid.number(grid.coordinates(number)), number);
+        }
+        assert_eq!(grid.coordinates(1), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_impossible_is_refused_by_name() {
+        let dims = dims([6, 4, 4, 2]);
+        let refused = |parts| Grid(parts).domains(dims).unwrap_err().to_string();
+        let text = refused([4, 1, 1, 1]);
+        assert!(text.contains("4 parts in x") && text.contains("at most 3 there, as each"), "{text}");
+        let text = refused([1, 1, 1, 3]);
+        assert!(text.contains("3 parts in t") && text.contains("at most 2 there;"), "{text}");
+        assert!(Grid([3, 4, 4, 2]).check(dims).is_ok());
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let grid = Grid([1, 1, 2, 2]);
+        assert_eq!(grid.to_string().parse(), Ok(grid));
+        assert_eq!("1,2,1,3".parse(), Ok(Grid([1, 2, 1, 3])));
+        for bad in ["", "2", "1x1x2", "1x1x0x2", "1x1x2x2x1", "1x1xax2", "1x1x-1x2"] {
+            assert_eq!(bad.parse::<Grid>(), Err(GridError::NotFour(bad.to_owned())));
+        }
+    }
+}
