@@ -8,10 +8,10 @@
 // FROM_CHUNK             sites in a chunk, with one lane; 0 for all
 // ALL_SITES              1 if the field has both parities, one after the other
 
-// One work-item for each of `count` sites of the slab, from number `first` on, of the field that begins with number `start`; extents are those of sub-lattices,
-// in x, y, z, t. `t_origin` is the first time slice of the slab: it decides which sites are even.
+// One work-item for each of `count` sites of the domain, from number `first` on, of the field that begins with number `start`; extents are those of sub-lattices,
+// in x, y, z, t. `origin` is the parity of the domain's first site.
 __kernel void spinors_in_host_order(__global const FROM *restrict from, __global REAL *restrict to, const uint4 extents,
-                                    const uint t_origin, const ulong start, const uint first, const uint count)
+                                    const uint origin, const ulong start, const uint first, const uint count)
 {
     const uint item = get_global_id(0);
     if (item >= count)
@@ -24,7 +24,7 @@ __kernel void spinors_in_host_order(__global const FROM *restrict from, __global
     const uint pairs_of_row = FROM_NX * l.sx / 2, row = pair / pairs_of_row, plane = row / (FROM_NY * l.sy);
     const uint y = row % (FROM_NY * l.sy), z = plane % (FROM_NZ * l.sz), t = plane / (FROM_NZ * l.sz);
     const place p = place_at(l, 2 * (pair % pairs_of_row), y, z, t);
-    const uint parity = ALL_SITES ? (number + y + z + t + t_origin) % 2 : 0;
+    const uint parity = ALL_SITES ? (number + y + z + t + origin) % 2 : 0;
     from += start + parity * half_field(l);
 
     const REAL unit =

@@ -1,36 +1,50 @@
-// Hops in t across the faces of a slab, from and to the neighbouring devices.
+// Hops across the faces of a domain, from and to the devices beside it.
 //
-// A step out of the slab takes its projected spinor from a buffer, which the neighbouring device has filled by
-// pack_halo. Projected spinors from behind have been multiplied by their links already.
+// A step out of the domain takes its projected spinor from a buffer. The neighbouring device has filled it by
+// pack_halo_x, …_y, …_z or …_t. Projected spinors from behind have been multiplied by their links already.
 //
-// HALO           1 if the lattice has several slabs
-// NX NY NZ       sub-lattices in x, y, z
+// HALO           the directions that are cut over devices: the sum of 1 for x, 2 for y, 4 for z and 8 for t
+// NX NY NZ NT    sub-lattices in x, y, z and t: one in a direction that is cut over devices
+
+#define HOPS_INSIDE(mu, ahead, behind, direction, component)                    \
+    HOP_AHEAD(mu, NEIGHBOUR(ahead), p.direction == last.component, direction)   \
+    HOP_BEHIND(mu, NEIGHBOUR(behind), p.direction == 0, direction)
 
 #if HALO
-// The number of a lane's site among those of its parity on a time slice of the whole lattice.
-static inline size_t face_site(const uint4 extents, const position p, const uint lane)
+// The number of a lane's site among those of its parity on a slice of the domain across direction μ. Without μ, sites are numbered
+// as ever. Across x, of the rows with numbers 2n and 2n + 1 one has a site of this parity on the slice.
+static inline size_t face_site(const int mu, const uint4 extents, const position p, const uint lane)
 {
     const uint x = p.x + lane % NX * extents.x;
     const uint y = p.y + lane / NX % NY * extents.y;
-    const uint z = p.z + lane / (NX * NY) * extents.z;
-    return ((size_t)z * (NY * extents.y) + y) * (NX * extents.x / 2) + (x >> 1);
+    const uint z = p.z + lane / (NX * NY) % NZ * extents.z;
+    const uint t = p.t + lane / (NX * NY * NZ) * extents.w;
+    size_t row = mu == 3 ? 0 : t;
+    row = mu == 2 ? row : row * (NZ * extents.z) + z;
+    row = mu == 1 ? row : row * (NY * extents.y) + y;
+    return mu == 0 ? row >> 1 : row * (NX * extents.x / 2) + (x >> 1);
 }
 
-static inline size_t face_sites(const uint4 extents)
+// As face_sites of src/geometry/layout.rs.
+static inline size_t face_sites(const int mu, const uint4 extents)
 {
-    return (size_t)NX * extents.x * NY * extents.y * NZ * extents.z / 2;
+    const size_t x = mu == 0 ? 1 : NX * extents.x, y = mu == 1 ? 1 : NY * extents.y;
+    const size_t z = mu == 2 ? 1 : NZ * extents.z, t = mu == 3 ? 1 : NT * extents.w;
+    return (x * y * z * t + 1) / 2;
 }
 
-// From one source to the next.
-#define HALO_STRIDE (2 * 2 * HALF_SPINOR_COMPONENTS * face_sites(extents))
+// From one right-hand side to the next.
+#define HALO_STRIDE(mu) (2 * 2 * HALF_SPINOR_COMPONENTS * face_sites(mu, extents))
 
 // Halo buffers are [parity of the site that was packed][component][face site][re, im], whatever the lanes of either device.
-static inline size_t halo_address(const uint4 extents, const uint parity, const int component, const position p, const uint lane)
+static inline size_t halo_address(const int mu, const uint4 extents, const uint parity, const int component, const position p,
+                                  const uint lane)
 {
-    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * face_sites(extents) + face_site(extents, p, lane));
+    return 2 * ((parity * HALF_SPINOR_COMPONENTS + component) * face_sites(mu, extents) + face_site(mu, extents, p, lane));
 }
 
-static inline half_spinor load_halo(__global const real * halo, const uint4 extents, const uint parity, const position p)
+static inline half_spinor load_halo(const int mu, __global const real *halo, const uint4 extents, const uint parity,
+                                    const position p)
 {
     half_spinor projected;
 #if UNIT_NUMBERS
@@ -38,7 +52,7 @@ static inline half_spinor load_halo(__global const real * halo, const uint4 exte
 #endif
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(extents, parity, k, p, lane);
+            const size_t address = halo_address(mu, extents, parity, k, p, lane);
             ((real *)&projected.h[k].re)[lane] = halo[address];
             ((real *)&projected.h[k].im)[lane] = halo[address + 1];
         }
@@ -46,76 +60,135 @@ static inline half_spinor load_halo(__global const real * halo, const uint4 exte
     return projected;
 }
 
-static inline void store_halo(__global real * halo, const uint4 extents, const uint parity, const position p, half_spinor projected)
+static inline void store_halo(const int mu, __global real *halo, const uint4 extents, const uint parity, const position p,
+                              half_spinor projected)
 {
     for (int k = 0; k < HALF_SPINOR_COMPONENTS; ++k) {
 #if UNIT_NUMBERS
         projected.h[k] = scale_number(projected.h[k], projected.unit);
 #endif
         for (uint lane = 0; lane < LANES; ++lane) {
-            const size_t address = halo_address(extents, parity, k, p, lane);
+            const size_t address = halo_address(mu, extents, parity, k, p, lane);
             halo[address] = ((const real *)&projected.h[k].re)[lane];
             halo[address + 1] = ((const real *)&projected.h[k].im)[lane];
         }
     }
 }
 
-// Packs what the neighbouring devices need of the slab's first and last time slice.
-//   to_behind   (1 ∓ γ_t)ψ on the first slice
-//   to_ahead    U_t† (1 ± γ_t)ψ on the last one, in LINK_UNIT
-// `t_sign` is the sign of the links that leave the slab's last slice, if the stored ones do not have it. Without FULL `in` has
-// one parity only, `first_parity`. The second dimension of the range are the sources.
-__kernel EXPLICIT_VECTORS void pack_halo(__global const stored *restrict in, __global const stored *restrict links,
-                                         __global real *restrict to_behind, __global real *restrict to_ahead, const uint4 extents, const uint blocks,
-                                         const uint t_origin, const real t_sign, const uint first_parity)
+// Packs what the neighbouring devices need of the domain's first and last slice across direction μ.
+//   to_behind   (1 ∓ γ_μ)ψ on the first slice
+//   to_ahead    U_μ† (1 ± γ_μ)ψ on the last one, in LINK_UNIT
+// `link_sign` is that of the links that leave the domain's last slice, if the stored ones do not have it. Without FULL `in` has one parity
+// only, `first_parity`. The second dimension of the range are the right-hand sides. Across x a work-item has a row, one end of which has
+// the parity.
+static inline void pack_face(const int mu, __global const stored *in, __global const stored *links, __global real *to_behind,
+                             __global real *to_ahead, const uint4 extents, const uint blocks, const uint origin, const real link_sign,
+                             const uint first_parity)
 {
-    const uint row = extents.x / 2, face_blocks = row * extents.y * extents.z, last_slice = extents.w - 1;
+    const uint row = mu == 0 ? 1 : extents.x / 2, y = mu == 1 ? 1 : extents.y, z = mu == 2 ? 1 : extents.z;
+    const uint face_blocks = row * y * z * (mu == 3 ? 1 : extents.w);
     const uint item = get_global_id(0);
     if (item >= PARITIES * face_blocks)
         return;
     const size_t source = get_global_id(1);
     const uint parity = first_parity + item / face_blocks;
-    const uint first = item % face_blocks;
-    const uint last = first + last_slice * face_blocks;
+    const uint number = item % face_blocks;
     __global const stored *in_half = in + source * SOURCE_STRIDE + item / face_blocks * SPINOR_HALF_FIELD(blocks);
     __global const stored *links_half = links + parity * LINKS_HALF_FIELD(blocks);
 
     position p;
-    p.y = first / row % extents.y;
-    p.z = first / row / extents.y;
-    p.t = 0;
-    p.x = x_of(first % row, p, parity, t_origin);
-    store_halo(to_behind + source * HALO_STRIDE, extents, parity, p, load_projected(in_half, blocks, first, 3, AHEAD_SIGN));
-    p.t = last_slice;
-    p.x = x_of(first % row, p, parity, t_origin);
-    const half_spinor projected = load_projected(in_half, blocks, last, 3, -AHEAD_SIGN);
-    store_halo(to_ahead + source * HALO_STRIDE, extents, parity, p,
-               scale(times(load_link(links_half, blocks, last, 3), 1, projected), (vreal)t_sign));
+    p.y = number / row % y;
+    p.z = number / (row * y) % z;
+    p.t = number / (row * y * z);
+    p.x = x_of(number % row, p, parity, origin);
+    if (mu != 0 || p.x == 0) {
+        const uint first = block_of(extents, p.x, p.y, p.z, p.t);
+        store_halo(mu, to_behind + source * HALO_STRIDE(mu), extents, parity, p, load_projected(in_half, blocks, first, mu, AHEAD_SIGN));
+    }
+
+    if (mu == 1)
+        p.y = extents.y - 1;
+    if (mu == 2)
+        p.z = extents.z - 1;
+    if (mu == 3)
+        p.t = extents.w - 1;
+    p.x = x_of(mu == 0 ? extents.x / 2 - 1 : number % row, p, parity, origin);
+    if (mu != 0 || p.x == extents.x - 1) {
+        const uint last = block_of(extents, p.x, p.y, p.z, p.t);
+        const half_spinor projected = load_projected(in_half, blocks, last, mu, -AHEAD_SIGN);
+        store_halo(mu, to_ahead + source * HALO_STRIDE(mu), extents, parity, p,
+                   scale(times(load_link(links_half, blocks, last, mu), 1, projected), (vreal)link_sign));
+    }
 }
 
-#define HALO_PARAMETERS , __global const real *restrict from_ahead, __global const real *restrict from_behind, const real t_sign
-#define HOPS_IN_T                                                                                                     \
-    __global const real *halo_ahead = from_ahead + first_source / SOURCE_STRIDE * HALO_STRIDE;                        \
-    __global const real *halo_behind = from_behind + first_source / SOURCE_STRIDE * HALO_STRIDE;                      \
-    if (p.t == last.w) {                                                                                              \
-        const link u = LINK(6, links_here, block);                                                                    \
-        FOR_SOURCES(r) {                                                                                              \
-            const half_spinor projected =                                                                             \
-                scale(load_halo(halo_ahead + r * HALO_STRIDE, extents, 1 - parity, p), (vreal)t_sign);                \
-            add_reconstructed(sum + r, 3, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));                 \
-        }                                                                                                             \
-    } else                                                                                                            \
-        HOP_AHEAD(3, NEIGHBOUR(6), false, t)                                                                          \
-    if (p.t == 0) {                                                                                                   \
-        FOR_SOURCES(r) {                                                                                              \
-            const half_spinor projected = load_halo(halo_behind + r * HALO_STRIDE, extents, 1 - parity, p);           \
-            add_reconstructed(sum + r, 3, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));                             \
-        }                                                                                                             \
-    } else                                                                                                            \
-        HOP_BEHIND(3, NEIGHBOUR(7), false, t)
-#else
-#define HALO_PARAMETERS
-#define HOPS_IN_T                                \
-    HOP_AHEAD(3, NEIGHBOUR(6), p.t == last.w, t) \
-    HOP_BEHIND(3, NEIGHBOUR(7), p.t == 0, t)
+#define PACK_HALO(mu, direction)                                                                                                  \
+    __kernel EXPLICIT_VECTORS void pack_halo_##direction(__global const stored *restrict in, __global const stored *restrict links, \
+                                                         __global real *restrict to_behind, __global real *restrict to_ahead,     \
+                                                         const uint4 extents, const uint blocks, const uint origin,               \
+                                                         const real link_sign, const uint first_parity)                                \
+    {                                                                                                                             \
+        pack_face(mu, in, links, to_behind, to_ahead, extents, blocks, origin, link_sign, first_parity);                               \
+    }
+
+#define FACE_PARAMETERS(direction)                                                                         \
+    , __global const real *restrict from_ahead_##direction, __global const real *restrict from_behind_##direction, \
+        const real sign_##direction
+
+#define HOPS_ACROSS(mu, ahead, behind, direction, component)                                                                 \
+    if (p.direction == last.component) {                                                                                     \
+        __global const real *halo = from_ahead_##direction + first_source / SOURCE_STRIDE * HALO_STRIDE(mu);                 \
+        const link u = LINK(ahead, links_here, block);                                                                       \
+        FOR_SOURCES(r) {                                                                                                     \
+            const half_spinor projected =                                                                                    \
+                scale(load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p), (vreal)sign_##direction);           \
+            add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));                       \
+        }                                                                                                                    \
+    } else                                                                                                                   \
+        HOP_AHEAD(mu, NEIGHBOUR(ahead), false, direction)                                                                    \
+    if (p.direction == 0) {                                                                                                  \
+        __global const real *halo = from_behind_##direction + first_source / SOURCE_STRIDE * HALO_STRIDE(mu);                \
+        FOR_SOURCES(r) {                                                                                                     \
+            const half_spinor projected = load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p);                 \
+            add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));                                   \
+        }                                                                                                                    \
+    } else                                                                                                                   \
+        HOP_BEHIND(mu, NEIGHBOUR(behind), false, direction)
 #endif
+
+#if HALO & 1
+PACK_HALO(0, x)
+#define HALO_PARAMETERS_x FACE_PARAMETERS(x)
+#define HOPS_IN_X HOPS_ACROSS(0, 0, 1, x, x)
+#else
+#define HALO_PARAMETERS_x
+#define HOPS_IN_X HOPS_INSIDE(0, 0, 1, x, x)
+#endif
+
+#if HALO & 2
+PACK_HALO(1, y)
+#define HALO_PARAMETERS_y FACE_PARAMETERS(y)
+#define HOPS_IN_Y HOPS_ACROSS(1, 2, 3, y, y)
+#else
+#define HALO_PARAMETERS_y
+#define HOPS_IN_Y HOPS_INSIDE(1, 2, 3, y, y)
+#endif
+
+#if HALO & 4
+PACK_HALO(2, z)
+#define HALO_PARAMETERS_z FACE_PARAMETERS(z)
+#define HOPS_IN_Z HOPS_ACROSS(2, 4, 5, z, z)
+#else
+#define HALO_PARAMETERS_z
+#define HOPS_IN_Z HOPS_INSIDE(2, 4, 5, z, z)
+#endif
+
+#if HALO & 8
+PACK_HALO(3, t)
+#define HALO_PARAMETERS_t FACE_PARAMETERS(t)
+#define HOPS_IN_T HOPS_ACROSS(3, 6, 7, t, w)
+#else
+#define HALO_PARAMETERS_t
+#define HOPS_IN_T HOPS_INSIDE(3, 6, 7, t, w)
+#endif
+
+#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t

@@ -1,4 +1,4 @@
-// The stencil on one device's slab of the lattice; twin of src/host/stencil.rs.
+// The stencil on one device's domain of the lattice; twin of src/host/stencil.rs.
 //
 //   out = γ5^GAMMA5 (A ψ + B H ψ)
 //
@@ -29,7 +29,7 @@
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
-                                      const uint4 extents, const uint blocks, WAY, const real coefficient, const uint t_origin
+                                      const uint4 extents, const uint blocks, WAY, const real coefficient, const uint origin
                                       ROUNDS_PARAMETER PARITY_PARAMETER SITE_PARAMETERS HALO_PARAMETERS ENDING_PARAMETERS)
 {
 #if SHARED_LINKS
@@ -61,7 +61,7 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
             const size_t here = first_source;
             __global const stored *in_other = in + first_source;
 #endif
-            const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);
             const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
             __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
             __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
@@ -79,12 +79,9 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
 
             const uint4 last = extents - 1;
 #define NEIGHBOUR(hop) neighbour_of(hop, extents, p, block)
-            HOP_AHEAD(0, NEIGHBOUR(0), p.x == last.x, x)
-            HOP_BEHIND(0, NEIGHBOUR(1), p.x == 0, x)
-            HOP_AHEAD(1, NEIGHBOUR(2), p.y == last.y, y)
-            HOP_BEHIND(1, NEIGHBOUR(3), p.y == 0, y)
-            HOP_AHEAD(2, NEIGHBOUR(4), p.z == last.z, z)
-            HOP_BEHIND(2, NEIGHBOUR(5), p.z == 0, z)
+            HOPS_IN_X
+            HOPS_IN_Y
+            HOPS_IN_Z
             HOPS_IN_T
 
             FOR_SOURCES(r) {

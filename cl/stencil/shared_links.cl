@@ -19,7 +19,7 @@
 
 // Makes the links of all hops to the blocks of a share whole, in [hop][number][place in the group].
 static inline void share_links(__local pair *shared, __global const stored *links, const uint4 extents, const uint blocks, WAY,
-                               const uint t_origin, const uint share PARITY_PARAMETER)
+                               const uint origin, const uint share PARITY_PARAMETER)
 {
     const uint items = LOCAL_SIZE * (SOURCES / SOURCES_PER_ITEM);
     for (uint k = get_local_id(1) * LOCAL_SIZE + get_local_id(0); k < HOPS * LOCAL_SIZE; k += items) {
@@ -29,7 +29,7 @@ static inline void share_links(__local pair *shared, __global const stored *link
 #endif
         const uint item = ITEM_OF(place, share);
         if (item < blocks) {
-            const position p = position_of_item(item, parity, t_origin, divisors, factors, shifts, boxes);
+            const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);
             const uint block = block_of(extents, p.x, p.y, p.z, p.t);
             const uint behind = hop % 2;
             const uint at = behind ? neighbour_of(hop, extents, p, block) : block;
@@ -41,7 +41,7 @@ static inline void share_links(__local pair *shared, __global const stored *link
 }
 
 #define SHARE_LINKS(share)                                                                                                  \
-    share_links(shared_links, links, extents, blocks, divisors, factors, shifts, boxes, t_origin, share PARITY_ARGUMENT);  \
+    share_links(shared_links, links, extents, blocks, divisors, factors, shifts, boxes, origin, share PARITY_ARGUMENT);  \
     barrier(CLK_LOCAL_MEM_FENCE);
 #else
 #define SHARED_NUMBERS 0

@@ -1,4 +1,4 @@
-// The way of the work-items through a slab: which block each computes, and where its neighbours are.
+// The way of the work-items through a domain: which block each computes, and where its neighbours are.
 //
 // Lattices of all sizes have one kernel. `extents` are those of a sub-lattice, in x, y, z, t. Each parity has
 // `blocks` blocks.
@@ -17,10 +17,10 @@ typedef struct {
     uint x, y, z, t;
 } position;
 
-// x of a block by its number in its row. `t_origin` is the first time slice of the slab: it decides which sites are even.
-static inline uint x_of(const uint number, const position p, const uint parity, const uint t_origin)
+// x of a block by its number in its row. `origin` is the parity of the domain's first site.
+static inline uint x_of(const uint number, const position p, const uint parity, const uint origin)
 {
-    return 2 * number + ((p.y + p.z + p.t + t_origin + parity) & 1);
+    return 2 * number + ((p.y + p.z + p.t + origin + parity) & 1);
 }
 
 // The way of the work-items through a lattice. Rows of blocks are worked off in boxes of 2^`boxes` in y, z and t, so that a work-group has more of its own
@@ -32,7 +32,7 @@ static inline uint x_of(const uint number, const position p, const uint parity, 
 #define QUOTIENT(n, divisor) (mul_hi(2 * (n), factors.divisor) >> shifts.divisor)
 
 // Where the block is that a work-item computes.
-static inline position position_of_item(const uint item, const uint parity, const uint t_origin, WAY)
+static inline position position_of_item(const uint item, const uint parity, const uint origin, WAY)
 {
     const uint side = IN_ORDER ? 0 : boxes;
     const uint row = QUOTIENT(item, x), box = row >> (3 * side);
@@ -42,7 +42,7 @@ static inline position position_of_item(const uint item, const uint parity, cons
     p.y = ((box - slice * divisors.y) << side) + (row & side);
     p.z = ((slice - (time - tile) * divisors.z) << side) + ((row >> 1) & side);
     p.t = ((time - tile * divisors.w) << side) + ((row >> 2) & side);
-    p.x = x_of(item - row * divisors.x, p, parity, t_origin);
+    p.x = x_of(item - row * divisors.x, p, parity, origin);
     return p;
 }
 

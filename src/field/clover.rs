@@ -123,11 +123,11 @@ impl<T: Storage> BlockField<T> {
             return Ok(Self { form, storage: BlockStorage::Host(all) });
         }
         let mut buffers = Vec::new();
-        for slab in lattice.slabs() {
-            let layout = slab.layout(dims, T::STORAGE);
-            let mut buffer = Buffer::zeroed(&slab.device, 2 * layout.half_field(shape))?;
+        for shard in lattice.shards() {
+            let layout = shard.layout(T::STORAGE);
+            let mut buffer = Buffer::zeroed(&shard.device, 2 * layout.half_field(shape))?;
             let halved = |site: usize, components: &mut [Complex<T::Real>]| values(site, 0.5, components);
-            transfer::upload::<T>(&mut buffer, 0, dims, &layout, shape, &[0, 1], halved)?;
+            transfer::upload::<T>(&mut buffer, 0, &layout, shape, &[0, 1], halved)?;
             buffers.push(buffer);
         }
         Ok(Self { form, storage: BlockStorage::Devices(buffers) })

@@ -26,7 +26,7 @@ pub fn host_order_key<T: Storage>(layout: &Layout, all_sites: bool) -> KernelKey
     FROM.define(key, layout, Shape::SPINOR)
 }
 
-/// Reads a device's part of a field, which begins with number `start` of the buffer, in lexicographic order of its sites: all sites of the slab, or those of one
+/// Reads a device's part of a field, which begins with number `start` of the buffer, into its sites of the whole lattice: all of them, or those of one
 /// parity. The host copies one piece while the next is under way.
 pub fn download<T: Storage>(
     buffer: &Buffer<T::Stored>,
@@ -35,57 +35,69 @@ pub fn download<T: Storage>(
     all_sites: bool,
     spinors: &mut [Spinor<T::Real>],
 ) -> Result<(), DeviceError> {
-    let device = buffer.device();
+    let (device, domain) = (buffer.device(), layout.domain());
     let parameters = [
         Parameter::input::<T::Stored>("from"),
         Parameter::output::<T::Real>("to"),
         Parameter::value::<[u32; NDIM]>("extents"),
-        Parameter::value::<u32>("t_origin"),
+        Parameter::value::<u32>("origin"),
         Parameter::value::<u64>("start"),
         Parameter::value::<u32>("first"),
         Parameter::value::<u32>("count"),
     ];
     let key = host_order_key::<T>(layout, all_sites);
     let kernel = transfer::kernel(device, key, "spinors_in_host_order", &parameters)?;
-    let mut ordered = Buffer::<T::Real>::uninitialised(device, REALS * spinors.len().min(PIECE))?;
-    let mut before: Option<Piece<'_, T>> = None;
-    for (k, spinors) in spinors.chunks_mut(PIECE).enumerate() {
-        let count = spinors.len();
+    let parities = if all_sites { 2 } else { 1 };
+    let sites = layout.volume() * parities / 2;
+    let mut ordered = Buffer::<T::Real>::uninitialised(device, REALS * sites.min(PIECE))?;
+    let mut before: Option<Piece<T>> = None;
+    for first in (0..sites).step_by(PIECE) {
+        let count = PIECE.min(sites - first);
         let arguments = [
             buffer.into(),
             Argument::from(&mut ordered),
             Argument::value(transfer::sub_extents(layout)),
-            Argument::value(layout.t_origin() as u32),
+            Argument::value(domain.parity() as u32),
             Argument::value(start as u64),
-            Argument::value((k * PIECE) as u32),
+            Argument::value(first as u32),
             Argument::value(count as u32),
         ];
         kernel.start(Range::covering(count, 64), &arguments)?;
         let pinned = PinnedBuffer::kept(device, REALS * count)?;
         let reals = pinned.read_from_in_order(ordered.slice(..REALS * count)?)?;
-        if let Some(before) = before.replace(Piece { reals, spinors }) {
-            before.arrive()?;
+        let stretches = domain.stretches(first..first + count, parities).collect();
+        if let Some(before) = before.replace(Piece { reals, stretches }) {
+            before.arrive(spinors)?;
         }
     }
-    before.map_or(Ok(()), Piece::arrive)
+    before.map_or(Ok(()), |before| before.arrive(spinors))
 }
 
 const REALS: usize = Spinor::<f64>::REALS;
 
 /// Spinors on their way.
-struct Piece<'a, T: Storage> {
+struct Piece<T: Storage> {
     reals: Pending<PinnedBuffer<T::Real>>,
-    spinors: &'a mut [Spinor<T::Real>],
+    /// Where they belong in the whole lattice, in their order.
+    stretches: Vec<std::ops::Range<usize>>,
 }
 
-impl<T: Storage> Piece<'_, T> {
-    fn arrive(self) -> Result<(), DeviceError> {
+impl<T: Storage> Piece<T> {
+    fn arrive(self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
         let reals = self.reals.wait()?;
-        self.spinors.par_iter_mut().zip(reals.as_slice().par_chunks_exact(REALS)).for_each(
-            |(spinor, reals)| {
+        let (mut reals, mut rest, mut passed) = (reals.as_slice(), spinors, 0);
+        let mut parts = Vec::with_capacity(self.stretches.len());
+        for stretch in self.stretches {
+            let (of_stretch, others) = reals.split_at(REALS * stretch.len());
+            let (before, after) = rest.split_at_mut(stretch.end - passed);
+            parts.push((&mut before[stretch.start - passed..], of_stretch));
+            (reals, rest, passed) = (others, after, stretch.end);
+        }
+        parts.into_par_iter().for_each(|(spinors, reals)| {
+            spinors.par_iter_mut().zip(reals.par_chunks_exact(REALS)).for_each(|(spinor, reals)| {
                 bytemuck::bytes_of_mut(&mut spinor.0).copy_from_slice(bytemuck::cast_slice(reals));
-            },
-        );
+            });
+        });
         Ok(())
     }
 }

@@ -132,11 +132,10 @@ impl<T: Storage> GaugeField<T> {
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
             GaugeStorage::Devices(buffers) => {
-                let dims = lattice.dims();
                 let shape = Shape::links(reconstruction.reals());
                 let mut cast = Vec::new();
-                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
-                    let (from, to) = (slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE));
+                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
+                    let (from, to) = (shard.layout(T::STORAGE), shard.layout(R::STORAGE));
                     cast.push(transfer::cast::<T, R>(buffer, &from, &to, shape, 2)?);
                 }
                 GaugeStorage::Devices(cast)
@@ -161,17 +160,17 @@ fn upload<T: Storage>(
     reconstruction: Reconstruction,
     link: impl Fn(usize, usize) -> Matrix3<f64> + Sync,
 ) -> Result<Vec<Buffer<T::Stored>>, DeviceError> {
-    let (dims, shape) = (lattice.dims(), Shape::links(reconstruction.reals()));
+    let shape = Shape::links(reconstruction.reals());
     let values = |site: usize, components: &mut [Complex<T::Real>]| {
         for (mu, components) in components.chunks_mut(shape.group).enumerate() {
             components.copy_from_slice(&reconstruction.encode::<T::Real>(&link(site, mu))[..shape.group]);
         }
     };
     let mut buffers = Vec::new();
-    for slab in lattice.slabs() {
-        let layout = slab.layout(dims, T::STORAGE);
-        let mut buffer = Buffer::zeroed(&slab.device, 2 * layout.half_field(shape))?;
-        transfer::upload::<T>(&mut buffer, 0, dims, &layout, shape, &[0, 1], values)?;
+    for shard in lattice.shards() {
+        let layout = shard.layout(T::STORAGE);
+        let mut buffer = Buffer::zeroed(&shard.device, 2 * layout.half_field(shape))?;
+        transfer::upload::<T>(&mut buffer, 0, &layout, shape, &[0, 1], values)?;
         buffers.push(buffer);
     }
     Ok(buffers)

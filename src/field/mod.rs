@@ -4,6 +4,7 @@
 
 mod clover;
 mod columns;
+mod communicator;
 mod halo;
 mod host_order;
 mod key;
@@ -19,6 +20,7 @@ pub(crate) use clover::{BlockField, BlockUse};
 pub(crate) use columns::{
     GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };
+pub(crate) use communicator::Local;
 pub(crate) use halo::{Halo, Packing};
 pub(crate) use host_order::host_order_key;
 pub(crate) use key::field_key;
@@ -26,7 +28,7 @@ pub use links::GaugeField;
 pub(crate) use links::{GaugeStorage, LinkFormat};
 pub use parity::ParityField;
 pub use space::{ParitySpace, SpinorSpace};
-pub(crate) use space::{matrix, space_key, sum_of_slabs};
+pub(crate) use space::{matrix, space_key, sum_of_shards};
 pub use spinor::SpinorField;
 pub use spinors::{RESTORING_A_FIELD, StoredField};
 pub(crate) use spinors::{Sites, Spinors};

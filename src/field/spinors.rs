@@ -3,7 +3,7 @@
 use super::spin_basis;
 use super::{host_order, transfer};
 use crate::device::{Buffer, Device, DeviceError, check_length};
-use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shape, Slab};
+use crate::geometry::{Lattice, LatticeError, NDIM, Shape, Shard};
 use crate::host::{Spinor, expect_room};
 use crate::scalar::{Storage, StoragePrecision};
 use bytemuck::Zeroable;
@@ -49,7 +49,7 @@ pub struct Spinors<T: Storage> {
 enum SpinorStorage<T: Storage> {
     /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
-    /// One buffer for each slab of the lattice, in it one field after the other, in the basis of [`spin_basis`].
+    /// One buffer for each device of the lattice, in it one field after the other, in the basis of [`spin_basis`].
     Devices(Vec<Buffer<T::Stored>>),
 }
 
@@ -99,9 +99,9 @@ impl<T: Storage> Spinors<T> {
             expect_room((count * size_of::<Spinor<T::Real>>()) as u64)?;
             SpinorStorage::Host(vec![Spinor::default(); count])
         } else {
-            let buffers = lattice.slabs().iter().map(|slab| {
-                let half_field = slab.layout(dims, T::STORAGE).half_field(Shape::SPINOR);
-                buffer(&slab.device, sources * sites.parities().len() * half_field)
+            let buffers = lattice.shards().iter().map(|shard| {
+                let half_field = shard.layout(T::STORAGE).half_field(Shape::SPINOR);
+                buffer(&shard.device, sources * sites.parities().len() * half_field)
             });
             SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
         };
@@ -133,11 +133,10 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Host(own) => own[dims.site(site)] = spinor,
             SpinorStorage::Devices(buffers) => {
                 let spinor = spin_basis::turn(&spinor);
-                let [x, y, z, t] = site;
-                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
-                    if (slab.t_origin..slab.t_origin + slab.t_extent).contains(&t) {
-                        let layout = slab.layout(dims, T::STORAGE);
-                        let place = layout.place([x, y, z, t - slab.t_origin]);
+                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
+                    if let Some(site) = shard.domain.local(site) {
+                        let layout = shard.layout(T::STORAGE);
+                        let place = layout.place(site);
                         let components = spinor.0.as_flattened();
                         transfer::upload_site::<T>(buffer, &layout, Shape::SPINOR, place, components)?;
                     }
@@ -160,8 +159,8 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Host(own) => own.copy_from_slice(spinors),
             SpinorStorage::Devices(buffers) => {
                 let parities = sites.parities();
-                for (slab, buffer) in lattice.slabs().iter().zip(buffers) {
-                    let layout = slab.layout(dims, T::STORAGE);
+                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
+                    let layout = shard.layout(T::STORAGE);
                     for (source, spinors) in spinors.chunks(sites.of(dims.volume())).enumerate() {
                         let start = source * parities.len() * layout.half_field(Shape::SPINOR);
                         let values = |site: usize, values: &mut [_]| {
@@ -169,7 +168,7 @@ impl<T: Storage> Spinors<T> {
                             let spinor = spin_basis::turn(&spinors[sites.of(site)]);
                             values.copy_from_slice(spinor.0.as_flattened());
                         };
-                        transfer::upload::<T>(buffer, start, dims, &layout, Shape::SPINOR, parities, values)?;
+                        transfer::upload::<T>(buffer, start, &layout, Shape::SPINOR, parities, values)?;
                     }
                 }
             }
@@ -207,7 +206,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// One buffer for each slab of the lattice.
+    /// One buffer for each device of the lattice.
     pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
         match &self.storage {
             SpinorStorage::Devices(buffers) => buffers,
@@ -222,7 +221,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// The bytes of the storage, slab by slab.
+    /// The bytes of the storage, device by device.
     pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
         expect_room(self.storage_bytes() as u64)?;
         let mut bytes = Vec::with_capacity(self.storage_bytes());
@@ -299,13 +298,11 @@ impl<T: Storage> Spinors<T> {
         let dims = self.lattice.dims();
         let sites = self.sites.of(dims.volume());
         assert_eq!(spinors.len(), self.sources * sites, "one spinor for each site");
-        for (slab, buffer) in self.lattice.slabs().iter().zip(buffers) {
-            let layout = slab.layout(dims, T::STORAGE);
-            let first = slab.t_origin * sites / dims[3];
+        for (shard, buffer) in self.lattice.shards().iter().zip(buffers) {
+            let layout = shard.layout(T::STORAGE);
             for (source, spinors) in spinors.chunks_mut(sites).enumerate() {
-                let part = &mut spinors[first..first + self.sites.of(layout.volume())];
                 let start = source * self.sites.parities().len() * layout.half_field(Shape::SPINOR);
-                host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, part)?;
+                host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, spinors)?;
             }
         }
         Ok(())
@@ -323,8 +320,8 @@ impl<T: Storage> Spinors<T> {
                 own.par_iter_mut().zip(sites).for_each(|(own, site)| *own = all[site]);
             }
             (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
-                for (k, slab) in self.lattice.slabs().iter().enumerate() {
-                    for (in_all, in_own) in pieces.ranges(slab) {
+                for (k, shard) in self.lattice.shards().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(shard) {
                         own[k].slice_mut(in_own)?.copy_from(all[k].slice(in_all)?)?;
                     }
                 }
@@ -346,8 +343,8 @@ impl<T: Storage> Spinors<T> {
                 sites.into_iter().zip(own).for_each(|(site, own)| all[site] = *own);
             }
             (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
-                for (k, slab) in self.lattice.slabs().iter().enumerate() {
-                    for (in_all, in_own) in pieces.ranges(slab) {
+                for (k, shard) in self.lattice.shards().iter().enumerate() {
+                    for (in_all, in_own) in pieces.ranges(shard) {
                         all[k].slice_mut(in_all)?.copy_from(own[k].slice(in_own)?)?;
                     }
                 }
@@ -410,7 +407,7 @@ impl<T: Storage> Spinors<T> {
         assert_eq!(self.sources, all.sources, "number of fields");
         match (self.sites, all.sites) {
             (Sites::Parity(parity), Sites::All) => {
-                Pieces { parity, sources: self.sources, dims: self.lattice.dims(), precision: T::STORAGE }
+                Pieces { parity, sources: self.sources, precision: T::STORAGE }
             }
             (own, all) => panic!("{own:?} is no parity of {all:?}"),
         }
@@ -454,10 +451,9 @@ impl<T: Storage> Spinors<T> {
                 });
             }
             (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => {
-                let dims = self.lattice.dims();
                 let parities = self.sources * self.sites.parities().len();
-                for (slab, (own, other)) in self.lattice.slabs().iter().zip(own.iter().zip(other)) {
-                    let layouts = [slab.layout(dims, T::STORAGE), slab.layout(dims, R::STORAGE)];
+                for (shard, (own, other)) in self.lattice.shards().iter().zip(own.iter().zip(other)) {
+                    let layouts = [shard.layout(T::STORAGE), shard.layout(R::STORAGE)];
                     transfer::cast_into::<T, R>(
                         own,
                         other,
@@ -480,14 +476,13 @@ const ONE_PLACE: &str = "fields of one lattice are in one place";
 struct Pieces {
     parity: usize,
     sources: usize,
-    dims: Dims,
     precision: StoragePrecision,
 }
 
 impl Pieces {
     /// For each field where it lies in a buffer of all sites, and where in one of its own parity.
-    fn ranges(&self, slab: &Slab) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-        let size = slab.layout(self.dims, self.precision).half_field(Shape::SPINOR);
+    fn ranges(&self, shard: &Shard) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let size = shard.layout(self.precision).half_field(Shape::SPINOR);
         let range = move |k: usize| k * size..(k + 1) * size;
         let parity = self.parity;
         (0..self.sources).map(move |source| (range(2 * source + parity), range(source)))

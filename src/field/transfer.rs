@@ -3,7 +3,7 @@
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
 };
-use crate::geometry::{Dims, Layout, NDIM, Place, Shape};
+use crate::geometry::{Layout, NDIM, Place, Shape};
 use crate::scalar::{Half, Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;
@@ -22,14 +22,13 @@ const STAGING_NUMBERS: usize = 1 << 21;
 pub fn upload<T: Storage>(
     buffer: &mut Buffer<T::Stored>,
     start: usize,
-    dims: Dims,
     layout: &Layout,
     shape: Shape,
     parities: &[usize],
     values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
 ) -> Result<(), DeviceError> {
     let (blocks, lanes, components) = (layout.blocks(), layout.lanes(), shape.components());
-    let chunk = layout.chunk().unwrap_or(1);
+    let (domain, chunk) = (layout.domain(), layout.chunk().unwrap_or(1));
     let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
     let stretches = stretches(layout, shape);
     // The same memory for all pieces: fresh one takes longer to be touched for the first time than to be filled.
@@ -44,7 +43,7 @@ pub fn upload<T: Storage>(
             let sites = &mut sites[..count * lanes * components];
             sites.par_chunks_mut(components).enumerate().for_each(|(k, components)| {
                 let place = Place { parity, block: first + k / lanes, lane: k % lanes };
-                values(dims.site(global_coordinates(layout, place)), components);
+                values(domain.dims().site(domain.global(layout.coordinates(place))), components);
             });
             let units: Vec<T::Real> =
                 sites.par_chunks(components).map(|site| unit::<T>(layout, shape, site)).collect();
@@ -73,7 +72,7 @@ pub fn upload<T: Storage>(
     Ok(())
 }
 
-/// Sets one site of a field, in the slab at `place`.
+/// Sets one site of a field, in the domain at `place`.
 pub fn upload_site<T: Storage>(
     buffer: &mut Buffer<T::Stored>,
     layout: &Layout,
@@ -262,11 +261,4 @@ pub fn kernel(
     let kernel = Arc::new(device.program(&key)?.kernel(name, parameters)?);
     made.insert(key, kernel.clone());
     Ok(kernel)
-}
-
-/// Coordinates in the whole lattice of a place in the slab.
-fn global_coordinates(layout: &Layout, place: Place) -> [usize; NDIM] {
-    let mut coordinates = layout.coordinates(place);
-    coordinates[3] += layout.t_origin();
-    coordinates
 }

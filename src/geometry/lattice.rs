@@ -1,7 +1,6 @@
 //! The lattice on the devices of a team.
 
-use super::layout::split_time;
-use super::{Dims, NDIM, Slab};
+use super::{Dims, Grid, GridError, NDIM, Shard};
 use crate::device::{DeviceError, Team};
 use crate::scalar::StoragePrecision;
 use std::sync::Arc;
@@ -15,7 +14,8 @@ pub struct Lattice {
 struct Inner {
     team: Team,
     dims: Dims,
-    slabs: Vec<Slab>,
+    grid: Grid,
+    shards: Vec<Shard>,
 }
 
 /// Why a field cannot be made.
@@ -84,22 +84,40 @@ pub enum LatticeError {
         /// The smallest eigenvalue of the site's blocks.
         eigenvalue: f64,
     },
+    /// The lattice cannot be cut over this grid of devices.
+    #[error(transparent)]
+    Grid(#[from] GridError),
     /// A device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
 impl Lattice {
-    /// A lattice on the devices of a team, cut along t. A team with more devices than time slices leaves the last ones idle.
+    /// A lattice on the devices of a team, cut where that makes the least surface ([`Grid::least_surface`]).
+    ///
+    /// A team with more devices than there can be parts leaves the last ones idle.
     pub fn new(team: &Team, dims: Dims) -> Result<Self, LatticeError> {
-        let parts = split_time(dims[3], team.devices().len());
-        let slabs = team
-            .devices()
-            .iter()
-            .zip(parts)
-            .map(|(device, (t_origin, t_extent))| Slab { device: device.clone(), t_origin, t_extent })
-            .collect();
-        Ok(Self { inner: Arc::new(Inner { team: team.clone(), dims, slabs }) })
+        Self::cut(team, dims, Grid::least_surface(dims, team.len()))
+    }
+
+    /// A lattice on the devices of a team, cut over this grid: domain number *k* is on the team's device number *k*.
+    ///
+    /// # Errors
+    /// When the lattice cannot be cut like this, or the grid has not as many parts as the team has devices. The host is one.
+    pub fn with_grid(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
+        grid.check(dims)?;
+        let devices = team.len().max(1);
+        if grid.count() != devices {
+            return Err(GridError::DeviceCount { grid, devices }.into());
+        }
+        Self::cut(team, dims, grid)
+    }
+
+    fn cut(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
+        let domains = grid.domains(dims)?;
+        let devices = team.devices().iter().cloned();
+        let shards = devices.zip(domains).map(|(device, domain)| Shard { device, domain }).collect();
+        Ok(Self { inner: Arc::new(Inner { team: team.clone(), dims, grid, shards }) })
     }
 
     /// The extents.
@@ -107,30 +125,37 @@ impl Lattice {
         self.inner.dims
     }
 
+    /// The parts in each direction; a single one on the host.
+    pub fn grid(&self) -> Grid {
+        self.inner.grid
+    }
+
     /// The team that holds the fields.
     pub fn team(&self) -> &Team {
         &self.inner.team
     }
 
-    /// Whether two handles are of the same lattice: equal extents on the same open devices.
+    /// Whether two handles are of the same lattice: equal extents, cut alike over the same open devices.
     pub fn is(&self, other: &Lattice) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
-            || (self.dims() == other.dims() && self.team().devices() == other.team().devices())
+            || (self.dims() == other.dims()
+                && self.grid() == other.grid()
+                && self.team().devices() == other.team().devices())
     }
 
     /// Panics unless `other`, the lattice of a field, is this one: its buffers would have other sizes.
     pub(crate) fn expect_same(&self, other: &Lattice) {
         assert!(
             self.is(other),
-            "a field on a {} lattice is used with one on a {} lattice, or with other devices",
+            "a field on a {} lattice is used with one on a {} lattice, or with other devices or another grid",
             other.dims(),
             self.dims()
         );
     }
 
-    /// Devices of the team that have no time slice.
+    /// Devices of the team that have no part.
     pub fn idle_devices(&self) -> usize {
-        self.team().len() - self.slabs().len()
+        self.team().len() - self.shards().len()
     }
 
     /// How its fields are stored, in words that are the same where the bytes of a field are.
@@ -138,23 +163,28 @@ impl Lattice {
         if self.team().is_host() {
             return "on the host".to_owned();
         }
-        let slabs = self.slabs().iter().map(|slab| {
+        // Whole time slices are described as they were when there was no other cut: so kept states of then can be taken back.
+        let of_slices = self.grid().parts()[..NDIM - 1] == [1; NDIM - 1];
+        let shards = self.shards().iter().map(|shard| {
             let lanes = [StoragePrecision::Double, StoragePrecision::Single, StoragePrecision::Half]
-                .map(|precision| slab.layout(self.dims(), precision).lanes().to_string());
-            format!("{} time slices in {} lanes", slab.t_extent, lanes.join("/"))
+                .map(|precision| shard.layout(precision).lanes().to_string());
+            let [x, y, z, t] = shard.domain.extents();
+            let sites = if of_slices { format!("{t} time slices") } else { format!("{x}x{y}x{z}x{t} sites") };
+            format!("{sites} in {} lanes", lanes.join("/"))
         });
-        format!("on devices, γ_t diagonal: {}", slabs.collect::<Vec<_>>().join(", "))
+        let grid = if of_slices { String::new() } else { format!(", grid {}", self.grid()) };
+        format!("on devices, γ_t diagonal{grid}: {}", shards.collect::<Vec<_>>().join(", "))
     }
 
     /// Extents of the sub-lattice that one lane of the first device walks through, in fields of a precision.
     ///
     /// `None` on the host, which has no lanes.
     pub fn lane_extents(&self, precision: StoragePrecision) -> Option<[usize; NDIM]> {
-        Some(self.slabs().first()?.layout(self.dims(), precision).sub_extents())
+        Some(self.shards().first()?.layout(precision).sub_extents())
     }
 
     /// The parts of the lattice, one for each device that has one; none on the host.
-    pub(crate) fn slabs(&self) -> &[Slab] {
-        &self.inner.slabs
+    pub(crate) fn shards(&self) -> &[Shard] {
+        &self.inner.shards
     }
 }

@@ -1,6 +1,6 @@
 //! Where a site lives in the memory of one device.
 //!
-//! A device holds a slab of whole time slices. Its sites are stored even ones first, then odd ones. With several lanes a field is
+//! A device holds a domain of the lattice. Its sites are stored even ones first, then odd ones. With several lanes a field is
 //! stored as `[parity][group][block][component in the group][re, im][lane]`: the links of each direction are read in the order of their sites,
 //! also those that belong to neighbours. With one lane it is `[parity][chunk][vector][site in the chunk][component in the vector][re, im]`:
 //! vectors of up to 16 bytes, the widest loads of a work-item, each kind of all sites of a chunk together. A vector holds one complex number in
@@ -11,10 +11,10 @@
 //!
 //! In half precision each parity of a spinor field ends with the units of its sites, one `f32` each: `[block][lane]`.
 //!
-//! With several lanes the slab is cut into as many equal sub-lattices; lane *l* of a block is the same site of
+//! With several lanes the domain is cut into as many equal sub-lattices; lane *l* of a block is the same site of
 //! sub-lattice *l*. All extents of a sub-lattice that is cut off are even, so the lanes of a block have one parity.
 
-use super::{Dims, NDIM};
+use super::{Domain, NDIM};
 use crate::scalar::StoragePrecision;
 use std::cmp::Reverse;
 
@@ -49,11 +49,10 @@ impl Shape {
     }
 }
 
-/// The site order and memory layout of one device's slab.
+/// The site order and memory layout of one device's domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    extents: [usize; NDIM],
-    t_origin: usize,
+    domain: Domain,
     cuts: [usize; NDIM],
     precision: StoragePrecision,
 }
@@ -79,42 +78,29 @@ pub struct Place {
 }
 
 impl Layout {
-    /// The layout of time slices `t_origin .. t_origin + t_extent` of a lattice, with at most `max_lanes` lanes (a power of two).
+    /// The layout of a domain, with at most `max_lanes` lanes (a power of two).
     ///
     /// Extents that are not multiples of four cannot be halved; what cannot be cut far enough has fewer lanes. Time is cut last: the smaller the time slices
-    /// of a sub-lattice are, the better a cache keeps three of them, which a step in t wants. A slab that is part of a larger lattice is not cut along t, so
-    /// that whole blocks lie on its border.
-    pub fn new(
-        dims: Dims,
-        t_origin: usize,
-        t_extent: usize,
-        max_lanes: usize,
-        precision: StoragePrecision,
-    ) -> Self {
-        let mut extents = dims.extents();
-        extents[3] = t_extent;
-        let directions = if t_extent == dims[3] { NDIM } else { NDIM - 1 };
+    /// of a sub-lattice are, the better a cache keeps three of them, which a step in t wants. A direction that
+    /// is cut over devices is not cut into lanes, so that whole blocks lie on the border.
+    pub fn new(domain: Domain, max_lanes: usize, precision: StoragePrecision) -> Self {
+        let extents = domain.extents();
         let mut cuts = [1; NDIM];
         while cuts.iter().product::<usize>() < max_lanes {
-            let longest = (0..directions)
-                .filter(|&mu| (extents[mu] / cuts[mu]).is_multiple_of(4))
+            let longest = (0..NDIM)
+                .filter(|&mu| !domain.is_cut(mu) && (extents[mu] / cuts[mu]).is_multiple_of(4))
                 .max_by_key(|&mu| (mu < NDIM - 1, extents[mu] / cuts[mu], Reverse(mu)));
             match longest {
                 Some(mu) => cuts[mu] *= 2,
                 None => break,
             }
         }
-        Self { extents, t_origin, cuts, precision }
+        Self { domain, cuts, precision }
     }
 
-    /// Extents of the slab in x, y, z, t.
-    pub fn extents(&self) -> [usize; NDIM] {
-        self.extents
-    }
-
-    /// The time slice of the whole lattice that is the slab's first.
-    pub fn t_origin(&self) -> usize {
-        self.t_origin
+    /// The sites.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
     }
 
     /// Sub-lattices in each direction.
@@ -129,12 +115,12 @@ impl Layout {
 
     /// Extents of a sub-lattice.
     pub fn sub_extents(&self) -> [usize; NDIM] {
-        std::array::from_fn(|mu| self.extents[mu] / self.cuts[mu])
+        std::array::from_fn(|mu| self.domain.extents()[mu] / self.cuts[mu])
     }
 
-    /// Sites of the slab.
+    /// Sites of the domain.
     pub fn volume(&self) -> usize {
-        self.extents.iter().product()
+        self.domain.volume()
     }
 
     /// Blocks of each parity.
@@ -142,9 +128,17 @@ impl Layout {
         self.volume() / (2 * self.lanes())
     }
 
-    /// Sites of each parity on one time slice.
-    pub fn face_sites(&self) -> usize {
-        self.extents[..3].iter().product::<usize>() / 2
+    /// Sites of each parity on a slice across direction `mu`. Slices across x may have one more of one parity.
+    pub fn face_sites(&self, mu: usize) -> usize {
+        let extents = self.domain.extents();
+        (0..NDIM).filter(|&nu| nu != mu).map(|nu| extents[nu]).product::<usize>().div_ceil(2)
+    }
+
+    /// Blocks of each parity on a slice across direction `mu`. Across x it is those of the first slice and the last one together.
+    pub fn face_blocks(&self, mu: usize) -> usize {
+        let [x, y, z, t] = self.sub_extents();
+        let blocks = [x / 2, y, z, t];
+        (0..NDIM).filter(|&nu| nu != mu).map(|nu| blocks[nu]).product()
     }
 
     /// The precision that the fields are stored in.
@@ -174,17 +168,17 @@ impl Layout {
         (self.lanes() == 1 && self.precision != StoragePrecision::Half).then_some(divisor)
     }
 
-    /// The place of the site at these coordinates within the slab.
+    /// The place of the site at these coordinates within the domain.
     pub fn place(&self, coordinates: [usize; NDIM]) -> Place {
         let sub = self.sub_extents();
-        let parity = (coordinates.iter().sum::<usize>() + self.t_origin) % 2;
+        let parity = (coordinates.iter().sum::<usize>() + self.domain.parity()) % 2;
         let [x, y, z, t] = std::array::from_fn(|mu| coordinates[mu] % sub[mu]);
         let lane = (0..NDIM).rev().fold(0, |lane, mu| lane * self.cuts[mu] + coordinates[mu] / sub[mu]);
         let block = ((t * sub[2] + z) * sub[1] + y) * (sub[0] / 2) + x / 2;
         Place { parity, block, lane }
     }
 
-    /// The coordinates within the slab of the site at a place.
+    /// The coordinates within the domain of the site at a place.
     pub fn coordinates(&self, place: Place) -> [usize; NDIM] {
         let sub = self.sub_extents();
         let half = sub[0] / 2;
@@ -194,7 +188,7 @@ impl Layout {
             c[mu] = block % sub[mu];
             block /= sub[mu];
         }
-        c[0] = 2 * (place.block % half) + (c[1] + c[2] + c[3] + self.t_origin + place.parity) % 2;
+        c[0] = 2 * (place.block % half) + (c[1] + c[2] + c[3] + self.domain.parity() + place.parity) % 2;
         let mut lane = place.lane;
         for mu in 0..NDIM {
             c[mu] += lane % self.cuts[mu] * sub[mu];
@@ -245,29 +239,16 @@ impl Layout {
     }
 }
 
-/// Divides `extent` time slices among `parts` devices as evenly as whole slices allow; first and length of each.
-/// With more devices than slices the last devices get none.
-pub fn split_time(extent: usize, parts: usize) -> Vec<(usize, usize)> {
-    let mut origin = 0;
-    (0..parts)
-        .map(|part| {
-            let length = extent / parts + usize::from(part < extent % parts);
-            origin += length;
-            (origin - length, length)
-        })
-        .filter(|&(_, length)| length > 0)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::{Dims, Grid};
     use proptest::prelude::*;
 
     #[test]
     fn cuts_what_can_be_cut() {
         let lanes = |extents: [usize; 4], max| {
-            Layout::new(Dims::new(extents).unwrap(), 0, extents[3], max, StoragePrecision::Double).cuts()
+            Layout::new(Domain::whole(Dims::new(extents).unwrap()), max, StoragePrecision::Double).cuts()
         };
         assert_eq!(lanes([8, 8, 8, 16], 16), [4, 2, 2, 1]);
         assert_eq!(lanes([4, 4, 4, 4], 8), [2, 2, 2, 1]);
@@ -275,15 +256,43 @@ mod tests {
         assert_eq!(lanes([4, 6, 2, 10], 16), [2, 1, 1, 1]);
         assert_eq!(lanes([2, 6, 6, 2], 16), [1, 1, 1, 1]);
         assert_eq!(lanes([8, 8, 8, 16], 1), [1, 1, 1, 1]);
-        let slab = Layout::new(Dims::new([4, 4, 4, 8]).unwrap(), 3, 3, 16, StoragePrecision::Single);
-        assert_eq!(slab.cuts(), [2, 2, 2, 1]);
     }
 
     #[test]
-    fn time_is_divided_completely() {
-        assert_eq!(split_time(8, 3), [(0, 3), (3, 3), (6, 2)]);
-        assert_eq!(split_time(4, 2), [(0, 2), (2, 2)]);
-        assert_eq!(split_time(2, 3), [(0, 1), (1, 1)]);
+    fn lanes_lie_in_directions_that_are_not_cut_over_devices() {
+        let lanes = |grid: [usize; 4]| {
+            let dims = Dims::new([8, 8, 8, 8]).unwrap();
+            let domains = Grid::new(grid).unwrap().domains(dims).unwrap();
+            Layout::new(domains[1], 16, StoragePrecision::Single).cuts()
+        };
+        assert_eq!(lanes([1, 1, 1, 2]), [4, 2, 2, 1]);
+        assert_eq!(lanes([1, 1, 2, 2]), [4, 4, 1, 1]);
+        assert_eq!(lanes([2, 1, 1, 1]), [1, 4, 4, 1]);
+        assert_eq!(lanes([2, 2, 2, 2]), [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn faces_have_half_of_their_sites_in_each_parity() {
+        let dims = Dims::new([4, 2, 6, 2]).unwrap();
+        for domain in Grid::new([2, 2, 2, 2]).unwrap().domains(dims).unwrap() {
+            let layout = Layout::new(domain, 1, StoragePrecision::Double);
+            for mu in 0..NDIM {
+                let on_face = |parity: usize, at: usize| {
+                    let sites = (0..dims.volume()).map(|site| dims.coordinates(site));
+                    let sites = sites.filter_map(|site| domain.local(site));
+                    sites.filter(|c| c[mu] == at && layout.place(*c).parity == parity).count()
+                };
+                let last = domain.extents()[mu] - 1;
+                let counts = [(0, 0), (1, 0), (0, last), (1, last)].map(|(parity, at)| on_face(parity, at));
+                assert_eq!(*counts.iter().max().unwrap(), layout.face_sites(mu));
+                if mu == 0 {
+                    assert_eq!(layout.face_blocks(mu), counts[0] + counts[2]);
+                    assert_eq!(layout.face_blocks(mu), counts[1] + counts[3]);
+                } else {
+                    assert_eq!(counts, [layout.face_blocks(mu); 4]);
+                }
+            }
+        }
     }
 
     proptest! {
@@ -291,7 +300,7 @@ mod tests {
         fn layout_is_a_bijection(
             half in prop::array::uniform4(1usize..4),
             lanes in 0u32..5,
-            parts in 1usize..4,
+            cuts in prop::array::uniform4(1usize..3),
             group in 1usize..13,
             groups in 1usize..5,
             precision in prop::sample::select(StoragePrecision::ALL.to_vec()),
@@ -299,14 +308,15 @@ mod tests {
         ) {
             let shape = Shape { groups, group, with_unit };
             let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
-            for (origin, length) in split_time(dims[3], parts) {
-                let layout = Layout::new(dims, origin, length, 1 << lanes, precision);
+            let parts = std::array::from_fn(|mu| cuts[mu].min(Grid::most_parts(dims, mu)));
+            for domain in Grid::new(parts).unwrap().domains(dims).unwrap() {
+                let layout = Layout::new(domain, 1 << lanes, precision);
                 let mut seen = vec![false; 2 * layout.half_field(shape)];
-                for site in 0..layout.volume() {
-                    let c = dims.coordinates(site);
+                for site in 0..dims.volume() {
+                    let Some(c) = domain.local(dims.coordinates(site)) else { continue };
                     let place = layout.place(c);
                     prop_assert_eq!(layout.coordinates(place), c);
-                    prop_assert_eq!(place.parity, (c.iter().sum::<usize>() + origin) % 2);
+                    prop_assert_eq!(place.parity, dims.parity(site));
                     for component in 0..shape.components() {
                         for offset in layout.offsets(shape, component, place) {
                             prop_assert!(!std::mem::replace(&mut seen[offset], true));
@@ -330,7 +340,7 @@ mod tests {
         ) {
             // What the kernel does: step in the sub-lattice, permute lanes where the step wraps.
             let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
-            let layout = Layout::new(dims, 0, dims[3], 1 << lanes, StoragePrecision::Single);
+            let layout = Layout::new(Domain::whole(dims), 1 << lanes, StoragePrecision::Single);
             let sub = layout.sub_extents();
             for site in 0..dims.volume() {
                 let c = dims.coordinates(site);

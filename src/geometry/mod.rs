@@ -1,7 +1,7 @@
 //! Sites, and where they lie: extents, boundary conditions, devices, memory.
 //!
-//! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). Each device of the team holds a slab of whole time slices of every
-//! field. Without a device the fields are plain host data.
+//! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
+//! boxes, and each device holds one such [`Domain`] of every field. Without a device the fields are plain host data.
 
 mod boundary;
 mod dims;
@@ -10,13 +10,13 @@ mod grid;
 mod lattice;
 mod layout;
 mod neighbours;
-mod slab;
+mod shard;
 
 pub use boundary::{Boundary, BoundaryError};
 pub use dims::{Dims, DimsError, NDIM, PLANES};
 pub use domain::Domain;
 pub use grid::{Grid, GridError};
 pub use lattice::{Lattice, LatticeError};
-pub use layout::{Layout, Place, Shape, split_time};
+pub use layout::{Layout, Place, Shape};
 pub use neighbours::Neighbours;
-pub(crate) use slab::Slab;
+pub(crate) use shard::Shard;

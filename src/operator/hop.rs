@@ -52,8 +52,8 @@ impl<T: Storage> HopEvenOdd<T> {
         let HopOptions { shift, ending, sources, tuning } = options;
         assert!(ending.is_for(sources), "{sources} sources, {ending:?}");
         let lattice = links.lattice();
-        for slab in lattice.slabs().iter().filter(|_| ending.is_of_block()) {
-            let layout = slab.layout(lattice.dims(), T::STORAGE);
+        for shard in lattice.shards().iter().filter(|_| ending.is_of_block()) {
+            let layout = shard.layout(T::STORAGE);
             let (lanes, storage) = (layout.lanes(), T::STORAGE);
             assert!(
                 can_end_blocks::<T>(&layout, sources),

@@ -7,7 +7,7 @@ use crate::device::{DeviceError, Number};
 use crate::field::{
     BlockField, GaugeField, ParityField, ParitySpace, PendingGram, SpinorField, ends_on_matrix_units,
 };
-use crate::geometry::{Lattice, LatticeError, Slab};
+use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host::StencilForm;
 use crate::scalar::Storage;
 use crate::sync::lock;
@@ -53,11 +53,11 @@ impl<T: Storage> SchurComplement<T> {
         let to_odd = Self::inner_hop(links, form, sources)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         let lattice = links.lattice();
-        let ends = |slab: &Slab| {
-            let layout = slab.layout(lattice.dims(), T::STORAGE);
-            ends_on_matrix_units::<T>(&slab.device, &layout, sources)
+        let ends = |shard: &Shard| {
+            let layout = shard.layout(T::STORAGE);
+            ends_on_matrix_units::<T>(&shard.device, &layout, sources)
         };
-        let ends_blocks = !lattice.team().is_host() && lattice.slabs().iter().all(ends);
+        let ends_blocks = !lattice.team().is_host() && lattice.shards().iter().all(ends);
         let (links, to_even) = (links.clone(), ByEnding::default());
         Ok(Self { space, links, form, inverse, to_odd, to_even, between, ends_blocks })
     }

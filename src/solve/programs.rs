@@ -8,7 +8,7 @@ use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
-use crate::geometry::{Boundary, Lattice, Shape, Slab};
+use crate::geometry::{Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilForm};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, known_key};
 use crate::scalar::{Half, Storage};
@@ -43,7 +43,7 @@ pub fn programs_of_solve(
         programs: Vec::new(),
     };
     wanted.residual();
-    wanted.each(|links, slab| host_order_key::<f64>(&slab.layout(links.lattice.dims(), f64::STORAGE), true));
+    wanted.each(|_, shard| host_order_key::<f64>(&shard.layout(f64::STORAGE), true));
     match params.precision() {
         IterationPrecision::Double => wanted.iteration::<f64>(params),
         IterationPrecision::Single => wanted.lower::<f32>(params, false),
@@ -155,13 +155,13 @@ impl Wanted {
     }
 
     fn kernel<T: Storage>(&mut self, task: Task) {
-        self.each(|links, slab| known_key::<T>(slab, links, task));
+        self.each(|links, shard| known_key::<T>(shard, links, task));
     }
 
     /// On each device once.
-    fn each(&mut self, key: impl Fn(&LinkFormat, &Slab) -> KernelKey) {
-        for slab in self.links.lattice.slabs() {
-            let program = (slab.device.clone(), key(&self.links, slab));
+    fn each(&mut self, key: impl Fn(&LinkFormat, &Shard) -> KernelKey) {
+        for shard in self.links.lattice.shards() {
+            let program = (shard.device.clone(), key(&self.links, shard));
             if !self.programs.contains(&program) {
                 self.programs.push(program);
             }
@@ -169,17 +169,16 @@ impl Wanted {
     }
 }
 
-fn space_of<T: Storage>(links: &LinkFormat, slab: &Slab) -> KernelKey {
-    space_key::<T>(&slab.device, &slab.layout(links.lattice.dims(), T::STORAGE))
+fn space_of<T: Storage>(_: &LinkFormat, shard: &Shard) -> KernelKey {
+    space_key::<T>(&shard.device, &shard.layout(T::STORAGE))
 }
 
 fn conversion_of<T: Storage, R: Storage>(
     shape: Shape,
     add: bool,
-) -> impl Fn(&LinkFormat, &Slab) -> KernelKey {
-    move |links, slab| {
-        let [from, to] =
-            [T::STORAGE, R::STORAGE].map(|precision| slab.layout(links.lattice.dims(), precision));
+) -> impl Fn(&LinkFormat, &Shard) -> KernelKey {
+    move |_, shard| {
+        let [from, to] = [T::STORAGE, R::STORAGE].map(|precision| shard.layout(precision));
         conversion_key([&from, &to], shape, add)
     }
 }

@@ -68,6 +68,12 @@ pub fn teams() -> Vec<(String, Team)> {
     teams
 }
 
+/// A team of so many devices: the first one here, opened as often.
+pub fn team_of(count: usize) -> Team {
+    let first = Selector::Index(usable()[0].index);
+    Team::select_with(vec![first; count], &untuned()).expect("a discovered device opens")
+}
+
 /// |a − b| relative to |b|.
 pub fn relative(a: f64, b: f64) -> f64 {
     (a - b).abs() / b.abs()

@@ -202,10 +202,10 @@ impl Equation {
         let lattice = Lattice::new(team, dims)?;
         if lattice.idle_devices() > 0 {
             report.warning(format_args!(
-                "{} of the {} devices have no share: the lattice has only {} time slices",
+                "{} of the {} devices have no share: the lattice is cut {}, and no grid of more of them is possible",
                 lattice.idle_devices(),
                 team.len(),
-                dims[3]
+                lattice.grid()
             ));
         }
         let links = lattice.gauge_in(&configuration, self.boundary, self.links)?;

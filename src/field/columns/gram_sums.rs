@@ -1,5 +1,6 @@
 //! Gram matrices that the work-groups of a kernel make in parts.
 
+use super::super::communicator::{Communicator, Local};
 use super::division::tiles;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
@@ -129,22 +130,21 @@ impl GramSums {
 pub(crate) enum PendingGram<'a> {
     /// It was made on the host.
     Known(SquareMatrix),
-    /// The sum of those of each slab, in their order, for so many columns.
-    OfSlabs(usize, Vec<&'a GramSums>),
+    /// The sum of those of each device, in their order, for so many columns.
+    OfShards(&'a Local, usize, Vec<&'a GramSums>),
 }
 
 impl PendingGram<'_> {
     /// Waits for it.
     pub fn wait(self) -> Result<SquareMatrix, DeviceError> {
-        let (columns, slabs) = match self {
+        let (communicator, columns, shards) = match self {
             Self::Known(gram) => return Ok(gram),
-            Self::OfSlabs(columns, slabs) => (columns, slabs),
+            Self::OfShards(communicator, columns, shards) => (communicator, columns, shards),
         };
-        let mut sum = SquareMatrix::zero(columns);
-        for slab in slabs {
-            let part = slab.read()?;
-            sum = SquareMatrix::from_fn(columns, |i, j| sum[(i, j)] + part[(i, j)]);
-        }
-        Ok(sum)
+        let parts = shards.into_iter().map(GramSums::read).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&[f64]> = parts.iter().map(|part| bytemuck::cast_slice(part.elements())).collect();
+        let mut sum = vec![Complex64::default(); columns * columns];
+        communicator.sum(&parts, bytemuck::cast_slice_mut(&mut sum))?;
+        Ok(SquareMatrix::from_fn(columns, |i, j| sum[i * columns + j]))
     }
 }

@@ -120,7 +120,7 @@ fn matrix_units_key<T: Storage>(
     if half && device.supports_register_limit() { key.max_registers(REGISTERS_IN_HALF) } else { key }
 }
 
-/// The kernels for blocks on one slab, and the memory that they share.
+/// The kernels for blocks on one device, and the memory that they share.
 pub struct BlockKernels {
     parities: u32,
     blocks: u32,

@@ -68,7 +68,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
     let dims = Dims::new(extents).unwrap();
     let what = format!("{}, {:?}: {dims}, {sites:?}, {columns} columns", device.label(), T::STORAGE);
     let lattice = Lattice::new(&Team::of([device.clone()]), dims).unwrap();
-    let layout = lattice.slabs()[0].layout(dims, T::STORAGE);
+    let layout = lattice.shards()[0].layout(T::STORAGE);
     let parities = sites.parities().len();
     let kernels = BlockKernels::with::<T>(Method::MatrixUnits, device, &layout, parities, columns).unwrap();
     let (of_fields, of_gram) = tolerances::<T>();

@@ -15,15 +15,15 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         if let Some(kernels) = self.kernels.blocks.get() {
             return Ok(kernels);
         }
-        let (dims, parities) = (self.lattice.dims(), self.sites.parities().len());
-        let kernels = self.lattice.slabs().iter().map(|slab| {
-            BlockKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities, self.sources)
+        let parities = self.sites.parities().len();
+        let kernels = self.lattice.shards().iter().map(|shard| {
+            BlockKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities, self.sources)
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
         Ok(self.kernels.blocks.get_or_init(|| kernels))
     }
 
-    /// Starts a kernel that makes a Gram matrix on each slab.
+    /// Starts a kernel that makes a Gram matrix on each device.
     fn start_grams(
         &self,
         launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
@@ -32,7 +32,11 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         for (k, kernels) in kernels.iter().enumerate() {
             launch(kernels, k)?;
         }
-        Ok(PendingGram::OfSlabs(self.sources, kernels.iter().map(BlockKernels::sums).collect()))
+        Ok(PendingGram::OfShards(
+            &self.communicator,
+            self.sources,
+            kernels.iter().map(BlockKernels::sums).collect(),
+        ))
     }
 
     /// Starts to make X†X.
@@ -76,7 +80,8 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
 
     /// On processors writing what has not been read costs as much as a pass more.
     fn steps_in_pairs(&self) -> bool {
-        !self.is_on_host() && self.kernels.slabs.iter().all(|slab| slab.device.info().kind != DeviceKind::Cpu)
+        !self.is_on_host()
+            && self.kernels.shards.iter().all(|shard| shard.device.info().kind != DeviceKind::Cpu)
     }
 
     fn advance_block(

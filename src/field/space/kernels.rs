@@ -5,6 +5,7 @@ use crate::device::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
     Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
 };
+use crate::field::communicator::Communicator;
 use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::scalar::Storage;
@@ -31,8 +32,8 @@ const FEWEST_BLOCKS_OF_GROUP: usize = 16;
 static LISTED: LazyLock<String> =
     LazyLock::new(|| update::ALL.iter().map(kernel_text).collect::<Vec<_>>().join("\n"));
 
-/// The kernels of a space on one slab.
-pub(super) struct SlabKernels {
+/// The kernels of a space on one device.
+pub(super) struct ShardKernels {
     pub(super) device: Device,
     parities: u32,
     /// In each parity.
@@ -45,7 +46,7 @@ pub(super) struct SlabKernels {
     kernels: Mutex<Vec<(&'static str, Arc<Kernel>)>>,
 }
 
-impl SlabKernels {
+impl ShardKernels {
     /// For vectors of so many parities.
     pub(super) fn new<T: Storage>(
         device: &Device,
@@ -143,8 +144,11 @@ fn bare_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
         .define("STREAM_OUTPUT", 0)
 }
 
-/// The sums of a launch on each slab, added: those of one slab stay on its device.
-pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+/// The sums of a launch on each device, added: those of a single one stay there.
+pub(crate) fn sum_of_shards(
+    communicator: &impl Communicator,
+    mut running: Vec<Reduction>,
+) -> Result<[Number; 2], DeviceError> {
     if running.len() == 1
         && let Some(reduction) = running.pop()
     {
@@ -153,11 +157,10 @@ pub(crate) fn sum_of_slabs(mut running: Vec<Reduction>) -> Result<[Number; 2], D
     for reduction in &running {
         reduction.device().flush()?;
     }
-    let (mut complex, mut real) = (Complex64::default(), 0.0);
-    for reduction in running {
-        let [re, im, other] = reduction.read()?;
-        complex += Complex64::new(re, im);
-        real += other;
-    }
-    Ok([complex.into(), Complex64::from(real).into()])
+    let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
+    let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
+    let mut sums = [0.0; 3];
+    communicator.sum(&parts, &mut sums)?;
+    let [re, im, real] = sums;
+    Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
 }

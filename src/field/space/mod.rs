@@ -6,16 +6,17 @@ mod kernels;
 mod updates;
 
 pub(crate) use columns::matrix;
-pub(crate) use kernels::{space_key, sum_of_slabs};
+pub(crate) use kernels::{space_key, sum_of_shards};
 
 use super::columns::BlockKernels;
+use super::communicator::Local;
 use super::spinors::{Field, Sites, Spinors};
 use super::{ParityField, SpinorField};
 use crate::device::{Argument, Buffer, DeviceError, DeviceKind, Number};
 use crate::geometry::{Lattice, LatticeError};
 use crate::host;
 use crate::scalar::Storage;
-use kernels::SlabKernels;
+use kernels::ShardKernels;
 use lattice_solvers::VectorSpace;
 use lattice_solvers::update::{self, Formula};
 use num_complex::Complex64;
@@ -34,6 +35,7 @@ pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     /// Fields in a vector.
     sources: usize,
     kernels: Arc<Kernels>,
+    communicator: Local,
     vectors: PhantomData<fn() -> (T, F)>,
 }
 
@@ -47,14 +49,15 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
             sites: self.sites,
             sources: self.sources,
             kernels: self.kernels.clone(),
+            communicator: self.communicator.clone(),
             vectors: PhantomData,
         }
     }
 }
 
-/// One set for each slab; none on the host.
+/// One set for each device; none on the host.
 struct Kernels {
-    slabs: Box<[SlabKernels]>,
+    shards: Box<[ShardKernels]>,
     /// Those for what is between the fields of a vector; made when they are wanted first.
     blocks: OnceLock<Box<[BlockKernels]>>,
 }
@@ -69,16 +72,20 @@ impl<T: Storage, F> SpinorSpace<T, F> {
     /// The vectors of type `F` are this many fields on `sites`.
     pub(super) fn new(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
         assert!(sources > 0, "a vector needs a field");
-        let (dims, parities) = (lattice.dims(), sources * sites.parities().len());
+        let parities = sources * sites.parities().len();
         let kernels = lattice
-            .slabs()
+            .shards()
             .iter()
-            .map(|slab| SlabKernels::new::<T>(&slab.device, &slab.layout(dims, T::STORAGE), parities));
+            .map(|shard| ShardKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities));
         Ok(Self {
             lattice: lattice.clone(),
             sites,
             sources,
-            kernels: Arc::new(Kernels { slabs: kernels.collect::<Result<_, _>>()?, blocks: OnceLock::new() }),
+            kernels: Arc::new(Kernels {
+                shards: kernels.collect::<Result<_, _>>()?,
+                blocks: OnceLock::new(),
+            }),
+            communicator: Local::new(lattice),
             vectors: PhantomData,
         })
     }
@@ -118,12 +125,12 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         self.own_mut(field).on_host_mut()
     }
 
-    /// The arguments of a field that is read, one for each slab.
+    /// The arguments of a field that is read, one for each device.
     fn input<'a>(&self, field: &'a F) -> Vec<Argument<'a>> {
         self.own(field).on_devices().iter().map(Argument::from).collect()
     }
 
-    /// The arguments of a field that is written, one for each slab.
+    /// The arguments of a field that is written, one for each device.
     fn output<'a>(&self, field: &'a mut F) -> Vec<Argument<'a>> {
         self.own_mut(field).on_devices_mut().iter_mut().map(Argument::from).collect()
     }
@@ -147,7 +154,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        match &self.kernels.slabs[..] {
+        match &self.kernels.shards[..] {
             [one] => match one.device.info().kind {
                 DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * one.device.info().compute_units as u64,
                 _ => BYTES_DURING_A_READ,
@@ -212,7 +219,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         if self.is_on_host() {
             return updates::on_host(formula, factors, &read, written);
         }
-        updates::on_devices(&self.kernels.slabs, formula, factors, &read, written)
+        updates::on_devices(&self.communicator, &self.kernels.shards, formula, factors, &read, written)
     }
 
     fn scalar(&self, value: Complex64) -> Number {
@@ -220,7 +227,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
-        match &self.kernels.slabs[..] {
+        match &self.kernels.shards[..] {
             // Where sums stay on the device.
             [one] => Number::on_device(&one.device, value),
             _ => Ok(value.into()),

@@ -1,7 +1,8 @@
 //! Fused updates of spinor fields, on the host or on devices.
 
-use super::kernels::{SlabKernels, sum_of_slabs};
+use super::kernels::{ShardKernels, sum_of_shards};
 use crate::device::{Argument, DeviceError, Number};
+use crate::field::communicator::Local;
 use crate::field::spinors::Spinors;
 use crate::host;
 use crate::scalar::Storage;
@@ -24,25 +25,26 @@ pub(super) fn on_host<T: Storage>(
     Ok(product.into_iter().chain(norm2).map(Number::from).collect())
 }
 
-/// Carries out a formula on the fields of each slab. Sums of several slabs are added in their order, once all slabs have been started.
+/// Carries out a formula on the fields of each device. Sums of several domains are added in their order, once all devices have been started.
 pub(super) fn on_devices<T: Storage>(
-    slabs: &[SlabKernels],
+    communicator: &Local,
+    shards: &[ShardKernels],
     formula: &Formula,
     factors: &[&Number],
     read: &[&Spinors<T>],
     mut written: Vec<&mut Spinors<T>>,
 ) -> Result<Vec<Number>, DeviceError> {
     let mut running = Vec::new();
-    for (k, slab) in slabs.iter().enumerate() {
+    for (k, shard) in shards.iter().enumerate() {
         let read: Vec<Argument<'_>> = read.iter().map(|field| (&field.on_devices()[k]).into()).collect();
         let written: Vec<Argument<'_>> =
             written.iter_mut().map(|field| (&mut field.on_devices_mut()[k]).into()).collect();
-        running.extend(slab.start::<T>(formula, factors, &read, &written)?);
+        running.extend(shard.start::<T>(formula, factors, &read, &written)?);
     }
     if running.is_empty() {
         return Ok(Vec::new());
     }
-    let numbers = sum_of_slabs(running)?;
+    let numbers = sum_of_shards(communicator, running)?;
     // A norm alone is the first sum of its kernel.
     Ok(numbers.into_iter().take(formula.sums()).collect())
 }

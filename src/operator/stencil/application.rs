@@ -1,14 +1,15 @@
 //! The nearest-neighbour stencil of Dirac operators on the devices of a lattice.
 
-use super::kernels::SlabKernels;
-use super::parts::{EndingFields, KernelPart, SiteBuffers, Summing, Sums, end_on_host};
+use super::kernels::{Pack, ShardKernels};
+use super::parts::{EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
 use crate::field::{
-    BlockField, BlockUse, GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors, sum_of_slabs,
+    BlockField, BlockUse, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors,
+    sum_of_shards,
 };
-use crate::geometry::{LatticeError, NDIM, Shape, Slab};
+use crate::geometry::{LatticeError, NDIM, Shape, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
 use lattice_solvers::Work;
@@ -22,9 +23,11 @@ pub(crate) struct Stencil<T: Storage> {
     task: Task,
     /// The blocks for the shift, and those for the hop, if the form has matrices.
     blocks: [Option<Arc<BlockField<T>>>; 2],
-    /// One for each slab; none on the host.
-    kernels: Vec<SlabKernels>,
-    /// Present if there are several slabs. It is scratch memory, so that applying an operator needs no exclusive reference to it.
+    /// One for each device; none on the host.
+    kernels: Vec<ShardKernels>,
+    /// How faces and sums travel.
+    communicator: Local,
+    /// Present if there are several domains. It is scratch memory, so that applying an operator needs no exclusive reference to it.
     halo: Option<RefCell<Halo<T>>>,
     /// What is subtracted, on the host.
     scratch: RefCell<Vec<Spinor<T::Real>>>,
@@ -40,23 +43,25 @@ pub(crate) struct Fields<'a, T: Storage> {
 }
 
 impl<T: Storage> Stencil<T> {
-    /// In the variant that `tuning` gives for each slab.
+    /// In the variant that `tuning` gives for each device.
     pub(super) fn in_variants(
         links: &GaugeField<T>,
         task: Task,
-        tuning: impl Fn(&Slab) -> Result<Tuning, DeviceError>,
+        tuning: impl Fn(&Shard) -> Result<Tuning, DeviceError>,
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
-        let sharded = lattice.slabs().len() > 1;
+        let sharded = lattice.shards().len() > 1;
         let blocks =
             [prepared(links, task.form.shift.matrix)?, prepared(links, task.form.coefficient.matrix)?];
-        let kernels = lattice.slabs().iter().map(|slab| SlabKernels::new(slab, links, task, tuning(slab)?));
+        let kernels =
+            lattice.shards().iter().map(|shard| ShardKernels::new(shard, links, task, tuning(shard)?));
         Ok(Self {
             links: links.clone(),
             task,
             blocks,
             kernels: kernels.collect::<Result<_, _>>()?,
-            halo: if sharded { Some(RefCell::new(Halo::new(lattice, task.sources)?)) } else { None },
+            halo: sharded.then(|| Halo::new(lattice, task.sources)).transpose()?.map(RefCell::new),
+            communicator: Local::new(lattice),
             scratch: RefCell::default(),
         })
     }
@@ -75,7 +80,7 @@ impl<T: Storage> Stencil<T> {
     }
 
     /// out = γ5^g (shift·ψ + coefficient·H ψ), with the shifted field instead of ψ on the sites of one parity. Gives the event of each
-    /// slab's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's ending says.
+    /// device's kernel to `observer`, if there is one. What is stored, and what is summed up, is as the task's ending says.
     ///
     /// # Panics
     /// When a field lives on another lattice than the links or on other sites than the task says, there are not as many of them,
@@ -156,18 +161,19 @@ impl<T: Storage> Stencil<T> {
         let out = fields.out.on_devices_mut();
         let real = |value: f64| Argument::value(T::Real::from_f64(value));
         if let Some(halo) = &self.halo {
+            let first_parity = self.task.region.source_parity();
             let packings =
-                self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
-                    let (kernel, range) = kernels.pack.as_ref()?;
-                    let first_parity = Argument::value(self.task.region.source_parity());
+                self.kernels.iter().zip(psi.iter().zip(links)).flat_map(|(kernels, (psi, links))| {
                     let [extents, blocks] = kernels.traversal.shape();
-                    let t_origin = Argument::value(kernels.t_origin);
-                    let trailing = [extents, blocks, t_origin, real(kernels.t_sign), first_parity];
-                    Some(Packing { kernel, range: *range, psi, links, trailing })
+                    let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
+                    kernels.packs.iter().map(move |Pack { kernel, range, sign }| {
+                        let trailing = [extents, blocks, origin, real(*sign), parity];
+                        Packing { kernel, range: *range, psi, links, trailing }
+                    })
                 });
             let parity =
                 (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
-            halo.borrow_mut().exchange(parity, packings)?;
+            halo.borrow_mut().exchange(&self.communicator, parity, packings)?;
         }
         let halo = self.halo.as_ref().map(RefCell::borrow);
         let (mut running, mut grams) = (Vec::new(), Vec::new());
@@ -180,7 +186,7 @@ impl<T: Storage> Stencil<T> {
             arguments.extend(kernels.traversal.shape());
             arguments.extend(kernels.traversal.order());
             let coefficient = real(self.task.form.coefficient.scalar);
-            arguments.extend([coefficient, Argument::value(kernels.t_origin)]);
+            arguments.extend([coefficient, Argument::value(kernels.origin)]);
             arguments.extend(kernels.groups.argument());
             if let Region::Parity { parity, .. } = self.task.region {
                 arguments.extend([Argument::value(parity as u32)]);
@@ -194,8 +200,8 @@ impl<T: Storage> Stencil<T> {
             };
             arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
             if let Some(halo) = &halo {
-                let (from_ahead, from_behind) = halo.received(k);
-                arguments.extend([from_ahead.into(), from_behind.into(), real(kernels.t_sign)]);
+                let signs = kernels.packs.iter().map(|pack| pack.sign);
+                arguments.extend(HaloPart::arguments::<T>(halo.received(k), signs));
             }
             let range = kernels.wilson_range;
             let launch = |arguments: &[Argument<'_>]| match &mut observer {
@@ -210,12 +216,12 @@ impl<T: Storage> Stencil<T> {
             }
         }
         if !grams.is_empty() {
-            return Ok(Sums::Gram(PendingGram::OfSlabs(self.task.sources, grams)));
+            return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.sources, grams)));
         }
         if running.is_empty() {
             return Ok(Sums::None);
         }
-        let [first, third] = sum_of_slabs(running)?;
+        let [first, third] = sum_of_shards(&self.communicator, running)?;
         // A norm alone is the first sum.
         let sums = if fields.ending.against.is_some() {
             [first, third]

@@ -1,6 +1,6 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::parts::{EndingMemory, KernelPart, LinksPart};
+use super::parts::{EndingMemory, HaloPart, KernelPart, LinksPart};
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
@@ -8,11 +8,11 @@ use crate::device::{
     Device, DeviceError, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE, Parameter, REDUCTION_SOURCE, Range,
 };
 use crate::field::{GaugeField, LinkFormat, field_key};
-use crate::geometry::{Layout, NDIM, Slab};
+use crate::geometry::{Layout, NDIM, Shard};
 use crate::host::Reconstruction;
 use crate::scalar::Storage;
 
-/// The way through the slab, and the hop.
+/// The way through the domain, and the hop.
 const STENCIL: KernelFamily = KernelFamily::new(
     "stencil",
     &[
@@ -23,39 +23,42 @@ const STENCIL: KernelFamily = KernelFamily::new(
         NUMBER_SOURCE,
         include_str!("../../../cl/stencil/way.cl"),
         include_str!("../../../cl/stencil/hop.cl"),
-        include_str!("../../../cl/stencil/halo.cl"),
     ],
 );
 
-/// The kernels of one slab.
-pub(crate) struct SlabKernels {
+/// The kernels of one domain.
+pub(crate) struct ShardKernels {
     pub tuning: Tuning,
     pub traversal: Traversal,
-    /// Parity of the slab's first time slice.
-    pub t_origin: u32,
-    /// Sign of the links that leave the slab's last time slice, if the stored ones do not have it.
-    pub t_sign: f64,
+    /// Parity of the domain's first site.
+    pub origin: u32,
     pub wilson: Kernel,
     pub wilson_range: Range,
     /// Which shares the groups of this range do.
     pub groups: Groups,
     pub ending: EndingMemory,
-    pub pack: Option<(Kernel, Range)>,
+    /// One for each direction that is cut over devices.
+    pub packs: Vec<Pack>,
 }
 
-impl SlabKernels {
+/// What packs the faces of a domain across one direction.
+pub(crate) struct Pack {
+    pub kernel: Kernel,
+    pub range: Range,
+    /// Sign of the links that leave the domain's last slice, if the stored ones do not have it.
+    pub sign: f64,
+}
+
+impl ShardKernels {
     pub fn new<T: Storage>(
-        slab: &Slab,
+        shard: &Shard,
         links: &GaugeField<T>,
         task: Task,
         tuning: Tuning,
     ) -> Result<Self, DeviceError> {
-        let lattice = links.lattice();
-        let dims = lattice.dims();
-        let sharded = lattice.slabs().len() > 1;
-        let layout = slab.layout(dims, T::STORAGE);
-        let tuning = tuning.fitting(&slab.device, &layout, links.reconstruction(), task);
-        let program = slab.device.program(&kernel_key::<T>(slab, links.format(), task, tuning))?;
+        let layout = shard.layout(T::STORAGE);
+        let tuning = tuning.fitting(&shard.device, &layout, links.reconstruction(), task);
+        let program = shard.device.program(&kernel_key::<T>(shard, links.format(), task, tuning))?;
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
             Parameter::output::<T::Stored>("out"),
@@ -63,62 +66,40 @@ impl SlabKernels {
         ];
         parameters.extend(Traversal::shape_parameters());
         parameters.extend(Traversal::order_parameters());
-        parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("t_origin")]);
-        let groups = groups(&slab.device, &layout, task, tuning);
+        parameters.extend([Parameter::value::<T::Real>("coefficient"), Parameter::value::<u32>("origin")]);
+        let groups = groups(&shard.device, &layout, task, tuning);
         if groups.are_in_rounds() {
             parameters.push(Groups::parameter());
         }
         if task.region != Region::Full {
             parameters.push(Parameter::value::<u32>("parity"));
         }
+        let halo = HaloPart::of(&layout);
         parameters.extend(task.site_part().parameters::<T>());
-        let mut pack = None;
-        if sharded {
-            parameters.extend([
-                Parameter::input::<T::Real>("from_ahead"),
-                Parameter::input::<T::Real>("from_behind"),
-                Parameter::value::<T::Real>("t_sign"),
-            ]);
-            let [extents, blocks] = Traversal::shape_parameters();
-            let kernel = program.kernel(
-                "pack_halo",
-                &[
-                    Parameter::input::<T::Stored>("in"),
-                    Parameter::input::<T::Stored>("links"),
-                    Parameter::output::<T::Real>("to_behind"),
-                    Parameter::output::<T::Real>("to_ahead"),
-                    extents,
-                    blocks,
-                    Parameter::value::<u32>("t_origin"),
-                    Parameter::value::<T::Real>("t_sign"),
-                    Parameter::value::<u32>("first_parity"),
-                ],
-            )?;
-            let items = task.region.parities() * layout.face_sites() / layout.lanes();
-            let group = tuning.work_group.max(SMALLEST_PACKING_GROUP);
-            pack = Some((kernel, Range::new([items.next_multiple_of(group), task.sources], [group, 1])));
-        }
+        parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
-        let last = slab.t_origin + slab.t_extent == dims[NDIM - 1];
-        let signed = last && links.reconstruction() != Reconstruction::None;
+        let pack = |mu| {
+            let blocks = task.region.parities() * layout.face_blocks(mu);
+            Ok(Pack {
+                kernel: HaloPart::packing_kernel::<T>(&program, mu)?,
+                range: HaloPart::packing_range(blocks, tuning.work_group, task.sources),
+                sign: HaloPart::sign(shard, links.format(), mu),
+            })
+        };
         Ok(Self {
             tuning,
             traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
-            t_origin: (layout.t_origin() % 2) as u32,
-            t_sign: if signed { f64::from(links.boundary().signs()[NDIM - 1]) } else { 1.0 },
+            origin: shard.domain.parity() as u32,
             wilson: program.kernel("wilson", &parameters)?,
             wilson_range: range(groups, task.sources, tuning),
             groups,
-            ending: EndingMemory::new(task.ending, &slab.device, task.sources, groups.count)?,
-            pack,
+            ending: EndingMemory::new(task.ending, &shard.device, task.sources, groups.count)?,
+            packs: halo.directions().map(pack).collect::<Result<_, DeviceError>>()?,
         })
     }
 }
 
-/// Blocks whose halos a work-group packs at least: a stencil's may have only one.
-const SMALLEST_PACKING_GROUP: usize = 8;
-
-/// The groups of a stencil on a slab, each of which has blocks of one parity, or of the full operator half of them of each.
+/// The groups of a stencil on a domain, each of which has blocks of one parity, or of the full operator half of them of each.
 fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
     let shares = task.region.parities() * layout.blocks().div_ceil(tuning.work_group);
     Groups::new(shares, tuning.groups_at_once(device, task.sources), tuning.rounds)
@@ -132,20 +113,19 @@ fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
     }
 }
 
-/// The key of the kernels of one slab, in a variant that fits.
+/// The key of the kernels of one domain, in a variant that fits.
 pub(super) fn kernel_key<T: Storage>(
-    slab: &Slab,
+    shard: &Shard,
     links: &LinkFormat,
     task: Task,
     tuning: Tuning,
 ) -> KernelKey {
-    let LinkFormat { lattice, boundary, reconstruction } = links;
-    let layout = &slab.layout(lattice.dims(), T::STORAGE);
+    let LinkFormat { boundary, reconstruction, .. } = links;
+    let layout = &shard.layout(T::STORAGE);
     // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
-    let in_rounds = groups(&slab.device, layout, task, tuning).are_in_rounds();
+    let in_rounds = groups(&shard.device, layout, task, tuning).are_in_rounds();
     let [nx, ny, nz, _] = layout.cuts();
-    let sharded = lattice.slabs().len() > 1;
     // Spinors are results of such kernels: they have left the caches if results do.
     let prefetch_spinors = tuning.prefetch > 0 && tuning.stream_output;
     // On a processor what is subtracted from has been loaded, and would have to leave the caches first.
@@ -157,7 +137,6 @@ pub(super) fn kernel_key<T: Storage>(
         .define("RECONSTRUCT", reconstruction.reals())
         .define("DAGGER", u8::from(task.form.dagger))
         .define("GAMMA5", u8::from(task.form.gamma5))
-        .define("HALO", u8::from(sharded))
         .define("FULL", u8::from(task.region == Region::Full))
         .define("LOCAL_SIZE", tuning.work_group)
         .define("SOURCES", task.sources)
@@ -174,18 +153,18 @@ pub(super) fn kernel_key<T: Storage>(
                 .define(ahead, swizzle(&layout.neighbour_lanes(mu, true)))
                 .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
         }
-        let crosses_slabs = sharded && mu == NDIM - 1;
-        if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !crosses_slabs {
+        if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !layout.domain().is_cut(mu)
+        {
             key = key.define(wrap, wrap_signs(layout, mu));
         }
     }
     if task.ending.is_of_block() {
         key = key.define("ITEMS", tuning.work_group * task.sources);
     }
-    key = LinksPart { shared: tuning.share_links }.add_to(key);
+    key = HaloPart::of(layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
-    if let (Some(count), true) = (tuning.max_registers, slab.device.supports_register_limit()) {
+    if let (Some(count), true) = (tuning.max_registers, shard.device.supports_register_limit()) {
         key = key.max_registers(count);
     }
     key

@@ -1,9 +1,9 @@
-//! How the work-items of a stencil go through a slab: numbers that its kernels take, so that lattices of all sizes share them.
+//! How the work-items of a stencil go through a domain: numbers that its kernels take, so that lattices of all sizes share them.
 
 use crate::device::{Argument, Parameter};
 use crate::geometry::{Layout, NDIM};
 
-/// The shape of a slab, and the order of its blocks, as `cl/stencil/way.cl` takes them.
+/// The shape of a domain, and the order of its blocks, as `cl/stencil/way.cl` takes them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traversal {
     extents: [u32; NDIM],
@@ -34,7 +34,7 @@ impl Divisor {
 }
 
 impl Traversal {
-    /// Of a slab that is worked off in tiles of so many slices in z, 0 for a single one, and in boxes of 2 × 2 × 2 rows; as far as its sub-lattices can be
+    /// Of a domain that is worked off in tiles of so many slices in z, 0 for a single one, and in boxes of 2 × 2 × 2 rows; as far as its sub-lattices can be
     /// cut into them.
     pub fn new(layout: &Layout, tile_z: usize, boxes: bool) -> Self {
         let [x, y, z, t] = layout.sub_extents();
@@ -54,7 +54,7 @@ impl Traversal {
         self.boxes == 0 && self.divisors[2].number == self.extents[2]
     }
 
-    /// What a kernel declares that takes the shape of a slab.
+    /// What a kernel declares that takes the shape of a domain.
     pub fn shape_parameters() -> [Parameter; 2] {
         [Parameter::value::<[u32; 4]>("extents"), Parameter::value::<u32>("blocks")]
     }
@@ -119,7 +119,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Dims;
+    use crate::geometry::{Dims, Grid};
     use crate::scalar::StoragePrecision;
     use std::collections::HashSet;
 
@@ -147,8 +147,11 @@ mod tests {
 
     #[test]
     fn every_block_is_worked_off_once() {
-        for (extents, t_extent) in [([6, 4, 12, 8], 8), ([4, 2, 4, 2], 2), ([10, 6, 8, 6], 3)] {
-            let layout = Layout::new(Dims::new(extents).unwrap(), 0, t_extent, 1, StoragePrecision::Double);
+        for (extents, grid) in
+            [([6, 4, 12, 8], [1; NDIM]), ([4, 2, 4, 2], [1; NDIM]), ([10, 6, 8, 6], [1, 2, 1, 2])]
+        {
+            let domains = Grid::new(grid).unwrap().domains(Dims::new(extents).unwrap()).unwrap();
+            let layout = Layout::new(domains[0], 1, StoragePrecision::Double);
             for (tile_z, boxes) in [(0, false), (0, true), (4, false), (4, true)] {
                 let way = Traversal::new(&layout, tile_z, boxes);
                 let places: Vec<_> = (0..way.blocks).map(|item| place(&way, item)).collect();

@@ -7,7 +7,7 @@ use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
-use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Slab};
+use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
 use crate::host::{Spinor, StencilForm, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The variants that are worth trying, in steps. On GPUs: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes; rounds. On
 /// processors, whose compilers may not have the time for all of them, what matters most comes first: prefetches, rounds, order of sites and cache hints, the others.
 ///
-/// `extents` are those of a sub-lattice: all of the slab, on devices with one lane.
+/// `extents` are those of a sub-lattice: all of the domain, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
     let processor = device.info().kind == DeviceKind::Cpu;
     let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
@@ -88,9 +88,9 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
 impl<T: Storage> Stencil<T> {
     /// With `tuning` instead of what is best known, if it is given.
     pub fn new(links: &GaugeField<T>, task: Task, tuning: Option<Tuning>) -> Result<Self, DeviceError> {
-        Self::in_variants(links, task, |slab| match tuning {
-            Some(tuning) => expect_runs(tuning, &slab.device, task),
-            None => Ok(chosen(slab, links, task)),
+        Self::in_variants(links, task, |shard| match tuning {
+            Some(tuning) => expect_runs(tuning, &shard.device, task),
+            None => Ok(chosen(shard, links, task)),
         })
     }
 }
@@ -106,29 +106,31 @@ fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, De
     }
 }
 
-/// The variant that a slab uses unless another is asked for.
-fn chosen<T: Storage>(slab: &Slab, links: &GaugeField<T>, task: Task) -> Tuning {
+/// The variant that a domain uses unless another is asked for.
+fn chosen<T: Storage>(shard: &Shard, links: &GaugeField<T>, task: Task) -> Tuning {
     if task.ending.is_of_block() {
         // There is little to choose.
-        return shipped::<T>(slab, links.format(), task);
+        return shipped::<T>(shard, links.format(), task);
     }
-    tuning::choose(&StencilKernel { slab, links, task })
+    tuning::choose(&StencilKernel { shard, links, task })
 }
 
 /// As [`chosen`], as far as it is known without a search.
-fn known<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
+fn known<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning {
     if task.ending.is_of_block() {
-        return shipped::<T>(slab, links, task);
+        return shipped::<T>(shard, links, task);
     }
-    let complaint = |tuning: &Tuning| complaint(slab, task, tuning);
-    tuning::known(&slab.device, &key::<T>(slab, links, task), complaint, || shipped::<T>(slab, links, task))
+    let complaint = |tuning: &Tuning| complaint(shard, task, tuning);
+    tuning::known(&shard.device, &key::<T>(shard, links, task), complaint, || {
+        shipped::<T>(shard, links, task)
+    })
 }
 
-/// The key of the kernels that a slab uses for a task unless another variant is asked for; none is searched for.
-pub(crate) fn known_key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> KernelKey {
-    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
-    let tuning = known::<T>(slab, links, task).fitting(&slab.device, &layout, links.reconstruction, task);
-    kernel_key::<T>(slab, links, task, tuning)
+/// The key of the kernels that a domain uses for a task unless another variant is asked for; none is searched for.
+pub(crate) fn known_key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> KernelKey {
+    let layout = shard.layout(T::STORAGE);
+    let tuning = known::<T>(shard, links, task).fitting(&shard.device, &layout, links.reconstruction, task);
+    kernel_key::<T>(shard, links, task, tuning)
 }
 
 /// What a search found for one kernel.
@@ -168,19 +170,19 @@ pub fn tune_stencil<T: Storage>(
     sources: usize,
     budget: Duration,
 ) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
-    let Some(slab) = links.lattice().slabs().first() else { return Ok(Vec::new()) };
+    let Some(shard) = links.lattice().shards().first() else { return Ok(Vec::new()) };
     let tuned = tasks_to_tune(sources).into_iter().map(|(region, ending)| {
         let task = Task { form: FORM, region, ending, sources };
-        let kernel = StencilKernel { slab, links, task };
+        let kernel = StencilKernel { shard, links, task };
         let found = tuning::renew(&kernel, budget)?;
         Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
     });
     tuned.collect()
 }
 
-/// The kernel of one slab.
+/// The kernel of one domain.
 struct StencilKernel<'a, T: Storage> {
-    slab: &'a Slab,
+    shard: &'a Shard,
     links: &'a GaugeField<T>,
     task: Task,
 }
@@ -197,24 +199,24 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
     type Error = LatticeError;
 
     fn device(&self) -> &Device {
-        &self.slab.device
+        &self.shard.device
     }
 
     fn key(&self) -> Key {
-        key::<T>(self.slab, self.links.format(), self.task)
+        key::<T>(self.shard, self.links.format(), self.task)
     }
 
     fn shipped(&self) -> Tuning {
-        shipped::<T>(self.slab, self.links.format(), self.task)
+        shipped::<T>(self.shard, self.links.format(), self.task)
     }
 
     fn steps(&self) -> Vec<Step<'_, Tuning>> {
-        let layout = self.slab.layout(self.links.lattice().dims(), T::STORAGE);
-        steps(&self.slab.device, layout.sub_extents(), self.task.sources)
+        let layout = self.shard.layout(T::STORAGE);
+        steps(&self.shard.device, layout.sub_extents(), self.task.sources)
     }
 
     fn complaint(&self, tuning: &Tuning) -> Option<String> {
-        complaint(self.slab, self.task, tuning)
+        complaint(self.shard, self.task, tuning)
     }
 
     fn data(&self) -> Result<Data<T>, LatticeError> {
@@ -244,12 +246,12 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             let fields = Fields { psi, shifted, out, ending };
             stencil.apply(fields, None).map(drop)
         };
-        Ok(time_of_launch(launch, || self.slab.device.finish())?)
+        Ok(time_of_launch(launch, || self.shard.device.finish())?)
     }
 }
 
-fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
-    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
+fn key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Key {
+    let layout = shard.layout(T::STORAGE);
     let chunk = layout.chunk().map(|sites| format!(" chunk={sites}")).unwrap_or_default();
     let extents = format!("lanes={}{chunk} {}", layout.lanes(), sites_class(layout.volume()));
     let region = match task.region {
@@ -266,27 +268,27 @@ fn key<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Key {
         .option("product", task.ending != Ending::Store)
 }
 
-fn complaint(slab: &Slab, task: Task, tuning: &Tuning) -> Option<String> {
-    tuning.complaint(&slab.device, task.sources).map(str::to_owned)
+fn complaint(shard: &Shard, task: Task, tuning: &Tuning) -> Option<String> {
+    tuning.complaint(&shard.device, task.sources).map(str::to_owned)
 }
 
-fn shipped<T: Storage>(slab: &Slab, links: &LinkFormat, task: Task) -> Tuning {
-    let layout = slab.layout(links.lattice.dims(), T::STORAGE);
-    Tuning::shipped(&slab.device, &layout, links.reconstruction, task)
+fn shipped<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning {
+    let layout = shard.layout(T::STORAGE);
+    Tuning::shipped(&shard.device, &layout, links.reconstruction, task)
 }
 
 impl<T: Storage> StencilKernel<'_, T> {
-    /// The links themselves if one device holds them all. A slab among several waits for its neighbours: it is timed as a lattice of
+    /// The links themselves if one device holds them all. A domain among several waits for its neighbours: it is timed as a lattice of
     /// its own, with other links.
     fn links_of_the_device_alone(&self) -> Result<GaugeField<T>, LatticeError> {
         let lattice = self.links.lattice();
-        if lattice.slabs().len() == 1 {
+        if lattice.shards().len() == 1 {
             return Ok(self.links.clone());
         }
-        let [x, y, z, _] = lattice.dims().extents();
         // Extents are even; one slice more or less does not matter.
-        let dims = Dims::new([x, y, z, self.slab.t_extent.next_multiple_of(2)]).unwrap_or(lattice.dims());
-        let alone = Lattice::new(&Team::from(self.slab.device.clone()), dims)?;
+        let even = self.shard.domain.extents().map(|extent| extent.next_multiple_of(2));
+        let dims = Dims::new(even).unwrap_or(lattice.dims());
+        let alone = Lattice::new(&Team::from(self.shard.device.clone()), dims)?;
         alone.gauge_in(&random::hot(dims, 1), self.links.boundary(), self.links.reconstruction())
     }
 }

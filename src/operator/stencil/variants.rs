@@ -112,7 +112,7 @@ impl Tuning {
         device.info().compute_units * of_unit.max(1)
     }
 
-    /// The variant that is used where none is asked for and none was found by a search, on a slab of this layout.
+    /// The variant that is used where none is asked for and none was found by a search, on a domain of this layout.
     ///
     /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200/rounds`). A hop needs all
     /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
@@ -330,12 +330,12 @@ const CACHE_OF_UNIT: usize = 32 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Dims;
+    use crate::geometry::{Dims, Domain};
 
     #[test]
     fn tiles_divide_the_lattice_and_stay_in_the_cache() {
         let tile = |extents: [usize; NDIM], precision| {
-            tile_in_cache(&Layout::new(Dims::new(extents).unwrap(), 0, extents[3], 1, precision))
+            tile_in_cache(&Layout::new(Domain::whole(Dims::new(extents).unwrap()), 1, precision))
         };
         // 24 · 48 spinors of 192 bytes in a slice of z: at most 28 of them fit.
         assert_eq!(tile([48, 48, 48, 96], StoragePrecision::Double), 24);

@@ -1,25 +1,24 @@
 //! One device's part of a lattice.
 
-use super::Dims;
+use super::Domain;
 use super::layout::Layout;
 use crate::device::{Device, DeviceKind};
 use crate::scalar::StoragePrecision;
 
-/// The time slices that one device holds.
+/// A device and the sites that it holds.
 #[derive(Clone)]
-pub(crate) struct Slab {
+pub(crate) struct Shard {
     pub device: Device,
-    pub t_origin: usize,
-    pub t_extent: usize,
+    pub domain: Domain,
 }
 
-impl Slab {
+impl Shard {
     /// Most lanes that a kernel has: the widest vectors of OpenCL C.
     const MAX_LANES: usize = 16;
 
     /// How fields of a precision lie in the device's memory.
-    pub fn layout(&self, dims: Dims, precision: StoragePrecision) -> Layout {
-        Layout::new(dims, self.t_origin, self.t_extent, self.lanes(precision), precision)
+    pub fn layout(&self, precision: StoragePrecision) -> Layout {
+        Layout::new(self.domain, self.lanes(precision), precision)
     }
 
     /// Neighbouring work-items of a GPU read neighbouring addresses by themselves; a CPU needs explicit vectors, as wide as

@@ -1,0 +1,110 @@
+//! The part of the hop that crosses the faces of a domain: twin of `cl/stencil/halo.cl`.
+
+use super::super::traversal::Traversal;
+use super::{Cost, KernelPart};
+use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Parameter, Program, Range};
+use crate::field::LinkFormat;
+use crate::geometry::{Layout, NDIM, Shard};
+use crate::host::Reconstruction;
+use crate::scalar::{Real, Storage};
+
+/// The directions in which a domain is cut, and how many of its lanes lie along t.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HaloPart {
+    cut: [bool; NDIM],
+    lanes_in_t: usize,
+}
+
+/// What each direction has: its packing kernel, and what the stencil takes.
+struct Names {
+    pack: &'static str,
+    from_ahead: &'static str,
+    from_behind: &'static str,
+    sign: &'static str,
+}
+
+const NAMES: [Names; NDIM] = [
+    Names { pack: "pack_halo_x", from_ahead: "from_ahead_x", from_behind: "from_behind_x", sign: "sign_x" },
+    Names { pack: "pack_halo_y", from_ahead: "from_ahead_y", from_behind: "from_behind_y", sign: "sign_y" },
+    Names { pack: "pack_halo_z", from_ahead: "from_ahead_z", from_behind: "from_behind_z", sign: "sign_z" },
+    Names { pack: "pack_halo_t", from_ahead: "from_ahead_t", from_behind: "from_behind_t", sign: "sign_t" },
+];
+
+impl HaloPart {
+    /// That of a domain.
+    pub fn of(layout: &Layout) -> Self {
+        let cut = std::array::from_fn(|mu| layout.domain().is_cut(mu));
+        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1] }
+    }
+
+    /// The directions that are cut.
+    pub fn directions(self) -> impl Iterator<Item = usize> {
+        (0..NDIM).filter(move |&mu| self.cut[mu])
+    }
+
+    /// The sign in direction `mu` of the links that leave the last slice of a domain, if the stored ones do not have it.
+    pub fn sign(shard: &Shard, links: &LinkFormat, mu: usize) -> f64 {
+        let signed = shard.domain.is_last(mu) && links.reconstruction != Reconstruction::None;
+        if signed { f64::from(links.boundary.signs()[mu]) } else { 1.0 }
+    }
+
+    /// The arguments for its parameters: in each cut direction what came from ahead and from behind, and the sign.
+    pub fn arguments<'a, T: Storage>(
+        received: impl Iterator<Item = [&'a Buffer<T::Real>; 2]>,
+        signs: impl Iterator<Item = f64>,
+    ) -> impl Iterator<Item = Argument<'a>> {
+        received.zip(signs).flat_map(|([ahead, behind], sign)| {
+            [ahead.into(), behind.into(), Argument::value(T::Real::from_f64(sign))]
+        })
+    }
+
+    /// The kernel that packs the faces across direction `mu`.
+    pub fn packing_kernel<T: Storage>(program: &Program, mu: usize) -> Result<Kernel, DeviceError> {
+        let [extents, blocks] = Traversal::shape_parameters();
+        program.kernel(
+            NAMES[mu].pack,
+            &[
+                Parameter::input::<T::Stored>("in"),
+                Parameter::input::<T::Stored>("links"),
+                Parameter::output::<T::Real>("to_behind"),
+                Parameter::output::<T::Real>("to_ahead"),
+                extents,
+                blocks,
+                Parameter::value::<u32>("origin"),
+                Parameter::value::<T::Real>("link_sign"),
+                Parameter::value::<u32>("first_parity"),
+            ],
+        )
+    }
+
+    /// Its range: `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], and the right-hand sides.
+    pub fn packing_range(blocks: usize, work_group: usize, sources: usize) -> Range {
+        let group = work_group.max(SMALLEST_GROUP);
+        Range::new([blocks.next_multiple_of(group), sources], [group, 1])
+    }
+}
+
+/// Blocks whose halos a work-group packs at least: a stencil's may have only one.
+const SMALLEST_GROUP: usize = 8;
+
+impl KernelPart for HaloPart {
+    fn add_to(&self, key: KernelKey) -> KernelKey {
+        let mask: usize = self.directions().map(|mu| 1 << mu).sum();
+        let key = key.define("HALO", mask).part("halo", include_str!("../../../../cl/stencil/halo.cl"));
+        if mask == 0 { key } else { key.define("NT", self.lanes_in_t) }
+    }
+
+    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
+        let of_direction = |mu: usize| {
+            let Names { from_ahead, from_behind, sign, .. } = NAMES[mu];
+            let received = [from_ahead, from_behind].map(Parameter::input::<T::Real>);
+            received.into_iter().chain([Parameter::value::<T::Real>(sign)])
+        };
+        self.directions().flat_map(of_direction).collect()
+    }
+
+    /// Faces are few beside the sites, and not counted.
+    fn cost(&self, _: usize) -> Cost {
+        Cost { flops: 0, spinors: 0, blocks: Vec::new() }
+    }
+}

@@ -1,0 +1,357 @@
+//! Lattices that are cut over a grid of devices, in every direction, against the host and against one device.
+
+mod common;
+
+use lattice_cl::device::Team;
+use lattice_cl::field::StoredField;
+use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
+use lattice_cl::host::random::{hot, spinor_field, weak};
+use lattice_cl::host::{self, LinkField, Reconstruction, StencilForm};
+use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
+use lattice_cl::solve::{CgParams, Inner, IterationPrecision, cg};
+use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
+use num_complex::Complex64;
+
+type Spinor = host::Spinor<f64>;
+
+/// Extents that are multiples of no more than they must be, and how they are cut: along t, z, z and t, y, x, x and y. Some domains have
+/// one slice in the direction of a cut, and some differ from their neighbours.
+fn cuts() -> Vec<(Dims, Grid)> {
+    let cuts: &[([usize; 4], [usize; 4])] = match common::small() {
+        true => &[([4, 2, 2, 4], [1, 1, 2, 2]), ([4, 2, 2, 2], [2, 1, 1, 1])],
+        false => &[
+            ([2, 4, 6, 10], [1, 1, 1, 3]),
+            ([4, 2, 6, 4], [1, 1, 2, 1]),
+            ([4, 6, 2, 10], [1, 1, 2, 2]),
+            ([4, 4, 2, 6], [1, 3, 1, 1]),
+            ([6, 2, 4, 2], [2, 1, 1, 1]),
+            ([6, 6, 2, 4], [2, 2, 1, 1]),
+        ],
+    };
+    cuts.iter().map(|&(dims, grid)| (Dims::new(dims).unwrap(), Grid::new(grid).unwrap())).collect()
+}
+
+/// A lattice that is cut over devices of this machine.
+fn lattice(dims: Dims, grid: Grid) -> Lattice {
+    Lattice::with_grid(&common::team_of(grid.count()), dims, grid).unwrap()
+}
+
+/// Signs in all directions that may be cut.
+fn boundary() -> Boundary {
+    Boundary::from_signs([-1, -1, 1, -1]).unwrap()
+}
+
+fn half(field: &[Spinor], dims: Dims, parity: usize) -> Vec<Spinor> {
+    (0..dims.volume()).filter(|&site| dims.parity(site) == parity).map(|site| field[site]).collect()
+}
+
+fn wide<T: Storage>(field: &[host::Spinor<T::Real>]) -> Vec<Spinor> {
+    field.iter().map(host::Spinor::cast).collect()
+}
+
+fn narrow<T: Storage>(field: &[Spinor]) -> Vec<host::Spinor<T::Real>> {
+    field.iter().map(Spinor::cast).collect()
+}
+
+fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let difference: f64 =
+        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]).norm2()).sum();
+    (difference / b.iter().map(Spinor::norm2).sum::<f64>()).sqrt()
+}
+
+/// The twin on the host.
+fn by_host(configuration: &GaugeConfiguration, form: StencilForm, psi: &[Spinor]) -> Vec<Spinor> {
+    let mut out = vec![Spinor::default(); psi.len()];
+    host::stencil(&LinkField::<f64>::new(configuration, boundary()), form, psi, &mut out);
+    out
+}
+
+fn bound(storage: StoragePrecision) -> f64 {
+    match storage {
+        StoragePrecision::Double => 1e-14,
+        StoragePrecision::Single => 1e-6,
+        StoragePrecision::Half => 1e-3,
+    }
+}
+
+#[test]
+fn the_operator_is_that_of_the_host() {
+    for (dims, grid) in cuts() {
+        let (configuration, psi) = (hot(dims, 1), spinor_field(dims, 2));
+        let lattice = lattice(dims, grid);
+        let links = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
+        let wilson = Dirac::wilson(&links, Kappa(0.13)).unwrap();
+        let mut out = lattice.spinor().unwrap();
+        // Twice: the halos of one application are overwritten by the next.
+        for seed in [3, 2] {
+            let psi = lattice.spinor_from_host(&spinor_field(dims, seed)).unwrap();
+            wilson.apply(&psi, &mut out).unwrap();
+        }
+        let expected = by_host(&configuration, StencilForm::new(1.0, -0.13), &psi);
+        let error = distance(&out.to_host().unwrap(), &expected);
+        assert!(error < 1e-14, "{dims} cut {grid}: {error:e}");
+    }
+}
+
+/// The blocks of a clover term lie on the devices as the sites do.
+#[test]
+fn a_clover_term_is_cut_with_its_lattice() {
+    let (dims, grid) = cuts().pop().unwrap();
+    let (configuration, psi) = (hot(dims, 1), spinor_field(dims, 2));
+    let apply = |lattice: &Lattice| {
+        let links = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
+        let links = links.with_clover(configuration.clone()).unwrap();
+        let dirac = Dirac::new(&links, Kappa(0.13), SiteTerm::Clover { csw: 1.2, mu: 0.1 }).unwrap();
+        let mut out = lattice.spinor().unwrap();
+        dirac.apply(&lattice.spinor_from_host(&psi).unwrap(), &mut out).unwrap();
+        out.to_host().unwrap()
+    };
+    let expected = apply(&Lattice::new(&Team::host(), dims).unwrap());
+    let error = distance(&apply(&lattice(dims, grid)), &expected);
+    assert!(error < 1e-14, "{dims} cut {grid}: {error:e}");
+}
+
+#[test]
+fn gamma5_times_the_operator_is_hermitian() {
+    for (dims, grid) in cuts().into_iter().filter(|(_, grid)| grid.count() == 4) {
+        let lattice = lattice(dims, grid);
+        let links = lattice.gauge_in::<f64>(&hot(dims, 5), boundary(), Reconstruction::Twelve).unwrap();
+        let hermitian = Dirac::wilson(&links, Kappa(0.13)).unwrap().times_gamma5().unwrap();
+        let fields = [6, 7].map(|seed| spinor_field(dims, seed));
+        let applied = fields.each_ref().map(|field| {
+            let mut out = lattice.spinor().unwrap();
+            hermitian.apply(&lattice.spinor_from_host(field).unwrap(), &mut out).unwrap();
+            out.to_host().unwrap()
+        });
+        let [left, right] = [(0, 1), (1, 0)].map(|(k, l)| host::spinor_fields::dot(&fields[k], &applied[l]));
+        let scale = host::spinor_fields::norm2(&fields[0]);
+        assert!((left - right.conj()).norm() < 1e-13 * scale, "{dims} cut {grid}: {left} {right}");
+        // That of the full space.
+        assert!(left.norm() > 1e-3 * scale.sqrt(), "{left}");
+    }
+}
+
+/// The hop to the sites of one parity, and the full operator, of several right-hand sides.
+fn check_columns<T: Storage>(
+    dims: Dims,
+    grid: Grid,
+    reconstruction: Reconstruction,
+    columns: usize,
+    parity: usize,
+    full: bool,
+) {
+    let (configuration, lattice) = (hot(dims, 8), lattice(dims, grid));
+    let what = format!("{dims} cut {grid}, {} {reconstruction} reals, {columns} columns", T::STORAGE);
+    let links = lattice.gauge_in::<T>(&configuration, boundary(), reconstruction).unwrap();
+    let fields = |seed: u64| -> Vec<Vec<Spinor>> {
+        (0..columns as u64).map(|column| spinor_field(dims, seed + column)).collect()
+    };
+    let (psi, shifted) = (fields(10), fields(50));
+    let form = StencilForm { dagger: true, gamma5: parity == 1, ..StencilForm::new(1.3, -0.7) };
+
+    // On the sites of `parity` the field is the shifted one.
+    let joined: Vec<Vec<Spinor>> = psi
+        .iter()
+        .zip(&shifted)
+        .map(|(psi, shifted)| {
+            let value = |site| if dims.parity(site) == parity { shifted[site] } else { psi[site] };
+            (0..dims.volume()).map(value).collect()
+        })
+        .collect();
+    let halves = |fields: &[Vec<Spinor>], parity| -> Vec<Spinor> {
+        fields.iter().flat_map(|field| half(field, dims, parity)).collect()
+    };
+    let options = HopOptions { shift: true, sources: columns, ..Default::default() };
+    let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
+    let field =
+        |parity| lattice.parities_from_host(parity, columns, &narrow::<T>(&halves(&joined, parity))).unwrap();
+    let mut out = hop.target().unwrap();
+    hop.apply(&field(1 - parity), Some(&field(parity)), &mut out).unwrap();
+    let found = wide::<T>(&out.to_host().unwrap());
+    for (k, found) in found.chunks(dims.volume() / 2).enumerate() {
+        let error = distance(found, &half(&by_host(&configuration, form, &joined[k]), dims, parity));
+        assert!(error < bound(T::STORAGE), "{what}, hop, column {k}: {error:e}");
+    }
+
+    if full {
+        let options = DiracOptions { sources: columns, ..Default::default() };
+        let wilson = Dirac::with_options(&links, Kappa(0.13), SiteTerm::Scalar, options).unwrap();
+        let all = lattice.spinors_from_host(columns, &narrow::<T>(&psi.concat())).unwrap();
+        let mut out = lattice.spinors(columns).unwrap();
+        wilson.apply(&all, &mut out).unwrap();
+        let found = wide::<T>(&out.to_host().unwrap());
+        for (k, found) in found.chunks(dims.volume()).enumerate() {
+            let error = distance(found, &by_host(&configuration, StencilForm::new(1.0, -0.13), &psi[k]));
+            assert!(error < bound(T::STORAGE), "{what}, full, column {k}: {error:e}");
+        }
+    }
+}
+
+/// Each is a kernel to compile: so every storage meets every cut, and the rest goes round.
+#[test]
+fn every_storage_on_every_cut() {
+    for (k, (dims, grid)) in cuts().into_iter().enumerate() {
+        let reconstruction = |turn: usize| Reconstruction::ALL[(k + turn) % 3];
+        let columns = |turn: usize| [1, 3, 2, 1][(k + turn) % 4];
+        check_columns::<f64>(dims, grid, reconstruction(0), columns(0), k % 2, k % 3 == 1);
+        check_columns::<f32>(dims, grid, reconstruction(1), columns(1), (k + 1) % 2, false);
+        check_columns::<Half>(dims, grid, reconstruction(2), columns(2), k % 2, k % 3 == 2);
+    }
+}
+
+/// With one lane, as on GPUs: in boxes and tiles, with links that groups share, and with sums of blocks.
+#[test]
+fn a_cut_goes_with_everything_that_gpus_do() {
+    let (dims, grid) = match common::small() {
+        true => ([4, 2, 2, 2], [2, 1, 1, 1]),
+        false => ([8, 4, 2, 4], [2, 1, 1, 2]),
+    };
+    let (dims, grid) = (Dims::new(dims).unwrap(), Grid::new(grid).unwrap());
+    const COLUMNS: usize = 4;
+    let configuration = hot(dims, 9);
+    for device in common::taken_for_gpus() {
+        let team = Team::of(vec![device.clone(); grid.count()]);
+        let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+        let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        let fields: Vec<Vec<Spinor>> = (0..COLUMNS as u64).map(|seed| spinor_field(dims, seed)).collect();
+        let halves: Vec<Spinor> = fields.iter().flat_map(|field| half(field, dims, 1)).collect();
+        let source = lattice.parities_from_host(1, COLUMNS, &halves).unwrap();
+        let form = StencilForm::new(0.0, 0.4);
+        let expected: Vec<Vec<Spinor>> = fields
+            .iter()
+            .map(|psi| {
+                let odd = |site| if dims.parity(site) == 1 { psi[site] } else { Spinor::default() };
+                let masked: Vec<Spinor> = (0..dims.volume()).map(odd).collect();
+                half(&by_host(&configuration, form, &masked), dims, 0)
+            })
+            .collect();
+        let close = |found: Vec<Spinor>, what: &str| {
+            for (k, (found, expected)) in found.chunks(dims.volume() / 2).zip(&expected).enumerate() {
+                let error = distance(found, expected);
+                assert!(error < 1e-14, "{}: {what}, column {k}: {error:e}", device.label());
+            }
+        };
+        let options = HopOptions { sources: COLUMNS, ..Default::default() };
+        let hop = |options| HopEvenOdd::<f64>::new(&links, 0, form, options).unwrap();
+        let shipped = hop(options).tuning().unwrap();
+        let varied = Tuning {
+            share_links: true,
+            sources_per_item: 2,
+            boxes: true,
+            tile_z: 2,
+            work_group: 2,
+            rounds: 2,
+            ..shipped
+        };
+        for tuning in [shipped, varied] {
+            let hop = hop(HopOptions { tuning: Some(tuning), ..options });
+            let mut out = hop.target().unwrap();
+            hop.apply(&source, None, &mut out).unwrap();
+            close(out.to_host().unwrap(), &format!("{tuning:?}"));
+        }
+        let hop = hop(HopOptions { ending: Ending::Gram, ..options });
+        let mut out = hop.target().unwrap();
+        let gram = hop.apply_with_gram(&source, None, &mut out).unwrap();
+        close(out.to_host().unwrap(), "with a Gram matrix");
+        for (i, j) in (0..COLUMNS).flat_map(|i| (0..COLUMNS).map(move |j| (i, j))) {
+            let product: Complex64 = host::spinor_fields::dot(&expected[i], &expected[j]);
+            let scale = host::spinor_fields::norm2(&expected[i]);
+            assert!((gram[(i, j)] - product).norm() < 1e-13 * scale, "{} ({i}, {j})", device.label());
+        }
+    }
+}
+
+fn check_fields<T: Storage>(dims: Dims, grid: Grid) {
+    let lattice = lattice(dims, grid);
+    let what = format!("{dims} cut {grid}, {}", T::STORAGE);
+    let bound = if T::STORAGE == StoragePrecision::Half { 1e-4 } else { bound(T::STORAGE) };
+    let fields = [spinor_field(dims, 1), spinor_field(dims, 2)].concat();
+    let there = lattice.spinors_from_host::<T>(2, &narrow::<T>(&fields)).unwrap();
+    assert!(distance(&wide::<T>(&there.to_host().unwrap()), &fields) < bound, "{what}");
+    let mut again = lattice.spinors::<T>(2).unwrap();
+    again.set_bytes(&there.to_bytes().unwrap()).unwrap();
+    assert!(again.to_host().unwrap() == there.to_host().unwrap(), "{what}: bytes");
+    let mut odd = lattice.parities::<T>(1, 2).unwrap();
+    there.copy_parity_to(&mut odd).unwrap();
+    let expected: Vec<Spinor> = fields.chunks(dims.volume()).flat_map(|field| half(field, dims, 1)).collect();
+    assert!(distance(&wide::<T>(&odd.to_host().unwrap()), &expected) < bound, "{what}: odd sites");
+
+    // In the first domain and in the last one.
+    for site in [[0; 4], dims.extents().map(|extent| extent - 1)] {
+        let point = lattice.point_source::<T>(site, 2, 1).unwrap().to_host().unwrap();
+        for (k, spinor) in wide::<T>(&point).iter().enumerate() {
+            let expected = if k == dims.site(site) { 1.0 } else { 0.0 };
+            assert!((spinor.norm2() - expected).abs() < bound, "{what}: a source at {site:?}, {k}");
+        }
+    }
+}
+
+#[test]
+fn fields_come_back() {
+    for (dims, grid) in cuts() {
+        check_fields::<f64>(dims, grid);
+        check_fields::<f32>(dims, grid);
+        check_fields::<Half>(dims, grid);
+    }
+    if !common::small() {
+        // In several pieces, of rows and of slices.
+        check_fields::<f64>(Dims::new([16, 16, 20, 18]).unwrap(), Grid::new([1, 1, 2, 1]).unwrap());
+        check_fields::<f64>(Dims::new([16, 16, 20, 18]).unwrap(), Grid::new([2, 1, 1, 1]).unwrap());
+    }
+}
+
+#[test]
+fn a_solve_takes_the_steps_of_a_single_device() {
+    let dims = Dims::new(if common::small() { [2, 2, 2, 4] } else { [4, 4, 6, 6] }).unwrap();
+    let configuration = weak(dims, 0.2, 3);
+    let source = spinor_field(dims, 4);
+    let solve = |grid: Grid, precision| {
+        let lattice = lattice(dims, grid);
+        let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
+        let params = CgParams { tol: 1e-10, precision, ..Default::default() };
+        let (solution, info) = cg(&wilson, &lattice.spinor_from_host(&source).unwrap(), &params).unwrap();
+        assert!(info.residual.true_residual <= 1e-10, "{grid} {precision}");
+        (solution.to_host().unwrap(), info.iterations)
+    };
+    for precision in [IterationPrecision::Double, IterationPrecision::Mixed(Inner::Half)] {
+        let (alone, iterations) = solve(Grid::ONE, precision);
+        for parts in [[1, 1, 2, 2], [2, 1, 1, 1]] {
+            let grid = Grid::new(parts.map(|parts| parts.min(if common::small() { 1 } else { 2 }))).unwrap();
+            let (solution, found) = solve(grid, precision);
+            // Sums are rounded in another order, half precision more than that.
+            let more = if precision == IterationPrecision::Double { 0 } else { 2 };
+            assert!(found.abs_diff(iterations) <= more, "{grid} {precision}: {found} {iterations}");
+            let error = distance(&solution, &alone);
+            assert!(error < 1e-8, "{grid} {precision}: {error:e}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_that_is_impossible_is_refused_with_the_reason() {
+    let dims = Dims::new([6, 4, 4, 2]).unwrap();
+    let refused = |team: &Team, parts| match Lattice::with_grid(team, dims, Grid::new(parts).unwrap()) {
+        Err(LatticeError::Grid(error)) => error,
+        Err(other) => panic!("{other}"),
+        Ok(lattice) => panic!("cut {}", lattice.grid()),
+    };
+    let error = refused(&common::team_of(3), [1, 1, 1, 3]);
+    assert!(matches!(error, GridError::TooManyParts { mu: 3, most: 2, .. }), "{error}");
+    let error = refused(&common::team_of(4), [4, 1, 1, 1]);
+    assert!(matches!(error, GridError::TooManyParts { mu: 0, most: 3, .. }), "{error}");
+    let error = refused(&common::team_of(3), [1, 1, 2, 1]);
+    assert!(matches!(error, GridError::DeviceCount { devices: 3, .. }), "{error}");
+    let error = refused(&Team::host(), [1, 1, 1, 2]);
+    assert!(matches!(error, GridError::DeviceCount { devices: 1, .. }), "{error}");
+    assert!(Lattice::with_grid(&Team::host(), dims, Grid::ONE).is_ok());
+}
+
+#[test]
+fn devices_without_a_part_are_idle() {
+    let lattice = Lattice::new(&common::team_of(3), Dims::new([2; 4]).unwrap()).unwrap();
+    assert_eq!((lattice.grid().parts(), lattice.idle_devices()), ([1, 1, 1, 2], 1));
+    let lattice = Lattice::new(&common::team_of(2), Dims::new([2, 2, 6, 2]).unwrap()).unwrap();
+    assert_eq!((lattice.grid().parts(), lattice.idle_devices()), ([1, 1, 2, 1], 0));
+}
