@@ -7,7 +7,7 @@ use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use lattice_cl::device::{DeviceKind, Team};
 use lattice_cl::field::SpinorField;
-use lattice_cl::geometry::{Boundary, Dims, Lattice};
+use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
 use lattice_cl::host::{Reconstruction, random};
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
@@ -23,6 +23,9 @@ pub struct Arguments {
     /// Extents in x, y, z, t; by default 16x16x16x32 on GPUs and 8x8x8x16 on processors
     #[arg(long, value_name = "EXTENTS")]
     dims: Option<Dims>,
+    /// Parts of the lattice in x, y, z, t on all devices together, such as 1x1x2x2; by default those with the least surface
+    #[arg(long, value_name = "PARTS")]
+    grid: Option<Grid>,
     /// Precisions of the iterations, as `invert --precision` takes them; d and s are double and single
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "double,single,mixed-half", value_parser = iteration_precision)]
     precision: Vec<IterationPrecision>,
@@ -114,6 +117,13 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     let devices = session.opencl_devices("solver")?;
     let alone = devices.iter().enumerate().map(|(number, device)| (Some(number), Team::from(device.clone())));
     let together = (devices.len() > 1 && !session.how.quick).then(|| (None, session.team()));
+    if let (Some(grid), None) = (arguments.grid, &together) {
+        let message =
+            format!("--grid {grid} is for solves on several devices together, and there are none here");
+        return Err(
+            Failure::usage(message).hint("name several with --device, without --quick; or leave out --grid")
+        );
+    }
     for (number, team) in alone.chain(together).collect::<Vec<_>>() {
         let processor = team.devices()[0].info().kind == DeviceKind::Cpu;
         let default = if processor { [8, 8, 8, 16] } else { [16, 16, 16, 32] };
@@ -140,7 +150,10 @@ fn measure_on(
     let need = Need::of_stencil(dims, 3 * arguments.sources.unwrap_or(1) as usize);
     need.expect_room(format_args!("links and spinors of a {dims} lattice"), team.devices().first())?;
     let configuration = random::weak(dims, arguments.roughness, 1);
-    let lattice = Lattice::new(team, dims)?;
+    let lattice = match arguments.grid.filter(|_| number.is_none()) {
+        Some(grid) => Lattice::with_grid(team, dims, grid)?,
+        None => Lattice::new(team, dims)?,
+    };
     let links = lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), arguments.links)?;
     let wilson = Dirac::wilson(&links, kappa)?;
     let b = lattice.spinors_from_host(1, &random::spinor_field(dims, 2))?;
@@ -204,9 +217,10 @@ fn subject(
         .flops(work.flops / per_iteration)
         .bytes(work.bytes / per_iteration)
         .by_the_wall();
-    match number {
-        Some(number) => subject.on(number),
-        None => subject,
+    match (number, arguments.grid) {
+        (Some(number), _) => subject.on(number),
+        (None, Some(grid)) => subject.with("grid", grid.to_string()),
+        (None, None) => subject,
     }
 }
 
