@@ -2,10 +2,11 @@
 
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
+use super::iteration;
 use super::methods;
 use super::params::stopping;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
-use super::precision::{self, with_best};
+use super::precision::with_best;
 use super::sources::{Scaled, without_worse_than_zero};
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
@@ -184,7 +185,7 @@ fn solve_ordinary(
 }
 
 /// What a block method returns: solutions or the best iterates.
-type Outcome<V> = precision::Outcome<Block<V>>;
+type Outcome<V> = iteration::Outcome<Block<V>>;
 
 /// Computes the relative residuals of the equation from its definition.
 type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;

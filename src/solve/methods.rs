@@ -2,11 +2,11 @@
 
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
-use super::params::{
-    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, MinresParams, MrParams, Plan, SolveParams,
-};
+use super::iteration::Outcome;
+use super::method_macros::method_functions;
+use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::plan::Preconditioning;
-use super::precision::{Form, Outcome, norm, scale};
+use super::precision::{Form, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
@@ -14,21 +14,7 @@ use crate::operator::Dirac;
 use lattice_solvers::{Failure, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work};
 use std::time::Duration;
 
-/// Solves M x = b by Conjugate Residual, from x = 0.
-///
-/// Which linear system is iterated says [`CrParams::system`]: M†M x = M†b and γ5M x = γ5b with the published recurrence, M x = b with
-/// the general one (see [`lattice_solvers::conjugate_residual`]). All three stop when ‖b − M x‖ / ‖b‖, recomputed in
-/// double, is at most [`CrParams::tol`].
-///
-/// # Errors
-/// [`InvertError::NotConverged`] carries the best iterate and the residual history.
-pub fn cr(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &CrParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Cr(*params).into(), None)
-}
+methods!(method_functions);
 
 /// As [`cr`], from the initial guess `guess`, or from x = 0 if that is nearer.
 ///
@@ -41,91 +27,6 @@ pub fn cr_from(
     params: &CrParams,
 ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
     solve(dirac, b, Some(guess), SolveParams::Cr(*params).into(), None)
-}
-
-/// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0 (see [`lattice_solvers::minres`]). Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
-pub fn minres(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &MinresParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Minres(*params).into(), None)
-}
-
-/// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn cg(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &CgParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Cg(*params).into(), None)
-}
-
-/// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
-/// with [`cg`] the residual does. Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn cgne(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &CgParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Cgne(*params).into(), None)
-}
-
-/// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn bicgstab(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &BicgstabParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Bicgstab(*params).into(), None)
-}
-
-/// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn bicgstab_l(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &BicgstabLParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::BicgstabL(*params).into(), None)
-}
-
-/// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`] (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn gcr(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &GcrParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Gcr(*params).into(), None)
-}
-
-/// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
-///
-/// # Errors
-/// As [`cr`].
-pub fn mr(
-    dirac: &Dirac<f64>,
-    b: &SpinorField<f64>,
-    params: &MrParams,
-) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
-    solve(dirac, b, None, SolveParams::Mr(*params).into(), None)
 }
 
 /// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from

@@ -6,6 +6,8 @@ mod checkpoints;
 mod columns;
 mod error;
 mod experience;
+mod iteration;
+mod method_macros;
 mod methods;
 mod multi_shift;
 mod params;
@@ -19,11 +21,8 @@ pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use error::InvertError;
-pub use methods::{bicgstab, bicgstab_l, cg, cgne, cr, cr_from, gcr, minres, mr, solve_with_checkpoints};
+pub use methods::*;
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg, multi_shift_cg_watched};
-pub use params::{
-    BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, MinresParams, MrParams, SolveMethod,
-    SolveParams,
-};
+pub use params::*;
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use programs::{build_programs_of_solve, programs_of_solve};

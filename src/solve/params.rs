@@ -1,188 +1,179 @@
-//! The methods that solve for one source, and their parameters: one table of both.
+//! The methods that solve for one source: the table of all, their parameters, and how each is called.
 
+use super::iteration::{Iterated, Iteration};
+use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
-use crate::operator::System;
-use lattice_solvers::Stopping;
+use crate::operator::{DiracOperator, Normal, System};
+use lattice_solvers::{self as solvers, MrSmoother, Recurrence, Stopping};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Makes the types of the table below, and all that follows from a method's row.
-///
-/// Parameters are what every method has, and in braces a method's own with their defaults. A method has a variant, its parameters,
-/// its name, the system that it iterates or `any`, and a line for the help of a program.
-macro_rules! methods {
-    (
-        parameters { $(
-            $(#[$doc:meta])*
-            $Params:ident { $( $(#[$own_doc:meta])* $own:ident: $Own:ty = $default:expr, )* }
-        )* }
-        methods { $(
-            $Method:ident($OfMethod:ident), $name:literal, $system:ident, $summary:literal;
-        )* }
-    ) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-            pub struct $Params {
-                /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
-                pub tol: f64,
-                /// Most iterations. Default 10 000.
-                pub max_iterations: usize,
-                $( $(#[$own_doc])* pub $own: $Own, )*
-                /// Precision of the iteration; the residual that decides is always in double. Default double.
-                pub precision: IterationPrecision,
-                /// Which form of the equation is iterated. Default [`Preconditioning::None`].
-                pub preconditioning: Preconditioning,
-            }
-
-            impl Default for $Params {
-                fn default() -> Self {
-                    let Stopping { tolerance, max_iterations, .. } = Stopping::default();
-                    Self {
-                        tol: tolerance,
-                        max_iterations,
-                        $( $own: $default, )*
-                        precision: IterationPrecision::Double,
-                        preconditioning: Preconditioning::None,
-                    }
-                }
-            }
-        )*
-
-        /// The parameters of one of the methods.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum SolveParams {
-            $(
-                #[doc = concat!("Those of `", $name, "`: ", $summary, ".")]
-                $Method($OfMethod),
-            )*
-        }
-
-        /// The methods that solve for one source.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum SolveMethod {
-            $( #[doc = concat!($summary, ".")] $Method, )*
-        }
-
-        impl SolveMethod {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$( Self::$Method ),*];
-
-            /// Its name, as results and command lines have it.
-            pub fn name(self) -> &'static str {
-                match self { $( Self::$Method => $name, )* }
-            }
-
-            /// What it is, in a few words.
-            pub fn summary(self) -> &'static str {
-                match self { $( Self::$Method => $summary, )* }
-            }
-
-            /// The system that it iterates; `None` if it can iterate each.
-            pub fn only_system(self) -> Option<System> {
-                match self { $( Self::$Method => methods!(@only $system), )* }
-            }
-
-            /// Its parameters, with what they have in common with `given`. Its own have their defaults.
-            pub fn params(self, given: &CrParams) -> SolveParams {
-                let CrParams { tol, max_iterations, precision, preconditioning, system } = *given;
-                let mut params = match self {
-                    $( Self::$Method => SolveParams::$Method($OfMethod::default()), )*
-                };
-                let common = match &mut params {
-                    $( SolveParams::$Method(own) => {
-                        methods!(@set $system own system);
-                        (&mut own.tol, &mut own.max_iterations, &mut own.precision, &mut own.preconditioning)
-                    } )*
-                };
-                (*common.0, *common.1, *common.2, *common.3) = (tol, max_iterations, precision, preconditioning);
-                params
-            }
-        }
-
-        impl SolveParams {
-            /// The method.
-            pub(crate) fn of(&self) -> SolveMethod {
-                match self { $( Self::$Method(_) => SolveMethod::$Method, )* }
-            }
-
-            /// The system that is iterated.
-            pub fn system(&self) -> System {
-                match self { $( Self::$Method(_own) => methods!(@system $system _own), )* }
-            }
-
-            /// Precision of the iteration.
-            pub fn precision(&self) -> IterationPrecision {
-                match self { $( Self::$Method(own) => own.precision, )* }
-            }
-
-            /// Which form of the equation is iterated.
-            pub fn preconditioning(&self) -> Preconditioning {
-                match self { $( Self::$Method(own) => own.preconditioning, )* }
-            }
-
-            /// When the method stops.
-            fn stopping(&self) -> Stopping {
-                match self { $( Self::$Method(own) => stopping(own.tol, own.max_iterations), )* }
-            }
-
-            /// The same with another limit of iterations.
-            pub(crate) fn with_limit(mut self, limit: usize) -> Self {
-                match &mut self { $( Self::$Method(own) => own.max_iterations = limit, )* }
-                self
-            }
-        }
-    };
-    (@only any) => { None };
-    (@only $system:ident) => { Some(System::$system) };
-    (@system any $own:ident) => { $own.system };
-    (@system $system:ident $own:ident) => { System::$system };
-    (@set any $own:ident $system:ident) => { $own.system = $system };
-    (@set $only:ident $own:ident $system:ident) => { () };
+parameter_types! {
+    /// Parameters of [`cr`](super::cr).
+    CrParams {
+        /// Which system is iterated. Default [`System::Normal`].
+        system: System = System::default(),
+    }
+    /// Parameters of [`minres`](super::minres).
+    MinresParams {}
+    /// Parameters of [`cg`](super::cg) and [`cgne`](super::cgne).
+    CgParams {}
+    /// Parameters of [`bicgstab`](super::bicgstab), whose iterations are two applications of M each.
+    BicgstabParams {}
+    /// Parameters of [`bicgstab_l`](super::bicgstab_l), whose iterations are 2ℓ applications of M each.
+    BicgstabLParams {
+        /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
+        degree: usize = 2,
+    }
+    /// Parameters of [`gcr`](super::gcr).
+    GcrParams {
+        /// m, the directions that are kept, each two fields. Default 16.
+        restart: usize = 16,
+        /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
+        smoothing: usize = 4,
+    }
+    /// Parameters of [`mr`](super::mr).
+    MrParams {
+        /// ω, more than 0 and less than 2. Default 1.
+        relaxation: f64 = 1.0,
+    }
 }
 
-methods! {
-    parameters {
-        /// Parameters of [`cr`](super::cr).
-        CrParams {
-            /// Which system is iterated. Default [`System::Normal`].
-            system: System = System::default(),
+/// Hands the rows of all methods to a macro of `method_macros.rs`.
+///
+/// A row is the documentation of the library's function and its name; the method, its parameters, its name, the system that
+/// it iterates or `any`, and a line for the help of a program. How the method is called stands below, under the same name.
+macro_rules! methods {
+    ($then:ident) => {
+        $then! {
+            /// Solves M x = b by Conjugate Residual, from x = 0.
+            ///
+            /// [`CrParams::system`] says which system is iterated: M†M x = M†b and γ5M x = γ5b with the published recurrence,
+            /// M x = b with the general one (see [`lattice_solvers::conjugate_residual`]). All three stop when
+            /// ‖b − M x‖ / ‖b‖, recomputed in double, is at most [`CrParams::tol`].
+            ///
+            /// # Errors
+            /// [`InvertError::NotConverged`] carries the best iterate and the residual history.
+            cr: Cr(CrParams), "cr", any, "Conjugate Residual";
+
+            /// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0 (see [`lattice_solvers::minres`]). Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
+            minres: Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
+
+            /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            cg: Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
+
+            /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
+            /// with [`cg`] the residual does. Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            cgne: Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
+
+            /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            bicgstab: Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
+
+            /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            bicgstab_l: BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
+
+            /// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`](super::GcrParams::smoothing) (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            gcr: Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
+
+            /// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
+            ///
+            /// # Errors
+            /// As [`cr`].
+            mr: Mr(MrParams), "mr", Direct, "Minimal Residual on M";
         }
-        /// Parameters of [`minres`](super::minres).
-        MinresParams {}
-        /// Parameters of [`cg`](super::cg) and [`cgne`](super::cgne).
-        CgParams {}
-        /// Parameters of [`bicgstab`](super::bicgstab), whose iterations are two applications of M each.
-        BicgstabParams {}
-        /// Parameters of [`bicgstab_l`](super::bicgstab_l), whose iterations are 2ℓ applications of M each.
-        BicgstabLParams {
-            /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
-            degree: usize = 2,
+    };
+}
+
+pub(super) use methods;
+
+methods!(method_types);
+
+/// ω of the steps that precondition GCR.
+const SMOOTHER_RELAXATION: f64 = 1.0;
+
+fn cr<A: DiracOperator>(params: &CrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let Iteration { operator, source, guess, stopping, callbacks } = of;
+    let recurrence =
+        if params.system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
+    let options = solvers::CrOptions { stopping, recurrence, ..Default::default() };
+    Ok(match params.system {
+        System::Direct => solvers::conjugate_residual(operator, source, guess, &options, callbacks),
+        System::Hermitian => {
+            let hermitian = operator.times_gamma5()?;
+            solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks.for_operator())
         }
-        /// Parameters of [`gcr`](super::gcr).
-        GcrParams {
-            /// m, the directions that are kept, each two fields. Default 16.
-            restart: usize = 16,
-            /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
-            smoothing: usize = 4,
+        System::Normal => {
+            let normal = Normal::new(operator)?;
+            solvers::conjugate_residual(&normal, source, guess, &options, callbacks.for_operator())
         }
-        /// Parameters of [`mr`](super::mr).
-        MrParams {
-            /// ω, more than 0 and less than 2. Default 1.
-            relaxation: f64 = 1.0,
-        }
+    })
+}
+
+fn minres<A: DiracOperator>(_: &MinresParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let hermitian = of.operator.times_gamma5()?;
+    let options = solvers::MinresOptions { stopping: of.stopping, ..Default::default() };
+    Ok(solvers::minres(&hermitian, of.source, of.guess, &options, of.callbacks.for_operator()))
+}
+
+fn cg<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let normal = Normal::new(of.operator)?;
+    let options = solvers::CgOptions { stopping: of.stopping, ..Default::default() };
+    Ok(solvers::conjugate_gradient(&normal, of.source, of.guess, &options, of.callbacks.for_operator()))
+}
+
+fn cgne<A: DiracOperator>(_: &CgParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let adjoint = of.operator.adjoint()?;
+    let options = solvers::CgOptions { stopping: of.stopping, ..Default::default() };
+    Ok(solvers::cgne(of.operator, &adjoint, of.source, of.guess, &options, of.callbacks))
+}
+
+fn bicgstab<A: DiracOperator>(_: &BicgstabParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let options = solvers::BicgstabOptions { stopping: of.stopping, ..Default::default() };
+    Ok(solvers::bicgstab(of.operator, of.source, of.guess, &options, of.callbacks))
+}
+
+fn bicgstab_l<A: DiracOperator>(params: &BicgstabLParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let options =
+        solvers::BicgstabLOptions { stopping: of.stopping, degree: params.degree, ..Default::default() };
+    Ok(solvers::bicgstab_l(of.operator, of.source, of.guess, &options, of.callbacks))
+}
+
+fn gcr<A: DiracOperator>(params: &GcrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let Iteration { operator, source, guess, stopping, callbacks } = of;
+    let options = solvers::GcrOptions { stopping, restart: params.restart, ..Default::default() };
+    if params.smoothing == 0 {
+        return Ok(solvers::gcr(operator, source, guess, &options, None, callbacks));
     }
-    methods {
-        Cr(CrParams), "cr", any, "Conjugate Residual";
-        Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
-        Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
-        // CGNE iterates the residual of the direct system.
-        Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
-        Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
-        BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
-        Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
-        Mr(MrParams), "mr", Direct, "Minimal Residual on M";
-    }
+    let mut smoother = match MrSmoother::new(operator, params.smoothing, SMOOTHER_RELAXATION) {
+        Ok(smoother) => smoother,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
+    Ok(solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks))
+}
+
+fn mr<A: DiracOperator>(params: &MrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {
+    let options =
+        solvers::MrOptions { stopping: of.stopping, relaxation: params.relaxation, ..Default::default() };
+    Ok(solvers::minimal_residual(of.operator, of.source, of.guess, &options, of.callbacks))
 }
 
 impl SolveParams {

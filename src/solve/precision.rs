@@ -2,26 +2,21 @@
 
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
-use super::params::{BicgstabLParams, CrParams, GcrParams, MrParams, Plan, SolveParams};
+use super::iteration::{Iteration, Outcome};
+use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
 use crate::device::DeviceError;
-use crate::operator::{DiracOperator, InPrecision, Normal, System};
+use crate::operator::{DiracOperator, InPrecision, System};
 use crate::scalar::{Half, Storage};
 use lattice_solvers::{
-    self as solvers, Callbacks, Failure, LinearOperator, MrSmoother, Recurrence, Replaced, Residual,
-    SolverError, SolverInfo, StateKeeper, TrueResidual, VectorOf, VectorSpace,
+    Callbacks, Failure, LinearOperator, Replaced, Residual, SolverError, SolverInfo, StateKeeper,
+    TrueResidual, VectorOf, VectorSpace,
 };
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// ω of the steps that precondition GCR.
-const SMOOTHER_RELAXATION: f64 = 1.0;
-
 /// A guess with a larger relative residual, which is that of x = 0, is left for this one: its rounding errors would stay.
 const FARTHEST_GUESS: f64 = 1.0;
-
-/// What a method returns: a solution or the best iterate.
-pub(crate) type Outcome<V> = Result<solvers::Solution<V>, SolverError<V, DeviceError>>;
 
 /// A x = b, where b − A x is what is left of the equation that it is a form of.
 pub(crate) struct Form<'a, A: DiracOperator> {
@@ -65,7 +60,10 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
                     beside: None,
                 });
                 let true_residual = TrueResidual::Computed(self.true_residual);
-                Ok(iterate(self.operator, &source, guess, plan, callbacks(true_residual, &mut keeper))?)
+                let callbacks = callbacks(true_residual, &mut keeper);
+                let stopping = plan.stopping;
+                let of = Iteration { operator: self.operator, source: &source, guess, stopping, callbacks };
+                Ok(plan.params.iterate(of)?)
             }
             IterationPrecision::Single => self.solve_low::<f32>(guess, plan),
             IterationPrecision::Mixed(Inner::Single) => self.solve_mixed::<f32>(guess, plan, Inner::Single),
@@ -120,7 +118,9 @@ impl<A: DiracOperator> Form<'_, A> {
             beside: None,
         });
         let callbacks = callbacks(TrueResidual::Computed(&mut true_residual), &mut keeper);
-        let outcome = iterate(&low, &source, guess, plan, callbacks)?;
+        let stopping = plan.stopping;
+        let of = Iteration { operator: &low, source: &source, guess, stopping, callbacks };
+        let outcome = plan.params.iterate(of)?;
         Ok(match outcome {
             Ok((x, info)) => {
                 A::raise(&x, &mut raised)?;
@@ -199,7 +199,10 @@ impl<A: DiracOperator> Form<'_, A> {
             begun_at,
             beside: Some(Beside { solution: &solution, replacements: &replacements }),
         });
-        let outcome = iterate(&low, &source, None, plan, callbacks(residual, &mut keeper))?;
+        let callbacks = callbacks(residual, &mut keeper);
+        let stopping = plan.stopping;
+        let of = Iteration { operator: &low, source: &source, guess: None, stopping, callbacks };
+        let outcome = plan.params.iterate(of)?;
         let work = operator.work().times(replacements.get());
         let solution = solution.into_inner();
         Ok(match outcome {
@@ -297,75 +300,4 @@ impl<'a, A: DiracOperator> SourceMap<'a, A> {
             Self::Through(map) => map.apply(b, source),
         }
     }
-}
-
-/// Runs the method on the system with this source.
-///
-/// # Errors
-/// Only those of making that system; the method's own are in the outcome.
-fn iterate<A: DiracOperator>(
-    operator: &A,
-    source: &VectorOf<A>,
-    guess: Option<&VectorOf<A>>,
-    plan: Plan,
-    callbacks: Callbacks<'_, A>,
-) -> Result<Outcome<VectorOf<A>>, DeviceError> {
-    let stopping = plan.stopping;
-    Ok(match plan.params {
-        SolveParams::Cr(CrParams { system, .. }) => {
-            let recurrence =
-                if system == System::Direct { Recurrence::General } else { Recurrence::Hermitian };
-            let options = solvers::CrOptions { stopping, recurrence, ..Default::default() };
-            match system {
-                System::Direct => solvers::conjugate_residual(operator, source, guess, &options, callbacks),
-                System::Hermitian => {
-                    let hermitian = operator.times_gamma5()?;
-                    solvers::conjugate_residual(&hermitian, source, guess, &options, callbacks.for_operator())
-                }
-                System::Normal => {
-                    let normal = Normal::new(operator)?;
-                    solvers::conjugate_residual(&normal, source, guess, &options, callbacks.for_operator())
-                }
-            }
-        }
-        SolveParams::Minres(_) => {
-            let hermitian = operator.times_gamma5()?;
-            let options = solvers::MinresOptions { stopping, ..Default::default() };
-            solvers::minres(&hermitian, source, guess, &options, callbacks.for_operator())
-        }
-        SolveParams::Cg(_) => {
-            let normal = Normal::new(operator)?;
-            let options = solvers::CgOptions { stopping, ..Default::default() };
-            solvers::conjugate_gradient(&normal, source, guess, &options, callbacks.for_operator())
-        }
-        SolveParams::Cgne(_) => {
-            let adjoint = operator.adjoint()?;
-            let options = solvers::CgOptions { stopping, ..Default::default() };
-            solvers::cgne(operator, &adjoint, source, guess, &options, callbacks)
-        }
-        SolveParams::Bicgstab(_) => {
-            let options = solvers::BicgstabOptions { stopping, ..Default::default() };
-            solvers::bicgstab(operator, source, guess, &options, callbacks)
-        }
-        SolveParams::BicgstabL(BicgstabLParams { degree, .. }) => {
-            let options = solvers::BicgstabLOptions { stopping, degree, ..Default::default() };
-            solvers::bicgstab_l(operator, source, guess, &options, callbacks)
-        }
-        SolveParams::Gcr(GcrParams { restart, smoothing, .. }) => {
-            let options = solvers::GcrOptions { stopping, restart, ..Default::default() };
-            if smoothing == 0 {
-                return Ok(solvers::gcr(operator, source, guess, &options, None, callbacks));
-            }
-            let mut smoother = match MrSmoother::new(operator, smoothing, SMOOTHER_RELAXATION) {
-                Ok(smoother) => smoother,
-                Err(error) => return Ok(Err(error)),
-            };
-            let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
-            solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks)
-        }
-        SolveParams::Mr(MrParams { relaxation, .. }) => {
-            let options = solvers::MrOptions { stopping, relaxation, ..Default::default() };
-            solvers::minimal_residual(operator, source, guess, &options, callbacks)
-        }
-    })
 }
