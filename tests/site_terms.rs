@@ -12,7 +12,7 @@ use lattice_cl::field::GaugeField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, GaugeConfiguration, Reconstruction};
-use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SiteTerm, SiteTermError, System};
+use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SchurForm, SiteTerm, SiteTermError, System};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, CgParams, CrParams, Inner, InvertError, IterationPrecision, MinresParams,
@@ -219,23 +219,25 @@ fn the_adjoint_is_the_adjoint_and_normal_operators_are_positive() {
         let links = links::<f64>(&lattice, &configuration, Boundary::antiperiodic_t(), Reconstruction::None);
         for term in [SiteTerm::Twisted { mu: 0.7 }, SiteTerm::Clover { csw: 0.5, mu: -0.7 }] {
             let m = Dirac::new(&links, Kappa(0.14), term).unwrap();
-            let schur = m.schur_complement().unwrap();
-            let normal = schur.normal().unwrap();
-            let [a, b] = [1, 2].map(|seed| lattice.parity_from_host::<f64>(0, &half(seed)).unwrap());
-            let image = |operator: &dyn Fn(&_, &mut _)| {
-                let mut out = lattice.parities::<f64>(0, 1).unwrap();
-                operator(&a, &mut out);
-                out.to_host().unwrap()
-            };
-            let (a_host, b_host) = (a.to_host().unwrap(), b.to_host().unwrap());
-            // (b, M̂ a) = (M̂† b, a)
-            let forward = image(&|x, out| schur.apply(x, out).unwrap());
-            let mut backward = lattice.parities::<f64>(0, 1).unwrap();
-            normal.adjoint().apply(&b, &mut backward).unwrap();
-            let difference = dot(&b_host, &forward) - dot(&backward.to_host().unwrap(), &a_host);
-            assert!(difference.norm() < 1e-11, "{name}: {difference}");
-            let product = dot(&a_host, &image(&|x, out| normal.apply(x, out).unwrap()));
-            assert!(product.re > 0.0 && product.im.abs() < 1e-11 * product.re, "{name}: {product}");
+            for form in [SchurForm::Asymmetric, SchurForm::Symmetric] {
+                let schur = m.schur_complement_in(form).unwrap();
+                let normal = schur.normal().unwrap();
+                let [a, b] = [1, 2].map(|seed| lattice.parity_from_host::<f64>(0, &half(seed)).unwrap());
+                let image = |operator: &dyn Fn(&_, &mut _)| {
+                    let mut out = lattice.parities::<f64>(0, 1).unwrap();
+                    operator(&a, &mut out);
+                    out.to_host().unwrap()
+                };
+                let (a_host, b_host) = (a.to_host().unwrap(), b.to_host().unwrap());
+                // (b, M̂ a) = (M̂† b, a)
+                let forward = image(&|x, out| schur.apply(x, out).unwrap());
+                let mut backward = lattice.parities::<f64>(0, 1).unwrap();
+                normal.adjoint().apply(&b, &mut backward).unwrap();
+                let difference = dot(&b_host, &forward) - dot(&backward.to_host().unwrap(), &a_host);
+                assert!(difference.norm() < 1e-11, "{name}: {difference}");
+                let product = dot(&a_host, &image(&|x, out| normal.apply(x, out).unwrap()));
+                assert!(product.re > 0.0 && product.im.abs() < 1e-11 * product.re, "{name}: {product}");
+            }
         }
     }
 }
@@ -265,11 +267,9 @@ fn every_way_of_solving_gives_one_solution() {
                 assert!(error < 1e-9, "{name}, {what}: {error:e}");
             };
             let preconditioning = Preconditioning::EvenOdd;
-            for precision in [
-                IterationPrecision::Double,
-                IterationPrecision::Mixed(Inner::Single),
-                IterationPrecision::Mixed(Inner::Half),
-            ] {
+            // Compiling the kernels is what takes the time: each term has one lower precision.
+            let inner = if term.mu() == 0.0 { Inner::Single } else { Inner::Half };
+            for precision in [IterationPrecision::Double, IterationPrecision::Mixed(inner)] {
                 let (x, info) = cg(&m, &b, &CgParams { precision, preconditioning, ..full }).unwrap();
                 assert!(info.residual.true_residual <= tol);
                 close(x.to_host().unwrap(), &format!("cg even-odd in {precision}"));
@@ -278,6 +278,17 @@ fn every_way_of_solving_gives_one_solution() {
                     bicgstab(&m, &b, &params).unwrap().0.to_host().unwrap(),
                     &format!("bicgstab in {precision}"),
                 );
+            }
+            let symmetric = Preconditioning::EvenOddSymmetric;
+            // A number per chirality in the symmetric form is what the clover term has too.
+            let precisions = [IterationPrecision::Double, IterationPrecision::Mixed(inner)];
+            for precision in precisions.into_iter().filter(|_| term.csw() != 0.0) {
+                let (x, _) = cg(&m, &b, &CgParams { precision, preconditioning: symmetric, ..full }).unwrap();
+                close(x.to_host().unwrap(), &format!("cg symmetric in {precision}"));
+                let params =
+                    BicgstabParams { tol, precision, preconditioning: symmetric, ..Default::default() };
+                let (x, _) = bicgstab(&m, &b, &params).unwrap();
+                close(x.to_host().unwrap(), &format!("bicgstab symmetric in {precision}"));
             }
             let direct = CrParams { tol, system: System::Direct, preconditioning, ..Default::default() };
             close(cr(&m, &b, &direct).unwrap().0.to_host().unwrap(), "cr on the direct system");
@@ -298,9 +309,14 @@ fn every_way_of_solving_gives_one_solution() {
             // Two different right-hand sides.
             sources[dims.volume()] = Spinor::from_fn(|s, c| Complex::new(s as f64, c as f64));
             let both = lattice.spinors_from_host::<f64>(2, &sources).unwrap();
-            let params = BlockCgParams { tol, preconditioning, ..Default::default() };
-            let solved = block_cg(&m, &both, &params).unwrap();
-            close(solved.x.to_host().unwrap()[..dims.volume()].to_vec(), "block cg");
+            for preconditioning in
+                [preconditioning, symmetric].into_iter().take(if term.csw() == 0.0 { 1 } else { 2 })
+            {
+                let params = BlockCgParams { tol, preconditioning, ..Default::default() };
+                let solved = block_cg(&m, &both, &params).unwrap();
+                let what = format!("block cg, {preconditioning}");
+                close(solved.x.to_host().unwrap()[..dims.volume()].to_vec(), &what);
+            }
         }
     }
 }

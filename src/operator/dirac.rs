@@ -1,7 +1,7 @@
 //! Dirac operators with hops to nearest neighbours.
 
 use super::coupling::{Coupling, CouplingError};
-use super::schur_complement::{EvenOddParts, SchurComplement};
+use super::schur_complement::{EvenOddParts, SchurComplement, SchurForm};
 use super::site_term::{SiteTerm, SiteTermError};
 use super::stencil::{ByEnding, Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal};
@@ -205,15 +205,27 @@ impl<T: Storage> Dirac<T> {
     /// Its Schur complement on the even sites, for as many sources.
     ///
     /// # Errors
-    /// When the kernels cannot be built.
+    /// When the kernels cannot be built, or what it does within a site has no inverse.
     pub fn schur_complement(&self) -> Result<SchurComplement<T>, LatticeError> {
-        let Task { form, sources, .. } = self.stencil.task();
-        SchurComplement::new(self.stencil.links(), form, sources)
+        self.schur_complement_in(SchurForm::Asymmetric)
+    }
+
+    /// The same in this form.
+    ///
+    /// # Errors
+    /// As [`schur_complement`](Self::schur_complement).
+    pub fn schur_complement_in(&self, form: SchurForm) -> Result<SchurComplement<T>, LatticeError> {
+        let task = self.stencil.task();
+        SchurComplement::new(self.stencil.links(), task.form, form, task.sources)
     }
 
     /// The way of M x = b to the system of its Schur complement, and back.
-    pub(crate) fn even_odd_parts(&self, b: &SpinorField<T>) -> Result<EvenOddParts<T>, LatticeError> {
-        EvenOddParts::new(self.stencil.links(), self.stencil.task().form, b)
+    pub(crate) fn even_odd_parts(
+        &self,
+        b: &SpinorField<T>,
+        form: SchurForm,
+    ) -> Result<EvenOddParts<T>, LatticeError> {
+        EvenOddParts::new(self.stencil.links(), self.stencil.task().form, form, b)
     }
 
     fn with_form(&self, form: StencilForm) -> Result<Self, DeviceError> {

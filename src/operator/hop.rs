@@ -208,9 +208,9 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.work()
     }
 
-    /// The same of a hop of as many fields with another shift or ending.
-    pub fn work_of(&self, shift: bool, ending: Ending) -> Work {
+    /// The same of a hop of as many fields with another form, shift or ending.
+    pub fn work_of(&self, form: StencilForm, shift: bool, ending: Ending) -> Work {
         let region = Region::Parity { parity: self.parity, shift };
-        self.stencil.work_of(Task { region, ending, ..self.stencil.task() })
+        self.stencil.work_of(Task { form, region, ending, ..self.stencil.task() })
     }
 }

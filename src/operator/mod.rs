@@ -11,7 +11,7 @@ mod systems;
 pub use coupling::{Coupling, CouplingError, Kappa, Mass};
 pub use dirac::{Dirac, DiracError, DiracOptions};
 pub use hop::{HopEvenOdd, HopOptions};
-pub use schur_complement::SchurComplement;
+pub use schur_complement::{SchurComplement, SchurForm};
 pub use site_term::{SiteTerm, SiteTermError};
 pub use stencil::{Ending, Tuned, Tuning, kernels_to_tune, tune_stencil, tuning_steps};
 pub(crate) use stencil::{Region, Task, known_key};

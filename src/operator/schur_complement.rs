@@ -1,7 +1,7 @@
 //! Even-odd preconditioning: the Schur complement of the Wilson operator, and the way there and back.
 
 use super::hop::{HopEvenOdd, HopOptions};
-use super::stencil::{ByEnding, Ending};
+use super::stencil::{ByEnding, Ending, SiteProduct};
 use super::systems::{BlockDiracOperator, DiracOperator, InPrecision, Normal, apply_and_subtract, work_with};
 use crate::device::{DeviceError, Number};
 use crate::field::{
@@ -23,13 +23,17 @@ const ODD: usize = 1;
 /// A is what M does within a site. M x = b is M̂ x_e = b_e − c H_eo A⁻¹ b_o together with
 /// x_o = A⁻¹ (b_o − c H_oe x_e) (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). If M† = γ5 M γ5, so is M̂† = γ5 M̂ γ5.
 ///
-/// For the Wilson operator A is a number s: M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe. The symmetric form of the complement is this
-/// asymmetric one divided by s. With a twisted mass A is s + i t γ5, and A⁻¹ = f (1 − i r γ5): hops to odd sites end with the remainder 1 − i r γ5, and those
-/// back have the factor f.
+/// This is the asymmetric form. The symmetric one is A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe. It has fewer iterations with a clover term,
+/// and is γ5-hermitian only where A is a number.
+///
+/// For the Wilson operator A is a number s: M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe. With a twisted mass A is s + i t γ5, and
+/// A⁻¹ = f (1 − i r γ5): hops to odd sites end with the remainder 1 − i r γ5, and those back have the factor f. With a clover term A⁻¹ is a
+/// matrix of the site, and hops end with it.
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
     form: StencilForm,
+    order: Order,
     /// The blocks of A⁻¹, if it has any: so hops that are made later find them.
     inverse: Option<Arc<BlockField<T>>>,
     to_odd: HopEvenOdd<T>,
@@ -37,15 +41,68 @@ pub struct SchurComplement<T: Storage> {
     to_even: ByEnding<HopEvenOdd<T>>,
     /// H_oe ψ. Made once, so that an application allocates nothing, for the adjoint and all other forms as well.
     between: Arc<Mutex<ParityField<T>>>,
+    /// What is done before the hops.
+    before: Option<Arc<Before<T>>>,
     /// Whether hops can end with what is done to a block.
     ends_blocks: bool,
 }
 
+/// A product within the sites, and where its result goes.
+struct Before<T: Storage> {
+    product: SiteProduct<T>,
+    turned: Mutex<ParityField<T>>,
+}
+
+/// Which form of the complement is iterated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum SchurForm {
+    /// M̂ = A − c² H_eo A⁻¹ H_oe.
+    #[default]
+    Asymmetric,
+    /// A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe.
+    Symmetric,
+}
+
+/// Where the inverses stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// A − c² H_eo A⁻¹ H_oe
+    Asymmetric,
+    /// 1 − c² A⁻¹ H_eo A⁻¹ H_oe
+    InverseLast,
+    /// 1 − c² H_eo A⁻¹ H_oe A⁻¹, the adjoint of that of the adjoint.
+    InverseFirst,
+}
+
+impl Order {
+    fn adjoint(self) -> Self {
+        match self {
+            Order::Asymmetric => Order::Asymmetric,
+            Order::InverseLast => Order::InverseFirst,
+            Order::InverseFirst => Order::InverseLast,
+        }
+    }
+}
+
 impl<T: Storage> SchurComplement<T> {
-    /// That of the full operator γ5^g (s + c H) or its adjoint with this form.
+    /// That of the full operator γ5^g (A + c H) or its adjoint with this form.
     pub(crate) fn new(
         links: &GaugeField<T>,
         form: StencilForm,
+        schur_form: SchurForm,
+        sources: usize,
+    ) -> Result<Self, LatticeError> {
+        let order = match schur_form {
+            SchurForm::Asymmetric => Order::Asymmetric,
+            SchurForm::Symmetric => Order::InverseLast,
+        };
+        Self::in_order(links, form, order, sources)
+    }
+
+    fn in_order(
+        links: &GaugeField<T>,
+        form: StencilForm,
+        order: Order,
         sources: usize,
     ) -> Result<Self, LatticeError> {
         let space = links.lattice().parity_block_space(EVEN, sources)?;
@@ -58,11 +115,28 @@ impl<T: Storage> SchurComplement<T> {
             ends_on_matrix_units::<T>(&shard.device, &layout, sources)
         };
         let ends_blocks = !lattice.team().is_host() && lattice.shards().iter().all(ends);
+        let before = Self::before(links, form, order, sources)?;
         let (links, to_even) = (links.clone(), ByEnding::default());
-        Ok(Self { space, links, form, inverse, to_odd, to_even, between, ends_blocks })
+        Ok(Self { space, links, form, order, inverse, to_odd, to_even, between, before, ends_blocks })
     }
 
-    /// (1 − i r γ5) H_oe ψ
+    /// A⁻¹ without its factor f, if it comes first and is no number, which commutes.
+    fn before(
+        links: &GaugeField<T>,
+        form: StencilForm,
+        order: Order,
+        sources: usize,
+    ) -> Result<Option<Arc<Before<T>>>, DeviceError> {
+        if order != Order::InverseFirst || form.shift.is_plain() {
+            return Ok(None);
+        }
+        let (_, remainder) = form.shift.split_inverse();
+        let product = SiteProduct::new(links, EVEN, remainder, sources)?;
+        let turned = ParityField::uninitialised(links.lattice(), EVEN, sources)?;
+        Ok(Some(Arc::new(Before { product, turned: Mutex::new(turned) })))
+    }
+
+    /// A⁻¹ H_oe ψ, without the factor f.
     fn inner_hop(
         links: &GaugeField<T>,
         form: StencilForm,
@@ -73,37 +147,58 @@ impl<T: Storage> SchurComplement<T> {
         HopEvenOdd::new(links, ODD, form, HopOptions { sources, ..Default::default() })
     }
 
-    /// A ψ − c² f H_eo χ
-    fn outer_hop(
-        links: &GaugeField<T>,
-        form: StencilForm,
-        options: HopOptions,
-    ) -> Result<HopEvenOdd<T>, DeviceError> {
-        let (coefficient, (factor, _)) = (form.coefficient, form.shift.split_inverse());
-        let form = StencilForm { coefficient: coefficient * -coefficient.scalar * factor, ..form };
-        HopEvenOdd::new(links, EVEN, form, HopOptions { shift: true, ..options })
+    /// What the hop back to even sites computes: A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
+    fn outer_form(&self) -> StencilForm {
+        let (c, (factor, remainder)) = (self.form.coefficient.scalar, self.form.shift.split_inverse());
+        let symmetric = -c * c * factor * factor;
+        match self.order {
+            Order::Asymmetric => {
+                let coefficient = self.form.coefficient * -c * factor;
+                StencilForm { coefficient, ..self.form }
+            }
+            Order::InverseLast => {
+                StencilForm { shift: 1.0.into(), coefficient: remainder * symmetric, ..self.form }
+            }
+            Order::InverseFirst => {
+                StencilForm { shift: 1.0.into(), coefficient: symmetric.into(), ..self.form }
+            }
+        }
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
-        let options = HopOptions { ending, sources: self.space.columns(), ..Default::default() };
-        self.to_even.get(ending, || Self::outer_hop(&self.links, self.form, options))
+        let options = HopOptions { ending, shift: true, sources: self.space.columns(), ..Default::default() };
+        self.to_even.get(ending, || HopEvenOdd::new(&self.links, EVEN, self.outer_form(), options))
+    }
+
+    /// The first hop.
+    fn hop_to_odd(&self, psi: &ParityField<T>, between: &mut ParityField<T>) -> Result<(), DeviceError> {
+        let Some(before) = &self.before else { return self.to_odd.apply(psi, None, between) };
+        let mut turned = lock(&before.turned);
+        before.product.apply(psi, &mut turned)?;
+        self.to_odd.apply(&turned, None, between)
     }
 
     fn work_with(&self, ending: Ending) -> Work {
         let mut work = self.to_odd.work();
-        work += self.to_odd.work_of(true, ending);
+        work += self.to_odd.work_of(self.outer_form(), true, ending);
+        if let Some(before) = &self.before {
+            work += before.product.work();
+        }
         work
     }
 
-    fn with_form(&self, form: StencilForm) -> Result<Self, DeviceError> {
+    fn with_form(&self, form: StencilForm, order: Order) -> Result<Self, DeviceError> {
+        let sources = self.space.columns();
         Ok(Self {
             space: self.space.clone(),
             links: self.links.clone(),
             form,
+            order,
             inverse: self.inverse.clone(),
-            to_odd: Self::inner_hop(&self.links, form, self.space.columns())?,
+            to_odd: Self::inner_hop(&self.links, form, sources)?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
+            before: Self::before(&self.links, form, order, sources)?,
             ends_blocks: self.ends_blocks,
         })
     }
@@ -113,7 +208,7 @@ impl<T: Storage> SchurComplement<T> {
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
     pub fn cast<R: Storage>(&self) -> Result<SchurComplement<R>, LatticeError> {
-        SchurComplement::new(&self.links.cast()?, self.form, self.space.columns())
+        SchurComplement::in_order(&self.links.cast()?, self.form, self.order, self.space.columns())
     }
 
     /// The lattice it acts on.
@@ -124,19 +219,21 @@ impl<T: Storage> SchurComplement<T> {
 
 impl<T: Storage> DiracOperator for SchurComplement<T> {
     fn is_gamma5_hermitian(&self) -> bool {
-        self.form.is_gamma5_hermitian()
+        let commutes = self.order == Order::Asymmetric || self.form.shift.is_plain();
+        self.form.is_gamma5_hermitian() && commutes
     }
 
     fn adjoint(&self) -> Result<Self, DeviceError> {
-        self.with_form(self.form.adjoint())
+        self.with_form(self.form.adjoint(), self.order.adjoint())
     }
 
     fn times_gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(StencilForm { gamma5: !self.form.gamma5, ..self.form })
+        self.with_form(StencilForm { gamma5: !self.form.gamma5, ..self.form }, self.order)
     }
 
     fn gamma5(&self) -> Result<Self, DeviceError> {
-        self.with_form(StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) })
+        let form = StencilForm { dagger: false, gamma5: true, ..StencilForm::new(1.0, 0.0) };
+        self.with_form(form, Order::Asymmetric)
     }
 }
 
@@ -149,7 +246,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
 
     fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Store)?.apply(&between, Some(psi), out)
     }
 
@@ -160,13 +257,13 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         out: &mut ParityField<T>,
     ) -> Result<[Number; 2], DeviceError> {
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Products)?.apply_with_products(&between, Some(psi), out, against)
     }
 
     fn apply_norm2(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<Number, DeviceError> {
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Norm2)?.apply_with_norm2(&between, Some(psi), out)
     }
 
@@ -178,7 +275,7 @@ impl<T: Storage> LinearOperator for SchurComplement<T> {
         from: &mut ParityField<T>,
     ) -> Result<Number, DeviceError> {
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Subtract)?.subtract(a, &between, Some(psi), from)
     }
 
@@ -210,7 +307,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
             return self.space.start_gram(out);
         }
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         self.to_even_with(Ending::Gram)?.start_with_gram(&between, Some(psi), out)
     }
 
@@ -229,7 +326,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
             return apply_and_subtract(self, psi, image, q, factor);
         }
         let mut between = lock(&self.between);
-        self.to_odd.apply(psi, None, &mut between)?;
+        self.hop_to_odd(psi, &mut between)?;
         match factor()? {
             Ok(d) => {
                 self.to_even_with(Ending::SubtractBlock)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
@@ -256,6 +353,8 @@ pub(crate) struct EvenOddParts<T: Storage> {
     odd_source: ParityField<T>,
     /// χ, where it is not b_o.
     turned_source: Option<ParityField<T>>,
+    /// A⁻¹ on the even sites, for the symmetric form.
+    inverse: Option<SiteProduct<T>>,
 }
 
 impl<T: Storage> EvenOddParts<T> {
@@ -263,6 +362,7 @@ impl<T: Storage> EvenOddParts<T> {
     pub(super) fn new(
         links: &GaugeField<T>,
         form: StencilForm,
+        schur_form: SchurForm,
         b: &SpinorField<T>,
     ) -> Result<Self, LatticeError> {
         // The hops find the inverse, and it is known to exist.
@@ -274,25 +374,31 @@ impl<T: Storage> EvenOddParts<T> {
         };
         let prepare = hop(EVEN, 1.0.into(), (-c * factor).into())?;
         let reconstruct = hop(ODD, remainder * factor, remainder * (-c * factor))?;
+        let product = |parity, factor| SiteProduct::new(links, parity, factor, b.sources());
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
-        let mut parts = Self { prepare, reconstruct, odd_source, turned_source: None };
+        let mut turned_source = None;
         if !form.shift.is_plain() {
-            let mut turned = parts.reconstruct.scratch_target()?;
-            // A hop with the coefficient zero only multiplies what it adds.
-            let turn = hop(ODD, remainder, 0.0.into())?;
-            turn.apply(&parts.even_part(b)?, Some(&parts.odd_source), &mut turned)?;
-            parts.turned_source = Some(turned);
+            let mut turned = reconstruct.scratch_target()?;
+            product(ODD, remainder)?.apply(&odd_source, &mut turned)?;
+            turned_source = Some(turned);
         }
-        Ok(parts)
+        let inverse = match schur_form {
+            SchurForm::Asymmetric => None,
+            SchurForm::Symmetric => Some(product(EVEN, remainder * factor)?),
+        };
+        Ok(Self { prepare, reconstruct, odd_source, turned_source, inverse })
     }
 
-    /// b_e − c H_eo A⁻¹ b_o for the b that these are of.
+    /// b_e − c H_eo A⁻¹ b_o for the b that these are of; times A⁻¹ for the symmetric form.
     pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut source = self.prepare.scratch_target()?;
         let odd = self.turned_source.as_ref().unwrap_or(&self.odd_source);
         self.prepare.apply(odd, Some(&self.even_part(b)?), &mut source)?;
-        Ok(source)
+        let Some(inverse) = &self.inverse else { return Ok(source) };
+        let mut turned = self.prepare.scratch_target()?;
+        inverse.apply(&source, &mut turned)?;
+        Ok(turned)
     }
 
     /// The part of a field on the even sites.

@@ -156,20 +156,20 @@ fn solve_ordinary(
     };
     let checkpoints = checkpoints.map(|checkpoints| checkpoints as &mut dyn Checkpoints);
     let common = Common { b_norms: &b_norms, stopping, checkpoints };
-    match preconditioning {
-        Preconditioning::None => {
+    match preconditioning.schur_form() {
+        None => {
             let form = BlockForm { operator: dirac, b, true_residuals: &mut true_residuals, common };
             finish(form.solve(precision)?, Ok)
         }
-        Preconditioning::EvenOdd => {
-            let parts = dirac.even_odd_parts(b)?;
+        Some(schur_form) => {
+            let parts = dirac.even_odd_parts(b, schur_form)?;
             let source = parts.source(b)?;
             let mut x = space.scratch_vector()?;
             let mut true_residuals = |even: &ParityField<f64>| {
                 parts.solution(even, &mut x)?;
                 true_residuals(&x)
             };
-            let operator = &dirac.schur_complement()?;
+            let operator = &dirac.schur_complement_in(schur_form)?;
             let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
             let outcome = form.solve(precision)?;
             // What was found small enough stands there already.

@@ -5,7 +5,6 @@ use super::error::InvertError;
 use super::iteration::Outcome;
 use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
-use super::plan::Preconditioning;
 use super::precision::{Form, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
@@ -109,13 +108,13 @@ fn solve_ordinary(
     let mut by_definition = TrueResidual::of(dirac, b)?;
     let b_norm = by_definition.b_norm;
     let mut true_residual = |x: &SpinorField<f64>| by_definition.at(x);
-    let outcome = match plan.params.preconditioning() {
-        Preconditioning::None => {
+    let outcome = match plan.params.preconditioning().schur_form() {
+        None => {
             let form = Form { operator: dirac, b, b_norm, true_residual: &mut true_residual, checkpoints };
             finish(form.solve(guess, plan)?, Ok)
         }
-        Preconditioning::EvenOdd => {
-            let parts = dirac.even_odd_parts(b)?;
+        Some(schur_form) => {
+            let parts = dirac.even_odd_parts(b, schur_form)?;
             let source = parts.source(b)?;
             let guess = guess.map(|guess| parts.even_part(guess)).transpose()?;
             let mut x = space.zero_vector()?;
@@ -123,7 +122,7 @@ fn solve_ordinary(
                 parts.solution(even, &mut x)?;
                 true_residual(&x)
             };
-            let operator = &dirac.schur_complement()?;
+            let operator = &dirac.schur_complement_in(schur_form)?;
             let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
             let outcome = form.solve(guess.as_ref(), plan)?;
             finish(outcome, |even| {

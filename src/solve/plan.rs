@@ -1,6 +1,7 @@
 //! How M x = b is solved: in which form, in which precision.
 
 use crate::device::{DeviceKind, Team};
+use crate::operator::SchurForm;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,22 @@ pub enum Preconditioning {
     None,
     /// The equation of the Schur complement on the even sites, see [`SchurComplement`](crate::operator::SchurComplement).
     EvenOdd,
+    /// The symmetric form of that complement: its hops to even sites end with the inverse too.
+    EvenOddSymmetric,
+}
+
+impl Preconditioning {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::EvenOdd, Self::EvenOddSymmetric];
+
+    /// The form of the Schur complement that is iterated, if one is.
+    pub(crate) fn schur_form(self) -> Option<SchurForm> {
+        match self {
+            Self::None => None,
+            Self::EvenOdd => Some(SchurForm::Asymmetric),
+            Self::EvenOddSymmetric => Some(SchurForm::Symmetric),
+        }
+    }
 }
 
 impl fmt::Display for Preconditioning {
@@ -20,6 +37,7 @@ impl fmt::Display for Preconditioning {
         f.write_str(match self {
             Preconditioning::None => "none",
             Preconditioning::EvenOdd => "even-odd",
+            Preconditioning::EvenOddSymmetric => "even-odd-symmetric",
         })
     }
 }
@@ -28,10 +46,12 @@ impl FromStr for Preconditioning {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Preconditioning::None, Preconditioning::EvenOdd]
+        Preconditioning::ALL
             .into_iter()
             .find(|preconditioning| preconditioning.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is no preconditioning; choose none or even-odd"))
+            .ok_or_else(|| {
+                format!("`{text}` is no preconditioning; choose none, even-odd or even-odd-symmetric")
+            })
     }
 }
 

@@ -99,7 +99,7 @@ impl Wanted {
     fn residual(&mut self) {
         self.each(space_of::<f64>);
         self.stencil::<f64>(Region::Full, Application::PLAIN);
-        if self.preconditioning == Preconditioning::EvenOdd {
+        if self.preconditioning != Preconditioning::None {
             self.operator::<f64>(Application::PLAIN);
             // To its source, and from its solution.
             let (_, remainder) = self.form.shift.split_inverse();
@@ -136,7 +136,7 @@ impl Wanted {
     fn operator<T: Storage>(&mut self, application: Application) {
         match self.preconditioning {
             Preconditioning::None => self.stencil::<T>(Region::Full, application),
-            Preconditioning::EvenOdd => {
+            Preconditioning::EvenOdd | Preconditioning::EvenOddSymmetric => {
                 let hop = |shift| Region::Parity { parity: 0, shift };
                 let first = Application { gamma5: false, ending: Ending::Store, ..application };
                 self.stencil::<T>(hop(false), first);
@@ -150,6 +150,13 @@ impl Wanted {
         let mut form = StencilForm { dagger, gamma5, ..self.form };
         if region == (Region::Parity { parity: 0, shift: false }) {
             (_, form.coefficient) = form.shift.split_inverse();
+        }
+        let back = region == (Region::Parity { parity: 0, shift: true });
+        if back && self.preconditioning == Preconditioning::EvenOddSymmetric {
+            let (_, inverse) = form.shift.split_inverse();
+            // The adjoint has the inverse first.
+            form.coefficient = if dagger { 1.0.into() } else { inverse };
+            form.shift = 1.0.into();
         }
         self.kernel::<T>(Task { form, region, ending, sources: 1 });
     }

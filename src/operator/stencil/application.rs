@@ -1,7 +1,7 @@
 //! The nearest-neighbour stencil of Dirac operators on the devices of a lattice.
 
 use super::kernels::{Pack, ShardKernels};
-use super::parts::{EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host};
+use super::parts::{EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host, work_of};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
@@ -9,7 +9,7 @@ use crate::field::{
     BlockField, BlockUse, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors,
     sum_of_shards,
 };
-use crate::geometry::{LatticeError, NDIM, Shape, Shard};
+use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
 use crate::scalar::{Real, Storage, StoragePrecision};
 use lattice_solvers::Work;
@@ -245,7 +245,7 @@ impl<T: Storage> Stencil<T> {
 }
 
 /// The blocks of a matrix, which is known to exist: whoever asks for an inverse has [`GaugeField::blocks`] make it first.
-fn prepared<T: Storage>(
+pub(super) fn prepared<T: Storage>(
     links: &GaugeField<T>,
     matrix: SiteMatrix,
 ) -> Result<Option<Arc<BlockField<T>>>, DeviceError> {
@@ -261,15 +261,9 @@ fn prepared<T: Storage>(
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
     let links = if task.region == Region::Full { NDIM } else { 2 * NDIM };
     let (site, ending) = (task.site_part().cost(task.sources), task.ending.cost(task.sources));
-    // In half precision a spinor has a unit.
-    let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
-    let links = links * reconstruction.reals() * precision.bytes();
-    let spinors = task.sources * (2 + site.spinors + ending.spinors) * (24 * precision.bytes() + unit);
-    let blocks: usize = site
-        .blocks
-        .iter()
-        .map(|form| Shape::blocks(form.numbers()).components() * 2 * precision.bytes() + unit)
-        .sum();
     let flops = 1320 + site.flops + ending.flops;
-    Work { flops: task.sources as u64 * flops, bytes: (links + spinors + blocks) as u64 }
+    let spinors = 2 + site.spinors + ending.spinors;
+    let mut work = work_of(flops, task.sources, spinors, &site.blocks, precision);
+    work.bytes += (links * reconstruction.reals() * precision.bytes()) as u64;
+    work
 }

@@ -3,6 +3,7 @@
 mod application;
 mod kernels;
 mod parts;
+mod site_product;
 mod task;
 mod traversal;
 mod tuning;
@@ -11,6 +12,7 @@ mod variants;
 pub(crate) use application::{Fields, Stencil};
 pub use parts::Ending;
 pub(crate) use parts::{ByEnding, EndingFields};
+pub(crate) use site_product::SiteProduct;
 pub(crate) use task::{Region, Task};
 pub(crate) use tuning::known_key;
 pub use tuning::{Tuned, kernels_to_tune, steps as tuning_steps, tune_stencil};

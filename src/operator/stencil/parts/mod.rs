@@ -15,8 +15,10 @@ pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 
 use crate::device::{KernelKey, Parameter};
+use crate::geometry::Shape;
 use crate::host::BlockForm;
-use crate::scalar::Storage;
+use crate::scalar::{Storage, StoragePrecision};
+use lattice_solvers::Work;
 
 /// A part of the kernel: its text, what it is compiled with, what it takes, what it costs.
 pub(super) trait KernelPart {
@@ -38,4 +40,28 @@ pub(super) struct Cost {
     pub spinors: usize,
     /// Sites' blocks of a clover term that do, once for all right-hand sides.
     pub blocks: Vec<BlockForm>,
+}
+
+impl Cost {
+    /// Of one site, with `more` spinors of each of so many right-hand sides.
+    pub fn work<T: Storage>(&self, sources: usize, more: usize) -> Work {
+        work_of(self.flops, sources, self.spinors + more, &self.blocks, T::STORAGE)
+    }
+}
+
+/// Operations and bytes of a site: of its right-hand sides, each with so many flops and spinors, and of its blocks.
+pub(super) fn work_of(
+    flops: u64,
+    sources: usize,
+    spinors: usize,
+    blocks: &[BlockForm],
+    precision: StoragePrecision,
+) -> Work {
+    // In half precision a spinor has a unit, and so have the blocks of a site.
+    let unit = if precision == StoragePrecision::Half { size_of::<f32>() } else { 0 };
+    let bytes_of = |numbers: usize| 2 * numbers * precision.bytes() + unit;
+    let of_blocks: usize =
+        blocks.iter().map(|form| bytes_of(Shape::blocks(form.numbers()).components())).sum();
+    let bytes = sources * spinors * bytes_of(Shape::SPINOR.components()) + of_blocks;
+    Work { flops: sources as u64 * flops, bytes: bytes as u64 }
 }

@@ -1,0 +1,120 @@
+//! What a Dirac operator does within a site, or its inverse, applied to the sites of one parity.
+
+use super::application::prepared;
+use super::parts::{KernelPart, SiteBuffers, SitePart};
+use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Parameter, Range};
+use crate::field::{BlockField, BlockUse, GaugeField, ParityField, field_key};
+use crate::geometry::Lattice;
+use crate::host::{SiteFactor, StencilForm};
+use crate::scalar::{Real, Storage};
+use lattice_solvers::Work;
+use std::sync::Arc;
+
+const SITE_PRODUCT: KernelFamily = KernelFamily::new(
+    "site_product",
+    &[include_str!("../../../cl/lanes.cl"), include_str!("../../../cl/fields.cl")],
+);
+
+/// Blocks of a work-group at most; of a processor, one.
+const LOCAL_SIZE: usize = 64;
+
+/// out = factor · ψ
+pub(crate) struct SiteProduct<T: Storage> {
+    lattice: Lattice,
+    parity: usize,
+    sources: usize,
+    /// Only its coefficient counts.
+    form: StencilForm,
+    blocks: Option<Arc<BlockField<T>>>,
+    /// One for each device.
+    kernels: Vec<(Kernel, Range, u32)>,
+}
+
+impl<T: Storage> SiteProduct<T> {
+    /// For fields of `parity` and so many right-hand sides.
+    ///
+    /// # Panics
+    /// When the factor is an inverse that does not exist.
+    pub fn new(
+        links: &GaugeField<T>,
+        parity: usize,
+        factor: SiteFactor,
+        sources: usize,
+    ) -> Result<Self, DeviceError> {
+        let lattice = links.lattice();
+        let form = StencilForm { coefficient: factor, ..StencilForm::new(0.0, 1.0) };
+        let part = SitePart::of(&form, false, false);
+        let mut kernels = Vec::new();
+        for shard in lattice.shards() {
+            let layout = shard.layout(T::STORAGE);
+            let key =
+                field_key::<T>(SITE_PRODUCT, &layout).define("STREAM_LINKS", 0).define("STREAM_OUTPUT", 0);
+            let key = part.add_to(key).part("product", include_str!("../../../cl/stencil/site_product.cl"));
+            let mut parameters = vec![
+                Parameter::input::<T::Stored>("in"),
+                Parameter::output::<T::Stored>("out"),
+                Parameter::value::<u32>("blocks"),
+                Parameter::value::<T::Real>("coefficient"),
+                Parameter::value::<u32>("parity"),
+            ];
+            parameters.extend(part.parameters::<T>());
+            let kernel = shard.device.program(&key)?.kernel("site_product", &parameters)?;
+            let group = if layout.lanes() == 1 { LOCAL_SIZE } else { 1 };
+            let range = Range::new([layout.blocks().next_multiple_of(group), sources], [group, 1]);
+            kernels.push((kernel, range, layout.blocks() as u32));
+        }
+        let blocks = prepared(links, factor.matrix)?;
+        Ok(Self { lattice: lattice.clone(), parity, sources, form, blocks, kernels })
+    }
+
+    /// Applies it.
+    ///
+    /// # Panics
+    /// When the fields have another parity or number.
+    pub fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
+        for field in [psi, &*out] {
+            assert_eq!((field.parity(), field.sources()), (self.parity, self.sources), "fields of a product");
+        }
+        if self.lattice.team().is_host() {
+            self.apply_on_host(psi, out);
+            return Ok(());
+        }
+        let part = SitePart::of(&self.form, false, false);
+        let (psi, out) = (psi.spinors.on_devices(), out.spinors.on_devices_mut());
+        for (k, (kernel, range, blocks)) in self.kernels.iter().enumerate() {
+            let coefficient = T::Real::from_f64(self.form.coefficient.scalar);
+            let mut arguments = ArgumentList::new([
+                Argument::from(&psi[k]),
+                Argument::from(&mut out[k]),
+                Argument::value(*blocks),
+                Argument::value(coefficient),
+                Argument::value(self.parity as u32),
+            ]);
+            let of_hop = self.blocks.as_ref().map(|blocks| &blocks.on_devices()[k]);
+            let buffers = SiteBuffers::<T> { shifted: None, blocks: [None, of_hop] };
+            arguments.extend(part.arguments(&self.form, buffers));
+            kernel.start(*range, arguments.as_slice())?;
+        }
+        Ok(())
+    }
+
+    fn apply_on_host(&self, psi: &ParityField<T>, out: &mut ParityField<T>) {
+        let dims = self.lattice.dims();
+        let factor = self.form.coefficient;
+        let adjoint = BlockUse::of(factor.matrix).is_some_and(|usage| usage.adjoint);
+        let half = dims.volume() / 2;
+        let (psi, out) = (psi.spinors.on_host(), out.spinors.on_host_mut());
+        for (index, (out, psi)) in out.iter_mut().zip(psi).enumerate() {
+            let pair = 2 * (index % half);
+            let site = pair + (dims.parity(pair) + self.parity) % 2;
+            *out = factor.times(psi, self.blocks.as_ref().map(|blocks| blocks.at(site, adjoint)));
+        }
+    }
+
+    /// Two spinors a site, and what the factor costs.
+    pub fn work(&self) -> Work {
+        let sites = self.lattice.dims().volume() as u64 / 2;
+        let cost = SitePart::of(&self.form, false, false).cost(self.sources);
+        cost.work::<T>(self.sources, 2).times(sites)
+    }
+}
