@@ -1,6 +1,6 @@
 //! The clover term on a lattice: its blocks, and the inverses of what it is part of.
 
-use super::transfer;
+use super::site_field::{SiteField, Sites};
 use crate::device::{Buffer, DeviceError};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
@@ -96,7 +96,7 @@ enum BlockStorage<T: Storage> {
     /// Site after site, lexicographic.
     Host(Vec<Complex<T::Real>>),
     /// Halved, because kernels turn spins without the factors 1/√2.
-    Devices(Vec<Buffer<T::Stored>>),
+    Devices(SiteField<T>),
 }
 
 impl<T: Storage> BlockField<T> {
@@ -122,15 +122,9 @@ impl<T: Storage> BlockField<T> {
                 .for_each(|(site, site_values)| values(site, 1.0, site_values));
             return Ok(Self { form, storage: BlockStorage::Host(all) });
         }
-        let mut buffers = Vec::new();
-        for shard in lattice.shards() {
-            let layout = shard.layout(T::STORAGE);
-            let mut buffer = Buffer::zeroed(&shard.device, 2 * layout.half_field(shape))?;
-            let halved = |site: usize, components: &mut [Complex<T::Real>]| values(site, 0.5, components);
-            transfer::upload::<T>(&mut buffer, 0, &layout, shape, &[0, 1], halved)?;
-            buffers.push(buffer);
-        }
-        Ok(Self { form, storage: BlockStorage::Devices(buffers) })
+        let halved = |site: usize, components: &mut [Complex<T::Real>]| values(site, 0.5, components);
+        let field = SiteField::from_values(lattice, shape, Sites::All, halved)?;
+        Ok(Self { form, storage: BlockStorage::Devices(field) })
     }
 
     /// The blocks of a site.
@@ -148,8 +142,8 @@ impl<T: Storage> BlockField<T> {
     /// # Panics
     /// When they are on the host.
     pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
-        let BlockStorage::Devices(buffers) = &self.storage else { panic!("blocks are on the host") };
-        buffers
+        let BlockStorage::Devices(field) = &self.storage else { panic!("blocks are on the host") };
+        field.buffers()
     }
 }
 

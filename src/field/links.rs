@@ -1,8 +1,8 @@
 //! The gauge field where the operators need it.
 
 use super::clover::{BlockField, CloverField, CloverSource};
-use super::transfer;
-use crate::device::{Buffer, DeviceError};
+use super::site_field::{SiteField, Sites};
+use crate::device::DeviceError;
 use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
     GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, signed_link, unitarity,
@@ -34,7 +34,7 @@ pub(crate) struct LinkFormat {
 pub(crate) enum GaugeStorage<T: Storage> {
     /// Always whole matrices, in half precision too `f32`: memory of the host is not what limits the twins.
     Host(LinkField<T::Real>),
-    Devices(Vec<Buffer<T::Stored>>),
+    Devices(SiteField<T>),
 }
 
 impl<T: Storage> GaugeField<T> {
@@ -127,19 +127,9 @@ impl<T: Storage> GaugeField<T> {
 
     /// The same field in another precision, stored in as many reals.
     pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
-        let LinkFormat { lattice, reconstruction, .. } = &self.format;
-        let reconstruction = *reconstruction;
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
-            GaugeStorage::Devices(buffers) => {
-                let shape = Shape::links(reconstruction.reals());
-                let mut cast = Vec::new();
-                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
-                    let (from, to) = (shard.layout(T::STORAGE), shard.layout(R::STORAGE));
-                    cast.push(transfer::cast::<T, R>(buffer, &from, &to, shape, 2)?);
-                }
-                GaugeStorage::Devices(cast)
-            }
+            GaugeStorage::Devices(links) => GaugeStorage::Devices(links.cast()?),
         };
         let clover = self.clover.as_ref().map(|clover| Arc::new(clover.cast()));
         Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage), clover })
@@ -159,21 +149,14 @@ fn upload<T: Storage>(
     lattice: &Lattice,
     reconstruction: Reconstruction,
     link: impl Fn(usize, usize) -> Matrix3<f64> + Sync,
-) -> Result<Vec<Buffer<T::Stored>>, DeviceError> {
+) -> Result<SiteField<T>, DeviceError> {
     let shape = Shape::links(reconstruction.reals());
     let values = |site: usize, components: &mut [Complex<T::Real>]| {
         for (mu, components) in components.chunks_mut(shape.group).enumerate() {
             components.copy_from_slice(&reconstruction.encode::<T::Real>(&link(site, mu))[..shape.group]);
         }
     };
-    let mut buffers = Vec::new();
-    for shard in lattice.shards() {
-        let layout = shard.layout(T::STORAGE);
-        let mut buffer = Buffer::zeroed(&shard.device, 2 * layout.half_field(shape))?;
-        transfer::upload::<T>(&mut buffer, 0, &layout, shape, &[0, 1], values)?;
-        buffers.push(buffer);
-    }
-    Ok(buffers)
+    SiteField::from_values(lattice, shape, Sites::All, values)
 }
 
 /// Refuses links that rebuilding would change by more than the precision does.

@@ -1,6 +1,7 @@
 //! Half of a fermion field: the sites of one parity.
 
-use super::spinors::{Field, Sites, Spinors, StoredField, expect_count};
+use super::site_field::Sites;
+use super::spinors::{Field, Spinors, StoredField, expect_count};
 use crate::device::DeviceError;
 use crate::geometry::{Lattice, LatticeError};
 use crate::host::Spinor;

@@ -1,7 +1,8 @@
 //! A fermion field where the operators need it.
 
 use super::ParityField;
-use super::spinors::{Field, Sites, Spinors, StoredField, expect_count};
+use super::site_field::Sites;
+use super::spinors::{Field, Spinors, StoredField, expect_count};
 use crate::device::DeviceError;
 use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::Spinor;

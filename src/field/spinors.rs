@@ -1,41 +1,17 @@
 //! Spinors on some of the sites of a lattice, one field or several: what the public types of fields are made of.
 
+use super::host_order;
+use super::site_field::{SiteField, Sites};
 use super::spin_basis;
-use super::{host_order, transfer};
-use crate::device::{Buffer, Device, DeviceError, check_length};
-use crate::geometry::{Lattice, LatticeError, NDIM, Shape, Shard};
+use crate::device::{Buffer, DeviceError, check_length};
+use crate::geometry::{Lattice, LatticeError, NDIM, Shape};
 use crate::host::{Spinor, expect_room};
-use crate::scalar::{Storage, StoragePrecision};
-use bytemuck::Zeroable;
+use crate::scalar::Storage;
 use num_traits::One;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// What [`DeviceError::LengthMismatch`] says was tried with bytes that are not those of a kept field.
 pub const RESTORING_A_FIELD: &str = "restore a field";
-
-/// The sites that a field lives on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sites {
-    All,
-    /// Those of one parity, 0 for even ones.
-    Parity(usize),
-}
-
-impl Sites {
-    pub fn parities(self) -> &'static [usize] {
-        match self {
-            Sites::All => &[0, 1],
-            Sites::Parity(0) => &[0],
-            Sites::Parity(_) => &[1],
-        }
-    }
-
-    /// Of `count` sites of the lattice.
-    pub fn of(self, count: usize) -> usize {
-        count * self.parities().len() / 2
-    }
-}
 
 /// One field, or several side by side, on the same sites of a lattice.
 pub struct Spinors<T: Storage> {
@@ -49,8 +25,8 @@ pub struct Spinors<T: Storage> {
 enum SpinorStorage<T: Storage> {
     /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
-    /// One buffer for each device of the lattice, in it one field after the other, in the basis of [`spin_basis`].
-    Devices(Vec<Buffer<T::Stored>>),
+    /// In the basis of [`spin_basis`].
+    Devices(SiteField<T>),
 }
 
 /// A public type of field, as a [`SpinorSpace`](super::SpinorSpace) makes its vectors of it.
@@ -79,31 +55,26 @@ pub trait StoredField {
 
 impl<T: Storage> Spinors<T> {
     pub fn zero(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
-        Self::made_of(Buffer::zeroed, lattice, sites, sources)
+        Self::made_by(SiteField::zero, lattice, sites, sources)
     }
 
     /// To be overwritten.
     pub fn uninitialised(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
-        Self::made_of(Buffer::uninitialised, lattice, sites, sources)
+        Self::made_by(SiteField::uninitialised, lattice, sites, sources)
     }
 
-    fn made_of(
-        buffer: impl Fn(&Device, usize) -> Result<Buffer<T::Stored>, DeviceError>,
+    fn made_by(
+        make: impl Fn(&Lattice, Shape, Sites, usize) -> Result<SiteField<T>, DeviceError>,
         lattice: &Lattice,
         sites: Sites,
         sources: usize,
     ) -> Result<Self, DeviceError> {
-        let dims = lattice.dims();
         let storage = if lattice.team().is_host() {
-            let count = sources * sites.of(dims.volume());
+            let count = sources * sites.of(lattice.dims().volume());
             expect_room((count * size_of::<Spinor<T::Real>>()) as u64)?;
             SpinorStorage::Host(vec![Spinor::default(); count])
         } else {
-            let buffers = lattice.shards().iter().map(|shard| {
-                let half_field = shard.layout(T::STORAGE).half_field(Shape::SPINOR);
-                buffer(&shard.device, sources * sites.parities().len() * half_field)
-            });
-            SpinorStorage::Devices(buffers.collect::<Result<_, _>>()?)
+            SpinorStorage::Devices(make(lattice, Shape::SPINOR, sites, sources)?)
         };
         Ok(Self { lattice: lattice.clone(), sites, sources, storage })
     }
@@ -111,9 +82,7 @@ impl<T: Storage> Spinors<T> {
     pub fn set_zero(&mut self) -> Result<(), DeviceError> {
         match &mut self.storage {
             SpinorStorage::Host(own) => own.fill(Spinor::default()),
-            SpinorStorage::Devices(buffers) => {
-                buffers.iter_mut().try_for_each(|buffer| buffer.fill(T::Stored::zeroed()))?;
-            }
+            SpinorStorage::Devices(field) => field.set_zero()?,
         }
         Ok(())
     }
@@ -131,16 +100,8 @@ impl<T: Storage> Spinors<T> {
         let mut field = Self::zero(lattice, Sites::All, 1)?;
         match &mut field.storage {
             SpinorStorage::Host(own) => own[dims.site(site)] = spinor,
-            SpinorStorage::Devices(buffers) => {
-                let spinor = spin_basis::turn(&spinor);
-                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
-                    if let Some(site) = shard.domain.local(site) {
-                        let layout = shard.layout(T::STORAGE);
-                        let place = layout.place(site);
-                        let components = spinor.0.as_flattened();
-                        transfer::upload_site::<T>(buffer, &layout, Shape::SPINOR, place, components)?;
-                    }
-                }
+            SpinorStorage::Devices(own) => {
+                own.set_site(site, spin_basis::turn(&spinor).0.as_flattened())?;
             }
         }
         Ok(field)
@@ -157,19 +118,13 @@ impl<T: Storage> Spinors<T> {
         let mut field = Self::zero(lattice, sites, sources)?;
         match &mut field.storage {
             SpinorStorage::Host(own) => own.copy_from_slice(spinors),
-            SpinorStorage::Devices(buffers) => {
-                let parities = sites.parities();
-                for (shard, buffer) in lattice.shards().iter().zip(buffers) {
-                    let layout = shard.layout(T::STORAGE);
-                    for (source, spinors) in spinors.chunks(sites.of(dims.volume())).enumerate() {
-                        let start = source * parities.len() * layout.half_field(Shape::SPINOR);
-                        let values = |site: usize, values: &mut [_]| {
-                            // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
-                            let spinor = spin_basis::turn(&spinors[sites.of(site)]);
-                            values.copy_from_slice(spinor.0.as_flattened());
-                        };
-                        transfer::upload::<T>(buffer, start, &layout, Shape::SPINOR, parities, values)?;
-                    }
+            SpinorStorage::Devices(own) => {
+                for (source, spinors) in spinors.chunks(sites.of(dims.volume())).enumerate() {
+                    own.set_column(source, |site: usize, values: &mut [_]| {
+                        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+                        let spinor = spin_basis::turn(&spinors[sites.of(site)]);
+                        values.copy_from_slice(spinor.0.as_flattened());
+                    })?;
                 }
             }
         }
@@ -209,14 +164,14 @@ impl<T: Storage> Spinors<T> {
     /// One buffer for each device of the lattice.
     pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
         match &self.storage {
-            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Devices(field) => field.buffers(),
             SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
         }
     }
 
     pub fn on_devices_mut(&mut self) -> &mut [Buffer<T::Stored>] {
         match &mut self.storage {
-            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Devices(field) => field.buffers_mut(),
             SpinorStorage::Host(_) => unreachable!("{ONE_PLACE}"),
         }
     }
@@ -229,11 +184,7 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Host(own) => {
                 own.iter().for_each(|spinor| bytes.extend_from_slice(bytemuck::bytes_of(&spinor.0)));
             }
-            SpinorStorage::Devices(buffers) => {
-                for buffer in buffers {
-                    bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
-                }
-            }
+            SpinorStorage::Devices(field) => field.append_bytes_to(&mut bytes)?,
         }
         Ok(bytes)
     }
@@ -250,16 +201,7 @@ impl<T: Storage> Spinors<T> {
                     bytemuck::bytes_of_mut(&mut spinor.0).copy_from_slice(bytes);
                 }
             }
-            SpinorStorage::Devices(buffers) => {
-                let mut rest = bytes;
-                for buffer in buffers {
-                    let (part, others) = rest.split_at(buffer.len() * size_of::<T::Stored>());
-                    let mut numbers = vec![T::Stored::default(); buffer.len()];
-                    bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(part);
-                    buffer.write(&numbers)?;
-                    rest = others;
-                }
-            }
+            SpinorStorage::Devices(field) => field.set_bytes(bytes)?,
         }
         Ok(())
     }
@@ -267,9 +209,7 @@ impl<T: Storage> Spinors<T> {
     fn storage_bytes(&self) -> usize {
         match &self.storage {
             SpinorStorage::Host(own) => size_of_val(&own[..]),
-            SpinorStorage::Devices(buffers) => {
-                buffers.iter().map(|buffer| buffer.len() * size_of::<T::Stored>()).sum()
-            }
+            SpinorStorage::Devices(field) => field.bytes(),
         }
     }
 
@@ -293,7 +233,7 @@ impl<T: Storage> Spinors<T> {
                 spinors.copy_from_slice(own);
                 return Ok(());
             }
-            SpinorStorage::Devices(buffers) => buffers,
+            SpinorStorage::Devices(field) => field.buffers(),
         };
         let dims = self.lattice.dims();
         let sites = self.sites.of(dims.volume());
@@ -313,19 +253,13 @@ impl<T: Storage> Spinors<T> {
     /// # Panics
     /// When the fields live on different lattices, or there are not as many of one as of the other.
     pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
-        let pieces = to.pieces_of(self);
+        let parity = to.parity_in(self);
         match (&self.storage, &mut to.storage) {
             (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
-                let sites = sites_of(&self.lattice, pieces.parity, self.sources);
+                let sites = sites_of(&self.lattice, parity, self.sources);
                 own.par_iter_mut().zip(sites).for_each(|(own, site)| *own = all[site]);
             }
-            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
-                for (k, shard) in self.lattice.shards().iter().enumerate() {
-                    for (in_all, in_own) in pieces.ranges(shard) {
-                        own[k].slice_mut(in_own)?.copy_from(all[k].slice(in_all)?)?;
-                    }
-                }
-            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => all.copy_parity_to(own)?,
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
@@ -336,19 +270,13 @@ impl<T: Storage> Spinors<T> {
     /// # Panics
     /// As [`copy_parity_to`](Self::copy_parity_to).
     pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
-        let pieces = from.pieces_of(self);
+        let parity = from.parity_in(self);
         match (&mut self.storage, &from.storage) {
             (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
-                let sites: Vec<usize> = sites_of(&self.lattice, pieces.parity, self.sources).collect();
+                let sites: Vec<usize> = sites_of(&self.lattice, parity, self.sources).collect();
                 sites.into_iter().zip(own).for_each(|(site, own)| all[site] = *own);
             }
-            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => {
-                for (k, shard) in self.lattice.shards().iter().enumerate() {
-                    for (in_all, in_own) in pieces.ranges(shard) {
-                        all[k].slice_mut(in_all)?.copy_from(own[k].slice(in_own)?)?;
-                    }
-                }
-            }
+            (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => all.copy_parity_from(own)?,
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
@@ -366,10 +294,7 @@ impl<T: Storage> Spinors<T> {
                 own[source * from.len()..][..from.len()].copy_from_slice(from);
             }
             (SpinorStorage::Devices(own), SpinorStorage::Devices(from)) => {
-                for (own, from) in own.iter_mut().zip(from) {
-                    let start = source * from.len();
-                    own.slice_mut(start..start + from.len())?.copy_from(from)?;
-                }
+                own.copy_column_from(source, from)?
             }
             _ => unreachable!("{ONE_PLACE}"),
         }
@@ -384,12 +309,7 @@ impl<T: Storage> Spinors<T> {
                 let count = to.len();
                 to.copy_from_slice(&own[source * count..][..count]);
             }
-            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => {
-                for (own, to) in own.iter().zip(to) {
-                    let start = source * to.len();
-                    to.copy_from(own.slice(start..start + to.len())?)?;
-                }
-            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => own.copy_column_to(source, to)?,
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
@@ -401,14 +321,12 @@ impl<T: Storage> Spinors<T> {
         assert!(source < self.sources, "source {source} of {}", self.sources);
     }
 
-    /// Where these fields of one parity lie in `all`.
-    fn pieces_of(&self, all: &Self) -> Pieces {
+    /// The parity of these fields, which `all` has too.
+    fn parity_in(&self, all: &Self) -> usize {
         self.lattice.expect_same(&all.lattice);
         assert_eq!(self.sources, all.sources, "number of fields");
         match (self.sites, all.sites) {
-            (Sites::Parity(parity), Sites::All) => {
-                Pieces { parity, sources: self.sources, precision: T::STORAGE }
-            }
+            (Sites::Parity(parity), Sites::All) => parity,
             (own, all) => panic!("{own:?} is no parity of {all:?}"),
         }
     }
@@ -450,20 +368,7 @@ impl<T: Storage> Spinors<T> {
                     };
                 });
             }
-            (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => {
-                let parities = self.sources * self.sites.parities().len();
-                for (shard, (own, other)) in self.lattice.shards().iter().zip(own.iter().zip(other)) {
-                    let layouts = [shard.layout(T::STORAGE), shard.layout(R::STORAGE)];
-                    transfer::cast_into::<T, R>(
-                        own,
-                        other,
-                        layouts.each_ref(),
-                        Shape::SPINOR,
-                        parities,
-                        add,
-                    )?;
-                }
-            }
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => own.convert_to(other, add)?,
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
@@ -471,23 +376,6 @@ impl<T: Storage> Spinors<T> {
 }
 
 const ONE_PLACE: &str = "fields of one lattice are in one place";
-
-/// One parity of some fields in a device's memory.
-struct Pieces {
-    parity: usize,
-    sources: usize,
-    precision: StoragePrecision,
-}
-
-impl Pieces {
-    /// For each field where it lies in a buffer of all sites, and where in one of its own parity.
-    fn ranges(&self, shard: &Shard) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-        let size = shard.layout(self.precision).half_field(Shape::SPINOR);
-        let range = move |k: usize| k * size..(k + 1) * size;
-        let parity = self.parity;
-        (0..self.sources).map(move |source| (range(2 * source + parity), range(source)))
-    }
-}
 
 /// The sites of a parity in each of some fields that lie one after the other.
 fn sites_of(lattice: &Lattice, parity: usize, sources: usize) -> impl IndexedParallelIterator<Item = usize> {

@@ -152,20 +152,8 @@ fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) ->
     T::Real::from_f64(unit.into())
 }
 
-/// The same part of a field, of `parities` parities, in another precision and the layout that goes with it.
-pub fn cast<T: Storage, R: Storage>(
-    buffer: &Buffer<T::Stored>,
-    from: &Layout,
-    to: &Layout,
-    shape: Shape,
-    parities: usize,
-) -> Result<Buffer<R::Stored>, DeviceError> {
-    let mut target = Buffer::zeroed(buffer.device(), parities * to.half_field(shape))?;
-    cast_into::<T, R>(buffer, &mut target, [from, to], shape, parities, false)?;
-    Ok(target)
-}
-
-/// As [`cast`], into a buffer of that layout, or onto what is in it, which is not half precision.
+/// Brings a device's part of a field, of `parities` parities, to another precision and the layout that goes with it. With `add` it is
+/// added to what is there, which is not half precision.
 pub fn cast_into<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
     target: &mut Buffer<R::Stored>,

@@ -10,7 +10,8 @@ pub(crate) use kernels::{space_key, sum_of_shards};
 
 use super::columns::BlockKernels;
 use super::communicator::Local;
-use super::spinors::{Field, Sites, Spinors};
+use super::site_field::Sites;
+use super::spinors::{Field, Spinors};
 use super::{ParityField, SpinorField};
 use crate::device::{Argument, Buffer, DeviceError, DeviceKind, Number};
 use crate::geometry::{Lattice, LatticeError};

@@ -93,7 +93,7 @@ impl<T: Storage> Stencil<T> {
         self.check(&fields);
         match self.links.storage() {
             GaugeStorage::Host(links) => self.apply_on_host(links, fields),
-            GaugeStorage::Devices(links) => self.apply_on_devices(links, fields, observer),
+            GaugeStorage::Devices(links) => self.apply_on_devices(links.buffers(), fields, observer),
         }
     }
 

@@ -1,0 +1,347 @@
+//! What any field is on the devices of a lattice: so many complex numbers at each site.
+
+use super::transfer;
+use crate::device::{Buffer, Device, DeviceError};
+use crate::geometry::{Lattice, NDIM, Shape};
+use crate::scalar::Storage;
+use bytemuck::Zeroable;
+use num_complex::Complex;
+use std::ops::Range;
+
+/// The sites that a field lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sites {
+    All,
+    /// Those of one parity, 0 for even ones.
+    Parity(usize),
+}
+
+impl Sites {
+    pub fn parities(self) -> &'static [usize] {
+        match self {
+            Sites::All => &[0, 1],
+            Sites::Parity(0) => &[0],
+            Sites::Parity(_) => &[1],
+        }
+    }
+
+    /// Of `count` sites of the lattice.
+    pub fn of(self, count: usize) -> usize {
+        count * self.parities().len() / 2
+    }
+}
+
+/// Numbers of any [`Shape`], on the same sites of a lattice: one field, or several that lie one after the other.
+///
+/// There is one buffer for each device. Nothing is known of what the numbers mean.
+pub struct SiteField<T: Storage> {
+    lattice: Lattice,
+    shape: Shape,
+    sites: Sites,
+    columns: usize,
+    buffers: Vec<Buffer<T::Stored>>,
+}
+
+impl<T: Storage> SiteField<T> {
+    pub fn zero(lattice: &Lattice, shape: Shape, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::zeroed, lattice, shape, sites, columns)
+    }
+
+    /// To be overwritten.
+    pub fn uninitialised(
+        lattice: &Lattice,
+        shape: Shape,
+        sites: Sites,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        Self::made_of(Buffer::uninitialised, lattice, shape, sites, columns)
+    }
+
+    fn made_of(
+        buffer: impl Fn(&Device, usize) -> Result<Buffer<T::Stored>, DeviceError>,
+        lattice: &Lattice,
+        shape: Shape,
+        sites: Sites,
+        columns: usize,
+    ) -> Result<Self, DeviceError> {
+        let buffers = lattice.shards().iter().map(|shard| {
+            let half_field = shard.layout(T::STORAGE).half_field(shape);
+            buffer(&shard.device, columns * sites.parities().len() * half_field)
+        });
+        let buffers = buffers.collect::<Result<_, _>>()?;
+        Ok(Self { lattice: lattice.clone(), shape, sites, columns, buffers })
+    }
+
+    /// One field with the numbers that `values` writes for each site of the whole lattice.
+    pub fn from_values(
+        lattice: &Lattice,
+        shape: Shape,
+        sites: Sites,
+        values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
+    ) -> Result<Self, DeviceError> {
+        let mut field = Self::zero(lattice, shape, sites, 1)?;
+        field.set_column(0, values)?;
+        Ok(field)
+    }
+
+    /// The field with number `column` has the numbers that `values` writes for each site of the whole lattice.
+    pub fn set_column(
+        &mut self,
+        column: usize,
+        values: impl Fn(usize, &mut [Complex<T::Real>]) + Sync,
+    ) -> Result<(), DeviceError> {
+        let parities = self.sites.parities();
+        for (shard, buffer) in self.lattice.shards().iter().zip(&mut self.buffers) {
+            let layout = shard.layout(T::STORAGE);
+            let start = column * parities.len() * layout.half_field(self.shape);
+            transfer::upload::<T>(buffer, start, &layout, self.shape, parities, &values)?;
+        }
+        Ok(())
+    }
+
+    /// Sets one site of the first field, which is on all sites.
+    pub fn set_site(
+        &mut self,
+        site: [usize; NDIM],
+        components: &[Complex<T::Real>],
+    ) -> Result<(), DeviceError> {
+        for (shard, buffer) in self.lattice.shards().iter().zip(&mut self.buffers) {
+            if let Some(site) = shard.domain.local(site) {
+                let layout = shard.layout(T::STORAGE);
+                transfer::upload_site::<T>(buffer, &layout, self.shape, layout.place(site), components)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn set_zero(&mut self) -> Result<(), DeviceError> {
+        self.buffers.iter_mut().try_for_each(|buffer| buffer.fill(T::Stored::zeroed()))
+    }
+
+    /// One buffer for each device of the lattice.
+    pub fn buffers(&self) -> &[Buffer<T::Stored>] {
+        &self.buffers
+    }
+
+    pub fn buffers_mut(&mut self) -> &mut [Buffer<T::Stored>] {
+        &mut self.buffers
+    }
+
+    /// Bytes of its storage.
+    pub fn bytes(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.len() * size_of::<T::Stored>()).sum()
+    }
+
+    /// Appends the bytes of its storage, device by device.
+    pub fn append_bytes_to(&self, bytes: &mut Vec<u8>) -> Result<(), DeviceError> {
+        for buffer in &self.buffers {
+            bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
+        }
+        Ok(())
+    }
+
+    /// The reverse; there are as many as the storage has.
+    pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
+        let mut rest = bytes;
+        for buffer in &mut self.buffers {
+            let (part, others) = rest.split_at(buffer.len() * size_of::<T::Stored>());
+            let mut numbers = vec![T::Stored::default(); buffer.len()];
+            bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(part);
+            buffer.write(&numbers)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// to = the part of these fields, which are on all sites, on the sites of `to`, which has one parity.
+    pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
+        for (k, pieces) in to.pieces_in_all().enumerate() {
+            for (in_all, in_own) in pieces {
+                to.buffers[k].slice_mut(in_own)?.copy_from(self.buffers[k].slice(in_all)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The reverse: the part of these fields on the sites of `from` becomes `from`.
+    pub fn copy_parity_from(&mut self, from: &Self) -> Result<(), DeviceError> {
+        for (k, pieces) in from.pieces_in_all().enumerate() {
+            for (in_all, in_own) in pieces {
+                self.buffers[k].slice_mut(in_all)?.copy_from(from.buffers[k].slice(in_own)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// For each device and field of one parity: where it lies in a buffer of all sites, and where in its own.
+    fn pieces_in_all(
+        &self,
+    ) -> impl Iterator<Item = impl Iterator<Item = (Range<usize>, Range<usize>)> + use<T>> + use<T> {
+        let (columns, parity) = (self.columns, self.sites.parities()[0]);
+        let sizes: Vec<usize> = self.buffers.iter().map(|buffer| buffer.len() / columns).collect();
+        sizes.into_iter().map(move |size| {
+            let range = move |k: usize| k * size..(k + 1) * size;
+            (0..columns).map(move |column| (range(2 * column + parity), range(column)))
+        })
+    }
+
+    /// The field with number `column` becomes `from`, which is one field.
+    pub fn copy_column_from(&mut self, column: usize, from: &Self) -> Result<(), DeviceError> {
+        for (own, from) in self.buffers.iter_mut().zip(&from.buffers) {
+            let start = column * from.len();
+            own.slice_mut(start..start + from.len())?.copy_from(from)?;
+        }
+        Ok(())
+    }
+
+    /// to = the field with number `column`.
+    pub fn copy_column_to(&self, column: usize, to: &mut Self) -> Result<(), DeviceError> {
+        for (own, to) in self.buffers.iter().zip(&mut to.buffers) {
+            let start = column * to.len();
+            to.copy_from(own.slice(start..start + to.len())?)?;
+        }
+        Ok(())
+    }
+
+    /// to = these fields, or to + these fields, in the precision of `to`; sums are not for half precision.
+    pub fn convert_to<R: Storage>(&self, to: &mut SiteField<R>, add: bool) -> Result<(), DeviceError> {
+        let parities = self.columns * self.sites.parities().len();
+        for (shard, (own, other)) in
+            self.lattice.shards().iter().zip(self.buffers.iter().zip(&mut to.buffers))
+        {
+            let layouts = [shard.layout(T::STORAGE), shard.layout(R::STORAGE)];
+            transfer::cast_into::<T, R>(own, other, layouts.each_ref(), self.shape, parities, add)?;
+        }
+        Ok(())
+    }
+
+    /// The same fields in another precision.
+    pub fn cast<R: Storage>(&self) -> Result<SiteField<R>, DeviceError> {
+        let mut cast = SiteField::zero(&self.lattice, self.shape, self.sites, self.columns)?;
+        self.convert_to(&mut cast, false)?;
+        Ok(cast)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceOptions, Team, discover};
+    use crate::geometry::{Dims, Grid, Place};
+    use crate::scalar::{Half, StoragePrecision};
+
+    /// Groups that vectors do not divide.
+    const SHAPES: [Shape; 2] =
+        [Shape { groups: 1, group: 7, with_unit: true }, Shape { groups: 2, group: 3, with_unit: false }];
+
+    fn lattice() -> Lattice {
+        let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+        let dims = Dims::new([4, 2, 6, 2]).unwrap();
+        Lattice::with_grid(&Team::of(vec![device; 2]), dims, Grid::new([1, 1, 2, 1]).unwrap()).unwrap()
+    }
+
+    /// A number of its own for each column, site and component.
+    fn number(column: usize, site: usize, component: usize) -> Complex<f64> {
+        let k = (20 * column + component) as f64 + site as f64 / 128.0;
+        Complex::new(k, -0.5 * k)
+    }
+
+    /// What lies where the layout says that these numbers are.
+    fn stored(field: &SiteField<f64>, column: usize, site: usize, component: usize) -> Complex<f64> {
+        let coordinates = field.lattice.dims().coordinates(site);
+        for (shard, buffer) in field.lattice.shards().iter().zip(&field.buffers) {
+            if let Some(local) = shard.domain.local(coordinates) {
+                let layout = shard.layout(StoragePrecision::Double);
+                let start = column * field.sites.parities().len() * layout.half_field(field.shape);
+                let place = layout.place(local);
+                let parity = if field.sites == Sites::All { place.parity } else { 0 };
+                let place = Place { parity, ..place };
+                let numbers = buffer.to_vec().unwrap();
+                let [re, im] = layout.offsets(field.shape, component, place).map(|at| numbers[start + at]);
+                return Complex::new(re, im);
+            }
+        }
+        panic!("site {site} is on no device");
+    }
+
+    fn columns(lattice: &Lattice, shape: Shape) -> SiteField<f64> {
+        let mut field = SiteField::zero(lattice, shape, Sites::All, 2).unwrap();
+        for column in 0..2 {
+            let fill = |site: usize, numbers: &mut [Complex<f64>]| {
+                numbers.iter_mut().enumerate().for_each(|(c, z)| *z = number(column, site, c));
+            };
+            field.set_column(column, fill).unwrap();
+        }
+        field
+    }
+
+    /// Some of all the sites and components.
+    fn some(field: &SiteField<f64>) -> impl Iterator<Item = (usize, usize)> {
+        let (sites, components) = (field.lattice.dims().volume(), field.shape.components());
+        (0..sites * components).step_by(11).map(move |k| (k / components, k % components))
+    }
+
+    #[test]
+    fn numbers_lie_where_the_layout_says() {
+        let lattice = lattice();
+        for shape in SHAPES {
+            let mut field = columns(&lattice, shape);
+            for column in 0..2 {
+                for (site, component) in some(&field) {
+                    assert_eq!(stored(&field, column, site, component), number(column, site, component));
+                }
+            }
+            let other = vec![Complex::new(-1.0, 2.0); shape.components()];
+            field.set_site([3, 1, 4, 0], &other).unwrap();
+            let site = lattice.dims().site([3, 1, 4, 0]);
+            assert_eq!(stored(&field, 0, site, 1), other[1]);
+        }
+    }
+
+    #[test]
+    fn parts_are_copied_there_and_back() {
+        let lattice = lattice();
+        for shape in SHAPES {
+            let field = columns(&lattice, shape);
+            let mut odd = SiteField::zero(&lattice, shape, Sites::Parity(1), 2).unwrap();
+            field.copy_parity_to(&mut odd).unwrap();
+            let mut one = SiteField::zero(&lattice, shape, Sites::Parity(1), 1).unwrap();
+            odd.copy_column_to(1, &mut one).unwrap();
+            let mut all = SiteField::zero(&lattice, shape, Sites::All, 2).unwrap();
+            odd.copy_column_from(0, &one).unwrap();
+            all.copy_parity_from(&odd).unwrap();
+            let mut again = SiteField::zero(&lattice, shape, Sites::All, 2).unwrap();
+            let mut bytes = Vec::new();
+            all.append_bytes_to(&mut bytes).unwrap();
+            assert_eq!(bytes.len(), all.bytes());
+            again.set_bytes(&bytes).unwrap();
+            for (site, component) in some(&field) {
+                // The second column is in the place of the first one too, on odd sites.
+                let odd = lattice.dims().parity(site) == 1;
+                let expected = if odd { number(1, site, component) } else { Complex::default() };
+                for column in 0..2 {
+                    assert_eq!(stored(&again, column, site, component), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_survive_a_lower_precision() {
+        let lattice = lattice();
+        let mut field = columns(&lattice, SHAPES[0]);
+        let (single, half) = (field.cast::<f32>().unwrap(), field.cast::<Half>().unwrap());
+        let expect = |field: &SiteField<f64>, times: f64, bound: f64| {
+            for (site, component) in some(field) {
+                let expected = times * number(1, site, component);
+                assert!((stored(field, 1, site, component) - expected).norm() < bound);
+            }
+        };
+        // All numbers have few digits.
+        expect(&single.cast().unwrap(), 1.0, 1e-12);
+        // A unit is the largest number, 26, over 32767.
+        expect(&half.cast().unwrap(), 1.0, 1e-3);
+        single.convert_to(&mut field, true).unwrap();
+        expect(&field, 2.0, 1e-12);
+    }
+}
