@@ -3,13 +3,15 @@
 //! `cl/stencil/kernel.cl` says what the text of each defines.
 
 mod ending;
+mod ending_memory;
 mod halo;
 mod shared_links;
 mod site_term;
 
+pub(crate) use ending::ByEnding;
 pub use ending::Ending;
-pub(crate) use ending::{ByEnding, EndingFields, Sums};
-pub(super) use ending::{EndingMemory, Summing, end_on_host};
+pub(crate) use ending_memory::{EndingFields, Sums};
+pub(super) use ending_memory::{EndingMemory, Summing, end_on_host};
 pub(super) use halo::HaloPart;
 pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};

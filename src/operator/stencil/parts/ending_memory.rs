@@ -1,0 +1,167 @@
+//! What an ending works on: its operands, its memory on a device, its twin on the host.
+
+use super::ending::{Ending, Makes, Row, Takes};
+use crate::device::{Argument, ArgumentList, Buffer, Device, DeviceError, Number, NumberMemory, Reduction};
+use crate::field::{GramSums, MATRIX_TILE, Matrices, PendingGram, matrix};
+use crate::host::{self, Spinor};
+use crate::scalar::{Real, Storage};
+use crate::sync::lock;
+use lattice_solvers::SquareMatrix;
+use num_complex::Complex64;
+use std::sync::Mutex;
+
+/// The operands of an ending besides the result, with fields of whatever kind.
+pub(crate) struct EndingFields<'a, F: ?Sized> {
+    /// The field that `out` is multiplied with, for [`Ending::Products`].
+    pub against: Option<&'a F>,
+    /// The factor of the result that is subtracted, for [`Ending::Subtract`].
+    pub multiple: Option<&'a Number>,
+    /// The matrix that multiplies the result before it is subtracted, for [`Ending::SubtractBlock`].
+    pub matrix: Option<&'a SquareMatrix>,
+}
+
+impl<F: ?Sized> Default for EndingFields<'_, F> {
+    fn default() -> Self {
+        Self { against: None, multiple: None, matrix: None }
+    }
+}
+
+impl<'a, F> EndingFields<'a, F> {
+    /// The same with another kind of field.
+    pub fn map<G: ?Sized>(&self, as_other: impl FnOnce(&'a F) -> &'a G) -> EndingFields<'a, G> {
+        EndingFields { against: self.against.map(as_other), multiple: self.multiple, matrix: self.matrix }
+    }
+
+    /// Panics unless what the ending needs is there, and nothing else.
+    pub fn check(&self, ending: Ending, sources: usize) {
+        let takes = ending.row().takes;
+        assert_eq!(
+            self.against.is_some(),
+            takes == Takes::Field,
+            "whether there is a field to multiply with"
+        );
+        assert_eq!(self.multiple.is_some(), takes == Takes::Multiple, "whether there is a multiple");
+        let size = self.matrix.map(SquareMatrix::size);
+        let wanted = (takes == Takes::Matrix).then_some(sources);
+        assert_eq!(size, wanted, "size of the matrix, if there is one");
+    }
+}
+
+/// What a stencil sums up.
+pub(crate) enum Sums<'a> {
+    /// Nothing.
+    None,
+    /// (against, out), if there is such a field, and (out, out).
+    Numbers([Number; 2]),
+    /// The Gram matrix of `out`.
+    Gram(PendingGram<'a>),
+}
+
+impl<'a> Sums<'a> {
+    /// # Panics
+    /// When there are no numbers.
+    pub fn numbers(self) -> [Number; 2] {
+        match self {
+            Sums::Numbers(numbers) => numbers,
+            _ => panic!("this ending sums up no numbers"),
+        }
+    }
+
+    /// # Panics
+    /// When there is no Gram matrix.
+    pub fn gram(self) -> PendingGram<'a> {
+        match self {
+            Sums::Gram(gram) => gram,
+            _ => panic!("this ending makes no Gram matrix"),
+        }
+    }
+}
+
+/// What an ending keeps on a device from launch to launch.
+pub(crate) struct EndingMemory {
+    ending: Ending,
+    device: Device,
+    /// Where the multiple comes from, for [`Ending::Subtract`].
+    numbers: Option<NumberMemory>,
+    /// For endings of blocks.
+    gram: Option<GramSums>,
+    /// What the result is multiplied with, for [`Ending::SubtractBlock`].
+    matrix: Option<Mutex<Matrices>>,
+}
+
+/// What is being summed up on one device.
+pub(crate) enum Summing<'a> {
+    Nothing,
+    Numbers(Reduction),
+    Gram(&'a GramSums),
+}
+
+impl EndingMemory {
+    /// For launches of so many work-groups.
+    pub fn new(ending: Ending, device: &Device, sources: usize, groups: usize) -> Result<Self, DeviceError> {
+        let Row { takes, makes, .. } = ending.row();
+        let numbers = (takes == Takes::Multiple).then(|| device.number_memory_argument()).transpose()?;
+        let gram = (makes == Makes::Gram).then(|| GramSums::new(device, sources, MATRIX_TILE, groups));
+        let matrix = (takes == Takes::Matrix).then(|| Matrices::new(device, sources, 1)).transpose()?;
+        let (device, gram, matrix) = (device.clone(), gram.transpose()?, matrix.map(Mutex::new));
+        Ok(Self { ending, device, numbers, gram, matrix })
+    }
+
+    /// Launches the kernel with the arguments for its other parts and those for this one.
+    pub fn launch<'s: 'a, 'a, T: Storage>(
+        &'s self,
+        fields: &EndingFields<'a, Buffer<T::Stored>>,
+        mut arguments: ArgumentList<'a>,
+        groups: usize,
+        launch: impl FnOnce(&[Argument<'_>]) -> Result<(), DeviceError>,
+    ) -> Result<Summing<'s>, DeviceError> {
+        arguments.extend(fields.against.map(Argument::from));
+        if let Some(multiple) = fields.multiple {
+            arguments.extend(self.numbers.as_ref().map(NumberMemory::argument));
+            arguments.extend(multiple.arguments()?);
+        }
+        if let Some(gram) = &self.gram {
+            let mut there = self.matrix.as_ref().map(lock);
+            let mut arguments = arguments;
+            if let (Some(there), Some(matrix)) = (&mut there, fields.matrix) {
+                arguments.extend([there.send([matrix])?]);
+            }
+            gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
+            return Ok(Summing::Gram(gram));
+        }
+        if self.ending.row().makes == Makes::Numbers {
+            let mut reduction = self.device.reduction(groups)?;
+            launch(arguments.and(reduction.arguments()).as_slice())?;
+            return Ok(Summing::Numbers(reduction));
+        }
+        launch(arguments.as_slice())?;
+        Ok(Summing::Nothing)
+    }
+}
+
+/// The ending of a result that the host has: `result` apart from `out` if the ending subtracts, otherwise it is in `out` already.
+pub(crate) fn end_on_host<T: Real>(
+    ending: Ending,
+    fields: &EndingFields<'_, [Spinor<T>]>,
+    sources: usize,
+    result: &[Spinor<T>],
+    out: &mut [Spinor<T>],
+) -> Result<Sums<'static>, DeviceError> {
+    if let Some(multiple) = fields.multiple {
+        host::spinor_fields::axpy(-multiple.value()?, result, out);
+    }
+    let makes = ending.row().makes;
+    if makes == Makes::Nothing {
+        return Ok(Sums::None);
+    }
+    if makes == Makes::Gram {
+        let gram = match fields.matrix {
+            Some(d) => host::block_fields::subtract(sources, result, d.elements(), out),
+            None => host::block_fields::gram(sources, out),
+        };
+        return Ok(Sums::Gram(PendingGram::Known(matrix(sources, &gram))));
+    }
+    let product = fields.against.map(|against| host::spinor_fields::dot(against, out));
+    let norm2 = Complex64::from(host::spinor_fields::norm2(out));
+    Ok(Sums::Numbers([product.unwrap_or_default().into(), norm2.into()]))
+}
