@@ -33,6 +33,7 @@
 //! | [`gauge`] | what is done to links: field strength, heat bath, plaquette, energy and charge |
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
+//! | [`hadron`] | sources, propagators, correlators |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
@@ -51,6 +52,7 @@
 pub mod field;
 pub mod gauge;
 pub mod geometry;
+pub mod hadron;
 pub mod host;
 pub mod io;
 pub mod observables;

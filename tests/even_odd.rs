@@ -5,9 +5,9 @@ mod common;
 use lattice_cl::device::{Device, MatrixOperation, Team};
 use lattice_cl::field::ParityField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
+use lattice_cl::hadron::{Contraction, Observable};
 use lattice_cl::host::random::{hot, spinor_field};
 use lattice_cl::host::{self, LinkField, Matrix3, Reconstruction, StencilForm};
-use lattice_cl::observables::PionCorrelator;
 use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
 use lattice_cl::solve::{CrParams, cr};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
@@ -544,7 +544,7 @@ fn a_solve_gives_the_same_correlator_in_every_storage() {
             let wilson = Dirac::wilson(&links, Kappa(0.12)).unwrap();
             let source = lattice.point_source([0; 4], 0, 0).unwrap();
             let (x, _) = cr(&wilson, &source, &CrParams { tol: 1e-12, ..Default::default() }).unwrap();
-            let mut correlator = PionCorrelator::new(dims, 3, 0);
+            let mut correlator = Contraction::new(Observable::Pion, dims, 3, 0);
             correlator.add(&x.to_host().unwrap());
             correlator.values().to_vec()
         });

@@ -7,9 +7,9 @@ use common::shared;
 use lattice_cl::device::Team;
 use lattice_cl::field::SpinorField;
 use lattice_cl::geometry::{Boundary, Lattice};
+use lattice_cl::hadron::{Contraction, Observable};
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{ReadOptions, read_gauge_with};
-use lattice_cl::observables::PionCorrelator;
 use lattice_cl::operator::{Dirac, Kappa, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, CgParams, CrParams, GcrParams, Inner,
@@ -101,7 +101,7 @@ impl Case {
         wilson: &Dirac<f64>,
         mut solve: impl FnMut(&SpinorField<f64>) -> SpinorField<f64>,
     ) -> Vec<f64> {
-        let mut correlator = PionCorrelator::new(self.configuration.dims(), 3, 0);
+        let mut correlator = Contraction::new(Observable::Pion, self.configuration.dims(), 3, 0);
         for spin in 0..4 {
             for colour in 0..3 {
                 let source = wilson.lattice().point_source([0; 4], spin, colour).unwrap();

@@ -1,0 +1,28 @@
+//! The columns of a quark propagator.
+
+use std::fmt;
+
+/// One column of a quark propagator: the solution for this spin and colour of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Column {
+    /// Spin of the source, 0 to 3.
+    pub spin: usize,
+    /// Colour of the source, 0 to 2.
+    pub colour: usize,
+}
+
+impl Column {
+    /// How many there are.
+    pub const COUNT: usize = 12;
+
+    /// All twelve, colours fastest.
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        (0..Self::COUNT).map(|number| Self { spin: number / 3, colour: number % 3 })
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "spin {}, colour {}", self.spin, self.colour)
+    }
+}
