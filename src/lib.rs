@@ -35,6 +35,7 @@
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`hadron`] | sources, propagators, correlators |
 //! | [`observables`] | plaquette, Polyakov loop, pion correlator |
+//! | [`job`] | what is to be computed, as structures: lists of masses, sources, observables |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
 //! | [`tuning`] | which variant of a kernel is fastest on a device: found by trying, kept in a file |
@@ -55,6 +56,7 @@ pub mod geometry;
 pub mod hadron;
 pub mod host;
 pub mod io;
+pub mod job;
 pub mod observables;
 pub mod operator;
 pub mod solve;

@@ -88,7 +88,9 @@ impl Inner {
 }
 
 impl IterationPrecision {
-    const ALL: [Self; 4] = [Self::Double, Self::Single, Self::Mixed(Inner::Single), Self::Mixed(Inner::Half)];
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::Double, Self::Single, Self::Mixed(Inner::Single), Self::Mixed(Inner::Half)];
 
     /// The mixed precision that suits a team: corrections in half precision where all devices are GPUs, whose memory is then the limit, and in
     /// single elsewhere, where half costs more instructions than it saves memory traffic.

@@ -1,0 +1,75 @@
+//! `[configuration]`: the links.
+
+use super::text::{self, words};
+use crate::geometry::Dims;
+use crate::host::Reconstruction;
+use crate::io::{ReadOptions, SignsInLinks};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::path::PathBuf;
+
+/// The gauge configuration: its file, how it is read, how its links are stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Configuration {
+    /// The file, of any format that is read. Its format is told by its content.
+    #[schemars(with = "String")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub dims: Option<Dims>,
+    /// Take a file whose checksum, plaquette or link trace is not that of its links.
+    pub ignore_checksum: bool,
+    /// Take links that are far from SU(3).
+    pub ignore_unitarity: bool,
+    /// What to do with a boundary sign in the links of a file: refuse, remove it, or keep it.
+    #[schemars(schema_with = "signs")]
+    #[serde(with = "text")]
+    pub signs_in_links: SignsInLinks,
+    /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3).
+    #[schemars(schema_with = "reals")]
+    #[serde(serialize_with = "write_reals", deserialize_with = "read_reals")]
+    pub links: Reconstruction,
+}
+
+impl Configuration {
+    /// That of a file, with all checks.
+    pub fn file(file: impl Into<PathBuf>) -> Self {
+        Self { file: Some(file.into()), ..Self::default() }
+    }
+
+    /// How its file is read.
+    pub fn read_options(&self) -> ReadOptions<'static> {
+        ReadOptions {
+            dims: self.dims,
+            ignore_checksum: self.ignore_checksum,
+            ignore_unitarity: self.ignore_unitarity,
+            signs_in_links: self.signs_in_links,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+fn signs(_: &mut SchemaGenerator) -> Schema {
+    words([SignsInLinks::Refuse, SignsInLinks::Remove, SignsInLinks::Keep])
+}
+
+fn reals(_: &mut SchemaGenerator) -> Schema {
+    let all = Reconstruction::ALL.map(Reconstruction::reals);
+    json_schema!({ "type": "integer", "enum": all })
+}
+
+fn write_reals<S: Serializer>(links: &Reconstruction, serializer: S) -> Result<S::Ok, S::Error> {
+    links.reals().serialize(serializer)
+}
+
+fn read_reals<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reconstruction, D::Error> {
+    let reals = u64::deserialize(deserializer)?;
+    Reconstruction::ALL.into_iter().find(|links| links.reals() as u64 == reals).ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "{reals} is not allowed: `{reals}` is not a storage of links; choose 18, 12 or 8"
+        ))
+    })
+}

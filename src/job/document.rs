@@ -1,0 +1,253 @@
+//! A whole job.
+
+use super::action::Action;
+use super::configuration::Configuration;
+use super::invalid::Invalid;
+use super::label::Label;
+use super::method::Method;
+use super::observables::{Direction, ObservableEntry};
+use super::one_or_more::OneOrMore;
+use super::outputs::{Devices, Outputs};
+use super::solver::Solver;
+use super::sources::{LabelledSource, OneSource, SourceEntry, labelled};
+use super::task::Task;
+use crate::hadron::Column;
+use crate::operator::System;
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+
+/// What is to be computed: what a job file says, and what a command line stands for.
+///
+/// A job with several masses or sources is done for each mass, and for each source of it, as by a job of its own: with the same bits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Job {
+    /// What is done.
+    pub command: Task,
+    /// The links.
+    #[serde(default)]
+    pub configuration: Configuration,
+    /// The operator.
+    #[serde(default)]
+    pub action: Action,
+    /// The source, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OneSource")]
+    pub sources: Option<OneSource>,
+    /// The sources, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<SourceEntry>,
+    /// How the equation is solved.
+    #[serde(default)]
+    pub solver: Method,
+    /// Of spectrum: what is measured. Default: the pion correlator along outputs.along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observable: Vec<ObservableEntry>,
+    /// Files.
+    #[serde(default)]
+    pub outputs: Outputs,
+    /// Where it is computed.
+    #[serde(default)]
+    pub devices: Devices,
+}
+
+impl Job {
+    /// The JSON schema of a job.
+    pub fn schema() -> Schema {
+        schema_for!(Job)
+    }
+
+    /// The sources with their labels.
+    ///
+    /// # Errors
+    /// When they are said twice, two have the same label, or a spin or colour does not exist.
+    pub fn labelled_sources(&self) -> Result<Vec<LabelledSource>, Invalid> {
+        labelled(self.sources.as_ref(), &self.source)
+    }
+
+    /// The labels of the solves for one column each, by propagator: of each mass, for each source. They are in the order of the solves.
+    ///
+    /// # Errors
+    /// As [`labelled_sources`](Self::labelled_sources) and [`Action::couplings`].
+    pub fn labels(&self) -> Result<Vec<Vec<Label>>, Invalid> {
+        let (couplings, sources) = (self.action.couplings()?, self.labelled_sources()?);
+        let several = couplings.len() > 1;
+        let of_propagators = couplings
+            .iter()
+            .flat_map(|&coupling| sources.iter().map(move |source| (several.then_some(coupling), source)));
+        let labels = of_propagators.enumerate().map(|(number, (coupling, source))| {
+            let label = |column| Label::new(coupling, source, column, number);
+            match self.command {
+                Task::Invert => vec![label(source.column)],
+                Task::Spectrum => Column::all().map(label).collect(),
+            }
+        });
+        Ok(labels.collect())
+    }
+
+    /// Whether all columns of a propagator are one solve.
+    pub fn solves_at_once(&self) -> bool {
+        self.solver.solver == Solver::BlockCg
+    }
+
+    /// The observables; none for `invert`.
+    ///
+    /// # Errors
+    /// When they are said twice.
+    pub fn observables(&self) -> Result<Vec<ObservableEntry>, Invalid> {
+        match (self.command, &self.observable[..], self.outputs.along) {
+            (Task::Invert, ..) => Ok(Vec::new()),
+            (_, [], along) => {
+                Ok(vec![ObservableEntry { along: along.unwrap_or_default(), ..Default::default() }])
+            }
+            (.., Some(_)) => Err(Invalid::BothObservables),
+            (_, several, None) => Ok(several.to_vec()),
+        }
+    }
+
+    /// Checks all that can be wrong before anything is read.
+    ///
+    /// A job without a configuration file is fine: its links may be in memory.
+    ///
+    /// # Errors
+    /// The first that is wrong.
+    pub fn check(&self) -> Result<(), Invalid> {
+        self.check_task()?;
+        self.action.couplings()?;
+        let site_term = self.action.site_term()?;
+        self.labelled_sources()?;
+        self.observables()?;
+        self.solver.check()?;
+        if site_term.mu() != 0.0 && self.solver.iterated_system() == System::Hermitian {
+            return Err(Invalid::NotHermitian);
+        }
+        if self.command == Task::Invert && self.solver.solver == Solver::BlockCg {
+            return Err(Invalid::SeveralColumns);
+        }
+        match (self.outputs.resume_if_present, &self.outputs.checkpoint, &self.outputs.resume) {
+            (true, _, Some(_)) => Err(Invalid::ResumeTwice),
+            (true, None, _) => Err(Invalid::NoCheckpoint),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keys that the task does not have.
+    fn check_task(&self) -> Result<(), Invalid> {
+        let task = self.command;
+        let no_key = |key: String, table, allowed| Err(Invalid::OtherTask { key, task, table, allowed });
+        if task == Task::Invert {
+            if self.outputs.along.is_some() {
+                let allowed = "output, plot, trace, checkpoint, every, resume, resume-if-present, force";
+                return no_key("outputs.along".to_owned(), "outputs", allowed);
+            }
+            if !self.observable.is_empty() {
+                let allowed = "no keys here: it measures nothing";
+                return no_key("observable".to_owned(), "[observable]", allowed);
+            }
+            return Ok(());
+        }
+        let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one.spin, one.colour, false));
+        let several = self.source.iter().enumerate();
+        let of_several = several.map(|(k, entry)| (format!("source[{k}]"), entry.spin, entry.colour, true));
+        for (table, spin, colour, is_entry) in of_one.chain(of_several) {
+            let given = [("spin", spin), ("colour", colour)];
+            if let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) {
+                let (kind, allowed) =
+                    if is_entry { ("[source]", "source, label") } else { ("sources", "source") };
+                return no_key(format!("{table}.{name}"), kind, allowed);
+            }
+        }
+        Ok(())
+    }
+
+    /// The job with all defaults, as results show it.
+    #[must_use]
+    pub fn resolved(&self) -> Self {
+        let mut job = self.clone();
+        job.solver = self.solver.resolved();
+        if job.source.is_empty() {
+            job.sources.get_or_insert_default();
+        }
+        if job.command == Task::Invert {
+            if let Some(one) = &mut job.sources {
+                one.spin.get_or_insert(0);
+                one.colour.get_or_insert(0);
+            }
+            for entry in &mut job.source {
+                entry.spin.get_or_insert(0);
+                entry.colour.get_or_insert(0);
+            }
+        } else if job.observable.is_empty() {
+            job.outputs.along.get_or_insert_default();
+        }
+        for entry in &mut job.source {
+            entry.label.get_or_insert_with(|| entry.source.label());
+        }
+        job.devices.device.get_or_insert_with(|| OneOrMore::One("auto".to_owned()));
+        job
+    }
+
+    /// The direction that a job with one observable measures along.
+    pub fn along(&self) -> Direction {
+        self.observable.first().map(|entry| entry.along).or(self.outputs.along).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(json: &str) -> Result<Job, String> {
+        let job: Job = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        job.check().map_err(|error| format!("{:?}: {error}", error.key()))?;
+        Ok(job)
+    }
+
+    #[test]
+    fn a_job_says_lists() {
+        let job = job(
+            r#"{ "command": "spectrum", "action": { "kappa": [0.12, 0.13] },
+                 "source": [{ "source": "point:0,0,0,0" }, { "source": "point:1,0,0,4", "label": "half way" }],
+                 "observable": [{ "along": "t" }, { "observable": "pion", "along": "z" }] }"#,
+        )
+        .unwrap();
+        assert_eq!(job.action.couplings().unwrap().len(), 2);
+        let labels: Vec<_> = job.labelled_sources().unwrap().into_iter().map(|source| source.label).collect();
+        assert_eq!(labels, ["point 0.0.0.0", "half way"]);
+        let along: Vec<_> = job.observables().unwrap().iter().map(|entry| entry.along.0).collect();
+        assert_eq!(along, [3, 2]);
+        let back: Job = serde_json::from_value(serde_json::to_value(&job).unwrap()).unwrap();
+        assert_eq!(back, job);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_its_key() {
+        let cases = [
+            (r#""action": {}"#, "kappa or mass"),
+            (r#""action": { "kappa": [] }"#, "kappa or mass"),
+            (r#""action": { "kappa": [0.1, 0.2, 0.1] }"#, "kappa 0.1 stands there twice"),
+            (r#""action": { "kappa": [0.1, -1.0] }"#, "action.kappa"),
+            (r#""action": { "kappa": 0.1, "mass": 0.1 }"#, "both kappa and mass"),
+            (r#""action": { "kappa": 0.1, "c": 1 }"#, "unknown field `c`"),
+            (r#""action": { "kappa": 0.1, "boundary": "open" }"#, "open is not allowed"),
+            (r#""action": { "kappa": 0.1 }, "sources": { "spin": 0 }"#, "sources.spin is no key of spectrum"),
+            (r#""action": { "kappa": 0.1 }, "source": [{}, {}]"#, "two sources are called `point 0.0.0.0`"),
+            (r#""action": { "kappa": 0.1 }, "source": [{}, { "colour": 1 }]"#, "source[1].colour"),
+            (r#""action": { "kappa": 0.1 }, "source": [{}], "sources": {}"#, "both [sources] and [[source]]"),
+            (r#""action": { "kappa": 0.1 }, "solver": { "tol": 1.5 }"#, "solver.tol"),
+            (r#""action": { "kappa": 0.1 }, "solver": { "system": "direct" }"#, "solver.system"),
+            (
+                r#""action": { "kappa": 0.1 }, "observable": [{}], "outputs": { "along": "x" }"#,
+                "[[observable]]",
+            ),
+            (r#""action": { "kappa": 0.1 }, "outputs": { "resume-if-present": true }"#, "checkpoint"),
+            (r#""action": { "kappa": 0.1 }, "configuration": { "links": 9 }"#, "18, 12 or 8"),
+        ];
+        for (keys, wanted) in cases {
+            let error = job(&format!(r#"{{ "command": "spectrum", {keys} }}"#)).unwrap_err();
+            assert!(error.contains(wanted), "{keys}: `{wanted}` is not in: {error}");
+        }
+        let error = job(r#"{ "command": "invert", "action": { "kappa": 0.1 }, "sources": { "spin": 4 } }"#);
+        assert!(error.unwrap_err().contains("sources.spin"));
+    }
+}

@@ -1,0 +1,82 @@
+//! By what a solve is known.
+
+use super::action::coupling_label;
+use super::sources::LabelledSource;
+use crate::hadron::Column;
+use crate::operator::Coupling;
+use std::fmt;
+
+/// By what a solve of a job is known, in progress, results, messages and checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    text: String,
+    file_name: String,
+    propagator: usize,
+    columns: Columns,
+}
+
+/// Which columns of a propagator a solve is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// This one.
+    One(Column),
+    /// All twelve at once.
+    All,
+}
+
+impl Label {
+    /// Of this column of the propagator of this number. `coupling` is told if the job has several.
+    pub(super) fn new(
+        coupling: Option<Coupling>,
+        source: &LabelledSource,
+        column: Column,
+        propagator: usize,
+    ) -> Self {
+        let coupling = coupling.map_or_else(String::new, |coupling| coupling_label(coupling) + ", ");
+        let number = if propagator == 0 { String::new() } else { format!("{propagator}.") };
+        let text = format!("{coupling}{}, {column}", source.label);
+        let file_name = format!("{number}{}-{}", column.spin, column.colour);
+        Self { text, file_name, propagator, columns: Columns::One(column) }
+    }
+
+    /// Of all columns at once of the propagator that this one is of.
+    pub(super) fn of_all_columns(&self) -> Self {
+        let end = self.column().to_string();
+        let text = self.text.strip_suffix(&end).unwrap_or(&self.text).to_owned() + "all sources";
+        Self { text, columns: Columns::All, ..self.clone() }
+    }
+
+    /// The text: `point 0.0.0.0, spin 1, colour 2`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// A part of the name of a file that belongs to it: `1-2`, for the second propagator of a job `1.1-2`.
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// The number of the propagator, from 0: of each mass, for each source.
+    pub fn propagator(&self) -> usize {
+        self.propagator
+    }
+
+    /// What it is for.
+    pub fn columns(&self) -> Columns {
+        self.columns
+    }
+
+    /// Its column; the first of all twelve.
+    pub fn column(&self) -> Column {
+        match self.columns {
+            Columns::One(column) => column,
+            Columns::All => Column { spin: 0, colour: 0 },
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

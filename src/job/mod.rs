@@ -1,0 +1,67 @@
+//! What is to be computed, as structures that command lines, job files and programs make.
+//!
+//! A [`Job`] says all of it. [`Problem::open`] reads its configuration and puts its operators on devices, [`Problem::run`] solves and measures. The
+//! [`Outcome`] has the same form for every [`Task`]. [`Callbacks`] are told of progress and given the solutions.
+//!
+//! ```
+//! use lattice_cl::Dims;
+//! use lattice_cl::device::Team;
+//! use lattice_cl::host::random;
+//! use lattice_cl::job::{Action, Job, Problem, Progress, Task};
+//! use lattice_solvers::Watching;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let job = Job { command: Task::Spectrum, action: Action::kappa(0.11), ..Job::default() };
+//! let configuration = random::weak(Dims::new([4, 4, 4, 8])?, 0.2, 1); // or Problem::open, which reads a file
+//! let problem = Problem::on(&job, &configuration, &Team::host())?;
+//! let outcome = problem.run(&mut Watching(|progress: &Progress<'_>| {
+//!     eprintln!("{}: iteration {}, residual {:.1e}", progress.label, progress.iterations, progress.residual);
+//! }))?;
+//! let pion = &outcome.propagators[0].correlators[0];
+//! println!("{:?}", pion.effective_mass());
+//! # assert!(outcome.converged() && pion.values.len() == 8);
+//! # assert!(pion.values[1] < pion.values[0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Everything is read from and written to TOML or JSON by serde, which refuses keys that are not known. [`Job::schema`] describes them.
+
+mod action;
+mod callbacks;
+mod configuration;
+mod document;
+mod error;
+mod invalid;
+mod label;
+mod method;
+mod observables;
+mod one_or_more;
+mod outcome;
+mod outputs;
+mod problem;
+mod run;
+mod solver;
+mod solving;
+mod sources;
+mod task;
+mod text;
+mod wanted_precision;
+
+pub use action::Action;
+pub use callbacks::{CallbackError, Callbacks, Found, Progress};
+pub use configuration::Configuration;
+pub use document::Job;
+pub use error::JobError;
+pub use invalid::Invalid;
+pub use label::{Columns, Label};
+pub use method::{Method, Parameters};
+pub use observables::{Direction, ObservableEntry};
+pub use one_or_more::OneOrMore;
+pub use outcome::{Outcome, PropagatorOutcome, SolveOutcome};
+pub use outputs::{Devices, Interval, Outputs};
+pub use problem::{Problem, build_programs, links_of};
+pub use solver::Solver;
+pub use sources::{LabelledSource, OneSource, SourceEntry};
+pub use task::Task;
+pub use wanted_precision::WantedPrecision;

@@ -1,0 +1,59 @@
+//! `[[observable]]`: what is measured on propagators.
+
+use super::text::{self, words};
+use crate::geometry::{Dims, NDIM};
+use crate::hadron::Observable;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A direction of the lattice, by its letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Direction(pub usize);
+
+impl Default for Direction {
+    /// t
+    fn default() -> Self {
+        Self(NDIM - 1)
+    }
+}
+
+impl FromStr for Direction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        (0..NDIM)
+            .find(|&mu| text == Dims::direction_name(mu).to_string())
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a direction; choose x, y, z or t"))
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Dims::direction_name(self.0).fmt(f)
+    }
+}
+
+/// `[[observable]]`: one of several observables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ObservableEntry {
+    /// What is measured.
+    #[schemars(schema_with = "observables")]
+    #[serde(with = "text")]
+    pub observable: Observable,
+    /// Direction along which its correlator runs.
+    #[schemars(schema_with = "directions")]
+    #[serde(with = "text")]
+    pub along: Direction,
+}
+
+fn observables(_: &mut SchemaGenerator) -> Schema {
+    words(Observable::ALL)
+}
+
+pub(super) fn directions(_: &mut SchemaGenerator) -> Schema {
+    words((0..NDIM).map(Direction))
+}

@@ -1,0 +1,24 @@
+//! One value, or a list.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One value, or a list of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrMore<T> {
+    /// One.
+    One(T),
+    /// Several, in their order.
+    More(Vec<T>),
+}
+
+impl<T> OneOrMore<T> {
+    /// All of them.
+    pub fn as_slice(&self) -> &[T] {
+        match self {
+            Self::One(value) => std::slice::from_ref(value),
+            Self::More(values) => values,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A job that stands ready on its devices.
+
+use super::action::coupling_label;
+use super::document::Job;
+use super::error::JobError;
+use super::invalid::Invalid;
+use super::label::Label;
+use super::method::Parameters;
+use super::observables::ObservableEntry;
+use super::sources::LabelledSource;
+use super::task::Task;
+use crate::device::Team;
+use crate::field::GaugeField;
+use crate::geometry::{Dims, Lattice, LatticeError};
+use crate::hadron::Column;
+use crate::host::GaugeConfiguration;
+use crate::io;
+use crate::operator::Dirac;
+use crate::solve::{Auto, build_programs_of_solve};
+use std::thread;
+
+/// A job whose operators stand ready on its devices.
+pub struct Problem {
+    pub(super) job: Job,
+    /// One operator for each mass.
+    pub(super) operators: Vec<Dirac<f64>>,
+    pub(super) sources: Vec<LabelledSource>,
+    pub(super) observables: Vec<ObservableEntry>,
+    /// Of the columns of each propagator.
+    pub(super) labels: Vec<Vec<Label>>,
+}
+
+impl Problem {
+    /// Reads the configuration of the job, and puts the operators on the devices of a team. Meanwhile kernels are compiled.
+    ///
+    /// # Errors
+    /// When the job makes no sense, when the file cannot be read or believed, and when a device fails.
+    pub fn open(job: &Job, team: &Team) -> Result<Self, JobError> {
+        job.check()?;
+        let file = job.configuration.file.as_ref().ok_or(Invalid::NoConfiguration)?;
+        let links = thread::scope(|scope| {
+            let compile = |dims| {
+                scope.spawn(move || build_programs(job, team, dims));
+            };
+            let options = io::ReadOptions { extents: Some(&compile), ..job.configuration.read_options() };
+            let file = io::read_gauge_with(file, &options)?;
+            links_of(job, &file.configuration, team)
+        })?;
+        Self::of_links(job, &links)
+    }
+
+    /// As [`open`](Self::open), with a configuration that is in memory.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn on(job: &Job, configuration: &GaugeConfiguration, team: &Team) -> Result<Self, JobError> {
+        Self::of_links(job, &links_of(job, configuration, team)?)
+    }
+
+    /// As [`open`](Self::open), with links that are on their devices: see [`links_of`].
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_links(job: &Job, links: &GaugeField<f64>) -> Result<Self, JobError> {
+        job.check()?;
+        let site_term = job.action.site_term()?;
+        let couplings = job.action.couplings()?;
+        let operators = couplings.into_iter().map(|coupling| Dirac::new(links, coupling, site_term));
+        Ok(Self {
+            operators: operators.collect::<Result<_, _>>()?,
+            sources: job.labelled_sources()?,
+            observables: job.observables()?,
+            labels: job.labels()?,
+            job: job.clone(),
+        })
+    }
+
+    /// The job.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// The lattice.
+    pub fn lattice(&self) -> &Lattice {
+        self.operators[0].lattice()
+    }
+
+    /// The extents of the lattice.
+    pub fn dims(&self) -> Dims {
+        self.lattice().dims()
+    }
+
+    /// The labels of the solves for one column each, in their order.
+    pub fn labels(&self) -> Vec<Label> {
+        self.labels.concat()
+    }
+
+    /// The operators, one for each mass.
+    pub fn operators(&self) -> &[Dirac<f64>] {
+        &self.operators
+    }
+
+    /// How many propagators the job has: masses times sources.
+    pub fn propagators_wanted(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Operator and source of the propagator of this number.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn propagator(&self, number: usize) -> (&Dirac<f64>, &LabelledSource) {
+        (&self.operators[number / self.sources.len()], &self.sources[number % self.sources.len()])
+    }
+
+    /// The propagators, one for each mass and source, sources fastest.
+    pub(super) fn propagators(&self) -> impl Iterator<Item = (&Dirac<f64>, &LabelledSource, &[Label])> {
+        let pairs =
+            self.operators.iter().flat_map(|dirac| self.sources.iter().map(move |source| (dirac, source)));
+        pairs.zip(&self.labels).map(|((dirac, source), labels)| (dirac, source, &labels[..]))
+    }
+
+    /// What tells the job from others, by name: what its solutions depend on. `configuration` stands for the links.
+    ///
+    /// A state of one job is of use to another only if all of it is the same.
+    pub fn identity(&self, configuration: &str) -> Vec<(String, String)> {
+        let (job, team) = (&self.job, self.lattice().team());
+        let joined = |texts: Vec<String>| texts.join("; ");
+        let couplings: Vec<_> = self.operators.iter().map(|dirac| coupling_label(dirac.coupling())).collect();
+        let values = couplings.iter().filter_map(|text| Some(text.split_once(' ')?.1.to_owned())).collect();
+        let columns: Vec<Column> = self.sources.iter().map(|source| source.column).collect();
+        let own = [
+            ("command", job.command.to_string()),
+            ("lattice", self.dims().to_string()),
+            ("configuration", configuration.to_owned()),
+            (job.action.normalisation(), joined(values)),
+            ("boundary", format!("{:?}", job.action.boundary.signs())),
+            ("links", job.configuration.links.to_string()),
+            ("source", joined(self.sources.iter().map(|source| source.source.to_string()).collect())),
+            ("solver", job.solver.solver.to_string()),
+            ("system", job.solver.iterated_system().to_string()),
+            ("preconditioning", job.solver.preconditioning.to_string()),
+            ("precision", job.solver.precision_on(team).to_string()),
+            ("tolerance", format!("{:e}", job.solver.tolerance())),
+            ("storage of fields", self.lattice().storage_description()),
+        ];
+        // Jobs without it are those of versions that did not have it.
+        let mu = job.action.mu.map(|mu| ("mu", format!("{mu:?}")));
+        let of_columns =
+            |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
+        let columns = (job.command == Task::Invert).then(|| {
+            [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
+        });
+        let all = own.into_iter().chain(mu).chain(columns.into_iter().flatten());
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// Puts the links of a job on the devices of a team.
+///
+/// # Errors
+/// When the job makes no sense, when a source lies outside the lattice, and when a device fails.
+pub fn links_of(
+    job: &Job,
+    configuration: &GaugeConfiguration,
+    team: &Team,
+) -> Result<GaugeField<f64>, JobError> {
+    for labelled in job.labelled_sources()? {
+        labelled.source.check(configuration.dims())?;
+    }
+    let lattice = lattice_of(job, team, configuration.dims())?;
+    Ok(lattice.gauge_in(configuration, job.action.boundary, job.configuration.links)?)
+}
+
+/// Compiles what the solves of a job will run on a lattice of these extents. It may be called before there are any links.
+///
+/// What is wrong with the job is not told here.
+pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
+    let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
+    if job.labelled_sources().is_ok_and(lies_on)
+        && let Ok(lattice) = lattice_of(job, team, dims)
+        && let Ok(site_term) = job.action.site_term()
+    {
+        let params = match job.solver.parameters(team) {
+            Parameters::One(params) => params,
+            Parameters::Auto(params) => Auto::new(params).first_step(team),
+            // Its programs are made as they are wanted.
+            Parameters::AllAtOnce(_) => return,
+        };
+        build_programs_of_solve(&lattice, job.action.boundary, job.configuration.links, site_term, &params);
+    }
+}
+
+/// The lattice of a job, cut over its grid of devices.
+fn lattice_of(job: &Job, team: &Team, dims: Dims) -> Result<Lattice, LatticeError> {
+    match job.devices.grid {
+        Some(grid) => Lattice::with_grid(team, dims, grid),
+        None => Lattice::new(team, dims),
+    }
+}

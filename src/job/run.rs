@@ -1,0 +1,208 @@
+//! The solves and contractions of a job.
+
+use super::callbacks::{Callbacks, Found, OfSolve};
+use super::error::JobError;
+use super::label::Label;
+use super::method::Parameters;
+use super::outcome::{Outcome, PropagatorOutcome, SolveOutcome};
+use super::problem::Problem;
+use super::solving::{Solved, Solving};
+use super::sources::LabelledSource;
+use crate::device::Team;
+use crate::field::SpinorField;
+use crate::hadron::Contraction;
+use crate::host::Spinor;
+use crate::operator::Dirac;
+use crate::solve::{BlockCgParams, BlockSolution, InvertError, block_cg_with_checkpoints};
+use lattice_solvers::{Failure, SolverInfo};
+use std::time::{Duration, Instant};
+
+impl Problem {
+    /// Solves for every mass and source, and measures the observables.
+    ///
+    /// A solve that gives up ends the job: the outcome has what was found before, and why.
+    ///
+    /// # Errors
+    /// When a device fails, when a callback wishes to end the job, and when a state to go on from is not of this job.
+    pub fn run(&self, callbacks: &mut dyn Callbacks) -> Result<Outcome, JobError> {
+        let mut outcome = Outcome::default();
+        // One solution after the other, in the same memory.
+        let mut x = Vec::new();
+        for (dirac, source, labels) in self.propagators() {
+            let parameters = self.job.solver.parameters(self.team());
+            let solving = Solving::new(parameters, self.team());
+            let mut run = Run { problem: self, dirac, source, solving, callbacks: &mut *callbacks };
+            let propagator = match parameters {
+                Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
+                _ => run.one_after_the_other(labels, &mut outcome, &mut x)?,
+            };
+            outcome.propagators.push(propagator);
+            if !outcome.converged() {
+                break;
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn team(&self) -> &Team {
+        self.lattice().team()
+    }
+}
+
+/// The solves of one propagator.
+struct Run<'a> {
+    problem: &'a Problem,
+    dirac: &'a Dirac<f64>,
+    source: &'a LabelledSource,
+    solving: Solving,
+    callbacks: &'a mut dyn Callbacks,
+}
+
+impl Run<'_> {
+    fn one_after_the_other(
+        &mut self,
+        labels: &[Label],
+        outcome: &mut Outcome,
+        x: &mut Vec<Spinor<f64>>,
+    ) -> Result<PropagatorOutcome, JobError> {
+        let mut found = self.nothing_yet();
+        let mut contractions = self.contractions();
+        for label in labels {
+            let solve = self.column(label.clone(), outcome, x)?;
+            let failure = solve.failure;
+            if failure != Some(Failure::Interrupted) {
+                self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
+            }
+            found.solves.push(solve);
+            found.params = self.solving.params();
+            if failure.is_some() {
+                return Ok(found);
+            }
+            contractions.iter_mut().for_each(|contraction| contraction.add(x));
+        }
+        found.correlators = contractions.into_iter().map(Contraction::finish).collect();
+        Ok(found)
+    }
+
+    /// Solves for one column, or takes what an earlier run has found; the solution goes to `x`.
+    fn column(
+        &mut self,
+        label: Label,
+        outcome: &mut Outcome,
+        x: &mut Vec<Spinor<f64>>,
+    ) -> Result<SolveOutcome, JobError> {
+        let team = self.problem.team();
+        let found = self.callbacks.found(&label).map_err(JobError::Callback)?;
+        if let Some(Found { outcome: found, solution }) = found {
+            self.solving.learn(team, &found.attempts);
+            *x = solution;
+            return Ok(found);
+        }
+        let b = self.source.source.field(self.dirac.lattice(), label.column())?;
+        self.callbacks.begins(&label);
+        let clock = Clock::start(team);
+        let mut of_solve = OfSolve { label: &label, callbacks: &mut *self.callbacks };
+        let solved = self.solving.solve(self.dirac, &b, &mut of_solve)?;
+        let elapsed = clock.elapsed(team);
+        outcome.count(&solved.info);
+        if solved.failure != Some(Failure::Interrupted) {
+            copy_to_host(&solved.x, x)?;
+        }
+        let Solved { info, failure, attempts, .. } = solved;
+        Ok(SolveOutcome { label, info, failure, attempts, elapsed, found: false })
+    }
+
+    /// Solves for all columns at once.
+    fn at_once(
+        &mut self,
+        params: &BlockCgParams,
+        labels: &[Label],
+        outcome: &mut Outcome,
+        x: &mut Vec<Spinor<f64>>,
+    ) -> Result<PropagatorOutcome, JobError> {
+        let (lattice, team) = (self.dirac.lattice(), self.problem.team());
+        let mut b = lattice.spinors(labels.len())?;
+        for (k, label) in labels.iter().enumerate() {
+            let one = self.source.source.field(lattice, label.column())?;
+            b.copy_source_from(k, &one).map_err(InvertError::from)?;
+        }
+        let all = labels[0].of_all_columns();
+        self.callbacks.begins(&all);
+        let clock = Clock::start(team);
+        let mut of_solve = OfSolve { label: &all, callbacks: &mut *self.callbacks };
+        let solved = block_cg_with_checkpoints(self.dirac, &b, params, &mut of_solve);
+        let elapsed = clock.elapsed(team);
+        let solve = |label, info, failure| SolveOutcome {
+            label,
+            info,
+            failure,
+            attempts: Vec::new(),
+            elapsed,
+            found: false,
+        };
+        let mut found = self.nothing_yet();
+        let BlockSolution { x: solutions, residuals, info } = match solved {
+            Ok(solution) => solution,
+            Err(InvertError::NotConverged { failure, info, .. }) => {
+                outcome.count(&info);
+                found.solves.push(solve(all, *info, Some(failure)));
+                return Ok(found);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // What is solved at once is counted at once.
+        outcome.count(&info);
+        let mut contractions = self.contractions();
+        let mut column = lattice.spinor()?;
+        for ((k, label), residual) in labels.iter().enumerate().zip(residuals) {
+            solutions.copy_source_to(k, &mut column).map_err(InvertError::from)?;
+            copy_to_host(&column, x)?;
+            let solve = solve(label.clone(), SolverInfo { residual, ..info.clone() }, None);
+            self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
+            found.solves.push(solve);
+            contractions.iter_mut().for_each(|contraction| contraction.add(x));
+        }
+        found.correlators = contractions.into_iter().map(Contraction::finish).collect();
+        Ok(found)
+    }
+
+    fn contractions(&self) -> Vec<Contraction> {
+        let (dims, origin) = (self.problem.dims(), self.source.source.origin());
+        let contraction = |along: usize, observable| Contraction::new(observable, dims, along, origin[along]);
+        self.problem.observables.iter().map(|entry| contraction(entry.along.0, entry.observable)).collect()
+    }
+
+    fn nothing_yet(&self) -> PropagatorOutcome {
+        PropagatorOutcome {
+            coupling: self.dirac.coupling(),
+            source: self.source.clone(),
+            solves: Vec::new(),
+            params: self.solving.params(),
+            correlators: Vec::new(),
+        }
+    }
+}
+
+fn copy_to_host(field: &SpinorField<f64>, x: &mut Vec<Spinor<f64>>) -> Result<(), InvertError> {
+    match x.len() {
+        0 => *x = field.to_host()?,
+        _ => field.copy_to_host(x)?,
+    }
+    Ok(())
+}
+
+/// Time without compilers.
+struct Clock {
+    begun: Instant,
+    compiled: Duration,
+}
+
+impl Clock {
+    fn start(team: &Team) -> Self {
+        Self { begun: Instant::now(), compiled: team.compile_time() }
+    }
+
+    fn elapsed(&self, team: &Team) -> Duration {
+        self.begun.elapsed().saturating_sub(team.compile_time().saturating_sub(self.compiled))
+    }
+}

@@ -1,0 +1,96 @@
+//! The methods that a job can name.
+
+use super::text::words;
+use crate::operator::System;
+use crate::solve::SolveMethod;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// The methods: those that solve for one source, and those that are more than one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// BiCGStab, and CG where it gives up or costs more.
+    #[default]
+    Auto,
+    /// One that solves for one source.
+    One(SolveMethod),
+    /// Block Conjugate Gradient, for all twelve columns of a propagator at once.
+    BlockCg,
+}
+
+impl Solver {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let named = SolveMethod::ALL.iter().copied().map(Self::One);
+        [Self::Auto].into_iter().chain(named).chain([Self::BlockCg])
+    }
+
+    /// Its name, as jobs and results have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::One(method) => method.name(),
+            Self::BlockCg => "block-cg",
+        }
+    }
+
+    /// What it is, in a few words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Auto => {
+                "BiCGStab, and CG where it gives up or costs more; even-odd and in mixed precision unless told otherwise"
+            }
+            Self::One(method) => method.summary(),
+            Self::BlockCg => "Block Conjugate Gradient on M†M: all twelve sources of spectrum at once",
+        }
+    }
+
+    /// The system that it iterates, if it can do no other.
+    pub fn only_system(self) -> Option<System> {
+        match self {
+            Self::Auto => None,
+            Self::One(method) => method.only_system(),
+            Self::BlockCg => Some(System::Normal),
+        }
+    }
+}
+
+impl FromStr for Solver {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::all().find(|solver| solver.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(Self::name).collect();
+            format!("`{text}` is no method; choose {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Solver {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for Solver {
+    fn schema_name() -> Cow<'static, str> {
+        "Solver".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        words(Self::all())
+    }
+}

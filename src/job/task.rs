@@ -1,0 +1,30 @@
+//! What a job does.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Solves for one spin and colour of each source.
+    Invert,
+    /// Solves for all twelve spins and colours of each source, and measures the observables.
+    #[default]
+    Spectrum,
+}
+
+impl Task {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Invert, Self::Spectrum];
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Invert => "invert",
+            Self::Spectrum => "spectrum",
+        })
+    }
+}

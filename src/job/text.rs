@@ -1,0 +1,59 @@
+//! Values that a job has as text: they are read and written as on the command line.
+
+use schemars::{Schema, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serializer};
+use std::fmt::Display;
+use std::str::FromStr;
+
+/// Writes what it is displayed as.
+pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Reads it from text.
+///
+/// # Errors
+/// When the text is none of its own: what is wrong and what would be allowed.
+pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: Display>,
+    D: Deserializer<'de>,
+{
+    parse(&String::deserialize(deserializer)?)
+}
+
+fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
+    text.parse().map_err(|error| E::custom(format!("{text} is not allowed: {error}")))
+}
+
+/// The same of a value that may be left out.
+pub mod option {
+    use super::{Deserialize, Deserializer, Display, FromStr, Serializer, parse};
+
+    /// As [`super::serialize`].
+    pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// As [`super::deserialize`].
+    ///
+    /// # Errors
+    /// As [`super::deserialize`].
+    pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        Option::<String>::deserialize(deserializer)?.map(|text| parse(&text)).transpose()
+    }
+}
+
+/// The schema of one of these words.
+pub fn words<T: Display>(all: impl IntoIterator<Item = T>) -> Schema {
+    let words: Vec<String> = all.into_iter().map(|word| word.to_string()).collect();
+    json_schema!({ "type": "string", "enum": words })
+}
