@@ -34,7 +34,6 @@
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`hadron`] | sources, propagators, correlators |
-//! | [`observables`] | plaquette, Polyakov loop, pion correlator |
 //! | [`job`] | what is to be computed, as structures: lists of masses, sources, observables |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
@@ -57,7 +56,6 @@ pub mod hadron;
 pub mod host;
 pub mod io;
 pub mod job;
-pub mod observables;
 pub mod operator;
 pub mod solve;
 

@@ -18,7 +18,7 @@ const FLOORS: [&[&str]; 11] = [
     &["geometry"],
     &["field"],
     &["gauge"],
-    &["io", "observables"],
+    &["io"],
     &["operator"],
     &["solve"],
     &["hadron"],

@@ -5,6 +5,7 @@ use super::report::Report;
 use lattice_cl::geometry::Dims;
 use lattice_cl::host::{GaugeConfiguration, Reconstruction};
 use lattice_cl::io::{self, Contents, ErrorKind, Format, GaugeFile, ReadOptions, SignsInLinks, WriteOptions};
+use lattice_cl::job::Configuration;
 use lattice_cl::scalar;
 use serde::Serializer;
 use std::ffi::OsString;
@@ -127,6 +128,12 @@ pub struct Input {
 }
 
 impl Input {
+    /// As a job has the options.
+    pub fn of(configuration: &Configuration) -> Self {
+        let &Configuration { dims, ignore_checksum, ignore_unitarity, signs_in_links, .. } = configuration;
+        Self { dims, ignore_checksum, ignore_unitarity, signs_in_links }
+    }
+
     /// Reads and verifies a gauge configuration, with a progress bar. `-` is standard input.
     pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
         self.read_and_tell(path, report, &drop)

@@ -1,7 +1,6 @@
 //! The documents against the program: every command line in them is one that it takes, and every link leads somewhere.
 
 use super::*;
-use clap::ValueEnum;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +122,7 @@ fn raw_runs_are_those_that_the_performance_page_cites() {
 fn every_method_is_in_the_documents_and_in_the_schemas() {
     let root = repository();
     let page = fs::read_to_string(root.join("docs/solving.md")).unwrap();
-    let methods: Vec<_> = solver::Solver::value_variants().iter().map(ToString::to_string).collect();
+    let methods: Vec<_> = lattice_cl::job::Solver::all().map(|solver| solver.to_string()).collect();
     for name in &methods {
         assert!(page.contains(&format!("`{name}`")), "docs/solving.md has no {name}");
     }

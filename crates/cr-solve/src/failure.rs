@@ -5,7 +5,10 @@ use lattice_cl::field::RESTORING_A_FIELD;
 use lattice_cl::gauge::GenerateError;
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::io;
+use lattice_cl::job::{Invalid, JobError};
 use lattice_cl::operator::DiracError;
+use lattice_cl::solve::InvertError;
+use std::fmt;
 use std::process::ExitCode;
 
 /// The exit statuses of the program.
@@ -134,5 +137,56 @@ impl From<DiracError> for Failure {
             DiracError::Lattice(error) => error.into(),
             error => Failure::new(Status::Usage, error),
         }
+    }
+}
+
+/// As the command line says it.
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        let failure = Failure::usage;
+        match invalid {
+            Invalid::Tolerance(tolerance) => failure(format!(
+                "--tol {tolerance} is not allowed: it must be a positive number below 1, which is the residual of x = 0"
+            )),
+            Invalid::SystemOfAuto(system) => failure(format!(
+                "--solver auto chooses the system with the method, and cannot be told {system}"
+            ))
+            .hint("leave out --system, or choose a method with --solver"),
+            Invalid::OtherSystem { solver, only, system } => {
+                failure(format!("{solver} solves the {only} system, not the {system} one"))
+                    .hint(format!("leave out --system or choose --system {only}, or choose --solver cr"))
+            }
+            Invalid::SeveralColumns => {
+                failure("--solver block-cg solves for several sources at once, and invert has one".to_owned())
+                    .hint("choose --solver cg, or the command spectrum")
+            }
+            other => Failure::new(Status::Usage, other),
+        }
+    }
+}
+
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Invalid(invalid) => invalid.into(),
+            JobError::Source(error) => Failure::new(Status::Usage, error),
+            JobError::Configuration(error) => error.into(),
+            JobError::Lattice(error) | JobError::Solve(InvertError::Lattice(error)) => error.into(),
+            JobError::Operator(error) => error.into(),
+            JobError::Solve(error) => Failure::new(Status::Usage, error),
+            JobError::Callback(error) => match error.downcast::<Failure>() {
+                Ok(failure) => *failure,
+                Err(error) => Failure::new(Status::Failed, anyhow::Error::from_boxed(error)),
+            },
+        }
+    }
+}
+
+/// So that it can come through the library.
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
     }
 }

@@ -127,7 +127,7 @@ fn extended(command: Command, above: &str) -> Command {
     } else {
         let conventions = match command.get_name() {
             "invert" | "spectrum" => format!("{CONVENTIONS}\n\n"),
-            "run" => format!("A job file:\n\n{}\n", indented(super::job::EXAMPLE)),
+            "run" => format!("A job file:\n\n{}\n", indented(super::job_file::EXAMPLE)),
             _ => String::new(),
         };
         format!(

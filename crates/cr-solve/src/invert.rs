@@ -6,25 +6,19 @@ use super::attempt_outcome::AttemptOutcome;
 use super::checkpoint::Checkpointing;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
-use super::interrupt::Interrupt;
-use super::method::Method;
-use super::outputs::{check_files, check_plot, drawn, named_outputs};
-use super::problem::Problem;
-use super::provenance::{Configuration, Provenance};
+use super::head::{self, Head, attempts};
+use super::method::MethodOptions;
+use super::outputs::drawn;
+use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
 use super::residual::Residual;
-use super::solve_bar::SolveBar;
-use super::solver::Solver;
 use super::trace::Trace;
-use super::words::{coupling_text, method_text, plot_title, solver_text, solver_words};
-use crate::plot::{self, Marks, PlotError, Series};
-use lattice_cl::host::Spinor;
-use lattice_cl::io::{self, PropagatorWriter};
-use lattice_cl::scalar::Precision;
-use lattice_solvers::Failure as SolverFailure;
+use super::words::{plot_title, solver_text};
+use crate::plot::{self, Marks, Series};
+use lattice_cl::hadron::Column;
+use lattice_cl::job::{Job, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver, Task};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
 /// The command line of `invert`.
 #[derive(Debug, clap::Args)]
@@ -32,7 +26,7 @@ pub struct Arguments {
     #[command(flatten)]
     equation: Equation,
     #[command(flatten)]
-    method: Method,
+    method: MethodOptions,
     /// Spin of the source, 0 to 3
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     spin: u8,
@@ -54,62 +48,85 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// How the equation is solved.
-    pub fn method(&self) -> &Method {
-        &self.method
-    }
-
-    /// The files that it writes, with the options that name them.
-    pub fn outputs(&self) -> [(&'static str, Option<&Path>); 4] {
-        named_outputs(self.output.as_deref(), self.plot.as_deref(), &self.trace, &self.checkpointing)
+    /// The job that they stand for.
+    pub fn job(&self) -> Job {
+        let Self { equation, method, spin, colour, output, plot, overwriting, trace, checkpointing } = self;
+        let mut outputs = Outputs {
+            output: output.clone(),
+            plot: plot.clone(),
+            trace: trace.path().map(Into::into),
+            force: overwriting.force,
+            ..Outputs::default()
+        };
+        checkpointing.put_into(&mut outputs);
+        let (spin, colour) = (Some((*spin).into()), Some((*colour).into()));
+        Job {
+            command: Task::Invert,
+            configuration: equation.configuration(),
+            action: equation.action(),
+            sources: Some(OneSource { spin, colour, ..equation.source() }),
+            solver: method.method(),
+            outputs,
+            devices: equation.devices(),
+            ..Job::default()
+        }
     }
 }
 
+/// Does the job that the arguments stand for.
+///
+/// # Errors
+/// As [`perform`].
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
+    perform(&arguments.job(), &Invert, common, report)
+}
+
+/// Shows the results of `invert`.
+pub struct Invert;
+
+/// The result as JSON. What depends on the mass and the source is that of the first of them.
 #[derive(Serialize)]
-struct Outcome<'a> {
-    schema_version: u32,
-    configuration: &'a Configuration,
-    provenance: &'a Provenance,
-    solver: Solver,
-    /// Of an automatic choice the method that it chose.
-    method: String,
-    system: String,
-    preconditioning: String,
-    kappa: f64,
-    mass: f64,
-    /// Zero for the Wilson operator.
-    mu: f64,
-    normalisation: &'static str,
-    boundary: [i8; 4],
-    source: String,
-    spin: u8,
-    color: u8,
-    dims: [usize; 4],
-    devices: Vec<String>,
-    precision: String,
-    links: usize,
-    tolerance: f64,
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
     converged: bool,
     failure: Option<String>,
-    iterations: usize,
-    residual: Residual,
-    solution_norm2: f64,
+    #[serde(flatten)]
+    first: &'a Found,
     seconds: Seconds,
     gflops: f64,
     bandwidth_gb_s: f64,
+    /// One for each mass and source, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    results: Vec<OneResult<'a>>,
+}
+
+/// What was found for one mass and one source.
+#[derive(Serialize)]
+struct OneResult<'a> {
+    converged: bool,
+    failure: Option<String>,
+    #[serde(flatten)]
+    found: &'a Found,
+}
+
+#[derive(Serialize)]
+struct Found {
+    /// By which messages and checkpoints know the solve.
+    label: String,
+    #[serde(flatten)]
+    equation: head::Equation,
+    spin: usize,
+    color: usize,
+    iterations: usize,
+    residual: Residual,
+    solution_norm2: f64,
     history: Vec<f64>,
     /// Empty unless the method was chosen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attempts: Vec<AttemptOutcome>,
-}
-
-impl Outcome<'_> {
-    /// All methods that took part.
-    fn methods(&self) -> String {
-        let mut methods: Vec<&str> = self.attempts.iter().map(AttemptOutcome::solver).collect();
-        methods.dedup();
-        if methods.is_empty() { self.method.clone() } else { methods.join(", then ") }
-    }
+    #[serde(skip)]
+    failure: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -125,182 +142,137 @@ struct Seconds {
     solve: f64,
 }
 
-/// Solves, reports, writes. What cannot be written is found out before the solve.
-///
-/// # Errors
-/// When an argument, a file or a device is at fault, and when the solver does not converge; the best iterate is
-/// written all the same.
-pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
-    let Arguments { equation, method, output, plot, overwriting, trace, checkpointing, .. } = arguments;
-    method.check_single_source()?;
-    check_files(&equation.file, &arguments.outputs())?;
-    check_plot(plot.as_deref())?;
-    if let Some(output) = output {
-        overwriting.check(output)?;
-    }
-    let taken = checkpointing.take(&[])?;
-    let interrupt = Interrupt::listen()?;
-    let recorder = trace.recorder();
-    let problem = equation.set_up(method, common, &recorder, report)?;
-    let (spin, colour) = (usize::from(arguments.spin), usize::from(arguments.colour));
-    let source = problem.wilson.lattice().point_source(equation.source.0, spin, colour)?;
-
-    let more = [("spin", spin.to_string()), ("colour", colour.to_string())];
-    let job = equation.identity("invert", method, &problem, &more);
-    let lattice = problem.wilson.lattice();
-    let progress = SolveBar::new(report, lattice.team(), method.tolerance(), 1);
-    let mut session =
-        checkpointing.session(taken, job, problem.wilson.lattice(), interrupt, progress, report)?;
-    session.begin(spin, colour);
-    let mut solving = method.begin(problem.wilson.lattice().team());
-    let (begun, earlier, compiled) = (Instant::now(), session.kept_time(), problem.compile_time());
-    let solved = solving.solve(&problem.wilson, &source, &mut session);
-    let taken = begun.elapsed().saturating_sub(problem.compile_time() - compiled);
-    session.end_of_solves();
-    let solved = solved?;
-    let traced = trace.write(&recorder, report);
-    if solved.failure == Some(SolverFailure::Interrupted) {
-        traced?;
-        return Err(session.interrupted(&solved.info));
+impl Found {
+    fn new(solver: Solver, propagator: &PropagatorOutcome, solve: &SolveOutcome, norm2: f64) -> Self {
+        let Column { spin, colour } = solve.label.column();
+        Self {
+            label: solve.label.to_string(),
+            equation: head::Equation::new(solver, propagator),
+            spin,
+            color: colour,
+            iterations: solve.info.iterations,
+            residual: (&solve.info).into(),
+            solution_norm2: norm2,
+            history: solve.info.history.clone(),
+            attempts: attempts(solve),
+            failure: solve.failure.map(|failure| failure.to_string()),
+        }
     }
 
-    let x = solved.x.to_host()?;
-    let info = &solved.info;
-    let params = solving.params();
-    let seconds = info.time.as_secs_f64();
-    let prepare = (taken + earlier).saturating_sub(info.time).as_secs_f64();
-    let outcome = Outcome {
-        schema_version: 1,
-        configuration: &problem.configuration,
-        provenance: &problem.provenance,
-        solver: method.solver,
-        method: method_text(method.solver, &params),
-        system: params.system().to_string(),
-        preconditioning: params.preconditioning().to_string(),
-        kappa: problem.coupling.kappa(),
-        mass: problem.coupling.mass(),
-        mu: problem.wilson.site_term().mu(),
-        normalisation: equation.normalisation(),
-        boundary: equation.boundary.signs(),
-        source: equation.source.to_string(),
-        spin: arguments.spin,
-        color: arguments.colour,
-        dims: problem.dims().extents(),
-        devices: problem.devices(),
-        precision: params.precision().to_string(),
-        links: equation.links.reals(),
-        tolerance: method.tolerance(),
-        converged: solved.failure.is_none(),
-        failure: solved.failure.map(|failure| failure.to_string()),
-        iterations: info.iterations,
-        residual: info.into(),
-        solution_norm2: x.iter().map(Spinor::norm2).sum(),
-        seconds: Seconds {
-            setup: problem.setup_seconds,
-            compile: problem.compile_time().as_secs_f64(),
-            prepare,
+    /// All methods that took part.
+    fn methods(&self) -> String {
+        let mut methods: Vec<&str> = self.attempts.iter().map(AttemptOutcome::solver).collect();
+        methods.dedup();
+        if methods.is_empty() { self.equation.method.clone() } else { methods.join(", then ") }
+    }
+
+    fn lines(&self, solver: Solver, head: &Head<'_>, table: &mut Table) {
+        table.line("kappa", self.equation.coupling_text());
+        head.twisted_mass(table);
+        let Self { spin, color, equation, .. } = self;
+        table.line("source", format_args!("{}, spin {spin}, colour {color}", equation.source));
+        table.line("solver", equation.solver_text(solver));
+        table.line("converged", if self.failure.is_none() { "yes" } else { "NO" });
+        table.line("iterations", self.iterations);
+        table.line(
+            "residual",
+            format_args!(
+                "true {} (iterated {})",
+                scientific(self.residual.true_residual(), 3),
+                scientific(self.residual.iterated(), 3)
+            ),
+        );
+        table.line("|solution|²", format_args!("{:.12}", self.solution_norm2));
+    }
+
+    fn series(&self, name: String) -> Series {
+        Series { name, points: self.history.iter().enumerate().map(|(n, r)| (n as f64, *r)).collect() }
+    }
+}
+
+/// One for each solve of the job.
+fn found(performed: &Performed<'_>) -> Vec<Found> {
+    let solver = performed.problem.job().solver.solver;
+    let solves = performed
+        .outcome
+        .propagators
+        .iter()
+        .flat_map(|propagator| propagator.solves.iter().map(move |solve| (propagator, solve)));
+    let with_norms = solves.zip(performed.norms2);
+    with_norms.map(|((propagator, solve), &norm2)| Found::new(solver, propagator, solve, norm2)).collect()
+}
+
+impl Show for Invert {
+    fn plot(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
+        let job = performed.problem.job();
+        let (found, extents) = (found(performed), performed.problem.dims().extents());
+        let (Some(path), Some(file), [first, others @ ..]) =
+            (performed.plots.first(), &job.configuration.file, &found[..])
+        else {
+            return Ok(());
+        };
+        let one = others.is_empty();
+        let name = |found: &Found| {
+            let head::Equation { system, preconditioning, precision, .. } = &found.equation;
+            let text = solver_text(found.methods(), system, preconditioning, precision);
+            if one { text } else { format!("{}: {text}", found.label) }
+        };
+        let series: Vec<Series> = found.iter().map(|found| found.series(name(found))).collect();
+        let marks = Marks {
+            tolerance: Some(job.solver.tolerance()),
+            true_residual: one.then(|| first.residual.true_residual()),
+        };
+        let title = plot_title(file, first.equation.kappa, extents);
+        drawn(plot::residual_history(path, &title, &series, marks), report)
+    }
+
+    fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure> {
+        let (head, found) = (Head::new(performed), found(performed));
+        let Some(first) = found.first() else { return Ok(()) };
+        let outcome = performed.outcome;
+        let solves = outcome.propagators.iter().flat_map(|propagator| &propagator.solves);
+        let taken: f64 = solves.map(|solve| solve.elapsed.as_secs_f64()).sum();
+        // Of a solve that goes on, the time in the methods has that of earlier runs.
+        let seconds = outcome.time.as_secs_f64();
+        let seconds = Seconds {
+            setup: performed.setup_seconds,
+            compile: performed.problem.lattice().team().compile_time().as_secs_f64(),
+            prepare: (taken + performed.earlier.as_secs_f64() - seconds).max(0.0),
             solve: seconds,
-        },
-        gflops: info.work.flops as f64 / seconds / 1e9,
-        bandwidth_gb_s: info.work.bytes as f64 / seconds / 1e9,
-        history: info.history.clone(),
-        attempts: solved.attempts.iter().map(AttemptOutcome::from).collect(),
-    };
-
-    // The result is shown first: a full disk must not hide what was computed.
-    let written = match output {
-        Some(path) => write(path, arguments, &problem, &outcome, &x),
-        None => Ok(()),
-    };
-    let plotted = match plot {
-        Some(path) => drawn(draw(path, equation, &outcome), report),
-        None => Ok(()),
-    };
-    report.result(table(&outcome), &outcome)?;
-    match &solved.failure {
-        None => {
-            written?;
-            plotted?;
-            traced?;
-            session.done();
-            Ok(Status::Fine)
-        }
-        Some(failure) => {
-            if let (Some(path), Ok(())) = (output, &written) {
-                report.warning(format_args!("{} holds the best iterate, not a solution", path.display()));
-            }
-            report.also([written.map_err(Failure::from), plotted, traced]);
-            Err(method.failure(failure, &solved, &solving))
-        }
+        };
+        let several = found.len() > 1;
+        let results = found.iter().filter(|_| several).map(|found| OneResult {
+            converged: found.failure.is_none(),
+            failure: found.failure.clone(),
+            found,
+        });
+        let document = Document {
+            head: &head,
+            converged: outcome.converged(),
+            failure: found.iter().find_map(|found| found.failure.clone()),
+            first,
+            gflops: outcome.work.flops as f64 / seconds.solve / 1e9,
+            bandwidth_gb_s: outcome.work.bytes as f64 / seconds.solve / 1e9,
+            seconds,
+            results: results.collect(),
+        };
+        report.result(text(&document, &found), &document)
     }
 }
 
-fn write(
-    path: &Path,
-    arguments: &Arguments,
-    problem: &Problem,
-    outcome: &Outcome<'_>,
-    x: &[Spinor<f64>],
-) -> Result<(), io::Error> {
-    let about = format!(
-        "solution of M x = b, {}, kappa {:?}, {} form, boundary {}, source {}, true residual {:e}",
-        arguments.equation.operator_words(),
-        outcome.kappa,
-        outcome.normalisation,
-        arguments.equation.boundary,
-        outcome.source,
-        outcome.residual.true_residual()
-    );
-    let mut writer = PropagatorWriter::create(path, problem.dims(), Precision::Double, &about)?;
-    writer.write(arguments.spin.into(), arguments.colour.into(), x)?;
-    writer.finish()
-}
-
-fn draw(path: &Path, equation: &Equation, outcome: &Outcome<'_>) -> Result<(), PlotError> {
-    let points = outcome.history.iter().enumerate().map(|(n, r)| (n as f64, *r)).collect();
-    let name = solver_text(outcome.methods(), &outcome.system, &outcome.preconditioning, &outcome.precision);
-    let title = plot_title(&equation.file, outcome.kappa, outcome.dims);
-    let marks =
-        Marks { tolerance: Some(outcome.tolerance), true_residual: Some(outcome.residual.true_residual()) };
-    plot::residual_history(path, &title, &[Series { name, points }], marks)
-}
-
-fn table(outcome: &Outcome<'_>) -> Table {
+fn text(document: &Document<'_>, found: &[Found]) -> Table {
     let mut table = Table::default();
-    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
-    table.line("devices", outcome.devices.join(", "));
-    table.line("kappa", coupling_text(outcome.kappa, outcome.mass));
-    if outcome.mu != 0.0 {
-        table.line("mu", format!("{:?}", outcome.mu));
+    document.head.begin(&mut table);
+    for one in found {
+        one.lines(document.head.solver, document.head, &mut table);
     }
-    table.line("source", format_args!("{}, spin {}, colour {}", outcome.source, outcome.spin, outcome.color));
-    table.line(
-        "solver",
-        solver_text(
-            solver_words(outcome.solver, &outcome.method),
-            &outcome.system,
-            &outcome.preconditioning,
-            &outcome.precision,
-        ),
-    );
-    table.line("converged", if outcome.converged { "yes" } else { "NO" });
-    table.line("iterations", outcome.iterations);
-    table.line(
-        "residual",
-        format_args!(
-            "true {} (iterated {})",
-            scientific(outcome.residual.true_residual(), 3),
-            scientific(outcome.residual.iterated(), 3)
-        ),
-    );
-    table.line("|solution|²", format_args!("{:.12}", outcome.solution_norm2));
+    let Seconds { setup, compile, prepare, solve } = document.seconds;
     table.line(
         "seconds",
         format_args!(
-            "solve {:.3} s, set-up {:.3} s, operators {:.3} s, compile {:.3} s",
-            outcome.seconds.solve, outcome.seconds.setup, outcome.seconds.prepare, outcome.seconds.compile
+            "solve {solve:.3} s, set-up {setup:.3} s, operators {prepare:.3} s, compile {compile:.3} s"
         ),
     );
-    table.line("speed", format_args!("{:.2} GFLOP/s, {:.2} GB/s", outcome.gflops, outcome.bandwidth_gb_s));
+    table.line("speed", format_args!("{:.2} GFLOP/s, {:.2} GB/s", document.gflops, document.bandwidth_gb_s));
     table
 }

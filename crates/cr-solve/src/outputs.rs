@@ -3,10 +3,10 @@
 use super::checkpoint::Checkpointing;
 use super::failure::{Failure, Status};
 use super::report::Report;
-use super::trace::Trace;
 use crate::plot::PlotError;
 use lattice_cl::io;
-use std::path::Path;
+use lattice_cl::job::{Invalid, Job, Label, Task};
+use std::path::{Path, PathBuf};
 
 /// The file of `--plot`.
 ///
@@ -21,22 +21,77 @@ pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
 }
 
-/// The files that a job writes, with the options that name them.
-pub fn named_outputs<'a>(
-    output: Option<&'a Path>,
-    plot: Option<&'a Path>,
-    trace: &'a Trace,
-    checkpointing: &'a Checkpointing,
-) -> [(&'static str, Option<&'a Path>); 4] {
-    [("--output", output), ("--plot", plot), ("--trace", trace.path()), checkpointing.file()]
+/// The files that a job writes, with the options that name them; those beside a checkpoint among them.
+///
+/// # Errors
+/// When the job makes no sense.
+pub fn named_outputs(job: &Job) -> Result<Vec<(&'static str, PathBuf)>, Invalid> {
+    let checkpointing = Checkpointing::of(&job.outputs);
+    let mut named = Vec::new();
+    named.extend(solution_files(job)?.into_iter().map(|path| ("--output", path)));
+    named.extend(plot_files(job)?.into_iter().map(|path| ("--plot", path)));
+    named.extend(job.outputs.trace.clone().map(|path| ("--trace", path)));
+    let (option, file) = checkpointing.file();
+    named.extend(file.map(|path| (option, path.to_owned())));
+    named.extend(kept_solutions(job, &checkpointing)?.into_iter().map(|path| (option, path)));
+    Ok(named)
+}
+
+/// The files beside the checkpoint of a job.
+///
+/// # Errors
+/// When the job makes no sense.
+pub fn kept_solutions(job: &Job, checkpointing: &Checkpointing) -> Result<Vec<PathBuf>, Invalid> {
+    let labels = job.labels()?.concat();
+    // The solution of one solve is its result.
+    let kept: &[Label] = if labels.len() > 1 { &labels } else { &[] };
+    Ok(checkpointing.solutions(kept.iter()))
+}
+
+/// The files of `--output`, one for each propagator.
+///
+/// # Errors
+/// When the job makes no sense.
+pub fn solution_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
+    let Some(path) = &job.outputs.output else { return Ok(Vec::new()) };
+    Ok(numbered(path, job.labels()?.len()))
+}
+
+/// The files of `--plot`: of `invert` one, of `spectrum` one for each correlator.
+///
+/// # Errors
+/// When the job makes no sense.
+pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
+    let Some(path) = &job.outputs.plot else { return Ok(Vec::new()) };
+    let count = match job.command {
+        Task::Invert => 1,
+        Task::Spectrum => job.labels()?.len() * job.observables()?.len(),
+    };
+    Ok(numbered(path, count))
+}
+
+/// So many names: of several each has its number before the ending, as in `p.0.lime`.
+fn numbered(path: &Path, count: usize) -> Vec<PathBuf> {
+    if count == 1 {
+        return vec![path.to_owned()];
+    }
+    let with_number = |number: usize| match path.extension() {
+        Some(ending) => {
+            let mut numbered = std::ffi::OsString::from(format!("{number}."));
+            numbered.push(ending);
+            path.with_extension(numbered)
+        }
+        None => path.with_extension(number.to_string()),
+    };
+    (0..count).map(with_number).collect()
 }
 
 /// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
 ///
 /// # Errors
 /// When they cannot, or do.
-pub fn check_files(configuration: &Path, outputs: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
-    let given = || outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?)));
+pub fn check_files(configuration: &Path, outputs: &[(&str, PathBuf)]) -> Result<(), Failure> {
+    let given = || outputs.iter().map(|(option, path)| (*option, path.as_path()));
     for (option, path) in given() {
         if io::is_same_file(path, configuration) {
             let message = format!(
@@ -69,5 +124,20 @@ pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure
             Ok(())
         }
         Err(error) => Err(Failure::new(Status::File, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_files_have_numbers() {
+        let names = |path: &str, count| -> Vec<String> {
+            numbered(Path::new(path), count).iter().map(|path| path.display().to_string()).collect()
+        };
+        assert_eq!(names("a/p.lime", 1), ["a/p.lime"]);
+        assert_eq!(names("a/p.lime", 2), ["a/p.0.lime", "a/p.1.lime"]);
+        assert_eq!(names("p", 2), ["p.0", "p.1"]);
     }
 }

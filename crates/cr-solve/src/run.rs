@@ -2,25 +2,29 @@
 
 use super::Common;
 use super::failure::{Failure, Status};
-use super::job::{EXAMPLE, FILE, Job, KEYS, Key, Kind, Task};
-use super::method::Method;
+use super::invert::Invert;
+use super::job_file::{EXAMPLE, JobFile};
+use super::outputs::named_outputs;
+use super::perform::{Show, perform};
 use super::report::Report;
-use super::{invert, spectrum};
-use clap::error::{ContextKind, ContextValue};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use super::spectrum::Spectrum;
 use lattice_cl::io;
-use serde_json::{Map, Value, json};
+use lattice_cl::job::{Job, OneOrMore, Task};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// The command line of `run`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The job: the options of invert or spectrum as TOML, in tables by what they are about; - for standard input
-    #[arg(required_unless_present = "example")]
+    #[arg(required_unless_present_any = ["example", "schema"])]
     file: Option<PathBuf>,
     /// Print a job file to begin with
     #[arg(long, conflicts_with_all = ["file", "set"])]
     example: bool,
+    /// Print the JSON schema of job files
+    #[arg(long, conflicts_with_all = ["file", "set", "example"])]
+    schema: bool,
     /// Give a key this TOML value, whatever the file says; several times for several keys
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -29,152 +33,105 @@ pub struct Arguments {
 /// Reads the job and does it. The result has the job in it, with all defaults.
 ///
 /// # Errors
-/// When the job makes no sense, and as [`invert::run`] and [`spectrum::run`].
+/// When the job makes no sense, and as [`perform`].
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let Some(file) = &arguments.file else {
-        report.text(EXAMPLE.trim_end())?;
+        if arguments.schema {
+            report.text(schema())?;
+        } else {
+            report.text(EXAMPLE.trim_end())?;
+        }
         return Ok(Status::Fine);
     };
-    let job = Job::read(file, &arguments.set)?;
+    let hint = |failure: Failure| {
+        let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
+        if failure.status == Status::Usage || names_options {
+            failure.hint(format!("each option --NAME is the key NAME in {}", file.display()))
+        } else {
+            failure
+        }
+    };
+    let job = JobFile::read(file, &arguments.set).map_err(hint)?.job;
+    expect_spared(file, &job)?;
     let mut common = common.clone();
     if common.device.is_empty() {
-        common.device = job.devices();
+        common.device = job.devices.device.iter().flat_map(OneOrMore::as_slice).cloned().collect();
     }
-    let matches = command(job.task)
-        .no_binary_name(true)
-        .try_get_matches_from(job.words())
-        .map_err(|error| refused(&job, &error))?;
-    let hint = || format!("each option --NAME is the key NAME in {}", file.display());
-    let echo = |method: &Method| {
-        let resolved = resolved(job.task, &matches, method, &common);
-        report.add_to_result(
-            "job",
-            json!({ "file": file.display().to_string(), "set": arguments.set, "resolved": resolved }),
-        );
+    let resolved = with_devices(job.resolved(), &common.device);
+    let told = json!({ "file": file.display().to_string(), "set": arguments.set, "resolved": resolved });
+    report.add_to_result("job", told);
+    let show: &dyn Show = match job.command {
+        Task::Invert => &Invert,
+        Task::Spectrum => &Spectrum,
     };
-    let done = match job.task {
-        Task::Invert => {
-            let arguments =
-                invert::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
-            spared(file, &arguments.outputs())?;
-            echo(arguments.method());
-            invert::run(&arguments, &common, report)
-        }
-        Task::Spectrum => {
-            let arguments =
-                spectrum::Arguments::from_arg_matches(&matches).map_err(|error| refused(&job, &error))?;
-            spared(file, &arguments.outputs(&[]))?;
-            echo(arguments.method());
-            spectrum::run(&arguments, &common, report)
-        }
-    };
-    done.map_err(|failure| {
-        let names_options = failure.hints.iter().any(|hint| hint.contains("--"));
-        if failure.status == Status::Usage || names_options { failure.hint(hint()) } else { failure }
-    })
+    perform(&job, show, &common, report).map_err(hint)
+}
+
+/// The JSON schema of job files.
+fn schema() -> String {
+    serde_json::to_string_pretty(&Job::schema()).expect("a schema is JSON")
+}
+
+/// The job with the devices that it is done on.
+fn with_devices(mut job: Job, devices: &[String]) -> Job {
+    match devices {
+        [] => {}
+        [one] => job.devices.device = Some(OneOrMore::One(one.clone())),
+        several => job.devices.device = Some(OneOrMore::More(several.to_vec())),
+    }
+    job
 }
 
 /// Checks that no output overwrites the job file.
-fn spared(job: &Path, outputs: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
-    match outputs.iter().find(|(_, path)| path.is_some_and(|path| io::is_same_file(path, job))) {
+fn expect_spared(file: &Path, job: &Job) -> Result<(), Failure> {
+    match named_outputs(job)?.iter().find(|(_, path)| io::is_same_file(path, file)) {
         Some((option, _)) => {
             let name = option.trim_start_matches('-');
-            let message = format!("{name} would overwrite the job file {}", job.display());
+            let message = format!("{name} would overwrite the job file {}", file.display());
             Err(Failure::usage(message).hint("give it another name"))
         }
         None => Ok(()),
     }
 }
 
-/// The command line of a task.
-fn command(task: Task) -> Command {
-    let command = Command::new("job");
-    match task {
-        Task::Invert => invert::Arguments::augment_args(command),
-        Task::Spectrum => spectrum::Arguments::augment_args(command),
-    }
-}
-
-/// What the parser of the command line has against a value, said of the key.
-fn refused(job: &Job, error: &clap::Error) -> Failure {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        Some(ContextValue::Strings(texts)) => Some(texts.join(", ")),
-        _ => None,
-    };
-    let named = text(ContextKind::InvalidArg).unwrap_or_default();
-    let name = named.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
-    let mut problem = match text(ContextKind::InvalidValue) {
-        Some(value) => format!("{name} = {value} is not allowed"),
-        None => error.kind().to_string(),
-    };
-    if let Some(cause) = std::error::Error::source(error) {
-        problem = format!("{problem}: {cause}");
-    }
-    if let Some(values) = text(ContextKind::ValidValue) {
-        problem = format!("{problem}; choose {values}");
-    }
-    job.error_at(name, problem).into()
-}
-
-/// All keys of a task with their values, defaults included.
-fn resolved(task: Task, matches: &ArgMatches, method: &Method, common: &Common) -> Value {
-    let mut tables = Map::new();
-    tables.insert("command".to_owned(), task.to_string().into());
-    for key in KEYS.iter().filter(|key| key.is_of(task)) {
-        let value = match key.name {
-            // Their defaults depend on other keys.
-            "system" | "precision" => method.resolved(key.name).map(Value::from),
-            "tol" => Some(method.tolerance().into()),
-            _ if key.of_program => Some(match &common.device[..] {
-                [] => "auto".into(),
-                [one] => one.as_str().into(),
-                several => several.into(),
-            }),
-            _ => value(key, matches),
-        };
-        if let (Some(value), Value::Object(table)) =
-            (value, tables.entry(key.table).or_insert_with(|| Map::new().into()))
-        {
-            table.insert(key.name.to_owned(), value);
-        }
-    }
-    tables.into()
-}
-
-fn value(key: &Key, matches: &ArgMatches) -> Option<Value> {
-    let id = identifier(key);
-    if key.kind == Kind::Flag {
-        return Some(matches.get_flag(&id).into());
-    }
-    let text = matches.get_raw(&id)?.next()?.to_string_lossy().into_owned();
-    Some(match key.kind {
-        Kind::Count => text.parse::<u64>().map_or(Value::Null, Value::from),
-        Kind::Number => text.parse::<f64>().map_or(Value::Null, Value::from),
-        _ => text.into(),
-    })
-}
-
-/// What the parser of the command line calls an option.
-fn identifier(key: &Key) -> String {
-    if key.name == FILE { FILE.to_owned() } else { key.name.replace('-', "_") }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::job_keys::tables;
+    use super::super::{invert, spectrum};
     use super::*;
+    use clap::{Args, Command};
+
+    /// The options of a task, as the parser of the command line calls them.
+    fn options(task: Task) -> Vec<String> {
+        let command = Command::new("job");
+        let command = match task {
+            Task::Invert => invert::Arguments::augment_args(command),
+            Task::Spectrum => spectrum::Arguments::augment_args(command),
+        };
+        command.get_arguments().map(|option| option.get_id().to_string()).collect()
+    }
 
     #[test]
     fn the_keys_of_a_job_are_the_options_of_its_task() {
-        for task in [Task::Invert, Task::Spectrum] {
-            let command = command(task);
-            let mut options: Vec<String> =
-                command.get_arguments().map(|option| option.get_id().to_string()).collect();
+        // `--device` is an option of every command.
+        let of_others =
+            [(Task::Invert, &["device", "along"][..]), (Task::Spectrum, &["device", "spin", "colour"])];
+        for (task, of_other) in of_others {
+            let tables = tables().iter().filter(|table| !table.is_list);
+            let keys = tables.flat_map(|table| table.keys.iter().map(|(name, _)| name.as_str()));
             let mut keys: Vec<String> =
-                KEYS.iter().filter(|key| key.is_of(task) && !key.of_program).map(identifier).collect();
+                keys.filter(|name| !of_other.contains(name)).map(|name| name.replace('-', "_")).collect();
+            let mut options = options(task);
             options.sort();
             keys.sort();
-            assert_eq!(keys, options, "{task}: job::KEYS has every option, and no other key");
+            assert_eq!(keys, options, "{task}: a job has every option, and no other key");
         }
+    }
+
+    #[test]
+    fn the_published_schema_is_that_of_the_program() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/job.json");
+        let published = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(published.trim_end(), schema(), "write it anew: cr-solve run --schema > schema/job.json");
     }
 }

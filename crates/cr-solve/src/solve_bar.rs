@@ -5,7 +5,7 @@
 use super::report::{Report, scientific};
 use indicatif::ProgressBar;
 use lattice_cl::device::Team;
-use lattice_solvers::Look;
+use lattice_cl::job::Progress;
 use std::time::{Duration, Instant};
 
 /// How often the bar changes.
@@ -20,7 +20,7 @@ const LEAST_SHARE: f64 = 0.03;
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 
-/// The bar of a job of one or more solves: `solve 1/12  iteration 312  residual 2.1e-06 → 1e-10  ██░░  14 s left`.
+/// The bar of a job of one or more solves: `solve 1/12  point 0.0.0.0, spin 0, colour 0  iteration 312  residual 2.1e-06 → 1e-10  ██░░  14 s left`.
 pub struct SolveBar<'a> {
     report: &'a Report,
     bar: ProgressBar,
@@ -72,8 +72,8 @@ impl<'a> SolveBar<'a> {
     }
 
     /// Shows where the solve is.
-    pub fn looked(&mut self, look: &Look) {
-        let residual = look.residual.iterated;
+    pub fn looked(&mut self, progress: &Progress<'_>) {
+        let residual = progress.residual;
         if residual < self.smallest {
             self.smallest = residual;
         }
@@ -81,10 +81,12 @@ impl<'a> SolveBar<'a> {
             return;
         }
         self.refreshed = Some(Instant::now());
+        // One solve needs no name.
+        let label = if self.solves == 1 { String::new() } else { format!("  {}", progress.label) };
         let what = format!(
-            "{}  iteration {}  residual {} → {:e}",
+            "{}{label}  iteration {}  residual {} → {:e}",
             counted(self.done, self.solves),
-            look.iterations,
+            progress.iterations,
             scientific(residual, 1),
             self.tolerance
         );

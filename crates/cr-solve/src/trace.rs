@@ -22,6 +22,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// To this file, if there is one.
+    pub fn to(trace: Option<PathBuf>) -> Self {
+        Self { trace }
+    }
+
     /// The file, if one is to be written.
     pub fn path(&self) -> Option<&Path> {
         self.trace.as_deref()

@@ -1,8 +1,8 @@
 //! What results of solves call things.
 
-use super::solver::Solver;
 use crate::plot;
 use lattice_cl::geometry::NDIM;
+use lattice_cl::job::Solver;
 use lattice_cl::solve::SolveParams;
 use std::fmt;
 use std::path::Path;

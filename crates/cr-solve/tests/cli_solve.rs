@@ -258,6 +258,35 @@ fn different_devices_make_a_team() {
 }
 
 #[test]
+fn a_lattice_is_cut_over_the_grid_that_is_asked_for() {
+    let folder = folder();
+    let options = "--kappa 0.11 --tol 1e-12 --solver cg --precision double --source point:1,2,3,5";
+    let host = json(&folder, &format!("spectrum FIELD {options} --device host"));
+    for (grid, team) in [("1x1x2x1", TEAMS[2]), ("1x3x1x1", TEAMS[3])] {
+        let result = json(&folder, &format!("spectrum FIELD {options} --grid {grid} {team}"));
+        let pairs = [&result, &host].map(|result| numbers(&result["correlators"]["pion"]));
+        for (value, wanted) in pairs[0].iter().zip(&pairs[1]) {
+            assert!(relative(*value, *wanted) < 1e-9, "{grid}: {value} {wanted}");
+        }
+    }
+    for (options, words) in [
+        ("--grid 1x1x2x2 --device 0.0", &["grid 1x1x2x2 is for 4 devices", "the team has 1"][..]),
+        (
+            "--grid 4x1x1x1 --device 0.0 --device 0.0 --device 0.0 --device 0.0",
+            &["4 parts in x", "at most 2"],
+        ),
+        ("--grid 2x2", &["no grid", "1x1x2x2"]),
+    ] {
+        assert_refused(&folder, &format!("invert FIELD --kappa 0.11 {options}"), 2, words);
+    }
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[devices]\ndevice = \"host\"\ngrid = \"1x0x1x1\"\n",
+    );
+    assert_refused(&folder, "run job.toml", 2, &["job.toml, line 8", "no grid"]);
+}
+
+#[test]
 fn a_team_may_be_larger_than_its_lattice() {
     let folder = folder();
     let small = random::weak(Dims::new([2; 4]).unwrap(), 0.1, 5);
@@ -1037,6 +1066,14 @@ fn the_sample_job_runs() {
     let result = json(&folder, &line);
     assert_eq!((&result["solver"], &result["links"]), (&"auto".into(), &12.into()));
     assert_eq!(numbers(&result["correlators"]["pion"]).len(), EXTENTS[3]);
+
+    let text = std::fs::read_to_string(sample_job().with_file_name("lists.toml")).unwrap();
+    let field = weak_field().1.to_str().unwrap();
+    let text = text.replace("demo/b6.0.ildg", field).replace("4,4,4,8", "2,2,2,4").replace("1e-10", "1e-4");
+    std::fs::write(folder.path().join("lists.toml"), text).unwrap();
+    let result = json(&folder, "run lists.toml --device host");
+    assert_eq!(result["results"].as_array().unwrap().len(), 4);
+    assert_eq!(result["results"][3]["label"], "far");
 }
 
 #[test]
@@ -1111,11 +1148,16 @@ fn a_trace_shows_what_ran_on_the_devices() {
                 for pair in commands.windows(2) {
                     assert!(pair[1].1 >= pair[0].2 - 0.002, "{team}: {pair:?} overlap in an in-order queue");
                 }
-                // Of one device nothing goes by the copy queue; of several the halos do.
-                assert_eq!(commands.is_empty(), queue == "copy queue" && members == 1, "{team}, {queue}");
+                assert!(!commands.is_empty(), "{team}, {queue}");
             }
             let compute = row(&trace, device, "compute queue");
-            let updates = compute.iter().filter(|(name, ..)| name == "follow").count();
+            let last_update = compute.iter().rfind(|(name, ..)| name == "solution_and_direction");
+            let copied_before = row(&trace, device, "copy queue")
+                .iter()
+                .any(|(_, start, _)| last_update.is_none_or(|update| *start < update.1));
+            // Of one device only the solution goes by the copy queue; of several the halos do too.
+            assert_eq!(copied_before, members > 1, "{team}");
+            let updates = compute.iter().filter(|(name, ..)| name == "solution_and_direction").count();
             assert_eq!(updates, iterations, "{team}: one update of x and p each iteration");
             // What the host reads is read while it waits.
             let waits = row(&trace, device, "host waits");
@@ -1242,7 +1284,7 @@ fn a_job_for_all_sources_at_once_goes_on_where_it_was_killed() {
         let output = child.wait_with_output().unwrap();
         if signal == "-TERM" {
             let said = String::from_utf8(output.stderr).unwrap();
-            assert!(said.contains("for all sources, at") && said.contains("--resume c"), "{said}");
+            assert!(said.contains("point 0.0.0.0, all sources, at") && said.contains("--resume c"), "{said}");
         }
         options = "--resume c";
     }
@@ -1465,6 +1507,164 @@ fn commands_of_the_host_refuse_devices() {
         assert!(names(&folder).is_empty());
     }
     run(&folder, "info FIELD --device host").expect(0);
+}
+
+/// What a result says of one mass and source, as a job of its own says it.
+fn one_result(mut result: Value) -> Value {
+    let object = result.as_object_mut().unwrap();
+    for key in ["observables", "label"] {
+        object.remove(key);
+    }
+    for solve in object.get_mut("solves").into_iter().flat_map(|solves| solves.as_array_mut().unwrap()) {
+        solve.as_object_mut().unwrap().remove("label");
+    }
+    result
+}
+
+#[test]
+fn lists_of_masses_and_sources_give_what_jobs_of_their_own_give() {
+    let folder = folder();
+    write_job(
+        &folder,
+        r#"
+command = "spectrum"
+[configuration]
+file = "FIELD"
+[action]
+kappa = [0.10, 0.11]
+[[source]]
+source = "point:0,0,0,0"
+[[source]]
+source = "point:1,2,3,5"
+label = "far"
+[[observable]]
+observable = "pion"
+along = "t"
+[[observable]]
+along = "z"
+[outputs]
+output = "p.lime"
+plot = "pion.svg"
+[devices]
+device = "host"
+"#,
+    );
+    let result = json(&folder, "run job.toml");
+    common::schema::assert_valid(&schema("spectrum"), &result);
+    let results = result["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    assert_eq!(result["job"]["resolved"]["source"][0]["label"], "point 0.0.0.0");
+    let mut found = names(&folder);
+    found.retain(|name| name != "job.toml");
+    let files: Vec<String> =
+        (0..4).map(|k| format!("p.{k}.lime")).chain((0..8).map(|k| format!("pion.{k}.svg"))).collect();
+    let mut wanted = files.clone();
+    wanted.sort();
+    assert_eq!(found, wanted);
+
+    let cases = [("0.1", "0,0,0,0"), ("0.1", "1,2,3,5"), ("0.11", "0,0,0,0"), ("0.11", "1,2,3,5")];
+    for (k, ((kappa, site), one)) in cases.into_iter().zip(results).enumerate() {
+        let line = format!("spectrum FIELD --kappa {kappa} --source point:{site} --device host");
+        let alone = json(&folder, &format!("{line} --output alone.lime --force"));
+        for (key, value) in one_result(one.clone()).as_object().unwrap() {
+            assert_eq!(value, &one_result(alone.clone())[key], "{kappa} {site}: {key}");
+        }
+        let along_z = json(&folder, &format!("{line} --along z"));
+        assert_eq!(one["observables"][0]["correlator"], alone["correlators"]["pion"]);
+        assert_eq!(one["observables"][1]["correlator"], along_z["correlators"]["pion"]);
+        let fields = ["alone.lime".to_owned(), format!("p.{k}.lime")]
+            .map(|name| io::read_propagator(folder.path().join(name)).unwrap().records);
+        assert!(fields[0].iter().zip(&fields[1]).all(|(a, b)| a.field == b.field), "{k}");
+    }
+    assert_eq!(results[3]["solves"][5]["label"], "kappa 0.11, far, spin 1, colour 2");
+    let text = run(&folder, "run job.toml --set force=true").expect(0).stdout;
+    assert_eq!(text.matches("pion correlator").count(), 8, "{text}");
+}
+
+#[test]
+fn a_list_of_sources_can_be_inverted() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[solver]\nsolver = \"cg\"\n\
+         [[source]]\nspin = 2\n[[source]]\nsource = \"point:0,0,0,4\"\ncolour = 1\n[outputs]\noutput = \"x.lime\"\nplot = \"x.svg\"\n",
+    );
+    let result = json(&folder, "run job.toml --device host");
+    common::schema::assert_valid(&schema("invert"), &result);
+    assert_eq!(result["results"].as_array().unwrap().len(), 2);
+    assert_eq!(names(&folder), ["job.toml", "x.0.lime", "x.1.lime", "x.svg"]);
+    let source = ([0, 0, 0, 4], 0, 1);
+    assert!(residual(&solution(&folder, "x.1.lime"), KAPPA_FORM, "antiperiodic", source) < 1e-9);
+    let failed = run(&folder, "run job.toml --device host --set max-iterations=2 --set force=true").expect(1);
+    failed.says(&["the solve for point 0.0.0.0, spin 2, colour 0 failed", "x.0.lime holds the best iterate"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_job_with_lists_goes_on_where_it_was_killed() {
+    let folder = folder();
+    write_job(
+        &folder,
+        "command = \"spectrum\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = [0.1, 0.11]\n[solver]\n\
+         solver = \"cg\"\npreconditioning = \"none\"\n[outputs]\nevery = \"0s\"\n[devices]\ndevice = \"host\"\n",
+    );
+    let told = |mut result: Value| {
+        result.as_object_mut().unwrap().remove("job");
+        without_times(result)
+    };
+    let whole = told(json(&folder, "run job.toml"));
+    let again = "run job.toml --set checkpoint=c --set resume-if-present=true";
+    let in_second = |state: &Value| {
+        state["current"]["label"]
+            .as_str()
+            .is_some_and(|label| label == "kappa 0.11, point 0.0.0.0, spin 0, colour 1")
+    };
+    let mut child = started(&folder, again);
+    await_state(&folder.path().join("c"), &mut child, in_second);
+    send("-TERM", &child);
+    let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(said.contains("for kappa 0.11, point 0.0.0.0, spin"), "{said}");
+    assert!(folder.path().join("c.3-2.lime").exists() && folder.path().join("c.1.0-0.lime").exists());
+    assert_eq!(told(json(&folder, again)), whole);
+    assert_eq!(names(&folder), ["job.toml"]);
+}
+
+#[test]
+fn a_checkpoint_of_the_version_before_is_refused() {
+    let folder = folder();
+    let state = r#"{"schema_version":3,"about":"State of a job","job":[],"seconds":1.0,
+        "finished":[{"spin":0,"colour":0,"iterations":3,"iterated":"0","true_residual":"0","sum":""}],"current":null}"#;
+    let writer = io::CheckpointWriter::create(folder.path().join("old"), state).unwrap();
+    writer.finish().unwrap();
+    let words = [
+        "old: is a checkpoint of version 3, and this program reads version 4",
+        "hint: go on with the version",
+    ];
+    assert_refused(&folder, "spectrum FIELD --kappa 0.11 --device host --resume old", 3, &words);
+}
+
+#[test]
+fn the_schema_of_jobs_is_printed_and_describes_the_sample() {
+    let folder = folder();
+    let schema: Value = serde_json::from_str(&run(&folder, "run --schema").expect(0).stdout).unwrap();
+    let mut tables = keys(&schema["properties"]);
+    tables.sort_unstable();
+    assert_eq!(
+        tables,
+        [
+            "action",
+            "command",
+            "configuration",
+            "devices",
+            "observable",
+            "outputs",
+            "solver",
+            "source",
+            "sources"
+        ]
+    );
+    assert_eq!(schema["additionalProperties"], false);
+    assert_eq!(schema["required"], serde_json::json!(["command"]));
 }
 
 /// The schema of a command's results.

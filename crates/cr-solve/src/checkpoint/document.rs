@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 
-const SCHEMA_VERSION: u32 = 3;
+const SCHEMA_VERSION: u32 = 4;
 
 /// A whole document.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,8 +28,8 @@ pub struct Document {
 /// A solve that is done; its solution is in a file beside the checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
-    pub spin: usize,
-    pub colour: usize,
+    /// By which the solve is known.
+    pub label: String,
     pub iterations: usize,
     pub iterated: Bits,
     pub true_residual: Bits,
@@ -89,8 +89,8 @@ impl From<&KeptAttempt> for Attempt {
 /// and the best iterate, if there is one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Current {
-    pub spin: usize,
-    pub colour: usize,
+    /// By which the solve is known.
+    pub label: String,
     method: String,
     vectors: Vec<String>,
     scalars: Vec<(String, Bits, Bits)>,
@@ -165,10 +165,9 @@ impl Document {
 
 impl Current {
     /// All of a state but what is in blocks.
-    pub fn of<V, W>(spin: usize, colour: usize, earlier: &Earlier<V>, state: &SolverState<W>) -> Self {
+    pub fn of<V, W>(label: &str, earlier: &Earlier<V>, state: &SolverState<W>) -> Self {
         Self {
-            spin,
-            colour,
+            label: label.to_owned(),
             method: state.method.to_string(),
             vectors: state.vectors.iter().map(|(name, _)| name.to_string()).collect(),
             scalars: state
@@ -255,8 +254,7 @@ mod tests {
     fn a_state_comes_back_to_the_last_bit() {
         let blocks = || vec![block_of(&state().history), vec![1, 2], vec![]];
         let finished = Finished {
-            spin: 3,
-            colour: 2,
+            label: "point 0.0.0.0, spin 3, colour 2".to_owned(),
             iterations: 17,
             iterated: Bits(1e-11 / 3.0),
             true_residual: Bits(2e-11 / 3.0),
@@ -264,15 +262,15 @@ mod tests {
             attempts: vec![KeptAttempt::from(&attempt())],
         };
         let job = vec![("kappa".to_owned(), "0.13".to_owned())];
-        let current = Current::of(1, 2, &Earlier::<()>::default(), &state());
+        let current = Current::of("a", &Earlier::<()>::default(), &state());
         let document = Document::new(job.clone(), 1.5, vec![finished.clone()], Some(current));
         let text = serde_json::to_string(&document).unwrap();
         let read = Document::read(Path::new("solve.checkpoint"), &text).unwrap();
         assert_eq!((read.job, read.finished), (job, vec![finished]));
         let current = read.current.unwrap();
-        assert_eq!((current.spin, current.colour), (1, 2));
+        assert_eq!(current.label, "a");
         assert_eq!(current.state(blocks()), Some((Earlier::default(), state())));
-        let same = || Current::of(1, 2, &Earlier::<()>::default(), &state());
+        let same = || Current::of("a", &Earlier::<()>::default(), &state());
         assert_eq!(same().state(blocks()[..2].to_vec()), None);
         assert_eq!(same().state([blocks(), vec![vec![]]].concat()), None);
     }
@@ -281,7 +279,7 @@ mod tests {
     fn what_was_tried_before_comes_back_too() {
         for best in [None, Some(vec![3, 4])] {
             let earlier = Earlier { attempts: vec![attempt()], history: vec![1.0, 0.1], best };
-            let text = serde_json::to_string(&Current::of(1, 2, &earlier, &state())).unwrap();
+            let text = serde_json::to_string(&Current::of("a", &earlier, &state())).unwrap();
             let mut blocks = vec![block_of(&state().history), vec![1, 2], vec![], block_of(&earlier.history)];
             blocks.extend(earlier.best.clone());
             let current: Current = serde_json::from_str(&text).unwrap();
@@ -295,9 +293,13 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         let text = serde_json::to_string(&Document::new(vec![], 0.0, vec![], None)).unwrap();
-        let older = text.replace(&format!("\"schema_version\":{SCHEMA_VERSION}"), "\"schema_version\":2");
+        let older = text.replace(&format!("\"schema_version\":{SCHEMA_VERSION}"), "\"schema_version\":3");
         let error = Document::read(Path::new("solve.checkpoint"), &older).unwrap_err();
-        assert!(error.error.to_string().contains("of version 2"), "{}", error.error);
+        assert!(
+            error.error.to_string().contains("of version 3, and this program reads version 4"),
+            "{}",
+            error.error
+        );
         assert!(Document::read(Path::new("solve.checkpoint"), "{}").is_err());
     }
 }

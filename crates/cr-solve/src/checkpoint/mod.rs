@@ -6,19 +6,19 @@ mod document;
 mod lock;
 mod session;
 
-pub use session::{Found, Identity, Session};
+pub use session::{Identity, Session};
 
 use super::failure::Failure;
 use document::Document;
 use lattice_cl::io;
+use lattice_cl::job::{Interval, Label, Outputs};
 use lock::Lock;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The options.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Interruptions")]
 pub struct Checkpointing {
     /// Keep the state of the job in this file, to go on from there with --resume
@@ -28,8 +28,8 @@ pub struct Checkpointing {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// How often the state is kept: 90s, 10m, 2h [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
-    every: Option<Duration>,
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    every: Option<Interval>,
     /// Go on from this checkpoint of the same job, to the same result; later states are kept in it too, unless --checkpoint names another file
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     resume: Option<PathBuf>,
@@ -38,18 +38,18 @@ pub struct Checkpointing {
     resume_if_present: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 1e-3,
-        "s" | "" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => f64::NAN,
-    };
-    let seconds = digits.parse::<f64>().map_or(f64::NAN, |number| number * unit);
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{text}` is not a length of time; write for example 90s, 10m or 2h"))
+impl Checkpointing {
+    /// As a job has the options.
+    pub fn of(outputs: &Outputs) -> Self {
+        let Outputs { checkpoint, every, resume, resume_if_present, .. } = outputs.clone();
+        Self { checkpoint, every, resume, resume_if_present }
+    }
+
+    /// Puts the options into a job.
+    pub fn put_into(&self, outputs: &mut Outputs) {
+        let Self { checkpoint, every, resume, resume_if_present } = self.clone();
+        *outputs = Outputs { checkpoint, every, resume, resume_if_present, ..std::mem::take(outputs) };
+    }
 }
 
 /// A checkpoint that was read, to go on from.
@@ -74,10 +74,10 @@ impl Checkpointing {
         }
     }
 
-    /// The files beside that one in which solutions for sources of these spins and colours are kept.
-    pub fn solutions(&self, sources: impl Iterator<Item = (usize, usize)>) -> Vec<PathBuf> {
+    /// The files beside that one in which solutions of these solves are kept.
+    pub fn solutions<'a>(&self, solves: impl Iterator<Item = &'a Label>) -> Vec<PathBuf> {
         let Some(file) = self.file().1 else { return Vec::new() };
-        sources.map(|(spin, colour)| beside(file, spin, colour)).collect()
+        solves.map(|label| beside(file, label)).collect()
     }
 
     /// The checkpoint to go on from.
@@ -132,9 +132,9 @@ impl Checkpointing {
 }
 
 /// The file of a solution that belongs to a checkpoint.
-fn beside(checkpoint: &Path, spin: usize, colour: usize) -> PathBuf {
+fn beside(checkpoint: &Path, label: &Label) -> PathBuf {
     let mut name = checkpoint.as_os_str().to_owned();
-    name.push(format!(".{spin}-{colour}.lime"));
+    name.push(format!(".{}.lime", label.file_name()));
     name.into()
 }
 
@@ -149,22 +149,4 @@ fn is_kept_solution(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));
     read.is_ok() && start.windows(KEPT_SOLUTION.len()).any(|words| words == KEPT_SOLUTION.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_of_time_have_units() {
-        let seconds = |text| duration(text).map(|time| time.as_secs_f64());
-        for (text, wanted) in
-            [("90s", 90.0), ("10m", 600.0), ("2h", 7200.0), ("1.5", 1.5), ("250ms", 0.25), ("0s", 0.0)]
-        {
-            assert_eq!(seconds(text), Ok(wanted), "{text}");
-        }
-        for text in ["", "s", "ten", "-1s", "1d", "NaN", "infs", "1e300h", "ß"] {
-            assert!(seconds(text).is_err(), "{text}");
-        }
-    }
 }

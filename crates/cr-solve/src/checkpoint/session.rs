@@ -7,16 +7,17 @@ use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
 use crate::report::{Report, scientific};
-use crate::residual::Residual;
 use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::StoredField;
-use lattice_cl::geometry::{Dims, Lattice};
+use lattice_cl::geometry::Dims;
+use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
+use lattice_cl::job::{CallbackError, Callbacks, Found, Interval, Label, Problem, Progress, SolveOutcome};
 use lattice_cl::scalar::Precision;
-use lattice_cl::solve::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
-use lattice_solvers::{Look, SolverInfo, SolverState, Wish};
+use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_solvers::{Residual, SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -45,26 +46,14 @@ pub struct Session<'a> {
     finished: Vec<Finished>,
     /// Where the solutions of the earlier run are.
     resumed_from: Option<PathBuf>,
-    /// Spin and colour of the solve under way, of the first if it is one for all sources.
-    source: (usize, usize),
-    /// Whether it is.
-    all_sources: bool,
-    /// The state of the earlier run, with what it had tried before, and its source.
-    state: Option<((usize, usize), KeptChoice)>,
+    /// Solves for one column each.
+    solves: Vec<Label>,
+    /// Whether their solutions are kept.
+    keeps_solutions: bool,
+    /// The state of the earlier run, with what it had tried before, and by which its solve is known.
+    state: Option<(String, KeptChoice)>,
     /// Why a state could not be kept when the job was interrupted.
     error: Option<io::Error>,
-}
-
-/// A solve that an earlier run has done.
-pub struct Found {
-    /// How many iterations it took.
-    pub iterations: usize,
-    /// The residual of the solution.
-    pub residual: Residual,
-    /// What was tried, if the method was chosen.
-    pub attempts: Vec<Attempt>,
-    /// One spinor for each site, in lexicographic order.
-    pub solution: Vec<Spinor<f64>>,
 }
 
 impl Checkpointing {
@@ -76,13 +65,15 @@ impl Checkpointing {
         &self,
         taken: Taken,
         job: Identity,
-        lattice: &Lattice,
+        problem: &Problem,
         interrupt: Interrupt,
         progress: SolveBar<'a>,
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
         let Taken { resumed, locks } = taken;
         let now = Instant::now();
+        let (lattice, solves) = (problem.lattice(), problem.labels());
+        let keeps_solutions = solves.len() > 1 && !problem.job().solves_at_once();
         let file = self.file().1.map(Path::to_owned);
         if file.is_none() && self.every.is_some() {
             report.warning("--every keeps nothing without --checkpoint or --resume");
@@ -93,7 +84,7 @@ impl Checkpointing {
             interrupt,
             _locks: locks,
             file,
-            every: self.every.unwrap_or(EVERY),
+            every: self.every.as_ref().map_or(EVERY, Interval::duration),
             job,
             dims: lattice.dims(),
             compiled: lattice.team().compile_time(),
@@ -103,21 +94,21 @@ impl Checkpointing {
             last: now,
             finished: Vec::new(),
             resumed_from: None,
-            source: (0, 0),
-            all_sources: false,
+            solves,
+            keeps_solutions,
             state: None,
             error: None,
         };
         if let Some(Resumed { path, document, blocks }) = resumed {
             expect_same(&path, &document.job, &session.job)?;
             if let Some(current) = document.current {
-                let source = (current.spin, current.colour);
+                let label = current.label.clone();
                 let state = current.state(blocks).ok_or_else(|| {
                     let message =
                         format!("{}: the checkpoint does not have the blocks that it names", path.display());
                     Failure::new(Status::File, anyhow::Error::msg(message))
                 })?;
-                session.state = Some((source, state));
+                session.state = Some((label, state));
             }
             session.earlier_seconds = document.seconds;
             session.take_over(path, document.finished)?;
@@ -159,9 +150,9 @@ impl Session<'_> {
         let elsewhere = self.file.as_ref().is_some_and(|own| !io::is_same_file(own, &path));
         self.resumed_from = Some(path);
         for solve in finished {
-            if elsewhere {
-                let x = self.solution(&solve)?;
-                self.write_solution(solve.spin, solve.colour, &x)?;
+            if elsewhere && let Some(label) = self.label(&solve) {
+                let x = self.solution(&solve, &label)?;
+                self.write_solution(&label, &x)?;
             }
             self.finished.push(solve);
         }
@@ -171,21 +162,27 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What an earlier run found for a source.
+    /// The solve of this job that is known by this name.
+    fn label(&self, solve: &Finished) -> Option<Label> {
+        self.solves.iter().find(|label| label.as_str() == solve.label).cloned()
+    }
+
+    /// What an earlier run found for this solve.
     ///
     /// # Errors
     /// When the file of the solution is missing or damaged.
-    pub fn found(&self, spin: usize, colour: usize) -> Result<Option<Found>, Failure> {
-        let found = self.finished.iter().find(|solve| (solve.spin, solve.colour) == (spin, colour));
+    fn found_before(&self, label: &Label) -> Result<Option<Found>, Failure> {
+        let found = self.finished.iter().find(|solve| solve.label == label.as_str());
         let Some(solve) = found else { return Ok(None) };
-        let residual = Residual::new(solve.iterated.0, solve.true_residual.0);
+        let residual = Residual { iterated: solve.iterated.0, true_residual: solve.true_residual.0 };
         let attempts = solve.attempts.iter().map(Attempt::from).collect();
-        Ok(Some(Found { iterations: solve.iterations, residual, attempts, solution: self.solution(solve)? }))
+        let outcome = SolveOutcome::of_earlier_run(label.clone(), solve.iterations, residual, attempts);
+        Ok(Some(Found { outcome, solution: self.solution(solve, label)? }))
     }
 
-    fn solution(&self, solve: &Finished) -> Result<Vec<Spinor<f64>>, Failure> {
+    fn solution(&self, solve: &Finished, label: &Label) -> Result<Vec<Spinor<f64>>, Failure> {
         let checkpoint = self.resumed_from.as_deref().unwrap_or(Path::new(""));
-        let path = beside(checkpoint, solve.spin, solve.colour);
+        let path = beside(checkpoint, label);
         let hint = "it belongs to the checkpoint; bring it back, or start anew";
         let propagator = io::read_propagator(&path).map_err(|error| Failure::from(error).hint(hint))?;
         match propagator.records.into_iter().next() {
@@ -203,31 +200,14 @@ impl Session<'_> {
         self.state.as_ref().map_or(Duration::ZERO, |(_, (earlier, state))| earlier.time() + state.time())
     }
 
-    /// Says which solve comes next.
-    pub fn begin(&mut self, spin: usize, colour: usize) {
-        self.source = (spin, colour);
-        self.progress.begin();
-    }
-
-    /// Says that one solve is done, here or in an earlier run.
-    pub fn solved(&mut self) {
-        self.progress.solved();
-    }
-
     /// Says that no solve comes any more: the bar goes.
     pub fn end_of_solves(&mut self) {
         self.progress.end();
     }
 
-    /// Says that one solve for all sources comes next.
-    pub fn begin_all(&mut self) {
-        (self.source, self.all_sources) = ((0, 0), true);
-        self.progress.begin();
-    }
-
-    /// Keeps the solution of the solve under way, if states are kept, and what was tried if the method was chosen.
-    pub fn finish(&mut self, x: &[Spinor<f64>], info: &SolverInfo, attempts: &[Attempt]) {
-        if let Err(error) = self.keep_solution(x, info, attempts) {
+    /// Keeps the solution of a solve, if states are kept.
+    fn finish(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) {
+        if let Err(error) = self.keep_solution(solve, x) {
             self.warn(&error);
         }
         self.last = Instant::now();
@@ -238,20 +218,14 @@ impl Session<'_> {
         self.report.warning(format_args!("the state is not kept: {error}"));
     }
 
-    fn keep_solution(
-        &mut self,
-        x: &[Spinor<f64>],
-        info: &SolverInfo,
-        attempts: &[Attempt],
-    ) -> Result<(), io::Error> {
+    fn keep_solution(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), io::Error> {
         if self.file.is_none() {
             return Ok(());
         }
-        let (spin, colour) = self.source;
-        self.write_solution(spin, colour, x)?;
+        let SolveOutcome { label, info, attempts, .. } = solve;
+        self.write_solution(label, x)?;
         self.finished.push(Finished {
-            spin,
-            colour,
+            label: label.to_string(),
             iterations: info.iterations,
             iterated: Bits(info.residual.iterated),
             true_residual: Bits(info.residual.true_residual),
@@ -261,11 +235,11 @@ impl Session<'_> {
         self.begin_file(None)?.map_or(Ok(()), CheckpointWriter::finish)
     }
 
-    fn write_solution(&self, spin: usize, colour: usize, x: &[Spinor<f64>]) -> Result<(), io::Error> {
+    fn write_solution(&self, label: &Label, x: &[Spinor<f64>]) -> Result<(), io::Error> {
         let Some(file) = &self.file else { return Ok(()) };
         let about = format!("{KEPT_SOLUTION} {}", file.display());
-        let mut writer =
-            PropagatorWriter::create(beside(file, spin, colour), self.dims, Precision::Double, &about)?;
+        let mut writer = PropagatorWriter::create(beside(file, label), self.dims, Precision::Double, &about)?;
+        let Column { spin, colour } = label.column();
         writer.write(spin, colour, x)?;
         writer.finish()
     }
@@ -281,10 +255,11 @@ impl Session<'_> {
     /// Keeps a state now.
     fn keep_now(
         &mut self,
+        label: &Label,
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
-        if let Err(error) = self.write(earlier, state)? {
+        if let Err(error) = self.write(label, earlier, state)? {
             if self.interrupt.pressed() {
                 self.error = Some(error);
             } else {
@@ -298,11 +273,11 @@ impl Session<'_> {
     /// Writes a checkpoint, one field after the other: in all they may be larger than the memory of the host.
     fn write(
         &self,
+        label: &Label,
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<Result<(), io::Error>, DeviceError> {
-        let (spin, colour) = self.source;
-        let mut writer = match self.begin_file(Some(Current::of(spin, colour, earlier, state))) {
+        let mut writer = match self.begin_file(Some(Current::of(label.as_str(), earlier, state))) {
             Ok(Some(writer)) => writer,
             other => return Ok(other.map(drop)),
         };
@@ -328,15 +303,12 @@ impl Session<'_> {
     }
 
     /// The failure of a job that was interrupted.
-    pub fn interrupted(self, info: &SolverInfo) -> Failure {
+    pub fn interrupted(self, solve: &SolveOutcome) -> Failure {
         let status = self.interrupt.status();
-        let (iterations, residual) = (info.iterations, info.residual.true_residual);
-        let what = match self.source {
-            _ if self.all_sources => "all sources".to_owned(),
-            (spin, colour) => format!("spin {spin}, colour {colour}"),
-        };
+        let (iterations, residual) = (solve.info.iterations, solve.info.residual.true_residual);
         let message = format!(
-            "interrupted after {iterations} iterations for {what}, at the true relative residual {}",
+            "interrupted after {iterations} iterations for {}, at the true relative residual {}",
+            solve.label,
             scientific(residual, 3)
         );
         match (self.error, self.file) {
@@ -351,7 +323,8 @@ impl Session<'_> {
     /// The job is done, and its results are written: removes what was kept.
     pub fn done(self) {
         let Some(file) = &self.file else { return };
-        let solutions = self.finished.iter().map(|solve| beside(file, solve.spin, solve.colour));
+        let kept = self.finished.iter().filter_map(|solve| self.label(solve));
+        let solutions = kept.map(|label| beside(file, &label));
         // A job that was done before the first state was kept has no file.
         for path in std::iter::once(file.clone()).chain(solutions).filter(|path| path.exists()) {
             if let Err(error) = std::fs::remove_file(&path) {
@@ -368,14 +341,34 @@ fn sum(x: &[Spinor<f64>]) -> String {
     sum.finalize().to_hex().to_string()
 }
 
-impl Session<'_> {
-    /// The state of the earlier run for the solve under way.
-    fn take_kept(&mut self) -> Option<KeptChoice> {
-        let begun = self.source;
-        self.state.take_if(|(source, _)| *source == begun).map(|(_, kept)| kept)
+impl Callbacks for Session<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        self.progress.looked(progress);
     }
 
-    fn wish_now(&self) -> Wish {
+    fn begins(&mut self, _: &Label) {
+        self.progress.begin();
+    }
+
+    fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
+        Ok(self.found_before(label)?)
+    }
+
+    fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
+        // What is solved at once is kept as a whole, until the job is done.
+        if self.keeps_solutions && !solve.found && solve.failure.is_none() {
+            self.finish(solve, x);
+        }
+        self.progress.solved();
+        Ok(())
+    }
+
+    /// The state of the earlier run for this solve.
+    fn kept(&mut self, label: &Label) -> Option<KeptChoice> {
+        self.state.take_if(|(of, _)| of == label.as_str()).map(|(_, kept)| kept)
+    }
+
+    fn wish(&mut self) -> Wish {
         match (self.interrupt.pressed(), &self.file) {
             (true, Some(_)) => Wish::KeepAndStop,
             (true, None) => Wish::Stop,
@@ -383,47 +376,14 @@ impl Session<'_> {
             (false, _) => Wish::GoOn,
         }
     }
-}
-
-/// For one method.
-impl Checkpoints for Session<'_> {
-    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
-        self.take_kept().map(|(_, state)| state)
-    }
-
-    fn wish(&mut self) -> Wish {
-        self.wish_now()
-    }
-
-    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
-        self.keep_now(&Earlier::default(), state)
-    }
-
-    fn looked(&mut self, look: &Look) {
-        self.progress.looked(look);
-    }
-}
-
-/// For an automatic choice.
-impl Watch for Session<'_> {
-    fn kept(&mut self) -> Option<KeptChoice> {
-        self.take_kept()
-    }
-
-    fn wish(&mut self) -> Wish {
-        self.wish_now()
-    }
 
     fn keep(
         &mut self,
+        label: &Label,
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
-        self.keep_now(earlier, state)
-    }
-
-    fn looked(&mut self, look: &Look) {
-        self.progress.looked(look);
+        self.keep_now(label, earlier, state)
     }
 
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {

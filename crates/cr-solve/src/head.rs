@@ -1,0 +1,109 @@
+//! What the results of `invert` and `spectrum` have in common, as JSON and as text.
+
+use super::attempt_outcome::AttemptOutcome;
+use super::perform::Performed;
+use super::provenance::{Configuration, Provenance};
+use super::report::Table;
+use super::team::device_names;
+use super::words::{coupling_text, method_text, solver_text, solver_words};
+use lattice_cl::job::{PropagatorOutcome, SolveOutcome, Solver};
+use lattice_cl::operator::Coupling;
+use lattice_cl::solve::SolveParams;
+use serde::Serialize;
+
+/// What does not depend on the mass and the source.
+#[derive(Serialize)]
+pub struct Head<'a> {
+    schema_version: u32,
+    configuration: &'a Configuration,
+    provenance: &'a Provenance,
+    pub solver: Solver,
+    /// Zero for the Wilson operator.
+    pub mu: f64,
+    normalisation: &'static str,
+    boundary: [i8; 4],
+    pub dims: [usize; 4],
+    pub devices: Vec<String>,
+    links: usize,
+    pub tolerance: f64,
+}
+
+/// Of which mass and source, and by which method: the one that ended the last solve.
+#[derive(Serialize)]
+pub struct Equation {
+    /// Of an automatic choice the method that it chose.
+    pub method: String,
+    pub system: String,
+    pub preconditioning: String,
+    pub precision: String,
+    pub kappa: f64,
+    pub mass: f64,
+    pub source: String,
+}
+
+impl<'a> Head<'a> {
+    /// Of a job that was done.
+    pub fn new(performed: &Performed<'a>) -> Self {
+        let Performed { problem, configuration, provenance, .. } = performed;
+        let job = problem.job();
+        Self {
+            schema_version: 1,
+            configuration,
+            provenance,
+            solver: job.solver.solver,
+            mu: job.action.mu.unwrap_or(0.0),
+            normalisation: job.action.normalisation(),
+            boundary: job.action.boundary.signs(),
+            dims: problem.dims().extents(),
+            devices: device_names(problem.lattice().team()),
+            links: job.configuration.links.reals(),
+            tolerance: job.solver.tolerance(),
+        }
+    }
+
+    /// The first lines of a table.
+    pub fn begin(&self, table: &mut Table) {
+        table.line("extents", self.dims.map(|extent| extent.to_string()).join("x"));
+        table.line("devices", self.devices.join(", "));
+    }
+
+    /// The twisted mass, if there is one.
+    pub fn twisted_mass(&self, table: &mut Table) {
+        if self.mu != 0.0 {
+            table.line("mu", format!("{:?}", self.mu));
+        }
+    }
+}
+
+impl Equation {
+    /// Of one propagator.
+    pub fn new(solver: Solver, propagator: &PropagatorOutcome) -> Self {
+        let PropagatorOutcome { coupling, source, params, .. } = propagator;
+        let (coupling, params): (&Coupling, &SolveParams) = (coupling, params);
+        Self {
+            method: method_text(solver, params),
+            system: params.system().to_string(),
+            preconditioning: params.preconditioning().to_string(),
+            precision: params.precision().to_string(),
+            kappa: coupling.kappa(),
+            mass: coupling.mass(),
+            source: source.source.to_string(),
+        }
+    }
+
+    /// κ and the mass.
+    pub fn coupling_text(&self) -> String {
+        coupling_text(self.kappa, self.mass)
+    }
+
+    /// The method as it was asked for, and what became of it.
+    pub fn solver_text(&self, solver: Solver) -> String {
+        let words = solver_words(solver, &self.method);
+        solver_text(words, &self.system, &self.preconditioning, &self.precision)
+    }
+}
+
+/// The attempts of a solve.
+pub fn attempts(solve: &SolveOutcome) -> Vec<AttemptOutcome> {
+    solve.attempts.iter().map(AttemptOutcome::from).collect()
+}

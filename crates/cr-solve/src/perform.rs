@@ -1,0 +1,282 @@
+//! What `invert`, `spectrum` and `run` do with a job.
+
+use super::Common;
+use super::arguments::{Input, Overwriting};
+use super::checkpoint::{Checkpointing, Session};
+use super::failure::{Failure, Status};
+use super::gave_up::gave_up;
+use super::interrupt::Interrupt;
+use super::outputs::{check_files, check_plot, kept_solutions, named_outputs, plot_files, solution_files};
+use super::provenance::{Configuration, Provenance};
+use super::report::Report;
+use super::solutions::Solutions;
+use super::solve_bar::SolveBar;
+use super::team::select_team;
+use super::trace::Trace;
+use super::words::coupling_text;
+use lattice_cl::device::{DeviceError, Recorder};
+use lattice_cl::field::StoredField;
+use lattice_cl::geometry::Lattice;
+use lattice_cl::host::Spinor;
+use lattice_cl::job::{
+    self, CallbackError, Callbacks, Found, Invalid, Job, Label, Outcome, Problem, Progress, SolveOutcome,
+    Task,
+};
+use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
+use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The critical κ at β = 0 (N. Kawamoto, Nucl. Phys. B190 (1981) 617); it falls to 1/8 as β grows.
+const LARGEST_CRITICAL_KAPPA: f64 = 0.25;
+
+/// A job that was done, or ended early.
+pub struct Performed<'a> {
+    /// The job on its devices.
+    pub problem: &'a Problem,
+    /// What tells the configuration from others.
+    pub configuration: &'a Configuration,
+    /// Where results come from.
+    pub provenance: &'a Provenance,
+    /// What was found.
+    pub outcome: &'a Outcome,
+    /// Of each solution of `invert`.
+    pub norms2: &'a [f64],
+    /// Files of plots.
+    pub plots: Vec<PathBuf>,
+    /// Reading, opening the devices, the operator in double; without compiling.
+    pub setup_seconds: f64,
+    /// All solves, those of earlier runs too, and what is done with the solutions.
+    pub solve_seconds: f64,
+    /// Time in the methods that an earlier run left a state of.
+    pub earlier: Duration,
+}
+
+/// How a command shows what was done.
+pub trait Show {
+    /// Draws the plots.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    fn plot(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure>;
+
+    /// Shows the result.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn show(&self, performed: &Performed<'_>, report: &Report) -> Result<(), Failure>;
+}
+
+/// Solves, reports, writes. What cannot be written is found out before the first solve.
+///
+/// # Errors
+/// When the job, a file or a device is at fault, and when a solve does not converge; what was found before is written all the same.
+pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> Result<Status, Failure> {
+    job.check()?;
+    let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
+    check_files(file, &named_outputs(job)?)?;
+    check_plot(job.outputs.plot.as_deref())?;
+    let files = solution_files(job)?;
+    for output in &files {
+        Overwriting { force: job.outputs.force }.check(output)?;
+    }
+    let checkpointing = Checkpointing::of(&job.outputs);
+    let taken = checkpointing.take(&kept_solutions(job, &checkpointing)?)?;
+    let interrupt = Interrupt::listen()?;
+    let trace = Trace::to(job.outputs.trace.clone());
+    let recorder = trace.recorder();
+    let SetUp { problem, configuration, provenance, seconds: setup_seconds } =
+        set_up(job, common, &recorder, report)?;
+
+    let identity = problem.identity(&configuration.fingerprint());
+    // All columns at once are one solve.
+    let solves = problem.labels().len() / if job.solves_at_once() { 12 } else { 1 };
+    let bar = SolveBar::new(report, problem.lattice().team(), job.solver.tolerance(), solves);
+    let session = checkpointing.session(taken, identity, &problem, interrupt, bar, report)?;
+    let earlier = session.kept_time();
+    let solutions = Solutions::new(&problem, files.clone(), report);
+    let mut companion = Companion { session, solutions };
+    let outcome = problem.run(&mut companion);
+    let Companion { mut session, mut solutions } = companion;
+    session.end_of_solves();
+    let outcome = outcome?;
+    let traced = trace.write(&recorder, report);
+    let failed = outcome.failed().and_then(|solve| Some((solve, solve.failure?)));
+    if let Some((solve, SolverFailure::Interrupted)) = failed {
+        traced?;
+        return Err(session.interrupted(solve));
+    }
+
+    // The result is shown first: a full disk must not hide what was computed.
+    let written = solutions.finish();
+    let performed = Performed {
+        problem: &problem,
+        configuration: &configuration,
+        provenance: &provenance,
+        outcome: &outcome,
+        norms2: &solutions.norms2,
+        plots: plot_files(job)?,
+        setup_seconds,
+        solve_seconds: session.seconds(),
+        earlier,
+    };
+    let plotted = show.plot(&performed, report);
+    let warn_first = job.command == Task::Spectrum;
+    let warn = || {
+        if let (Some((solve, _)), Ok(())) = (failed, &written) {
+            warn_of_what_is_missing(job, &files, &outcome, solve, report);
+        }
+    };
+    if warn_first {
+        warn();
+    }
+    show.show(&performed, report)?;
+    if !warn_first {
+        warn();
+    }
+    let written = written.map_err(Failure::from);
+    match (failed, outcome.propagators.last()) {
+        (Some((solve, failure)), Some(propagator)) => {
+            report.also([written, plotted, traced]);
+            Err(gave_up(&problem, propagator, solve, &failure))
+        }
+        _ => {
+            written?;
+            plotted?;
+            traced?;
+            session.done();
+            Ok(Status::Fine)
+        }
+    }
+}
+
+/// Says what the file of the solve that failed holds.
+fn warn_of_what_is_missing(
+    job: &Job,
+    files: &[PathBuf],
+    outcome: &Outcome,
+    solve: &SolveOutcome,
+    report: &Report,
+) {
+    let Some(file) = files.get(solve.label.propagator()) else { return };
+    let found = outcome.propagators.last().map_or(0, |propagator| propagator.solves.len() - 1);
+    match (job.command, found) {
+        (Task::Invert, _) => {
+            report.warning(format_args!("{} holds the best iterate, not a solution", file.display()));
+        }
+        (Task::Spectrum, 0) => {}
+        (Task::Spectrum, found) => report.warning(format_args!(
+            "{} holds the {found} solutions before the one that failed",
+            file.display()
+        )),
+    }
+}
+
+/// Everything that comes before solving.
+struct SetUp {
+    problem: Problem,
+    configuration: Configuration,
+    provenance: Provenance,
+    seconds: f64,
+}
+
+/// Reads the configuration, opens the devices, and puts the operators on them.
+fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> Result<SetUp, Failure> {
+    let (start, started) = (Instant::now(), SystemTime::now());
+    for coupling in job.action.couplings()? {
+        if coupling.kappa() > LARGEST_CRITICAL_KAPPA {
+            report.note(format_args!(
+                "note: {}: above 1/4 (mass below -2) kappa is beyond its critical value on every gauge field, even at infinite coupling, and no quark \
+                 mass is positive there; solved all the same",
+                coupling_text(coupling.kappa(), coupling.mass())
+            ));
+        }
+    }
+    let file = job.configuration.file.as_deref().ok_or(Invalid::NoConfiguration)?;
+    let team = select_team(common, recorder.clone(), report)?;
+    let (links, read) = thread::scope(|scope| {
+        let team = &team;
+        let compile = |dims| {
+            report.compiles_for(dims);
+            scope.spawn(move || job::build_programs(job, team, dims));
+        };
+        let read = Input::of(&job.configuration).read_and_tell(file, report, &compile)?.configuration;
+        let links = job::links_of(job, &read, team)?;
+        warn_of_idle_devices(links.lattice(), report);
+        Ok::<_, Failure>((links, read))
+    })?;
+    let configuration = Configuration::new(file, &read);
+    drop(read);
+    // By now its programs are compiled.
+    let problem = Problem::of_links(job, &links)?;
+    team.finish()?;
+    // Only solving is of interest.
+    recorder.take()?;
+    let seconds = start.elapsed().saturating_sub(team.compile_time()).as_secs_f64();
+    Ok(SetUp { problem, configuration, provenance: Provenance::new(&team, started), seconds })
+}
+
+fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {
+    let idle = lattice.idle_devices();
+    if idle > 0 {
+        report.warning(format_args!(
+            "{idle} of the {} devices have no share: the lattice is cut {}, and no grid of more of them is possible",
+            lattice.team().len(),
+            lattice.grid()
+        ));
+    }
+}
+
+/// The session, and what takes the solutions.
+struct Companion<'a> {
+    session: Session<'a>,
+    solutions: Solutions<'a>,
+}
+
+impl Callbacks for Companion<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        self.session.progress(progress);
+    }
+
+    fn begins(&mut self, label: &Label) {
+        self.session.begins(label);
+    }
+
+    fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
+        self.session.found(label)
+    }
+
+    fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
+        let iterations = solve.info.iterations;
+        tracing::info!(label = solve.label.as_str(), iterations, "solved");
+        self.session.solved(solve, x)?;
+        self.solutions.take(solve, x);
+        Ok(())
+    }
+
+    fn kept(&mut self, label: &Label) -> Option<KeptChoice> {
+        self.session.kept(label)
+    }
+
+    fn wish(&mut self) -> Wish {
+        self.session.wish()
+    }
+
+    fn keep(
+        &mut self,
+        label: &Label,
+        earlier: &Earlier<&dyn StoredField>,
+        state: &SolverState<&dyn StoredField>,
+    ) -> Result<(), DeviceError> {
+        self.session.keep(label, earlier, state)
+    }
+
+    fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64) {
+        self.session.falls_back(failed, next, from);
+    }
+
+    fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
+        self.session.compares(tried, next);
+    }
+}

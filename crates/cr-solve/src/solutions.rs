@@ -1,0 +1,107 @@
+//! The solutions of a job, as they are found: files of them, and their norms.
+
+use super::report::Report;
+use lattice_cl::hadron::Column;
+use lattice_cl::host::Spinor;
+use lattice_cl::io::{self, PropagatorWriter};
+use lattice_cl::job::{Problem, SolveOutcome, Task};
+use lattice_cl::operator::{Coupling, Dirac};
+use lattice_cl::scalar::Precision;
+use std::path::PathBuf;
+
+/// Takes the solutions of a job, one after the other.
+pub struct Solutions<'a> {
+    problem: &'a Problem,
+    report: &'a Report,
+    /// One file for each propagator, or none at all.
+    files: Vec<PathBuf>,
+    writer: Option<PropagatorWriter>,
+    /// The propagator under way.
+    propagator: usize,
+    /// Why files are no longer written.
+    error: Option<io::Error>,
+    /// Of each solution of `invert`.
+    pub norms2: Vec<f64>,
+}
+
+impl<'a> Solutions<'a> {
+    /// For a job that writes these files.
+    pub fn new(problem: &'a Problem, files: Vec<PathBuf>, report: &'a Report) -> Self {
+        Self { problem, report, files, writer: None, propagator: 0, error: None, norms2: Vec::new() }
+    }
+
+    /// Takes a solution, or the best iterate of a solve of `invert`.
+    ///
+    /// A file that cannot be written ends no job: see [`finish`](Self::finish).
+    pub fn take(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) {
+        if self.problem.job().command == Task::Invert {
+            self.norms2.push(x.iter().map(Spinor::norm2).sum());
+        } else if solve.failure.is_some() {
+            return;
+        }
+        if self.files.is_empty() || self.error.is_some() {
+            return;
+        }
+        if let Err(error) = self.write(solve, x) {
+            if self.problem.labels().len() > 1 {
+                self.report.warning(format_args!("{error}; the solves go on for the correlator"));
+            }
+            self.error = Some(error);
+            self.writer = None;
+        }
+    }
+
+    fn write(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), io::Error> {
+        let number = solve.label.propagator();
+        if number != self.propagator {
+            self.close()?;
+            self.propagator = number;
+        }
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(PropagatorWriter::create(
+                &self.files[number],
+                self.problem.dims(),
+                Precision::Double,
+                &about(self.problem, solve),
+            )?),
+        };
+        let Column { spin, colour } = solve.label.column();
+        writer.write(spin, colour, x)
+    }
+
+    fn close(&mut self) -> Result<(), io::Error> {
+        self.writer.take().map_or(Ok(()), PropagatorWriter::finish)
+    }
+
+    /// Completes the last file.
+    ///
+    /// # Errors
+    /// The first that a file met.
+    pub fn finish(&mut self) -> Result<(), io::Error> {
+        let closed = self.close();
+        self.error.take().map_or(closed, Err)
+    }
+}
+
+/// What the file of a solution says of it.
+fn about(problem: &Problem, solve: &SolveOutcome) -> String {
+    let job = problem.job();
+    let (dirac, source): (&Dirac<f64>, _) = problem.propagator(solve.label.propagator());
+    let coupling: Coupling = dirac.coupling();
+    let equation = format!(
+        "M x = b, {}, kappa {:?}, {} form, boundary {}, source {}",
+        job.action.operator_words(),
+        coupling.kappa(),
+        job.action.normalisation(),
+        job.action.boundary,
+        source.source
+    );
+    match job.command {
+        Task::Invert => {
+            let residual = solve.info.residual.true_residual;
+            format!("solution of {equation}, true residual {residual:e}")
+        }
+        Task::Spectrum => format!("solutions of {equation}"),
+    }
+}
