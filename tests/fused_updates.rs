@@ -18,7 +18,7 @@ type Spinor = host::Spinor<f64>;
 
 /// Formulas that are not in the list: what is overwritten without being read, terms in any order, four factors.
 const OTHERS: [Formula; 2] = [
-    formula("unlisted_terms", "w = x; y = x + a z + b y; w = w - a y; (w, y), (w, w)"),
+    formula("unlisted_terms", "w = x; y = x + a y + b z; z = e - a z; h = e + b w; (w, y), (w, w)"),
     formula("unlisted_factors", "h = h + a e - b f + c g - d i; (e, h)"),
 ];
 

@@ -3,9 +3,10 @@
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
 use crate::scalar::Real;
-use lattice_solvers::update::{Formula, Operand};
-use num_complex::{Complex, Complex64};
+use lattice_solvers::update::{Assignment, Formula, Operand};
+use num_complex::Complex64;
 use rayon::prelude::*;
+use std::mem;
 
 /// The inner product and the squared norm of a formula; zero if it has none.
 pub type Sums = (Complex64, f64);
@@ -37,7 +38,7 @@ pub fn update<T: Real>(
     let parts = parts.into_par_iter().enumerate().map(|(k, written)| {
         let sites = PART * k..sites.min(PART * (k + 1));
         let read = read.iter().map(|field| &field[sites.clone()]).collect();
-        Part { sites: sites.len(), read, written }.update(formula, factors)
+        Part { read, written }.update(formula, factors)
     });
     let sums: Vec<Sums> = parts.collect();
     (sums.iter().map(|(product, _)| product).sum(), sums.iter().map(|(_, norm2)| norm2).sum())
@@ -45,38 +46,48 @@ pub fn update<T: Real>(
 
 /// As many sites of all fields as stay in a cache.
 struct Part<'a, T> {
-    sites: usize,
     read: Vec<&'a [Spinor<T>]>,
     written: Vec<&'a mut [Spinor<T>]>,
 }
 
 impl<T: Real> Part<'_, T> {
-    fn at(&self, field: Operand, site: usize) -> &Spinor<T> {
+    fn field(&self, field: Operand) -> &[Spinor<T>] {
         match field {
-            Operand::Read(k) => &self.read[k][site],
-            Operand::Written(k) => &self.written[k][site],
+            Operand::Read(k) => self.read[k],
+            Operand::Written(k) => &*self.written[k],
         }
     }
 
     fn update(mut self, formula: &Formula, factors: &[Complex64]) -> Sums {
-        for assignment in formula.assignments() {
-            let terms: Vec<(Complex<T>, Operand)> = assignment
-                .terms()
-                .iter()
-                .map(|term| (factors[term.factor], term))
-                .map(|(factor, term)| (cast(if term.negative { -factor } else { factor }), term.field))
-                .collect();
-            for site in 0..self.sites {
-                let first = *self.at(assignment.first, site);
-                let sum = |sum, (factor, field): &(_, _)| combine(&sum, *factor, self.at(*field, site));
-                let value = terms.iter().fold(first, sum);
-                self.written[assignment.to][site] = value;
-            }
-        }
+        formula.assignments().iter().for_each(|assignment| self.assign(assignment, factors));
         let product = formula
             .product()
-            .map(|(x, y)| (0..self.sites).map(|site| local_dot(self.at(x, site), self.at(y, site))).sum());
-        let norm2 = formula.norm2().map(|x| (0..self.sites).map(|site| self.at(x, site).norm2()).sum());
+            .map(|(x, y)| self.field(x).iter().zip(self.field(y)).map(|(x, y)| local_dot(x, y)).sum());
+        let norm2 = formula.norm2().map(|x| self.field(x).iter().map(Spinor::norm2).sum());
         (product.unwrap_or_default(), norm2.unwrap_or_default())
+    }
+
+    fn assign(&mut self, assignment: &Assignment, factors: &[Complex64]) {
+        let mut terms = assignment.terms().iter().map(|term| {
+            let factor = factors[term.factor];
+            (cast(if term.negative { -factor } else { factor }), term.field)
+        });
+        let own = Operand::Written(assignment.to);
+        let target = mem::take(&mut self.written[assignment.to]);
+        if assignment.first != own {
+            let first = self.field(assignment.first);
+            let sites = target.iter_mut().zip(first);
+            match terms.next() {
+                None => target.copy_from_slice(first),
+                Some((b, y)) if y == own => sites.for_each(|(y, x)| *y = combine(x, b, y)),
+                Some((a, x)) => {
+                    sites.zip(self.field(x)).for_each(|((y, first), x)| *y = combine(first, a, x));
+                }
+            }
+        }
+        for (a, x) in terms {
+            target.iter_mut().zip(self.field(x)).for_each(|(y, x)| *y = combine(y, a, x));
+        }
+        self.written[assignment.to] = target;
     }
 }

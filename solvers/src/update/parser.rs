@@ -49,7 +49,8 @@ impl Formula {
     /// Reads a formula, for example `x = x + a p; r = r - a q; (r, r)`.
     ///
     /// Factors are the letters a to d, vectors the other small letters. Assignments are done in their order.
-    /// On the right stands a vector, then terms with a factor each. Sums come last: the product of two
+    /// On the right stands a vector, then terms with a factor each. The vector on the left may stand there once, first
+    /// or second: `y = y + a x + b z` or `y = x + a y + b z`. Sums come last: the product of two
     /// vectors, the norm of one, or both in this order. They are those of the new vectors.
     /// `name` is a word of small letters, digits and `_`: the name of the kernel on devices.
     ///
@@ -217,7 +218,12 @@ impl Parser {
             line.negative[line.count] = negative;
             line.factors[line.count] = good!(self.factor());
             line.fields[line.count] = good!(self.used());
-            own += (line.fields[line.count] == line.to) as usize;
+            let is_own = line.fields[line.count] == line.to;
+            if is_own && line.count > 0 {
+                return self
+                    .error("the vector on the left stands first or second on the right, or not at all");
+            }
+            own += is_own as usize;
             line.count += 1;
         }
         if own > 1 {
@@ -333,6 +339,11 @@ mod tests {
             ("x = x + p", 8, "a factor is wanted here: one of the letters a to d"),
             ("x = x + a", 9, "a vector is wanted here: one of the letters e to z"),
             ("x = x + a x", 11, "the vector on the left stands twice on the right"),
+            (
+                "x = y + a z + b x",
+                17,
+                "the vector on the left stands first or second on the right, or not at all",
+            ),
             ("x = y * z", 6, "a formula ends here, or goes on with `;` or, between two sums, `,`"),
             ("(x, x); y = x", 6, "a formula ends here, or goes on with `;` or, between two sums, `,`"),
             ("(x x)", 3, "`,` is wanted here"),
