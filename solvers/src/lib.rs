@@ -16,6 +16,8 @@
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
+//! What a method does with vectors besides is written as formulas, which a space carries out in one pass over memory ([`mod@update`]).
+//!
 //! Each takes options with documented defaults and returns the solution with a [`SolverInfo`], or a
 //! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
 //! after the *true* residual was computed from its definition and found below the tolerance.

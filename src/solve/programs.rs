@@ -71,7 +71,9 @@ impl Application {
     }
 }
 
-/// What a method applies, beside making its operator; see the fused operations of `VectorSpace` and `LinearOperator`.
+/// The operators that a method applies, besides making its own: see the fused operations of `LinearOperator`.
+///
+/// Fused updates of vectors are all in the program of their space.
 fn applications(params: &SolveParams) -> Vec<Application> {
     use Application as A;
     match (params, params.system()) {
