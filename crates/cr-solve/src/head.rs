@@ -24,6 +24,8 @@ pub struct Head<'a> {
     boundary: [i8; 4],
     pub dims: [usize; 4],
     pub devices: Vec<String>,
+    /// Parts of the lattice in x, y, z, t, one on each device.
+    grid: String,
     links: usize,
     pub tolerance: f64,
 }
@@ -56,6 +58,7 @@ impl<'a> Head<'a> {
             boundary: job.action.boundary.signs(),
             dims: problem.dims().extents(),
             devices: device_names(problem.lattice().team()),
+            grid: problem.lattice().grid().to_string(),
             links: job.configuration.links.reals(),
             tolerance: job.solver.tolerance(),
         }

@@ -264,6 +264,7 @@ fn a_lattice_is_cut_over_the_grid_that_is_asked_for() {
     let host = json(&folder, &format!("spectrum FIELD {options} --device host"));
     for (grid, team) in [("1x1x2x1", TEAMS[2]), ("1x3x1x1", TEAMS[3])] {
         let result = json(&folder, &format!("spectrum FIELD {options} --grid {grid} {team}"));
+        assert_eq!((&result["grid"], &host["grid"]), (&Value::from(grid), &Value::from("1x1x1x1")));
         let pairs = [&result, &host].map(|result| numbers(&result["correlators"]["pion"]));
         for (value, wanted) in pairs[0].iter().zip(&pairs[1]) {
             assert!(relative(*value, *wanted) < 1e-9, "{grid}: {value} {wanted}");
@@ -284,6 +285,19 @@ fn a_lattice_is_cut_over_the_grid_that_is_asked_for() {
         "command = \"invert\"\n[configuration]\nfile = \"FIELD\"\n[action]\nkappa = 0.11\n[devices]\ndevice = \"host\"\ngrid = \"1x0x1x1\"\n",
     );
     assert_refused(&folder, "run job.toml", 2, &["job.toml, line 8", "no grid"]);
+}
+
+#[test]
+fn a_checkpoint_of_another_grid_is_refused() {
+    let folder = folder();
+    let line = format!(
+        "invert FIELD --kappa 0.11 --solver cg --precision double --preconditioning none {}",
+        TEAMS[2]
+    );
+    let kept = format!("{line} --max-iterations 4 --checkpoint c --every 0s --grid 1x1x1x2");
+    run(&folder, &kept).expect(1);
+    let wanted = ["c is the checkpoint of another job", "4 time slices", "grid 1x1x2x1: 4x4x2x8 sites"];
+    assert_refused(&folder, &format!("{line} --resume c --grid 1x1x2x1"), 2, &wanted);
 }
 
 #[test]
