@@ -49,6 +49,9 @@ pub trait Callbacks {
         Ok(None)
     }
 
+    /// The method of a solve has ended. Its solution is on the devices still.
+    fn ended(&mut self, _label: &Label) {}
+
     /// A solve has ended, here or in an earlier run, and this is its solution. The best iterate if the method gave up.
     ///
     /// Not called for columns that failed together, nor for a solve that was interrupted.

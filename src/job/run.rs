@@ -104,6 +104,7 @@ impl Run<'_> {
         let mut of_solve = OfSolve { label: &label, callbacks: &mut *self.callbacks };
         let solved = self.solving.solve(self.dirac, &b, &mut of_solve)?;
         let elapsed = clock.elapsed(team);
+        self.callbacks.ended(&label);
         outcome.count(&solved.info);
         if solved.failure != Some(Failure::Interrupted) {
             copy_to_host(&solved.x, x)?;
@@ -132,6 +133,7 @@ impl Run<'_> {
         let mut of_solve = OfSolve { label: &all, callbacks: &mut *self.callbacks };
         let solved = block_cg_with_checkpoints(self.dirac, &b, params, &mut of_solve);
         let elapsed = clock.elapsed(team);
+        self.callbacks.ended(&all);
         let solve = |label, info, failure| SolveOutcome {
             label,
             info,

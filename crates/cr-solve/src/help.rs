@@ -55,6 +55,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve run --example > job.toml",
             "cr-solve run job.toml --json",
             "cr-solve run job.toml --set action.kappa=0.145 --set solver.tol=1e-8",
+            "cr-solve run --schema > job.schema.json",
         ],
     ),
     ("cr-solve tune", &["cr-solve tune --device 0.0", "cr-solve tune --list"]),

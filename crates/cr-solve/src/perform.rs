@@ -96,12 +96,14 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let session = checkpointing.session(taken, identity, &problem, interrupt, bar, report)?;
     let earlier = session.kept_time();
     let solutions = Solutions::new(&problem, files.clone(), report);
-    let mut companion = Companion { session, solutions };
+    let one_solve = problem.labels().len() == 1;
+    let tracing = Tracing { trace: &trace, recorder: &recorder, report, one_solve, traced: None };
+    let mut companion = Companion { session, solutions, tracing };
     let outcome = problem.run(&mut companion);
-    let Companion { mut session, mut solutions } = companion;
+    let Companion { mut session, mut solutions, tracing } = companion;
     session.end_of_solves();
     let outcome = outcome?;
-    let traced = trace.write(&recorder, report);
+    let traced = tracing.finish();
     let failed = outcome.failed().and_then(|solve| Some((solve, solve.failure?)));
     if let Some((solve, SolverFailure::Interrupted)) = failed {
         traced?;
@@ -228,10 +230,32 @@ fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {
     }
 }
 
+/// The trace of a job. That of a single solve ends with the method, before the solution is copied.
+struct Tracing<'a> {
+    trace: &'a Trace,
+    recorder: &'a Recorder,
+    report: &'a Report,
+    one_solve: bool,
+    traced: Option<Result<(), Failure>>,
+}
+
+impl Tracing<'_> {
+    fn ended(&mut self) {
+        if self.one_solve {
+            self.traced = Some(self.trace.write(self.recorder, self.report));
+        }
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        self.traced.unwrap_or_else(|| self.trace.write(self.recorder, self.report))
+    }
+}
+
 /// The session, and what takes the solutions.
 struct Companion<'a> {
     session: Session<'a>,
     solutions: Solutions<'a>,
+    tracing: Tracing<'a>,
 }
 
 impl Callbacks for Companion<'_> {
@@ -245,6 +269,10 @@ impl Callbacks for Companion<'_> {
 
     fn found(&mut self, label: &Label) -> Result<Option<Found>, CallbackError> {
         self.session.found(label)
+    }
+
+    fn ended(&mut self, _: &Label) {
+        self.tracing.ended();
     }
 
     fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
