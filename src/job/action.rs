@@ -23,6 +23,10 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
+    /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass; T of the field strength of the same links.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub csw: Option<f64>,
     /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t.
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
@@ -60,15 +64,21 @@ impl Action {
     /// # Errors
     /// When a parameter is not finite.
     pub fn site_term(&self) -> Result<SiteTerm, Invalid> {
-        let site_term = self.mu.map_or(SiteTerm::Scalar, |mu| SiteTerm::Twisted { mu });
+        let site_term = match (self.csw, self.mu) {
+            (Some(csw), mu) => SiteTerm::Clover { csw, mu: mu.unwrap_or(0.0) },
+            (None, Some(mu)) => SiteTerm::Twisted { mu },
+            (None, None) => SiteTerm::Scalar,
+        };
         Ok(site_term.checked()?)
     }
 
     /// The operator in words, for files that hold its solutions.
     pub fn operator_words(&self) -> String {
-        match self.mu {
-            None => "Wilson operator".to_owned(),
-            Some(mu) => format!("twisted-mass operator, mu {mu:?}"),
+        match (self.csw, self.mu) {
+            (None, None) => "Wilson operator".to_owned(),
+            (None, Some(mu)) => format!("twisted-mass operator, mu {mu:?}"),
+            (Some(csw), None) => format!("clover operator, c_sw {csw:?}"),
+            (Some(csw), Some(mu)) => format!("twisted-clover operator, c_sw {csw:?}, mu {mu:?}"),
         }
     }
 

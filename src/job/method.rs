@@ -22,7 +22,7 @@ pub struct Method {
     #[schemars(schema_with = "systems")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
-    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites) or none (as it is).
+    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites), even-odd-symmetric (its other form) or none (as it is).
     #[schemars(schema_with = "preconditionings")]
     #[serde(with = "text")]
     pub preconditioning: Preconditioning,
@@ -142,5 +142,5 @@ fn systems(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn preconditionings(_: &mut SchemaGenerator) -> Schema {
-    words([Preconditioning::None, Preconditioning::EvenOdd])
+    words(Preconditioning::ALL)
 }

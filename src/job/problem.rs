@@ -146,12 +146,13 @@ impl Problem {
         ];
         // Jobs without it are those of versions that did not have it.
         let mu = job.action.mu.map(|mu| ("mu", format!("{mu:?}")));
+        let csw = job.action.csw.map(|csw| ("csw", format!("{csw:?}")));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
-        let all = own.into_iter().chain(mu).chain(columns.into_iter().flatten());
+        let all = own.into_iter().chain(mu).chain(csw).chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -169,7 +170,11 @@ pub fn links_of(
         labelled.source.check(configuration.dims())?;
     }
     let lattice = lattice_of(job, team, configuration.dims())?;
-    Ok(lattice.gauge_in(configuration, job.action.boundary, job.configuration.links)?)
+    let links = lattice.gauge_in(configuration, job.action.boundary, job.configuration.links)?;
+    if job.action.csw.is_none() {
+        return Ok(links);
+    }
+    Ok(links.with_clover(configuration.clone())?)
 }
 
 /// Compiles what the solves of a job will run on a lattice of these extents. It may be called before there are any links.

@@ -23,6 +23,9 @@ pub struct Equation {
     /// Twisted mass of the quark, the flavour with τ₃ = +1: M + 2iκμγ5, or M + iμγ5 with --mass. The other flavour has the opposite sign
     #[arg(long, value_name = "MU", allow_negative_numbers = true)]
     mu: Option<f64>,
+    /// Coefficient of the clover term: M + κ c_sw T, or M + ½ c_sw T with --mass
+    #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
+    csw: Option<f64>,
     /// The source: point:x,y,z,t
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: Source,
@@ -62,7 +65,7 @@ impl Equation {
     pub fn action(&self) -> Action {
         let QuarkMass { kappa, mass } = self.mass;
         let (kappa, mass) = (kappa.map(OneOrMore::One), mass.map(OneOrMore::One));
-        Action { kappa, mass, mu: self.mu, boundary: self.boundary }
+        Action { kappa, mass, mu: self.mu, csw: self.csw, boundary: self.boundary }
     }
 
     /// How the lattice of a job is cut. Its devices are not among these options.

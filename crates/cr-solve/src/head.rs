@@ -20,6 +20,7 @@ pub struct Head<'a> {
     pub solver: Solver,
     /// Zero for the Wilson operator.
     pub mu: f64,
+    pub csw: f64,
     normalisation: &'static str,
     boundary: [i8; 4],
     pub dims: [usize; 4],
@@ -54,6 +55,7 @@ impl<'a> Head<'a> {
             provenance,
             solver: job.solver.solver,
             mu: job.action.mu.unwrap_or(0.0),
+            csw: job.action.csw.unwrap_or(0.0),
             normalisation: job.action.normalisation(),
             boundary: job.action.boundary.signs(),
             dims: problem.dims().extents(),
@@ -70,10 +72,13 @@ impl<'a> Head<'a> {
         table.line("devices", self.devices.join(", "));
     }
 
-    /// The twisted mass, if there is one.
-    pub fn twisted_mass(&self, table: &mut Table) {
+    /// The twisted mass and the coefficient of the clover term, if there are any.
+    pub fn site_term(&self, table: &mut Table) {
         if self.mu != 0.0 {
             table.line("mu", format!("{:?}", self.mu));
+        }
+        if self.csw != 0.0 {
+            table.line("c_sw", format!("{:?}", self.csw));
         }
     }
 }

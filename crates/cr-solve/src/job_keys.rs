@@ -144,6 +144,7 @@ mod tests {
             ("configuration", "ignore-checksum", Kind::Flag),
             ("action", "kappa", Kind::Numbers),
             ("action", "mu", Kind::Number),
+            ("action", "csw", Kind::Number),
             ("sources", "spin", Kind::Count),
             ("source", "label", Kind::Text),
             ("solver", "tol", Kind::Number),

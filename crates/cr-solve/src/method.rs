@@ -15,7 +15,7 @@ pub struct MethodOptions {
     /// Only cr can iterate each, and takes normal]
     #[arg(long, hide_short_help = true)]
     system: Option<System>,
-    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites, in about half as many iterations) or none
+    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites, in about half as many iterations), even-odd-symmetric (the same times the inverse within the sites: fewer with a clover term) or none
     /// (as it is)
     #[arg(long, default_value_t = Preconditioning::EvenOdd, hide_short_help = true)]
     preconditioning: Preconditioning,

@@ -1901,3 +1901,43 @@ fn a_twisted_mass_gives_the_charged_pion_of_other_programs() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("twisted mass"), "the reason");
 }
+
+/// Σ|S|² of a point source with clover term and twisted mass: computed by another program.
+#[test]
+fn a_clover_term_gives_the_propagator_of_other_programs() {
+    let Some(shared) = common::shared() else { return };
+    let text = std::fs::read_to_string(shared.join("reference/physics.json")).unwrap();
+    let reference: Value = serde_json::from_str(&text).unwrap();
+    let entry = &reference["computed"]["hadrons twisted clover weak_field.lime"];
+    let expected = entry["norm2_per_slice"].as_array().unwrap();
+    let action = |key: &str| entry["action"][key].to_string();
+    let (kappa, csw, mu) = (action("kappa"), action("csw"), action("mu"));
+    let file = shared.join("data/weak_field.lime");
+    let arguments = ["spectrum", "--kappa", &kappa, "--csw", &csw, "--mu", &mu, "--tol", "1e-12"];
+    let spectrum = |more: &[&str]| {
+        let mut command = cargo_bin_cmd!("cr-solve");
+        command.args(arguments).args(["--json", "--quiet"]).args(more).arg(&file).output().unwrap()
+    };
+    let symmetric = ["--preconditioning", "even-odd-symmetric", "--solver", "bicgstab"];
+    for more in [&[][..], &symmetric] {
+        let output = spectrum(more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        common::schema::assert_valid(&schema("spectrum"), &result);
+        assert_eq!(result["csw"], entry["action"]["csw"]);
+        for (t, expected) in expected.iter().enumerate() {
+            let found = result["correlators"]["pion"][t].as_f64().unwrap();
+            let ratio = found / expected.as_f64().unwrap();
+            assert!((ratio - 1.0).abs() < 1e-9, "{more:?}, t = {t}: {ratio}");
+        }
+    }
+    // Too large for the inverse within a site.
+    let mut command = cargo_bin_cmd!("cr-solve");
+    command.args(["invert", "--kappa", &kappa, "--csw", "3000", "--quiet"]).arg(&file);
+    let output = command.output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_ne!(output.status.code(), Some(0));
+    for words in ["site [", "eigenvalue", "--preconditioning none"] {
+        assert!(message.contains(words), "{message}");
+    }
+}

@@ -8,7 +8,7 @@ use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
 use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
-use crate::host::{Spinor, StencilForm, random};
+use crate::host::{SiteMatrix, Spinor, StencilForm, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
 use num_complex::Complex;
@@ -187,7 +187,12 @@ struct StencilKernel<'a, T: Storage> {
     task: Task,
 }
 
-/// The form that is timed: the others differ in signs and in the values of arguments, which cost the same.
+/// Whether a form has blocks of a clover term, which are memory to read.
+fn has_blocks(form: &StencilForm) -> bool {
+    [form.shift, form.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
+}
+
+/// The form that is timed where there are no blocks: the others differ in signs and in the values of arguments, which cost the same.
 const FORM: StencilForm = StencilForm::new(1.0, -0.1);
 
 /// What is subtracted again and again must be so small that nothing overflows.
@@ -238,7 +243,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
 
     fn time(&self, tuning: &Tuning, data: &mut Data<T>) -> Result<Duration, LatticeError> {
         let Data { links, psi, shifted, out, against } = data;
-        let stencil = Stencil::new(links, Task { form: FORM, ..self.task }, Some(*tuning))?;
+        let form = if has_blocks(&self.task.form) { self.task.form } else { FORM };
+        let stencil = Stencil::new(links, Task { form, ..self.task }, Some(*tuning))?;
         let launch = || {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
             let (shifted, against, multiple) = (shifted.as_ref(), against.as_ref(), multiple.as_ref());
@@ -259,13 +265,14 @@ fn key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Key {
         Region::Parity { shift: false, .. } => "parity",
         Region::Parity { shift: true, .. } => "parity+shift",
     };
-    Key::new("wilson", extents)
+    let key = Key::new("wilson", extents)
         .option("region", region)
         .option("precision", T::STORAGE)
         .option("links", links.reconstruction.reals())
         .option("sources", task.sources)
         // What is summed up matters less than that it is.
-        .option("product", task.ending != Ending::Store)
+        .option("product", task.ending != Ending::Store);
+    if has_blocks(&task.form) { key.option("clover", true) } else { key }
 }
 
 fn complaint(shard: &Shard, task: Task, tuning: &Tuning) -> Option<String> {
@@ -289,7 +296,10 @@ impl<T: Storage> StencilKernel<'_, T> {
         let even = self.shard.domain.extents().map(|extent| extent.next_multiple_of(2));
         let dims = Dims::new(even).unwrap_or(lattice.dims());
         let alone = Lattice::new(&Team::from(self.shard.device.clone()), dims)?;
-        alone.gauge_in(&random::hot(dims, 1), self.links.boundary(), self.links.reconstruction())
+        // Smooth enough for the blocks of a clover term to have inverses.
+        let configuration = random::weak(dims, 0.3, 1);
+        let links = alone.gauge_in(&configuration, self.links.boundary(), self.links.reconstruction())?;
+        if self.links.has_clover() { links.with_clover(configuration) } else { Ok(links) }
     }
 }
 
