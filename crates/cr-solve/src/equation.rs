@@ -20,10 +20,14 @@ pub struct Equation {
     /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
     #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
     pub links: Reconstruction,
-    /// Twisted mass of the quark, the flavour with τ₃ = +1: M + 2iκμγ5, or M + iμγ5 with --mass. The other flavour has the opposite sign
+    /// Twisted mass of the quark: M + 2iκμγ5
+    ///
+    /// With --mass M + iμγ5. This is the flavour with τ₃ = +1; the other one has the opposite sign.
     #[arg(long, value_name = "MU", allow_negative_numbers = true)]
     mu: Option<f64>,
-    /// Coefficient of the clover term: M + κ c_sw T, or M + ½ c_sw T with --mass
+    /// Coefficient of the clover term: M + κ c_sw T
+    ///
+    /// With --mass M + ½ c_sw T. T is that of the links of the file.
     #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
     csw: Option<f64>,
     /// The source: point:x,y,z,t
