@@ -1,7 +1,7 @@
-// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is SOURCES fields one after the other, each of `parities` parities, one or two,
+// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is COLUMNS fields one after the other, each of `parities` parities, one or two,
 // of `blocks` blocks of sites; a matrix acts on the numbers that are at one place in all of them.
 //
-// SOURCES      fields in a block
+// COLUMNS      fields in a block
 // LOCAL_SIZE   work-group size
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
@@ -32,9 +32,9 @@
 #define PIECES_OF_BLOCK (SPINOR_COMPONENTS / PIECE)
 
 #if UNROLL
-#define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < SOURCES; ++i)
+#define FOR_FIELDS(i) _Pragma("unroll") for (int i = 0; i < COLUMNS; ++i)
 #else
-#define FOR_FIELDS(i) for (int i = 0; i < SOURCES; ++i)
+#define FOR_FIELDS(i) for (int i = 0; i < COLUMNS; ++i)
 #endif
 #define FOR_PIECE(c) _Pragma("unroll") for (int c = 0; c < PIECE; ++c)
 
@@ -176,9 +176,9 @@ INLINE void load_piece(__global const stored *field, const place at, vcomplex *z
 
 #if SHARED_UNIT
 #define AGREEMENT_PARAMETER , __local real *agreement
-#define AGREEMENT_LOCAL __local real agreement[2 * SOURCES * LOCAL_SIZE]
+#define AGREEMENT_LOCAL __local real agreement[2 * COLUMNS * LOCAL_SIZE]
 // Two in turn, so that one barrier is enough.
-#define AGREEMENT(turn) , agreement + (turn) * SOURCES * LOCAL_SIZE
+#define AGREEMENT(turn) , agreement + (turn) * COLUMNS * LOCAL_SIZE
 #else
 #define AGREEMENT_PARAMETER
 #define AGREEMENT_LOCAL
@@ -252,7 +252,7 @@ INLINE void load_pieces(__global const stored *all, const uint parities, const u
 // Brings `count` matrices to local memory, each row after row.
 INLINE void load_matrices(const int count, __global const double2 *from, __local pair *to)
 {
-    for (int k = get_local_id(0); k < count * SOURCES * SOURCES; k += LOCAL_SIZE)
+    for (int k = get_local_id(0); k < count * COLUMNS * COLUMNS; k += LOCAL_SIZE)
         to[k] = (pair)((real)from[k].x, (real)from[k].y);
     GROUP_BARRIER;
 }
@@ -286,10 +286,10 @@ INLINE void add_multiple(vcomplex *sum, const pair m, const vcomplex *x)
     for (uint start = START_OF_GROUP, first = start + get_local_id(0); start < end; start += STEP_OF_GROUP, first += STEP_OF_GROUP)
 
 #if LANES > 1
-#define FOR_TILES(first) for (int first = 0; first < SOURCES; first += WIDTH)
+#define FOR_TILES(first) for (int first = 0; first < COLUMNS; first += WIDTH)
 #define FOR_TILE(w) _Pragma("unroll") for (int w = 0; w < WIDTH; ++w)
 // Rows of matrices are read to the end of a tile.
-#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES + WIDTH)
+#define MATRIX_NUMBERS(count) ((count) * COLUMNS * COLUMNS + WIDTH)
 
 #define SET_ZERO(z)                                                                                             \
     FOR_TILE(w) {                                                                                               \
@@ -303,7 +303,7 @@ INLINE void load_tile(__global const stored *all, const uint parities, const uin
 {
     SET_ZERO(z)
     FOR_TILE(w) {
-        if (first + w < SOURCES)
+        if (first + w < COLUMNS)
             load_piece(all + field_start(parities, blocks, first + w), at, z[w]);
     }
 }
@@ -312,7 +312,7 @@ INLINE void store_tile(__global stored *all, const uint parities, const uint blo
                        const vcomplex (*z)[PIECE])
 {
     FOR_TILE(w) {
-        if (first + w < SOURCES && at.exists)
+        if (first + w < COLUMNS && at.exists)
             store_piece(all + field_start(parities, blocks, first + w), at, z[w]);
     }
 }
@@ -325,12 +325,12 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
         vcomplex z[PIECE];
         load_piece(x + field_start(parities, blocks, i), at, z);
         FOR_TILE(w)
-            add_multiple(sums[w], (real)sign * d[i * SOURCES + first + w], z);
+            add_multiple(sums[w], (real)sign * d[i * COLUMNS + first + w], z);
     }
 }
 
 #else
-#define MATRIX_NUMBERS(count) ((count) * SOURCES * SOURCES)
+#define MATRIX_NUMBERS(count) ((count) * COLUMNS * COLUMNS)
 
 // sum + x D, for the fields x of a block. `there` says which numbers of D there are.
 #define ADD_FIELDS(sums, x, d, there)                                                                           \
@@ -339,7 +339,7 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
         load_piece((x) + field_start(parities, blocks, i), at, z);                                              \
         FOR_FIELDS(j) {                                                                                         \
             if (there)                                                                                          \
-                add_multiple(sums[j], (d)[i * SOURCES + j], z);                                                 \
+                add_multiple(sums[j], (d)[i * COLUMNS + j], z);                                                 \
         }                                                                                                       \
     }
 #endif
@@ -354,30 +354,30 @@ __kernel EXPLICIT_VECTORS void block_advance(const uint parities, const uint blo
     AGREEMENT_LOCAL;
     load_matrices(4, matrices, local_matrices);
     __local const pair *earlier = local_matrices;
-    __local const pair *step = local_matrices + SOURCES * SOURCES;
-    __local const pair *turn = local_matrices + 2 * SOURCES * SOURCES;
-    __local const pair *keep = local_matrices + 3 * SOURCES * SOURCES;
+    __local const pair *step = local_matrices + COLUMNS * COLUMNS;
+    __local const pair *turn = local_matrices + 2 * COLUMNS * COLUMNS;
+    __local const pair *keep = local_matrices + 3 * COLUMNS * COLUMNS;
     FOR_EACH_ROUND(1) {
 #if LANES > 1
         const place at = place_of(parities, blocks, first);
         vcomplex sums[WIDTH][PIECE];
-        for (int tile = 0; (with_earlier || with_step) && tile < SOURCES; tile += WIDTH) {
+        for (int tile = 0; (with_earlier || with_step) && tile < COLUMNS; tile += WIDTH) {
             load_tile(x, parities, blocks, at, tile, sums);
             if (with_earlier)
-                add_products(sums, 1, o, earlier, parities, blocks, at, tile, 0, SOURCES);
+                add_products(sums, 1, o, earlier, parities, blocks, at, tile, 0, COLUMNS);
             if (with_step)
-                add_products(sums, 1, p, step, parities, blocks, at, tile, 0, SOURCES);
+                add_products(sums, 1, p, step, parities, blocks, at, tile, 0, COLUMNS);
             store_tile(x, parities, blocks, at, tile, sums);
         }
         FOR_TILES(tile) {
             SET_ZERO(sums)
-            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
-            add_products(sums, 1, p, keep, parities, blocks, at, tile, tile, SOURCES);
+            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, COLUMNS));
+            add_products(sums, 1, p, keep, parities, blocks, at, tile, tile, COLUMNS);
             store_tile(o, parities, blocks, at, tile, sums);
         }
-        for (int tile = (SOURCES - 1) / WIDTH * WIDTH; overwrite && tile >= 0; tile -= WIDTH) {
+        for (int tile = (COLUMNS - 1) / WIDTH * WIDTH; overwrite && tile >= 0; tile -= WIDTH) {
             SET_ZERO(sums)
-            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, SOURCES));
+            add_products(sums, 1, q, turn, parities, blocks, at, tile, 0, min(tile + WIDTH, COLUMNS));
             store_tile(q, parities, blocks, at, tile, sums);
         }
 #else
@@ -385,7 +385,7 @@ __kernel EXPLICIT_VECTORS void block_advance(const uint parities, const uint blo
         // items may have agreed on units.
         GROUP_BARRIER;
         const place at = place_of(parities, blocks, first);
-        vcomplex sums[SOURCES][PIECE];
+        vcomplex sums[COLUMNS][PIECE];
         if (with_earlier || with_step) {
             load_pieces(x, parities, blocks, at, sums);
             if (with_earlier) {
@@ -417,7 +417,7 @@ __kernel EXPLICIT_VECTORS void block_advance(const uint parities, const uint blo
 }
 
 #define TILE_NUMBERS (TILE * TILE)
-#define TILES_ACROSS ((SOURCES + TILE - 1) / TILE)
+#define TILES_ACROSS ((COLUMNS + TILE - 1) / TILE)
 #define TILES (TILES_ACROSS * (TILES_ACROSS + 1) / 2)
 #define TASKS (TILES * COPIES)
 #define TASKS_OF_ITEM ((TASKS + LOCAL_SIZE - 1) / LOCAL_SIZE)
@@ -446,7 +446,7 @@ INLINE void stage_piece(__local staged_number *stage, const int source, const in
 
 INLINE void stage_nothing(__local staged_number *stage)
 {
-    for (int k = SOURCES * ROWS + get_local_id(0); k < TILE * TILES_ACROSS * ROWS; k += LOCAL_SIZE) {
+    for (int k = COLUMNS * ROWS + get_local_id(0); k < TILE * TILES_ACROSS * ROWS; k += LOCAL_SIZE) {
         stage[k].RE = (vreal)0;
         stage[k].IM = (vreal)0;
     }
@@ -587,21 +587,21 @@ __kernel EXPLICIT_VECTORS void block_subtract(const uint parities, const uint bl
             FOR_TILES(tile) {
                 vcomplex residual[WIDTH][PIECE];
                 load_tile(q, parities, blocks, at, tile, residual);
-                add_products(residual, -1, z, factors, parities, blocks, at, tile, 0, SOURCES);
+                add_products(residual, -1, z, factors, parities, blocks, at, tile, 0, COLUMNS);
                 store_tile(q, parities, blocks, at, tile, residual);
                 FOR_TILE(w) {
-                    if (tile + w < SOURCES)
+                    if (tile + w < COLUMNS)
                         stage_piece(stage, tile + w, slot, residual[w]);
                 }
             }
 #else
-            vcomplex residual[SOURCES][PIECE];
+            vcomplex residual[COLUMNS][PIECE];
             load_pieces(q, parities, blocks, at, residual);
             FOR_FIELDS(i) {
                 vcomplex image[PIECE];
                 load_piece(z + field_start(parities, blocks, i), at, image);
                 FOR_FIELDS(j)
-                    add_multiple(residual[j], -factors[i * SOURCES + j], image);
+                    add_multiple(residual[j], -factors[i * COLUMNS + j], image);
             }
             store_pieces(q, parities, blocks, at, residual AGREEMENT(0));
             FOR_FIELDS(j)

@@ -1,6 +1,6 @@
 // The kernels of block.cl on the matrix units of NVIDIA GPUs, for fields in double; see fragments.cl.
 //
-// SOURCES      fields in a block
+// COLUMNS      fields in a block
 // LOCAL_SIZE   work-items of a group, a multiple of 32; ITEMS is the same
 // ALL_EXIST    1 if all work-items have numbers in each round
 //
@@ -123,7 +123,7 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint w
     SHOWN_LOCAL;
     for (uint at = ITEM; at < 4 * FRAGMENTS; at += ITEMS) {
         const uint item = at % 32, to = at / 32 % QUADS, from = at / (32 * QUADS) % QUADS;
-        const double2 number = matrix_number(matrices + at / FRAGMENTS * SOURCES * SOURCES, 4 * from + item % 4, 4 * to + item / 8);
+        const double2 number = matrix_number(matrices + at / FRAGMENTS * COLUMNS * COLUMNS, 4 * from + item % 4, 4 * to + item / 8);
         fragments[at] = item / 4 % 2 ? number.yx : (double2)(number.x, -number.y);
     }
     GROUP_BARRIER;

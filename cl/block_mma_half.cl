@@ -25,7 +25,7 @@
 #define FOR_PAIRS(pair) UNROLLED for (int pair = 0; pair < PAIRS; ++pair)
 
 #define FIELD(quad) (4 * (quad) + LANE % 4)
-#define FIELD_EXISTS(quad) (SOURCES % 4 == 0 || FIELD(quad) < SOURCES)
+#define FIELD_EXISTS(quad) (COLUMNS % 4 == 0 || FIELD(quad) < COLUMNS)
 
 #ifdef INLINE_PTX
 
@@ -383,7 +383,7 @@ __kernel void block_advance(const uint parities, const uint blocks, const uint w
     AGREEMENT_LOCAL;
     __local uint2 fragments[4 * FRAGMENTS];
     for (int matrix = 0; matrix < 4; ++matrix)
-        spread_matrix(matrices + matrix * SOURCES * SOURCES, 1.0f, fragments + matrix * FRAGMENTS);
+        spread_matrix(matrices + matrix * COLUMNS * COLUMNS, 1.0f, fragments + matrix * FRAGMENTS);
     GROUP_BARRIER;
     FOR_EACH_ROUND {
         const place at = PLACE;

@@ -14,7 +14,7 @@
 
 // The field that an item's number `k` is of, by which field of its quad that is, and whether there is one.
 #define FIELD(k, of_quad) ((k) % QUADS * 4 + (of_quad))
-#define FIELD_EXISTS(k, of_quad) (SOURCES % 4 == 0 || FIELD(k, of_quad) < SOURCES)
+#define FIELD_EXISTS(k, of_quad) (COLUMNS % 4 == 0 || FIELD(k, of_quad) < COLUMNS)
 
 #define FOR_NUMBERS(k) UNROLLED for (int k = 0; k < NUMBERS; ++k)
 #define FOR_HALVES(first) UNROLLED for (int first = 0; first < NUMBERS; first += QUADS)

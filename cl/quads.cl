@@ -1,6 +1,6 @@
 // What kernels of blocks on the matrix units of NVIDIA GPUs have in common, in double (fragments.cl) and in half precision (block_mma_half.cl).
 //
-// SOURCES        fields in a block
+// COLUMNS        fields in a block
 // LOCAL_SIZE     work-items of a group in the first dimension
 // ITEMS          all work-items of a group, a multiple of 32
 //
@@ -11,7 +11,7 @@
 #define ITEM (get_local_id(1) * LOCAL_SIZE + get_local_id(0))
 #define LANE (ITEM % 32)
 #define WARPS (ITEMS / 32)
-#define QUADS ((SOURCES + 3) / 4)
+#define QUADS ((COLUMNS + 3) / 4)
 
 // Tiles of a Gram matrix, on and above its diagonal, row after row.
 #define TILES (QUADS * (QUADS + 1) / 2)
@@ -50,7 +50,7 @@ INLINE void publish_sums_of_warps(__local const double *memory, __global double2
 // Of a matrix, the number of which an item has a part in the fragments of a pair of quads; zero beyond its last row or column.
 INLINE double2 matrix_number(__global const double2 *matrix, const uint i, const uint j)
 {
-    return SOURCES % 4 == 0 || (i < SOURCES && j < SOURCES) ? matrix[i * SOURCES + j] : (double2)(0.0, 0.0);
+    return COLUMNS % 4 == 0 || (i < COLUMNS && j < COLUMNS) ? matrix[i * COLUMNS + j] : (double2)(0.0, 0.0);
 }
 
 // Operands of a matrix: [quad][quad][item of a warp]

@@ -162,7 +162,7 @@ fn check_columns<T: Storage>(
     let halves = |fields: &[Vec<Spinor>], parity| -> Vec<Spinor> {
         fields.iter().flat_map(|field| half(field, dims, parity)).collect()
     };
-    let options = HopOptions { shift: true, sources: columns, ..Default::default() };
+    let options = HopOptions { shift: true, columns, ..Default::default() };
     let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
     let field =
         |parity| lattice.parities_from_host(parity, columns, &narrow::<T>(&halves(&joined, parity))).unwrap();
@@ -175,7 +175,7 @@ fn check_columns<T: Storage>(
     }
 
     if full {
-        let options = DiracOptions { sources: columns, ..Default::default() };
+        let options = DiracOptions { columns, ..Default::default() };
         let wilson = Dirac::with_options(&links, Kappa(0.13), SiteTerm::Scalar, options).unwrap();
         let all = lattice.spinors_from_host(columns, &narrow::<T>(&psi.concat())).unwrap();
         let mut out = lattice.spinors(columns).unwrap();
@@ -232,12 +232,12 @@ fn a_cut_goes_with_everything_that_gpus_do() {
                 assert!(error < 1e-14, "{}: {what}, column {k}: {error:e}", device.label());
             }
         };
-        let options = HopOptions { sources: COLUMNS, ..Default::default() };
+        let options = HopOptions { columns: COLUMNS, ..Default::default() };
         let hop = |options| HopEvenOdd::<f64>::new(&links, 0, form, options).unwrap();
         let shipped = hop(options).tuning().unwrap();
         let varied = Tuning {
             share_links: true,
-            sources_per_item: 2,
+            columns_per_item: 2,
             boxes: true,
             tile_z: 2,
             work_group: 2,

@@ -61,7 +61,7 @@ fn hop(team: &Team, sources: usize) -> (Value, Vec<Spinor<f64>>) {
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
     let form = StencilForm::new(0.0, 1.0);
-    let options = HopOptions { sources, ..Default::default() };
+    let options = HopOptions { columns: sources, ..Default::default() };
     let hop = HopEvenOdd::new(&links, 0, form, options).unwrap();
     let psi: Vec<_> = (0..sources).flat_map(|n| random::spinor_field(dims, n as u64)).collect();
     let psi = lattice.parities_from_host(1, sources, &psi[..psi.len() / 2]).unwrap();
@@ -72,7 +72,7 @@ fn hop(team: &Team, sources: usize) -> (Value, Vec<Spinor<f64>>) {
 
 #[test]
 fn an_edited_entry_of_the_stencil_is_used_or_passed_over() {
-    const SOURCES: usize = 3;
+    const COLUMNS: usize = 3;
     let Some(device) = common::devices().into_iter().next() else { return };
     let folder = tempfile::tempdir().unwrap();
     let dims = Dims::new(DIMS).unwrap();
@@ -81,8 +81,8 @@ fn an_edited_entry_of_the_stencil_is_used_or_passed_over() {
     let links = lattice
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
-    tune_stencil(&links, SOURCES, Duration::ZERO).unwrap();
-    let (shipped, expected) = hop(&untuned, SOURCES);
+    tune_stencil(&links, COLUMNS, Duration::ZERO).unwrap();
+    let (shipped, expected) = hop(&untuned, COLUMNS);
 
     let file = TuningFile::new(folder.path().join("tuning.json"));
     let mut entry = entry_with(&file, "region=parity precision");
@@ -90,7 +90,7 @@ fn an_edited_entry_of_the_stencil_is_used_or_passed_over() {
     for (edit, variant) in edited(&entry.variant.clone()) {
         entry.variant = variant.clone();
         file.put(&entry).unwrap();
-        let (found, result) = hop(&team(folder.path(), device.index(), TuningMode::Cached), SOURCES);
+        let (found, result) = hop(&team(folder.path(), device.index(), TuningMode::Cached), COLUMNS);
         assert!(found == shipped || found == variant, "{edit}: {found}");
         // Sources in a work-item divide the number of sources: the variant that runs may be a smaller one.
         if found == shipped {

@@ -64,13 +64,13 @@ fn by_full_operator(
 /// Parity, dagger, γ5, shift, sources.
 type Case = (usize, bool, bool, bool, usize);
 
-const SOURCES: [usize; 6] = [1, 2, 4, 8, 12, 16];
+const COLUMNS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 
 /// Every option each way. Each is a kernel to compile, so only two of them, unless `LATTICE_CL_TEST_ALL=1` asks for every combination on
 /// single devices; the number of sources goes round with `turn`.
 fn cases(team: &Team, turn: usize) -> Vec<Case> {
     if team.len() == 1 && std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1") {
-        let options = SOURCES.iter().flat_map(|&sources| [(false, sources), (true, sources)]);
+        let options = COLUMNS.iter().flat_map(|&sources| [(false, sources), (true, sources)]);
         let options = options.flat_map(|(dagger, sources)| [(0, dagger, sources), (1, dagger, sources)]);
         return options
             .map(|(parity, dagger, sources)| {
@@ -78,7 +78,7 @@ fn cases(team: &Team, turn: usize) -> Vec<Case> {
             })
             .collect();
     }
-    let sources = |k: usize| SOURCES[k % SOURCES.len()];
+    let sources = |k: usize| COLUMNS[k % COLUMNS.len()];
     vec![(0, false, false, false, sources(turn)), (1, true, true, true, sources(turn + 3))]
 }
 
@@ -110,7 +110,7 @@ fn check<T: Storage>(
             let source = lattice.parities_from_host(1 - parity, sources, &cast(&psi, 1 - parity)).unwrap();
             let shifted = lattice.parities_from_host(parity, sources, &cast(&other, parity)).unwrap();
             let shifted = shift.then_some(&shifted);
-            let options = HopOptions { shift, sources, ..Default::default() };
+            let options = HopOptions { shift, columns: sources, ..Default::default() };
             let hop = HopEvenOdd::<T>::new(&links, parity, form, options).unwrap();
             let mut out = hop.target().unwrap();
             hop.apply(&source, shifted, &mut out).unwrap();
@@ -181,14 +181,14 @@ fn orders_of_blocks_and_rounds_change_nothing() {
 
 /// The hop and the full operator on three fields, where the work-items of a group share their links.
 fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstruction, bound: f64) {
-    const SOURCES: usize = 3;
+    const COLUMNS: usize = 3;
     // No extent can be halved for lanes.
     let dims = Dims::new(if common::small() { [2; 4] } else { [6, 2, 6, 2] }).unwrap();
     let configuration = hot(dims, 7);
     let lattice = Lattice::new(&Team::from(device.clone()), dims).unwrap();
     let links = lattice.gauge_in::<T>(&configuration, boundary(), reconstruction).unwrap();
     let fields = |seed: u64| -> Vec<Vec<Spinor>> {
-        (0..SOURCES as u64).map(|source| spinor_field(dims, seed + source)).collect()
+        (0..COLUMNS as u64).map(|source| spinor_field(dims, seed + source)).collect()
     };
     let (psi, other) = (fields(1), fields(100));
     let cast = |fields: &[Vec<Spinor>], parity: Option<usize>| -> Vec<host::Spinor<T::Real>> {
@@ -196,7 +196,7 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         fields.iter().flat_map(part).map(|spinor| spinor.cast()).collect()
     };
     let close = |found: &[host::Spinor<T::Real>], expected: &dyn Fn(usize) -> Vec<Spinor>, what: &str| {
-        for (k, found) in found.chunks(found.len() / SOURCES).enumerate() {
+        for (k, found) in found.chunks(found.len() / COLUMNS).enumerate() {
             let found: Vec<Spinor> = found.iter().map(host::Spinor::cast).collect();
             let error = distance(&found, &expected(k));
             let label = device.label();
@@ -204,15 +204,15 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         }
     };
     let shared = |tuning: Tuning, work_group, rounds| {
-        Some(Tuning { share_links: true, sources_per_item: 1, work_group, rounds, ..tuning })
+        Some(Tuning { share_links: true, columns_per_item: 1, work_group, rounds, ..tuning })
     };
 
     let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
-    let options = HopOptions { shift: true, sources: SOURCES, ..Default::default() };
+    let options = HopOptions { shift: true, columns: COLUMNS, ..Default::default() };
     let hop = |tuning| HopEvenOdd::<T>::new(&links, 1, form, HopOptions { tuning, ..options }).unwrap();
     let shipped = hop(None).tuning().unwrap();
-    let source = lattice.parities_from_host(0, SOURCES, &cast(&psi, Some(0))).unwrap();
-    let shifted = lattice.parities_from_host(1, SOURCES, &cast(&other, Some(1))).unwrap();
+    let source = lattice.parities_from_host(0, COLUMNS, &cast(&psi, Some(0))).unwrap();
+    let shifted = lattice.parities_from_host(1, COLUMNS, &cast(&other, Some(1))).unwrap();
     // The second does not divide the blocks, and works in rounds.
     for (work_group, rounds) in [(4, 1), (5, 3)] {
         let hop = hop(shared(shipped, work_group, rounds));
@@ -223,12 +223,12 @@ fn check_shared_links<T: Storage>(device: &Device, reconstruction: Reconstructio
         close(&out.to_host().unwrap(), &expected, &format!("hop, {work_group} blocks in {rounds} rounds"));
     }
 
-    let all = lattice.spinors_from_host(SOURCES, &cast(&psi, None)).unwrap();
+    let all = lattice.spinors_from_host(COLUMNS, &cast(&psi, None)).unwrap();
     // Groups with both parities, and with one.
     for (work_group, rounds) in [(4, 3), (5, 1)] {
-        let options = DiracOptions { sources: SOURCES, tuning: shared(shipped, work_group, rounds) };
+        let options = DiracOptions { columns: COLUMNS, tuning: shared(shipped, work_group, rounds) };
         let wilson = Dirac::with_options(&links, Kappa(0.1), SiteTerm::Scalar, options).unwrap();
-        let mut out = lattice.spinors(SOURCES).unwrap();
+        let mut out = lattice.spinors(COLUMNS).unwrap();
         wilson.apply(&all, &mut out).unwrap();
         let form = StencilForm::new(1.0, -0.1);
         let expected = |k: usize| {
@@ -283,7 +283,7 @@ fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reco
     };
     let form = StencilForm { dagger: true, gamma5: true, ..StencilForm::new(1.3, -0.7) };
     let hop = |ending| {
-        let options = HopOptions { shift: true, ending, sources, ..Default::default() };
+        let options = HopOptions { shift: true, ending, columns: sources, ..Default::default() };
         HopEvenOdd::<f64>::new(&links, PARITY, form, options).unwrap()
     };
     let source = upload(&fields(1, 1 - PARITY), 1 - PARITY);

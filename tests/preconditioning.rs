@@ -572,7 +572,7 @@ fn sources_that_depend_on_each_other_are_solved_at_once() {
         let BlockSolution { x, residuals, .. } =
             block_cg(&wilson, &together(lattice, &sources), &params).unwrap();
         let mut images = lattice.spinors(5).unwrap();
-        wilson.for_sources(5).unwrap().apply(&x, &mut images).unwrap();
+        wilson.for_columns(5).unwrap().apply(&x, &mut images).unwrap();
         let images = images.to_host().unwrap();
         for (k, (image, b)) in images.chunks(dims().volume()).zip(&sources).enumerate() {
             if k == 1 {
@@ -599,7 +599,7 @@ fn a_block_that_is_not_solved_is_an_error_with_what_was_reached() {
         panic!("twenty iterations are too few");
     };
     assert_eq!((failure, info.iterations), (Failure::IterationLimit { limit: 20 }, 20));
-    assert_eq!(best.sources(), 3);
+    assert_eq!(best.columns(), 3);
     assert!(best.to_host().unwrap().iter().all(|spinor| spinor.norm2().is_finite()));
 
     let many = wilson.lattice().spinors(25).unwrap();

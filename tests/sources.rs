@@ -111,7 +111,7 @@ fn expect_same(what: &str, team: &Team, found: &[Spinor<f64>], power: i32, expec
 
 /// ‖b − M x‖ / ‖b‖
 fn residual(wilson: &Dirac<f64>, x: &SpinorField<f64>, b: &[Spinor<f64>]) -> f64 {
-    let mut image = wilson.lattice().spinors(x.sources()).unwrap();
+    let mut image = wilson.lattice().spinors(x.columns()).unwrap();
     wilson.apply(x, &mut image).unwrap();
     distance(&image.to_host().unwrap(), b)
 }

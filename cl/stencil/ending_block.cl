@@ -1,7 +1,7 @@
 // The ending of a hop of several right-hand sides on matrix units, while its result z is in registers.
 // needs: quads.cl fragments.cl
 //
-// It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS and LOCAL_SIZE 16. SOURCES is even, and a
+// It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS and LOCAL_SIZE 16. COLUMNS is even, and a
 // work-item has one of them.
 //
 // SUBTRACT_BLOCK    0: stores z, and makes its Gram matrix z†z
@@ -15,7 +15,7 @@
 
 // From one field to the next, so that what the items of a warp read together lies in different banks.
 #define STAGED_STRIDE (LOCAL_SIZE + (SUBTRACT_BLOCK ? 1 : 4))
-#define STAGED_NUMBERS (STAGED_COMPONENTS * SOURCES * STAGED_STRIDE)
+#define STAGED_NUMBERS (STAGED_COMPONENTS * COLUMNS * STAGED_STRIDE)
 
 // In place of a block that there is not.
 #define NOWHERE 0xffffffffu
@@ -29,7 +29,7 @@ INLINE void read_staged(__local const double2 *staged, const uint c, const uint 
 {
     FOR_NUMBERS(k) {
         const int exists = c < STAGED_COMPONENTS && FIELD_EXISTS(k, of_quad);
-        const uint at = (c * SOURCES + FIELD(k, of_quad)) * STAGED_STRIDE + number + 8 * (k / QUADS);
+        const uint at = (c * COLUMNS + FIELD(k, of_quad)) * STAGED_STRIDE + number + 8 * (k / QUADS);
         z[k] = exists ? staged[at] : (double2)(0.0, 0.0);
     }
 }
@@ -79,7 +79,7 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
             GROUP_BARRIER;
             UNROLLED
             for (int c = 0; c < STAGED_COMPONENTS; ++c)
-                staged[(c * SOURCES + get_local_id(1)) * STAGED_STRIDE + get_local_id(0)] =
+                staged[(c * COLUMNS + get_local_id(1)) * STAGED_STRIDE + get_local_id(0)] =
                     (double2)(result.s[first + c].re, result.s[first + c].im);
             GROUP_BARRIER;
         }

@@ -93,7 +93,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     const size_t source = get_global_id(1);
     const uint parity = first_parity + item / face_blocks;
     const uint number = item % face_blocks;
-    __global const stored *in_half = in + source * SOURCE_STRIDE + item / face_blocks * SPINOR_HALF_FIELD(blocks);
+    __global const stored *in_half = in + source * COLUMN_STRIDE + item / face_blocks * SPINOR_HALF_FIELD(blocks);
     __global const stored *links_half = links + parity * LINKS_HALF_FIELD(blocks);
 
     position p;
@@ -136,9 +136,9 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 
 #define HOPS_ACROSS(mu, ahead, behind, direction, component)                                                                 \
     if (p.direction == last.component) {                                                                                     \
-        __global const real *halo = from_ahead_##direction + first_source / SOURCE_STRIDE * HALO_STRIDE(mu);                 \
+        __global const real *halo = from_ahead_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                 \
         const link u = LINK(ahead, links_here, block);                                                                       \
-        FOR_SOURCES(r) {                                                                                                     \
+        FOR_COLUMNS(r) {                                                                                                     \
             const half_spinor projected =                                                                                    \
                 scale(load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p), (vreal)sign_##direction);           \
             add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));                       \
@@ -146,8 +146,8 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     } else                                                                                                                   \
         HOP_AHEAD(mu, NEIGHBOUR(ahead), false, direction)                                                                    \
     if (p.direction == 0) {                                                                                                  \
-        __global const real *halo = from_behind_##direction + first_source / SOURCE_STRIDE * HALO_STRIDE(mu);                \
-        FOR_SOURCES(r) {                                                                                                     \
+        __global const real *halo = from_behind_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                \
+        FOR_COLUMNS(r) {                                                                                                     \
             const half_spinor projected = load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p);                 \
             add_reconstructed(sum + r, mu, -AHEAD_SIGN, scale(projected, WEIGHT_OF_PART));                                   \
         }                                                                                                                    \

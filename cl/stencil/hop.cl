@@ -8,8 +8,8 @@
 //
 // One work-item computes one block of LANES sites. A step out of the sub-lattice permutes the lanes.
 //
-// Right-hand sides lie one after the other in memory, SOURCES of them, and share the links. A work-item has
-// SOURCES_PER_ITEM of them. The others are beside it in the second dimension of the range.
+// Right-hand sides lie one after the other in memory, COLUMNS of them, and share the links. A work-item has
+// COLUMNS_PER_ITEM of them. The others are beside it in the second dimension of the range.
 //
 // DAGGER         0 or 1
 // PREFETCH       how many blocks later what is prefetched is needed; 0 for no prefetch
@@ -187,10 +187,10 @@ static inline void prefetch_projected(__global const stored *half_field, const s
 
 // Around one source there is no loop, but a declaration in the scope around it: LLVM would take the stores out of a loop, and forget that they are to go past the
 // caches.
-#if SOURCES_PER_ITEM == 1
-#define FOR_SOURCES(r) const int r = 0;
+#if COLUMNS_PER_ITEM == 1
+#define FOR_COLUMNS(r) const int r = 0;
 #else
-#define FOR_SOURCES(r) _Pragma("unroll") for (int r = 0; r < SOURCES_PER_ITEM; ++r)
+#define FOR_COLUMNS(r) _Pragma("unroll") for (int r = 0; r < COLUMNS_PER_ITEM; ++r)
 #endif
 
 // One direction of the hopping term. Of the spinors, those of neighbours in z and t are prefetched: the others are in the cache already. `at_end` and `at_start`
@@ -201,11 +201,11 @@ static inline void prefetch_projected(__global const stored *half_field, const s
         const link u = LINK(2 * (mu), links_here, block);                                                       \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_here, blocks, block + PREFETCH, mu);                                            \
-        FOR_SOURCES(r) {                                                                                        \
+        FOR_COLUMNS(r) {                                                                                        \
             if (IS_FAR(mu))                                                                                     \
-                prefetch_projected(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH, mu, AHEAD_SIGN);         \
+                prefetch_projected(in_other + r * COLUMN_STRIDE, neighbour + PREFETCH, mu, AHEAD_SIGN);         \
             half_spinor projected =                                                                             \
-                load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, AHEAD_SIGN);                \
+                load_projected(in_other + r * COLUMN_STRIDE, blocks, neighbour, mu, AHEAD_SIGN);                \
             if (at_end) {                                                                                       \
                 CROSS_AHEAD(direction, projected)                                                               \
             }                                                                                                   \
@@ -218,11 +218,11 @@ static inline void prefetch_projected(__global const stored *half_field, const s
         const link u = LINK(2 * (mu) + 1, links_other, neighbour);                                              \
         if (PREFETCH != 0)                                                                                      \
             prefetch_link(links_other, blocks, neighbour + PREFETCH, mu);                                       \
-        FOR_SOURCES(r) {                                                                                        \
+        FOR_COLUMNS(r) {                                                                                        \
             if (IS_FAR(mu))                                                                                     \
-                prefetch_projected(in_other + r * SOURCE_STRIDE, neighbour + PREFETCH, mu, -AHEAD_SIGN);        \
+                prefetch_projected(in_other + r * COLUMN_STRIDE, neighbour + PREFETCH, mu, -AHEAD_SIGN);        \
             half_spinor projected =                                                                             \
-                load_projected(in_other + r * SOURCE_STRIDE, blocks, neighbour, mu, -AHEAD_SIGN);               \
+                load_projected(in_other + r * COLUMN_STRIDE, blocks, neighbour, mu, -AHEAD_SIGN);               \
             projected = times(u, 1, projected);                                                                 \
             if (at_start) {                                                                                     \
                 CROSS_BEHIND(direction, projected)                                                              \

@@ -48,27 +48,27 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
 #endif
         const uint item = ITEM_OF(get_local_id(0), share);
         if (item < blocks) {
-#if SOURCES > 1
-            const size_t first_source = get_global_id(1) * SOURCES_PER_ITEM * SOURCE_STRIDE;
+#if COLUMNS > 1
+            const size_t first_column = get_global_id(1) * COLUMNS_PER_ITEM * COLUMN_STRIDE;
 #else
-            const size_t first_source = 0;
+            const size_t first_column = 0;
 #endif
 #if FULL
-            const size_t here = first_source + parity * SPINOR_HALF_FIELD(blocks);
-            __global const stored *in_other = in + first_source + (1 - parity) * SPINOR_HALF_FIELD(blocks);
+            const size_t here = first_column + parity * SPINOR_HALF_FIELD(blocks);
+            __global const stored *in_other = in + first_column + (1 - parity) * SPINOR_HALF_FIELD(blocks);
             __global const stored *shifted = in;
 #else
-            const size_t here = first_source;
-            __global const stored *in_other = in + first_source;
+            const size_t here = first_column;
+            __global const stored *in_other = in + first_column;
 #endif
             const position p = position_of_item(item, parity, origin, divisors, factors, shifts, boxes);
             const uint block = IN_ORDER ? item : block_of(extents, p.x, p.y, p.z, p.t);
             __global const stored *links_here = links + parity * LINKS_HALF_FIELD(blocks);
             __global const stored *links_other = links + (1 - parity) * LINKS_HALF_FIELD(blocks);
 
-            spinor sum[SOURCES_PER_ITEM];
+            spinor sum[COLUMNS_PER_ITEM];
             {
-                FOR_SOURCES(r) {
+                FOR_COLUMNS(r) {
 #pragma unroll
                     for (int c = 0; c < SPINOR_COMPONENTS; ++c) {
                         sum[r].s[c].re = (vreal)0;
@@ -84,19 +84,19 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
             HOPS_IN_Z
             HOPS_IN_T
 
-            FOR_SOURCES(r) {
-                SITE_PREFETCH(here + r * SOURCE_STRIDE)
+            FOR_COLUMNS(r) {
+                SITE_PREFETCH(here + r * COLUMN_STRIDE)
                 ENDING_PREFETCH
                 spinor before_gamma5, value;
 #pragma unroll
                 for (int c = 0; c < SPINOR_COMPONENTS; ++c)
                     before_gamma5.s[c] = scale_number(sum[r].s[c], (vreal)WEIGHT_OF_SUM);
                 SITE_AFTER_HOP(before_gamma5)
-                SITE_ADD(before_gamma5, here + r * SOURCE_STRIDE)
+                SITE_ADD(before_gamma5, here + r * COLUMN_STRIDE)
 #pragma unroll
                 for (int c = 0; c < SPINOR_COMPONENTS; ++c)
                     value.s[c] = before_gamma5.s[GAMMA5 ? (c + SPINOR_COMPONENTS / 2) % SPINOR_COMPONENTS : c];
-                ENDING_TAKE(value, here + r * SOURCE_STRIDE)
+                ENDING_TAKE(value, here + r * COLUMN_STRIDE)
             }
         }
     }

@@ -21,7 +21,7 @@
 static inline void share_links(__local pair *shared, __global const stored *links, const uint4 extents, const uint blocks, WAY,
                                const uint origin, const uint share PARITY_PARAMETER)
 {
-    const uint items = LOCAL_SIZE * (SOURCES / SOURCES_PER_ITEM);
+    const uint items = LOCAL_SIZE * (COLUMNS / COLUMNS_PER_ITEM);
     for (uint k = get_local_id(1) * LOCAL_SIZE + get_local_id(0); k < HOPS * LOCAL_SIZE; k += items) {
         const uint hop = k / LOCAL_SIZE, place = k % LOCAL_SIZE;
 #if FULL

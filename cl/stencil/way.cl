@@ -10,7 +10,7 @@
 #define PARITIES (FULL ? 2 : 1)
 
 // From one right-hand side to the next.
-#define SOURCE_STRIDE (PARITIES * SPINOR_HALF_FIELD(blocks))
+#define COLUMN_STRIDE (PARITIES * SPINOR_HALF_FIELD(blocks))
 
 // Site coordinates of a block within its sub-lattice.
 typedef struct {

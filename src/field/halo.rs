@@ -10,7 +10,7 @@ use crate::scalar::Storage;
 pub(crate) struct Halo<T: Storage> {
     /// Those of each domain, in its cut directions.
     domains: Vec<Vec<Faces<T::Real>>>,
-    sources: usize,
+    columns: usize,
 }
 
 /// What a launch of the packing kernel for one direction needs of one domain.
@@ -28,16 +28,16 @@ impl<T: Storage> Halo<T> {
     const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
 
     /// For this many fields at once.
-    pub fn new(lattice: &Lattice, sources: usize) -> Result<Self, DeviceError> {
+    pub fn new(lattice: &Lattice, columns: usize) -> Result<Self, DeviceError> {
         let domains = lattice.shards().iter().map(|shard| {
             let layout = shard.layout(T::STORAGE);
             let faces = |mu| {
-                let numbers = sources * 2 * 2 * Self::COMPONENTS * layout.face_sites(mu);
+                let numbers = columns * 2 * 2 * Self::COMPONENTS * layout.face_sites(mu);
                 Faces::new(mu, || Buffer::zeroed(&shard.device, numbers))
             };
             shard.domain.cut_directions().map(faces).collect()
         });
-        Ok(Self { domains: domains.collect::<Result<_, DeviceError>>()?, sources })
+        Ok(Self { domains: domains.collect::<Result<_, DeviceError>>()?, columns })
     }
 
     /// Packs the faces of each domain and passes them to its neighbours: those of the sites of one parity, or of all. Kernels
@@ -59,7 +59,7 @@ impl<T: Storage> Halo<T> {
             ];
             let arguments = ArgumentList::new(fields).and(packing.trailing);
             let packed = packing.kernel.launch(packing.range, arguments.as_slice())?;
-            faces.packed = Some((packed, part(faces.ahead.sent.len(), self.sources, parity)));
+            faces.packed = Some((packed, part(faces.ahead.sent.len(), self.columns, parity)));
         }
         communicator.exchange(&mut self.domains)
     }
@@ -71,9 +71,9 @@ impl<T: Storage> Halo<T> {
 }
 
 /// The elements of a halo buffer of this length that belong to the sites of one parity, or of both. Of several fields all are sent.
-fn part(len: usize, sources: usize, parity: Option<usize>) -> std::ops::Range<usize> {
+fn part(len: usize, columns: usize, parity: Option<usize>) -> std::ops::Range<usize> {
     match parity {
-        Some(parity) if sources == 1 => parity * (len / 2)..(parity + 1) * (len / 2),
+        Some(parity) if columns == 1 => parity * (len / 2)..(parity + 1) * (len / 2),
         _ => 0..len,
     }
 }

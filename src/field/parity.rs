@@ -15,26 +15,26 @@ pub struct ParityField<T: Storage> {
 }
 
 impl<T: Storage> ParityField<T> {
-    pub(crate) fn zero(lattice: &Lattice, parity: usize, sources: usize) -> Result<Self, DeviceError> {
-        Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), sources)? })
+    pub(crate) fn zero(lattice: &Lattice, parity: usize, columns: usize) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), columns)? })
     }
 
     /// To be overwritten.
     pub(crate) fn uninitialised(
         lattice: &Lattice,
         parity: usize,
-        sources: usize,
+        columns: usize,
     ) -> Result<Self, DeviceError> {
-        Ok(Self { spinors: Spinors::uninitialised(lattice, Sites::Parity(parity), sources)? })
+        Ok(Self { spinors: Spinors::uninitialised(lattice, Sites::Parity(parity), columns)? })
     }
 
     pub(super) fn from_host(
         lattice: &Lattice,
         parity: usize,
-        sources: usize,
+        columns: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<Self, DeviceError> {
-        Ok(Self { spinors: Spinors::from_host(lattice, Sites::Parity(parity), sources, spinors)? })
+        Ok(Self { spinors: Spinors::from_host(lattice, Sites::Parity(parity), columns, spinors)? })
     }
 
     /// The lattice it lives on.
@@ -48,8 +48,8 @@ impl<T: Storage> ParityField<T> {
     }
 
     /// How many fields these are.
-    pub fn sources(&self) -> usize {
-        self.spinors.sources()
+    pub fn columns(&self) -> usize {
+        self.spinors.columns()
     }
 
     /// The values on the host, one spinor for each site of this parity in lexicographic order; of several fields one after the
@@ -98,8 +98,8 @@ impl<T: Storage> StoredField for ParityField<T> {
 
 impl<T: Storage> fmt::Debug for ParityField<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (dims, sources) = (self.lattice().dims(), self.sources());
-        write!(f, "ParityField({dims} parity {} {} × {sources})", self.parity(), T::STORAGE)
+        let (dims, columns) = (self.lattice().dims(), self.columns());
+        write!(f, "ParityField({dims} parity {} {} × {columns})", self.parity(), T::STORAGE)
     }
 }
 
@@ -121,9 +121,9 @@ impl Lattice {
     pub fn parities<T: Storage>(
         &self,
         parity: usize,
-        sources: usize,
+        columns: usize,
     ) -> Result<ParityField<T>, LatticeError> {
-        Ok(ParityField::zero(self, parity, sources)?)
+        Ok(ParityField::zero(self, parity, columns)?)
     }
 
     /// As [`parity_from_host`](Self::parity_from_host) for this many fields, the values of one after those of the other.
@@ -133,10 +133,10 @@ impl Lattice {
     pub fn parities_from_host<T: Storage>(
         &self,
         parity: usize,
-        sources: usize,
+        columns: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<ParityField<T>, LatticeError> {
-        expect_count(self, sources * self.dims().volume() / 2, spinors.len())?;
-        Ok(ParityField::from_host(self, parity, sources, spinors)?)
+        expect_count(self, columns * self.dims().volume() / 2, spinors.len())?;
+        Ok(ParityField::from_host(self, parity, columns, spinors)?)
     }
 }

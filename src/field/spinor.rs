@@ -18,16 +18,16 @@ pub struct SpinorField<T: Storage> {
 }
 
 impl<T: Storage> SpinorField<T> {
-    pub(crate) fn zero(lattice: &Lattice, sources: usize) -> Result<Self, DeviceError> {
-        Ok(Self { spinors: Spinors::zero(lattice, Sites::All, sources)? })
+    pub(crate) fn zero(lattice: &Lattice, columns: usize) -> Result<Self, DeviceError> {
+        Ok(Self { spinors: Spinors::zero(lattice, Sites::All, columns)? })
     }
 
     pub(super) fn from_host(
         lattice: &Lattice,
-        sources: usize,
+        columns: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<Self, DeviceError> {
-        Ok(Self { spinors: Spinors::from_host(lattice, Sites::All, sources, spinors)? })
+        Ok(Self { spinors: Spinors::from_host(lattice, Sites::All, columns, spinors)? })
     }
 
     /// The lattice it lives on.
@@ -36,8 +36,8 @@ impl<T: Storage> SpinorField<T> {
     }
 
     /// How many fields these are.
-    pub fn sources(&self) -> usize {
-        self.spinors.sources()
+    pub fn columns(&self) -> usize {
+        self.spinors.columns()
     }
 
     /// The values on the host, one spinor for each site in lexicographic order; of several fields one after the other.
@@ -69,17 +69,17 @@ impl<T: Storage> SpinorField<T> {
         self.spinors.copy_parity_from(&parity.spinors)
     }
 
-    /// Of these fields that of number `source` becomes `field`.
+    /// Copies `field` into column `column`.
     ///
     /// # Panics
-    /// This and [`copy_source_to`](Self::copy_source_to) when the fields live on different lattices, `field` is several, or there is none of that number.
-    pub fn copy_source_from(&mut self, source: usize, field: &SpinorField<T>) -> Result<(), DeviceError> {
-        self.spinors.copy_source_from(source, &field.spinors)
+    /// This and [`copy_column_to`](Self::copy_column_to) when the fields live on different lattices, `field` is several, or there is none of that number.
+    pub fn copy_column_from(&mut self, column: usize, field: &SpinorField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_column_from(column, &field.spinors)
     }
 
-    /// field = that of these fields with number `source`.
-    pub fn copy_source_to(&self, source: usize, field: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        self.spinors.copy_source_to(source, &mut field.spinors)
+    /// Copies column `column` into `field`.
+    pub fn copy_column_to(&self, column: usize, field: &mut SpinorField<T>) -> Result<(), DeviceError> {
+        self.spinors.copy_column_to(column, &mut field.spinors)
     }
 
     /// The same field in another precision.
@@ -122,7 +122,7 @@ impl<T: Storage> StoredField for SpinorField<T> {
 
 impl<T: Storage> fmt::Debug for SpinorField<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SpinorField({} {} × {})", self.lattice().dims(), T::STORAGE, self.sources())
+        write!(f, "SpinorField({} {} × {})", self.lattice().dims(), T::STORAGE, self.columns())
     }
 }
 
@@ -133,8 +133,8 @@ impl Lattice {
     }
 
     /// This many spinor fields equal to zero, that an operator is applied to at once.
-    pub fn spinors<T: Storage>(&self, sources: usize) -> Result<SpinorField<T>, LatticeError> {
-        Ok(SpinorField::zero(self, sources)?)
+    pub fn spinors<T: Storage>(&self, columns: usize) -> Result<SpinorField<T>, LatticeError> {
+        Ok(SpinorField::zero(self, columns)?)
     }
 
     /// A spinor field with these values, one for each site in lexicographic order.
@@ -154,11 +154,11 @@ impl Lattice {
     /// As [`spinor_from_host`](Self::spinor_from_host).
     pub fn spinors_from_host<T: Storage>(
         &self,
-        sources: usize,
+        columns: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<SpinorField<T>, LatticeError> {
-        expect_count(self, sources * self.dims().volume(), spinors.len())?;
-        Ok(SpinorField::from_host(self, sources, spinors)?)
+        expect_count(self, columns * self.dims().volume(), spinors.len())?;
+        Ok(SpinorField::from_host(self, columns, spinors)?)
     }
 
     /// A source that is 1 at one site (x, y, z, t), spin (0 to 3) and colour (0 to 2), and 0 elsewhere.

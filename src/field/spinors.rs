@@ -18,7 +18,7 @@ pub struct Spinors<T: Storage> {
     lattice: Lattice,
     sites: Sites,
     /// How many fields these are.
-    sources: usize,
+    columns: usize,
     storage: SpinorStorage<T>,
 }
 
@@ -54,29 +54,29 @@ pub trait StoredField {
 }
 
 impl<T: Storage> Spinors<T> {
-    pub fn zero(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
-        Self::made_by(SiteField::zero, lattice, sites, sources)
+    pub fn zero(lattice: &Lattice, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
+        Self::made_by(SiteField::zero, lattice, sites, columns)
     }
 
     /// To be overwritten.
-    pub fn uninitialised(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
-        Self::made_by(SiteField::uninitialised, lattice, sites, sources)
+    pub fn uninitialised(lattice: &Lattice, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
+        Self::made_by(SiteField::uninitialised, lattice, sites, columns)
     }
 
     fn made_by(
         make: impl Fn(&Lattice, Shape, Sites, usize) -> Result<SiteField<T>, DeviceError>,
         lattice: &Lattice,
         sites: Sites,
-        sources: usize,
+        columns: usize,
     ) -> Result<Self, DeviceError> {
         let storage = if lattice.team().is_host() {
-            let count = sources * sites.of(lattice.dims().volume());
+            let count = columns * sites.of(lattice.dims().volume());
             expect_room((count * size_of::<Spinor<T::Real>>()) as u64)?;
             SpinorStorage::Host(vec![Spinor::default(); count])
         } else {
-            SpinorStorage::Devices(make(lattice, Shape::SPINOR, sites, sources)?)
+            SpinorStorage::Devices(make(lattice, Shape::SPINOR, sites, columns)?)
         };
-        Ok(Self { lattice: lattice.clone(), sites, sources, storage })
+        Ok(Self { lattice: lattice.clone(), sites, columns, storage })
     }
 
     pub fn set_zero(&mut self) -> Result<(), DeviceError> {
@@ -111,11 +111,11 @@ impl<T: Storage> Spinors<T> {
     pub fn from_host(
         lattice: &Lattice,
         sites: Sites,
-        sources: usize,
+        columns: usize,
         spinors: &[Spinor<T::Real>],
     ) -> Result<Self, DeviceError> {
         let dims = lattice.dims();
-        let mut field = Self::zero(lattice, sites, sources)?;
+        let mut field = Self::zero(lattice, sites, columns)?;
         match &mut field.storage {
             SpinorStorage::Host(own) => own.copy_from_slice(spinors),
             SpinorStorage::Devices(own) => {
@@ -139,8 +139,8 @@ impl<T: Storage> Spinors<T> {
         self.sites
     }
 
-    pub fn sources(&self) -> usize {
-        self.sources
+    pub fn columns(&self) -> usize {
+        self.columns
     }
 
     /// The data of fields of a lattice whose team is the host.
@@ -215,7 +215,7 @@ impl<T: Storage> Spinors<T> {
 
     /// One field after the other, the sites of each in lexicographic order.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
-        let count = self.sources * self.sites.of(self.lattice.dims().volume());
+        let count = self.columns * self.sites.of(self.lattice.dims().volume());
         let mut spinors = Vec::new();
         // By all threads: to touch fresh memory for the first time takes longer than the transfer.
         rayon::iter::repeat_n(Spinor::default(), count).collect_into_vec(&mut spinors);
@@ -237,7 +237,7 @@ impl<T: Storage> Spinors<T> {
         };
         let dims = self.lattice.dims();
         let sites = self.sites.of(dims.volume());
-        assert_eq!(spinors.len(), self.sources * sites, "one spinor for each site");
+        assert_eq!(spinors.len(), self.columns * sites, "one spinor for each site");
         for (shard, buffer) in self.lattice.shards().iter().zip(buffers) {
             let layout = shard.layout(T::STORAGE);
             for (source, spinors) in spinors.chunks_mut(sites).enumerate() {
@@ -256,7 +256,7 @@ impl<T: Storage> Spinors<T> {
         let parity = to.parity_in(self);
         match (&self.storage, &mut to.storage) {
             (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
-                let sites = sites_of(&self.lattice, parity, self.sources);
+                let sites = sites_of(&self.lattice, parity, self.columns);
                 own.par_iter_mut().zip(sites).for_each(|(own, site)| *own = all[site]);
             }
             (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => all.copy_parity_to(own)?,
@@ -273,7 +273,7 @@ impl<T: Storage> Spinors<T> {
         let parity = from.parity_in(self);
         match (&mut self.storage, &from.storage) {
             (SpinorStorage::Host(all), SpinorStorage::Host(own)) => {
-                let sites: Vec<usize> = sites_of(&self.lattice, parity, self.sources).collect();
+                let sites: Vec<usize> = sites_of(&self.lattice, parity, self.columns).collect();
                 sites.into_iter().zip(own).for_each(|(site, own)| all[site] = *own);
             }
             (SpinorStorage::Devices(all), SpinorStorage::Devices(own)) => all.copy_parity_from(own)?,
@@ -282,49 +282,49 @@ impl<T: Storage> Spinors<T> {
         Ok(())
     }
 
-    /// Of these fields that of number `source` becomes `from`. Nothing passes through the host.
+    /// Copies `from` into column `column`. Nothing passes through the host.
     ///
     /// # Panics
-    /// This and [`copy_source_to`](Self::copy_source_to) when the fields live on different lattices or sites, the other is not one field, or there is none of
+    /// This and [`copy_column_to`](Self::copy_column_to) when the fields live on different lattices or sites, the other is not one field, or there is none of
     /// that number.
-    pub fn copy_source_from(&mut self, source: usize, from: &Self) -> Result<(), DeviceError> {
-        self.check_source(source, from);
+    pub fn copy_column_from(&mut self, column: usize, from: &Self) -> Result<(), DeviceError> {
+        self.check_column(column, from);
         match (&mut self.storage, &from.storage) {
             (SpinorStorage::Host(own), SpinorStorage::Host(from)) => {
-                own[source * from.len()..][..from.len()].copy_from_slice(from);
+                own[column * from.len()..][..from.len()].copy_from_slice(from);
             }
             (SpinorStorage::Devices(own), SpinorStorage::Devices(from)) => {
-                own.copy_column_from(source, from)?
+                own.copy_column_from(column, from)?
             }
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
     }
 
-    /// to = that of these fields with number `source`. Nothing passes through the host.
-    pub fn copy_source_to(&self, source: usize, to: &mut Self) -> Result<(), DeviceError> {
-        self.check_source(source, to);
+    /// Copies column `column` into `to`. Nothing passes through the host.
+    pub fn copy_column_to(&self, column: usize, to: &mut Self) -> Result<(), DeviceError> {
+        self.check_column(column, to);
         match (&self.storage, &mut to.storage) {
             (SpinorStorage::Host(own), SpinorStorage::Host(to)) => {
                 let count = to.len();
-                to.copy_from_slice(&own[source * count..][..count]);
+                to.copy_from_slice(&own[column * count..][..count]);
             }
-            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => own.copy_column_to(source, to)?,
+            (SpinorStorage::Devices(own), SpinorStorage::Devices(to)) => own.copy_column_to(column, to)?,
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())
     }
 
-    fn check_source(&self, source: usize, one: &Self) {
+    fn check_column(&self, column: usize, one: &Self) {
         self.lattice.expect_same(&one.lattice);
-        assert_eq!((self.sites, 1), (one.sites, one.sources), "sites and number of fields");
-        assert!(source < self.sources, "source {source} of {}", self.sources);
+        assert_eq!((self.sites, 1), (one.sites, one.columns), "sites and number of fields");
+        assert!(column < self.columns, "column {column} of {}", self.columns);
     }
 
     /// The parity of these fields, which `all` has too.
     fn parity_in(&self, all: &Self) -> usize {
         self.lattice.expect_same(&all.lattice);
-        assert_eq!(self.sources, all.sources, "number of fields");
+        assert_eq!(self.columns, all.columns, "number of fields");
         match (self.sites, all.sites) {
             (Sites::Parity(parity), Sites::All) => parity,
             (own, all) => panic!("{own:?} is no parity of {all:?}"),
@@ -333,7 +333,7 @@ impl<T: Storage> Spinors<T> {
 
     /// The same fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Spinors<R>, DeviceError> {
-        let mut cast = Spinors::zero(&self.lattice, self.sites, self.sources)?;
+        let mut cast = Spinors::zero(&self.lattice, self.sites, self.columns)?;
         self.cast_to(&mut cast)?;
         Ok(cast)
     }
@@ -356,7 +356,7 @@ impl<T: Storage> Spinors<T> {
 
     fn convert<R: Storage>(&self, to: &mut Spinors<R>, add: bool) -> Result<(), DeviceError> {
         self.lattice.expect_same(&to.lattice);
-        assert_eq!((self.sites, self.sources), (to.sites, to.sources), "sites and number of fields");
+        assert_eq!((self.sites, self.columns), (to.sites, to.columns), "sites and number of fields");
         match (&self.storage, &mut to.storage) {
             (SpinorStorage::Host(own), SpinorStorage::Host(other)) => {
                 other.par_iter_mut().zip(own).for_each(|(to, from)| {
@@ -378,10 +378,10 @@ impl<T: Storage> Spinors<T> {
 const ONE_PLACE: &str = "fields of one lattice are in one place";
 
 /// The sites of a parity in each of some fields that lie one after the other.
-fn sites_of(lattice: &Lattice, parity: usize, sources: usize) -> impl IndexedParallelIterator<Item = usize> {
+fn sites_of(lattice: &Lattice, parity: usize, columns: usize) -> impl IndexedParallelIterator<Item = usize> {
     let dims = lattice.dims();
     let half = dims.volume() / 2;
-    (0..sources * half).into_par_iter().map(move |k| {
+    (0..columns * half).into_par_iter().map(move |k| {
         // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
         let first = 2 * (k % half);
         k / half * dims.volume() + first + (dims.parity(first) + parity) % 2

@@ -125,7 +125,7 @@ impl Run<'_> {
         let mut b = lattice.spinors(labels.len())?;
         for (k, label) in labels.iter().enumerate() {
             let one = self.source.source.field(lattice, label.column())?;
-            b.copy_source_from(k, &one).map_err(InvertError::from)?;
+            b.copy_column_from(k, &one).map_err(InvertError::from)?;
         }
         let all = labels[0].of_all_columns();
         self.callbacks.begins(&all);
@@ -157,7 +157,7 @@ impl Run<'_> {
         let mut contractions = self.contractions();
         let mut column = lattice.spinor()?;
         for ((k, label), residual) in labels.iter().enumerate().zip(residuals) {
-            solutions.copy_source_to(k, &mut column).map_err(InvertError::from)?;
+            solutions.copy_column_to(k, &mut column).map_err(InvertError::from)?;
             copy_to_host(&column, x)?;
             let solve = solve(label.clone(), SolverInfo { residual, ..info.clone() }, None);
             self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;

@@ -30,14 +30,14 @@ pub struct Dirac<T: Storage> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiracOptions {
     /// How many fields it is applied to at once; each link is loaded once for all of them. There are no products of several. Default 1.
-    pub sources: usize,
+    pub columns: usize,
     /// A kernel variant of one's own choice. Default: the best known.
     pub tuning: Option<Tuning>,
 }
 
 impl Default for DiracOptions {
     fn default() -> Self {
-        Self { sources: 1, tuning: None }
+        Self { columns: 1, tuning: None }
     }
 }
 
@@ -117,17 +117,17 @@ impl<T: Storage> Dirac<T> {
         site_term: SiteTerm,
         options: DiracOptions,
     ) -> Result<Self, DiracError> {
-        assert!(options.sources > 0, "an operator needs a right-hand side");
+        assert!(options.columns > 0, "an operator needs a right-hand side");
         let (coupling, site_term) = (coupling.into().checked()?, site_term.checked()?);
         if site_term.csw() != 0.0 && !links.has_clover() {
             return Err(DiracError::NoClover);
         }
-        let space = links.lattice().spinor_block_space(options.sources)?;
+        let space = links.lattice().spinor_block_space(options.columns)?;
         let task = Task {
             form: site_term.form(coupling),
             region: Region::Full,
             ending: Ending::Store,
-            sources: options.sources,
+            columns: options.columns,
         };
         let stencil = Stencil::new(links, task, options.tuning).map_err(LatticeError::from)?;
         Ok(Self::of_stencil(space, stencil, coupling, site_term))
@@ -194,15 +194,15 @@ impl<T: Storage> Dirac<T> {
     ///
     /// # Panics
     /// When there is no source.
-    pub fn for_sources(&self, sources: usize) -> Result<Self, LatticeError> {
-        assert!(sources > 0, "an operator needs a source");
-        let space = self.lattice().spinor_block_space(sources)?;
-        let task = Task { sources, ..self.stencil.task() };
+    pub fn for_columns(&self, columns: usize) -> Result<Self, LatticeError> {
+        assert!(columns > 0, "an operator needs a source");
+        let space = self.lattice().spinor_block_space(columns)?;
+        let task = Task { columns, ..self.stencil.task() };
         let stencil = Stencil::new(self.stencil.links(), task, None)?;
         Ok(Self::of_stencil(space, stencil, self.coupling, self.site_term))
     }
 
-    /// Its Schur complement on the even sites, for as many sources.
+    /// Its Schur complement on the even sites, for as many columns.
     ///
     /// # Errors
     /// When the kernels cannot be built, or what it does within a site has no inverse.
@@ -216,7 +216,7 @@ impl<T: Storage> Dirac<T> {
     /// As [`schur_complement`](Self::schur_complement).
     pub fn schur_complement_in(&self, form: SchurForm) -> Result<SchurComplement<T>, LatticeError> {
         let task = self.stencil.task();
-        SchurComplement::new(self.stencil.links(), task.form, form, task.sources)
+        SchurComplement::new(self.stencil.links(), task.form, form, task.columns)
     }
 
     /// The way of M x = b to the system of its Schur complement, and back.
@@ -257,7 +257,7 @@ impl<T: Storage> Dirac<T> {
     /// The same operator in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Dirac<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
-        let space = links.lattice().spinor_block_space(self.stencil.task().sources)?;
+        let space = links.lattice().spinor_block_space(self.stencil.task().columns)?;
         let stencil = Stencil::new(&links, self.stencil.task(), None)?;
         Ok(Dirac::of_stencil(space, stencil, self.coupling, self.site_term))
     }

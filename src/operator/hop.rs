@@ -24,14 +24,14 @@ pub struct HopOptions {
     /// What becomes of the result. Default [`Ending::Store`].
     pub ending: Ending,
     /// How many fields it is applied to at once; each link is loaded once for all of them. Default 1.
-    pub sources: usize,
+    pub columns: usize,
     /// A kernel variant of one's own choice. Default: the best known.
     pub tuning: Option<Tuning>,
 }
 
 impl Default for HopOptions {
     fn default() -> Self {
-        Self { shift: false, ending: Ending::Store, sources: 1, tuning: None }
+        Self { shift: false, ending: Ending::Store, columns: 1, tuning: None }
     }
 }
 
@@ -49,18 +49,18 @@ impl<T: Storage> HopEvenOdd<T> {
         form: StencilForm,
         options: HopOptions,
     ) -> Result<Self, DeviceError> {
-        let HopOptions { shift, ending, sources, tuning } = options;
-        assert!(ending.is_for(sources), "{sources} sources, {ending:?}");
+        let HopOptions { shift, ending, columns, tuning } = options;
+        assert!(ending.is_for(columns), "{columns} columns, {ending:?}");
         let lattice = links.lattice();
         for shard in lattice.shards().iter().filter(|_| ending.is_of_block()) {
             let layout = shard.layout(T::STORAGE);
             let (lanes, storage) = (layout.lanes(), T::STORAGE);
             assert!(
-                can_end_blocks::<T>(&layout, sources),
-                "{sources} sources in {storage}, {lanes} lanes, {ending:?}"
+                can_end_blocks::<T>(&layout, columns),
+                "{columns} columns in {storage}, {lanes} lanes, {ending:?}"
             );
         }
-        let task = Task { form, region: Region::Parity { parity, shift }, ending, sources };
+        let task = Task { form, region: Region::Parity { parity, shift }, ending, columns };
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
 
@@ -71,15 +71,15 @@ impl<T: Storage> HopEvenOdd<T> {
 
     /// A field that the result fits in, equal to zero.
     pub fn target(&self) -> Result<ParityField<T>, DeviceError> {
-        ParityField::zero(self.stencil.links().lattice(), self.parity, self.stencil.task().sources)
+        ParityField::zero(self.stencil.links().lattice(), self.parity, self.stencil.task().columns)
     }
 
     /// A field that the result fits in, to be overwritten.
     pub(crate) fn scratch_target(&self) -> Result<ParityField<T>, DeviceError> {
-        ParityField::uninitialised(self.stencil.links().lattice(), self.parity, self.stencil.task().sources)
+        ParityField::uninitialised(self.stencil.links().lattice(), self.parity, self.stencil.task().columns)
     }
 
-    /// Applies it. The fields have the parities and the number of sources that [`new`](Self::new) says, and `shifted` is there if it
+    /// Applies it. The fields have the parities and the number of columns that [`new`](Self::new) says, and `shifted` is there if it
     /// says so.
     ///
     /// # Panics
@@ -176,7 +176,7 @@ impl<T: Storage> HopEvenOdd<T> {
     /// Takes the result times `matrix` from `out`; gives out†out.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`], and when the matrix is not one between the sources.
+    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`], and when the matrix is not one between the columns.
     pub fn subtract_block(
         &self,
         matrix: &SquareMatrix,

@@ -90,32 +90,32 @@ impl<T: Storage> SchurComplement<T> {
         links: &GaugeField<T>,
         form: StencilForm,
         schur_form: SchurForm,
-        sources: usize,
+        columns: usize,
     ) -> Result<Self, LatticeError> {
         let order = match schur_form {
             SchurForm::Asymmetric => Order::Asymmetric,
             SchurForm::Symmetric => Order::InverseLast,
         };
-        Self::in_order(links, form, order, sources)
+        Self::in_order(links, form, order, columns)
     }
 
     fn in_order(
         links: &GaugeField<T>,
         form: StencilForm,
         order: Order,
-        sources: usize,
+        columns: usize,
     ) -> Result<Self, LatticeError> {
-        let space = links.lattice().parity_block_space(EVEN, sources)?;
+        let space = links.lattice().parity_block_space(EVEN, columns)?;
         let inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
-        let to_odd = Self::inner_hop(links, form, sources)?;
+        let to_odd = Self::inner_hop(links, form, columns)?;
         let between = Arc::new(Mutex::new(to_odd.scratch_target()?));
         let lattice = links.lattice();
         let ends = |shard: &Shard| {
             let layout = shard.layout(T::STORAGE);
-            ends_on_matrix_units::<T>(&shard.device, &layout, sources)
+            ends_on_matrix_units::<T>(&shard.device, &layout, columns)
         };
         let ends_blocks = !lattice.team().is_host() && lattice.shards().iter().all(ends);
-        let before = Self::before(links, form, order, sources)?;
+        let before = Self::before(links, form, order, columns)?;
         let (links, to_even) = (links.clone(), ByEnding::default());
         Ok(Self { space, links, form, order, inverse, to_odd, to_even, between, before, ends_blocks })
     }
@@ -125,14 +125,14 @@ impl<T: Storage> SchurComplement<T> {
         links: &GaugeField<T>,
         form: StencilForm,
         order: Order,
-        sources: usize,
+        columns: usize,
     ) -> Result<Option<Arc<Before<T>>>, DeviceError> {
         if order != Order::InverseFirst || form.shift.is_plain() {
             return Ok(None);
         }
         let (_, remainder) = form.shift.split_inverse();
-        let product = SiteProduct::new(links, EVEN, remainder, sources)?;
-        let turned = ParityField::uninitialised(links.lattice(), EVEN, sources)?;
+        let product = SiteProduct::new(links, EVEN, remainder, columns)?;
+        let turned = ParityField::uninitialised(links.lattice(), EVEN, columns)?;
         Ok(Some(Arc::new(Before { product, turned: Mutex::new(turned) })))
     }
 
@@ -140,11 +140,11 @@ impl<T: Storage> SchurComplement<T> {
     fn inner_hop(
         links: &GaugeField<T>,
         form: StencilForm,
-        sources: usize,
+        columns: usize,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
         let (_, remainder) = form.shift.split_inverse();
         let form = StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form };
-        HopEvenOdd::new(links, ODD, form, HopOptions { sources, ..Default::default() })
+        HopEvenOdd::new(links, ODD, form, HopOptions { columns, ..Default::default() })
     }
 
     /// What the hop back to even sites computes: A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
@@ -166,7 +166,7 @@ impl<T: Storage> SchurComplement<T> {
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
-        let options = HopOptions { ending, shift: true, sources: self.space.columns(), ..Default::default() };
+        let options = HopOptions { ending, shift: true, columns: self.space.columns(), ..Default::default() };
         self.to_even.get(ending, || HopEvenOdd::new(&self.links, EVEN, self.outer_form(), options))
     }
 
@@ -188,17 +188,17 @@ impl<T: Storage> SchurComplement<T> {
     }
 
     fn with_form(&self, form: StencilForm, order: Order) -> Result<Self, DeviceError> {
-        let sources = self.space.columns();
+        let columns = self.space.columns();
         Ok(Self {
             space: self.space.clone(),
             links: self.links.clone(),
             form,
             order,
             inverse: self.inverse.clone(),
-            to_odd: Self::inner_hop(&self.links, form, sources)?,
+            to_odd: Self::inner_hop(&self.links, form, columns)?,
             to_even: ByEnding::default(),
             between: Arc::clone(&self.between),
-            before: Self::before(&self.links, form, order, sources)?,
+            before: Self::before(&self.links, form, order, columns)?,
             ends_blocks: self.ends_blocks,
         })
     }
@@ -368,13 +368,13 @@ impl<T: Storage> EvenOddParts<T> {
         // The hops find the inverse, and it is known to exist.
         let _inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
         let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
-        let options = HopOptions { shift: true, sources: b.sources(), ..Default::default() };
+        let options = HopOptions { shift: true, columns: b.columns(), ..Default::default() };
         let hop = |parity, shift, coefficient| {
             HopEvenOdd::new(links, parity, StencilForm { shift, coefficient, ..form }, options)
         };
         let prepare = hop(EVEN, 1.0.into(), (-c * factor).into())?;
         let reconstruct = hop(ODD, remainder * factor, remainder * (-c * factor))?;
-        let product = |parity, factor| SiteProduct::new(links, parity, factor, b.sources());
+        let product = |parity, factor| SiteProduct::new(links, parity, factor, b.columns());
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;
         let mut turned_source = None;

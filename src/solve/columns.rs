@@ -95,12 +95,12 @@ fn solve_block(
     params: &BlockCgParams,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Result<BlockSolution, InvertError> {
-    let sources = b.sources();
+    let sources = b.columns();
     if sources > MOST_SOURCES {
         let (name, allowed) = ("number of sources", "1 to 24");
         return Err(InvertError::Parameter { name, value: sources as f64, allowed });
     }
-    let dirac = dirac.for_sources(sources)?;
+    let dirac = dirac.for_columns(sources)?;
     let Some(scaled) = Scaled::of(b, &dirac.spinor_space().gram(b)?.norms_of_gram())?? else {
         return flattened(solve_ordinary(&dirac, b, params, checkpoints)?);
     };

@@ -108,7 +108,7 @@ impl Wanted {
             for (shift, coefficient) in [(1.0.into(), (-1.0).into()), (remainder, remainder)] {
                 let form = StencilForm { shift, coefficient, ..self.form };
                 let region = Region::Parity { parity: 0, shift: true };
-                self.kernel::<f64>(Task { form, region, ending: Ending::Store, sources: 1 });
+                self.kernel::<f64>(Task { form, region, ending: Ending::Store, columns: 1 });
             }
         }
     }
@@ -160,7 +160,7 @@ impl Wanted {
             form.coefficient = if dagger { 1.0.into() } else { inverse };
             form.shift = 1.0.into();
         }
-        self.kernel::<T>(Task { form, region, ending, sources: 1 });
+        self.kernel::<T>(Task { form, region, ending, columns: 1 });
     }
 
     fn kernel<T: Storage>(&mut self, task: Task) {

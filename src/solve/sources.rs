@@ -69,7 +69,7 @@ pub(crate) fn without_worse_than_zero(
         // Written so that a residual that is not a number is worse.
         let of_use = *residual <= 1.0;
         if !of_use {
-            x.copy_source_from(source, &SpinorField::zero(x.lattice(), 1)?)?;
+            x.copy_column_from(source, &SpinorField::zero(x.lattice(), 1)?)?;
             *residual = 1.0;
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn without_worse_than_zero(
 
 fn copy_of(fields: &SpinorField<f64>, source: usize) -> Result<SpinorField<f64>, DeviceError> {
     let mut one = SpinorField::zero(fields.lattice(), 1)?;
-    fields.copy_source_to(source, &mut one)?;
+    fields.copy_column_to(source, &mut one)?;
     Ok(one)
 }
 
@@ -89,7 +89,7 @@ fn reals(field: &SpinorField<f64>) -> Result<Vec<f64>, DeviceError> {
 
 /// The fields, each multiplied by its power of two, with no digit lost as long as numbers do not end.
 fn multiplied(fields: &SpinorField<f64>, powers: &[i32]) -> Result<SpinorField<f64>, DeviceError> {
-    let mut all = SpinorField::zero(fields.lattice(), fields.sources())?;
+    let mut all = SpinorField::zero(fields.lattice(), fields.columns())?;
     for (source, &power) in powers.iter().enumerate() {
         let mut one = copy_of(fields, source)?;
         if power != 0 {
@@ -99,7 +99,7 @@ fn multiplied(fields: &SpinorField<f64>, powers: &[i32]) -> Result<SpinorField<f
             let bytes: Vec<_> = reals(&one)?.into_iter().flat_map(|x| product(x).to_ne_bytes()).collect();
             one.set_bytes(&bytes)?;
         }
-        all.copy_source_from(source, &one)?;
+        all.copy_column_from(source, &one)?;
     }
     Ok(all)
 }

@@ -32,7 +32,7 @@ pub fn short_options(options: &str) -> String {
 pub fn describe(tuning: &Tuning) -> String {
     let Tuning {
         work_group,
-        sources_per_item,
+        columns_per_item,
         share_links,
         max_registers,
         stream_links,
@@ -43,8 +43,8 @@ pub fn describe(tuning: &Tuning) -> String {
         prefetch,
     } = *tuning;
     let mut variant = format!("group {work_group}");
-    if sources_per_item > 1 {
-        variant += &format!(", sources {sources_per_item}");
+    if columns_per_item > 1 {
+        variant += &format!(", sources {columns_per_item}");
     }
     if share_links {
         variant += ", links shared";

@@ -76,7 +76,7 @@ fn key<T: Storage>(
     division: &Division,
 ) -> KernelKey {
     field_key::<T>(family, layout)
-        .define("SOURCES", columns)
+        .define("COLUMNS", columns)
         .define("LOCAL_SIZE", division.local)
         .define("ALL_EXIST", u8::from(division.all_exist))
         .define("STREAM_LINKS", 0)

@@ -17,7 +17,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         }
         let parities = self.sites.parities().len();
         let kernels = self.lattice.shards().iter().map(|shard| {
-            BlockKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities, self.sources)
+            BlockKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities, self.columns)
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
         Ok(self.kernels.blocks.get_or_init(|| kernels))
@@ -34,7 +34,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         }
         Ok(PendingGram::OfShards(
             &self.communicator,
-            self.sources,
+            self.columns,
             kernels.iter().map(BlockKernels::sums).collect(),
         ))
     }
@@ -42,8 +42,8 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     /// Starts to make X†X.
     pub(crate) fn start_gram(&self, x: &F) -> Result<PendingGram<'_>, DeviceError> {
         if self.is_on_host() {
-            let gram = host::block_fields::gram(self.sources, self.on_host(x));
-            return Ok(PendingGram::Known(matrix(self.sources, &gram)));
+            let gram = host::block_fields::gram(self.columns, self.on_host(x));
+            return Ok(PendingGram::Known(matrix(self.columns, &gram)));
         }
         let x = self.input(x);
         self.start_grams(|kernels, k| kernels.gram(x[k]))
@@ -57,7 +57,7 @@ pub(crate) fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
 
 impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
     fn columns(&self) -> usize {
-        self.sources
+        self.columns
     }
 
     fn roundoff(&self) -> f64 {
@@ -71,8 +71,8 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
     fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
         if self.is_on_host() {
             let (z, q) = (self.on_host(z), self.on_host_mut(q));
-            let gram = host::block_fields::subtract(self.sources, z, d.elements(), q);
-            return Ok(matrix(self.sources, &gram));
+            let gram = host::block_fields::subtract(self.columns, z, d.elements(), q);
+            return Ok(matrix(self.columns, &gram));
         }
         let (z, q) = (self.input(z), self.output(q));
         self.start_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))?.wait()

@@ -34,7 +34,7 @@ pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
     sites: Sites,
     /// Fields in a vector.
-    sources: usize,
+    columns: usize,
     kernels: Arc<Kernels>,
     communicator: Local,
     vectors: PhantomData<fn() -> (T, F)>,
@@ -48,7 +48,7 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
         Self {
             lattice: self.lattice.clone(),
             sites: self.sites,
-            sources: self.sources,
+            columns: self.columns,
             kernels: self.kernels.clone(),
             communicator: self.communicator.clone(),
             vectors: PhantomData,
@@ -71,9 +71,9 @@ const BYTES_OF_CORE_DURING_A_READ: u64 = 512 << 10;
 
 impl<T: Storage, F> SpinorSpace<T, F> {
     /// The vectors of type `F` are this many fields on `sites`.
-    pub(super) fn new(lattice: &Lattice, sites: Sites, sources: usize) -> Result<Self, DeviceError> {
-        assert!(sources > 0, "a vector needs a field");
-        let parities = sources * sites.parities().len();
+    pub(super) fn new(lattice: &Lattice, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
+        assert!(columns > 0, "a vector needs a field");
+        let parities = columns * sites.parities().len();
         let kernels = lattice
             .shards()
             .iter()
@@ -81,7 +81,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
         Ok(Self {
             lattice: lattice.clone(),
             sites,
-            sources,
+            columns,
             kernels: Arc::new(Kernels {
                 shards: kernels.collect::<Result<_, _>>()?,
                 blocks: OnceLock::new(),
@@ -102,8 +102,8 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     fn expect_own(&self, spinors: &Spinors<T>) {
         self.lattice.expect_same(spinors.lattice());
         assert_eq!(
-            (spinors.sites(), spinors.sources()),
-            (self.sites, self.sources),
+            (spinors.sites(), spinors.columns()),
+            (self.sites, self.columns),
             "sites and number of fields"
         );
     }
@@ -147,7 +147,7 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     type Error = DeviceError;
 
     fn dimension(&self) -> usize {
-        self.sources * host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
+        self.columns * host::Spinor::<T::Real>::COMPONENTS * self.sites.of(self.lattice.dims().volume())
     }
 
     fn component_bytes(&self) -> usize {
@@ -170,11 +170,11 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn zero_vector(&self) -> Result<F, DeviceError> {
-        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.sources)?))
+        Ok(F::wrap(Spinors::zero(&self.lattice, self.sites, self.columns)?))
     }
 
     fn scratch_vector(&self) -> Result<F, DeviceError> {
-        Ok(F::wrap(Spinors::uninitialised(&self.lattice, self.sites, self.sources)?))
+        Ok(F::wrap(Spinors::uninitialised(&self.lattice, self.sites, self.columns)?))
     }
 
     fn set_zero(&self, x: &mut F) -> Result<(), DeviceError> {

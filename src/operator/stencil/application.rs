@@ -60,7 +60,7 @@ impl<T: Storage> Stencil<T> {
             task,
             blocks,
             kernels: kernels.collect::<Result<_, _>>()?,
-            halo: sharded.then(|| Halo::new(lattice, task.sources)).transpose()?.map(RefCell::new),
+            halo: sharded.then(|| Halo::new(lattice, task.columns)).transpose()?.map(RefCell::new),
             communicator: Local::new(lattice),
             scratch: RefCell::default(),
         })
@@ -102,7 +102,7 @@ impl<T: Storage> Stencil<T> {
         let check = |field: &Spinors<T>, sites: Sites| {
             self.links.lattice().expect_same(field.lattice());
             assert_eq!(field.sites(), sites, "sites of a field");
-            assert_eq!(field.sources(), self.task.sources, "number of fields");
+            assert_eq!(field.columns(), self.task.columns, "number of fields");
         };
         check(fields.psi, source);
         check(fields.out, target);
@@ -111,7 +111,7 @@ impl<T: Storage> Stencil<T> {
         }
         let shift = matches!(self.task.region, Region::Parity { shift: true, .. });
         assert_eq!(fields.shifted.is_some(), shift, "whether there is a shifted field");
-        fields.ending.check(self.task.ending, self.task.sources);
+        fields.ending.check(self.task.ending, self.task.columns);
     }
 
     fn apply_on_host(
@@ -134,7 +134,7 @@ impl<T: Storage> Stencil<T> {
         let held = &self.blocks;
         let blocks =
             |site: usize| std::array::from_fn(|k| held[k].as_ref().map(|blocks| blocks.at(site, adjoint[k])));
-        let size = result.len() / self.task.sources;
+        let size = result.len() / self.task.columns;
         for (source, result) in result.chunks_mut(size).enumerate() {
             let own = source * size..(source + 1) * size;
             match self.task.region {
@@ -147,7 +147,7 @@ impl<T: Storage> Stencil<T> {
             }
         }
         let ending = fields.ending.map(Spinors::on_host);
-        end_on_host(self.task.ending, &ending, self.task.sources, &scratch, out)
+        end_on_host(self.task.ending, &ending, self.task.columns, &scratch, out)
     }
 
     fn apply_on_devices(
@@ -216,7 +216,7 @@ impl<T: Storage> Stencil<T> {
             }
         }
         if !grams.is_empty() {
-            return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.sources, grams)));
+            return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.columns, grams)));
         }
         if running.is_empty() {
             return Ok(Sums::None);
@@ -260,10 +260,10 @@ pub(super) fn prepared<T: Storage>(
 /// twice; the hop to one parity uses 8, each once.
 pub fn work_per_site(task: Task, precision: StoragePrecision, reconstruction: Reconstruction) -> Work {
     let links = if task.region == Region::Full { NDIM } else { 2 * NDIM };
-    let (site, ending) = (task.site_part().cost(task.sources), task.ending.cost(task.sources));
+    let (site, ending) = (task.site_part().cost(task.columns), task.ending.cost(task.columns));
     let flops = 1320 + site.flops + ending.flops;
     let spinors = 2 + site.spinors + ending.spinors;
-    let mut work = work_of(flops, task.sources, spinors, &site.blocks, precision);
+    let mut work = work_of(flops, task.columns, spinors, &site.blocks, precision);
     work.bytes += (links * reconstruction.reals() * precision.bytes()) as u64;
     work
 }

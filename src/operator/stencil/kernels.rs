@@ -82,7 +82,7 @@ impl ShardKernels {
             let blocks = task.region.parities() * layout.face_blocks(mu);
             Ok(Pack {
                 kernel: HaloPart::packing_kernel::<T>(&program, mu)?,
-                range: HaloPart::packing_range(blocks, tuning.work_group, task.sources),
+                range: HaloPart::packing_range(blocks, tuning.work_group, task.columns),
                 sign: HaloPart::sign(shard, links.format(), mu),
             })
         };
@@ -91,9 +91,9 @@ impl ShardKernels {
             traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
             origin: shard.domain.parity() as u32,
             wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: range(groups, task.sources, tuning),
+            wilson_range: range(groups, task.columns, tuning),
             groups,
-            ending: EndingMemory::new(task.ending, &shard.device, task.sources, groups.count)?,
+            ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,
             packs: halo.directions().map(pack).collect::<Result<_, DeviceError>>()?,
         })
     }
@@ -102,12 +102,12 @@ impl ShardKernels {
 /// The groups of a stencil on a domain, each of which has blocks of one parity, or of the full operator half of them of each.
 fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
     let shares = task.region.parities() * layout.blocks().div_ceil(tuning.work_group);
-    Groups::new(shares, tuning.groups_at_once(device, task.sources), tuning.rounds)
+    Groups::new(shares, tuning.groups_at_once(device, task.columns), tuning.rounds)
 }
 
-/// The items of these groups; sources that are not in one work-item are side by side in its group.
-fn range(groups: Groups, sources: usize, tuning: Tuning) -> Range {
-    match sources / tuning.sources_per_item {
+/// The items of these groups; columns that are not in one work-item are side by side in its group.
+fn range(groups: Groups, columns: usize, tuning: Tuning) -> Range {
+    match columns / tuning.columns_per_item {
         1 => Range::groups(groups.count, tuning.work_group),
         beside => Range::new([groups.count * tuning.work_group, beside], [tuning.work_group, beside]),
     }
@@ -139,8 +139,8 @@ pub(super) fn kernel_key<T: Storage>(
         .define("GAMMA5", u8::from(task.form.gamma5))
         .define("FULL", u8::from(task.region == Region::Full))
         .define("LOCAL_SIZE", tuning.work_group)
-        .define("SOURCES", task.sources)
-        .define("SOURCES_PER_ITEM", tuning.sources_per_item)
+        .define("COLUMNS", task.columns)
+        .define("COLUMNS_PER_ITEM", tuning.columns_per_item)
         .define("STREAM_LINKS", u8::from(tuning.stream_links))
         .define("STREAM_OUTPUT", u8::from(stream_output))
         .define("ROUNDS", u8::from(in_rounds))
@@ -159,7 +159,7 @@ pub(super) fn kernel_key<T: Storage>(
         }
     }
     if task.ending.is_of_block() {
-        key = key.define("ITEMS", tuning.work_group * task.sources);
+        key = key.define("ITEMS", tuning.work_group * task.columns);
     }
     key = HaloPart::of(layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
     key = task.ending.add_to(task.site_part().add_to(key));

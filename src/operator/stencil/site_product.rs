@@ -22,7 +22,7 @@ const LOCAL_SIZE: usize = 64;
 pub(crate) struct SiteProduct<T: Storage> {
     lattice: Lattice,
     parity: usize,
-    sources: usize,
+    columns: usize,
     /// Only its coefficient counts.
     form: StencilForm,
     blocks: Option<Arc<BlockField<T>>>,
@@ -39,7 +39,7 @@ impl<T: Storage> SiteProduct<T> {
         links: &GaugeField<T>,
         parity: usize,
         factor: SiteFactor,
-        sources: usize,
+        columns: usize,
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
         let form = StencilForm { coefficient: factor, ..StencilForm::new(0.0, 1.0) };
@@ -60,11 +60,11 @@ impl<T: Storage> SiteProduct<T> {
             parameters.extend(part.parameters::<T>());
             let kernel = shard.device.program(&key)?.kernel("site_product", &parameters)?;
             let group = if layout.lanes() == 1 { LOCAL_SIZE } else { 1 };
-            let range = Range::new([layout.blocks().next_multiple_of(group), sources], [group, 1]);
+            let range = Range::new([layout.blocks().next_multiple_of(group), columns], [group, 1]);
             kernels.push((kernel, range, layout.blocks() as u32));
         }
         let blocks = prepared(links, factor.matrix)?;
-        Ok(Self { lattice: lattice.clone(), parity, sources, form, blocks, kernels })
+        Ok(Self { lattice: lattice.clone(), parity, columns, form, blocks, kernels })
     }
 
     /// Applies it.
@@ -73,7 +73,7 @@ impl<T: Storage> SiteProduct<T> {
     /// When the fields have another parity or number.
     pub fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
         for field in [psi, &*out] {
-            assert_eq!((field.parity(), field.sources()), (self.parity, self.sources), "fields of a product");
+            assert_eq!((field.parity(), field.columns()), (self.parity, self.columns), "fields of a product");
         }
         if self.lattice.team().is_host() {
             self.apply_on_host(psi, out);
@@ -114,7 +114,7 @@ impl<T: Storage> SiteProduct<T> {
     /// Two spinors a site, and what the factor costs.
     pub fn work(&self) -> Work {
         let sites = self.lattice.dims().volume() as u64 / 2;
-        let cost = SitePart::of(&self.form, false, false).cost(self.sources);
-        cost.work::<T>(self.sources, 2).times(sites)
+        let cost = SitePart::of(&self.form, false, false).cost(self.columns);
+        cost.work::<T>(self.columns, 2).times(sites)
     }
 }

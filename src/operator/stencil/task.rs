@@ -54,7 +54,7 @@ pub struct Task {
     /// What becomes of the result.
     pub ending: Ending,
     /// How many fields it is applied to at once.
-    pub sources: usize,
+    pub columns: usize,
 }
 
 impl Task {

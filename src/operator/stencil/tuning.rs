@@ -15,30 +15,30 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// The variants that are worth trying, in steps. On GPUs: work-groups, registers and sources in a work-item; order of sites and cache hints; boxes; rounds. On
+/// The variants that are worth trying, in steps. On GPUs: work-groups, registers and columns in a work-item; order of sites and cache hints; boxes; rounds. On
 /// processors, whose compilers may not have the time for all of them, what matters most comes first: prefetches, rounds, order of sites and cache hints, the others.
 ///
 /// `extents` are those of a sub-lattice: all of the domain, on devices with one lane.
-pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec<Step<'a, Tuning>> {
+pub fn steps<'a>(device: &Device, extents: [usize; NDIM], columns: usize) -> Vec<Step<'a, Tuning>> {
     let processor = device.info().kind == DeviceKind::Cpu;
     let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
     let resources = move |from: &Tuning| {
         let groups: &[usize] = if processor { &[1, 2, 4, 8, 16] } else { &[16, 32, 64, 128, 256] };
         let registers: &[Option<u32>] =
             if register_limit { &[Some(96), Some(128), Some(168), Some(255)] } else { &[None] };
-        let shares: &[bool] = if sources > 1 && !processor { &[false, true] } else { &[false] };
+        let shares: &[bool] = if columns > 1 && !processor { &[false, true] } else { &[false] };
         let mut variants = Vec::new();
-        for sources_per_item in [1, 2, 4].into_iter().filter(|&count| sources.is_multiple_of(count)) {
+        for columns_per_item in [1, 2, 4].into_iter().filter(|&count| columns.is_multiple_of(count)) {
             for &work_group in groups {
                 // A GPU's group has two warps at least, and its registers are for so many work-items only.
-                let items = work_group * sources / sources_per_item;
+                let items = work_group * columns / columns_per_item;
                 if processor || (64..=256).contains(&items) {
                     // As many blocks for a work-group, in a share or one after the other.
                     let rounds = if processor { (from.rounds / work_group).max(1) } else { from.rounds };
                     for &share_links in shares {
                         let variant = |&max_registers| Tuning {
                             work_group,
-                            sources_per_item,
+                            columns_per_item,
                             share_links,
                             max_registers,
                             rounds,
@@ -70,7 +70,7 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], sources: usize) -> Vec
         boxes.iter().map(|&boxes| Tuning { boxes, ..*from }).collect()
     };
     let rounds = move |from: &Tuning| {
-        let rounds: &[usize] = match (processor, register_limit && sources == 1) {
+        let rounds: &[usize] = match (processor, register_limit && columns == 1) {
             (true, _) => &[1, 8, 32, 128],
             (false, true) => &[1, 4, 16, 64],
             (false, false) => &[],
@@ -97,7 +97,7 @@ impl<T: Storage> Stencil<T> {
 
 /// A variant that a caller asks for, if the device can run it.
 fn expect_runs(tuning: Tuning, device: &Device, task: Task) -> Result<Tuning, DeviceError> {
-    match tuning.complaint(device, task.sources) {
+    match tuning.complaint(device, task.columns) {
         None => Ok(tuning),
         Some(reason) => {
             let local = [tuning.work_group, 1, 1];
@@ -145,16 +145,16 @@ pub struct Tuned {
 }
 
 /// How many kernels [`tune_stencil`] tunes for so many fields at once.
-pub fn kernels_to_tune(sources: usize) -> usize {
-    tasks_to_tune(sources).len()
+pub fn kernels_to_tune(columns: usize) -> usize {
+    tasks_to_tune(columns).len()
 }
 
-fn tasks_to_tune(sources: usize) -> Vec<(Region, Ending)> {
+fn tasks_to_tune(columns: usize) -> Vec<(Region, Ending)> {
     let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
     let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
     // The operators of solves end with one of these.
     let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
-    plain.into_iter().chain(with_products.into_iter().filter(|_| sources == 1)).collect()
+    plain.into_iter().chain(with_products.into_iter().filter(|_| columns == 1)).collect()
 }
 
 /// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
@@ -167,12 +167,12 @@ fn tasks_to_tune(sources: usize) -> Vec<(Region, Ending)> {
 /// When a device fails, and when the result cannot be kept.
 pub fn tune_stencil<T: Storage>(
     links: &GaugeField<T>,
-    sources: usize,
+    columns: usize,
     budget: Duration,
 ) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
     let Some(shard) = links.lattice().shards().first() else { return Ok(Vec::new()) };
-    let tuned = tasks_to_tune(sources).into_iter().map(|(region, ending)| {
-        let task = Task { form: FORM, region, ending, sources };
+    let tuned = tasks_to_tune(columns).into_iter().map(|(region, ending)| {
+        let task = Task { form: FORM, region, ending, columns };
         let kernel = StencilKernel { shard, links, task };
         let found = tuning::renew(&kernel, budget)?;
         Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
@@ -217,7 +217,7 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
 
     fn steps(&self) -> Vec<Step<'_, Tuning>> {
         let layout = self.shard.layout(T::STORAGE);
-        steps(&self.shard.device, layout.sub_extents(), self.task.sources)
+        steps(&self.shard.device, layout.sub_extents(), self.task.columns)
     }
 
     fn complaint(&self, tuning: &Tuning) -> Option<String> {
@@ -228,8 +228,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
         let links = self.links_of_the_device_alone()?;
         let (sites_in, sites_out) = self.task.region.sites();
         let spinors = |sites: Sites| {
-            let count = self.task.sources * sites.of(links.lattice().dims().volume());
-            Spinors::from_host(links.lattice(), sites, self.task.sources, &irregular(count))
+            let count = self.task.columns * sites.of(links.lattice().dims().volume());
+            Spinors::from_host(links.lattice(), sites, self.task.columns, &irregular(count))
         };
         let shifted = matches!(self.task.region, Region::Parity { shift: true, .. });
         Ok(Data {
@@ -269,14 +269,14 @@ fn key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Key {
         .option("region", region)
         .option("precision", T::STORAGE)
         .option("links", links.reconstruction.reals())
-        .option("sources", task.sources)
+        .option("sources", task.columns)
         // What is summed up matters less than that it is.
         .option("product", task.ending != Ending::Store);
     if has_blocks(&task.form) { key.option("clover", true) } else { key }
 }
 
 fn complaint(shard: &Shard, task: Task, tuning: &Tuning) -> Option<String> {
-    tuning.complaint(&shard.device, task.sources).map(str::to_owned)
+    tuning.complaint(&shard.device, task.columns).map(str::to_owned)
 }
 
 fn shipped<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning {

@@ -11,11 +11,12 @@ use std::ops::RangeInclusive;
 /// What may be varied in a kernel without changing what it computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Tuning {
-    /// Blocks of sites in a work-group, each with all its sources.
+    /// Blocks of sites in a work-group, each with all its columns.
     pub work_group: usize,
-    /// Sources that a work-item computes, with the links in its registers; as many of them as divide the number of sources.
-    pub sources_per_item: usize,
-    /// Make the links of a work-group's blocks whole once, in local memory, for all its work-items; where there are several sources beside each other, one
+    /// Columns that a work-item computes, with the links in its registers; as many of them as divide the number of columns.
+    #[serde(rename = "sources_per_item")]
+    pub columns_per_item: usize,
+    /// Make the links of a work-group's blocks whole once, in local memory, for all its work-items; where there are several columns beside each other, one
     /// lane, and the memory.
     pub share_links: bool,
     /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
@@ -37,24 +38,24 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Why a device cannot run this variant for so many sources, if it cannot.
-    pub(crate) fn complaint(&self, device: &Device, sources: usize) -> Option<&'static str> {
+    /// Why a device cannot run this variant for so many columns, if it cannot.
+    pub(crate) fn complaint(&self, device: &Device, columns: usize) -> Option<&'static str> {
         let limited = device.supports_register_limit();
         let most = device.info().max_work_group_size;
-        if self.work_group == 0 || self.sources_per_item == 0 || self.rounds == 0 {
+        if self.work_group == 0 || self.columns_per_item == 0 || self.rounds == 0 {
             return Some("work_group, sources_per_item and rounds are at least 1");
         }
         if self.work_group > most {
             return Some("work_group is above the device's largest work-group");
         }
-        if self.sources_per_item > MOST_SOURCES_OF_ITEM {
+        if self.columns_per_item > MOST_COLUMNS_OF_ITEM {
             return Some("sources_per_item is at most 64");
         }
-        // As `fitting` takes it, sources being at most some tens.
-        let per_item = (1..=self.sources_per_item).rev().find(|count| sources.is_multiple_of(*count));
-        let items = self.work_group * sources / per_item.unwrap_or(1);
+        // As `fitting` takes it, columns being at most some tens.
+        let per_item = (1..=self.columns_per_item).rev().find(|count| columns.is_multiple_of(*count));
+        let items = self.work_group * columns / per_item.unwrap_or(1);
         if items > most {
-            return Some("the sources of work_group blocks are more than the device's largest work-group");
+            return Some("the columns of work_group blocks are more than the device's largest work-group");
         }
         if self.prefetch > MOST_BLOCKS_AHEAD {
             return Some("prefetch is at most 64 blocks");
@@ -68,7 +69,7 @@ impl Tuning {
         }
     }
 
-    /// With no more sources in a work-item than divide the number of sources, and links shared only where they can be. Where matrix units end it, groups are as
+    /// With no more columns in a work-item than divide the number of columns, and links shared only where they can be. Where matrix units end it, groups are as
     /// they take them.
     pub(crate) fn fitting(
         mut self,
@@ -80,18 +81,18 @@ impl Tuning {
         if task.ending.is_of_block() {
             return Self {
                 work_group: PLACES_OF_BLOCK,
-                sources_per_item: 1,
+                columns_per_item: 1,
                 share_links: true,
                 rounds: 1,
                 ..self
             };
         }
-        let sources = task.sources;
-        while !sources.is_multiple_of(self.sources_per_item.max(1)) {
-            self.sources_per_item -= 1;
+        let columns = task.columns;
+        while !columns.is_multiple_of(self.columns_per_item.max(1)) {
+            self.columns_per_item -= 1;
         }
         let local_memory = device.info().local_memory_bytes as usize;
-        self.share_links &= sources > self.sources_per_item
+        self.share_links &= columns > self.columns_per_item
             && layout.lanes() == 1
             && self.work_group * LinksPart::bytes_of_block(layout.precision(), reconstruction)
                 <= local_memory;
@@ -100,11 +101,11 @@ impl Tuning {
 
     /// Work-groups whose shares lie beside each other: those that a GPU runs at a time, as many as there are registers for, if that is known, or one on each
     /// unit. On a CPU it is one: the core goes on beside what it has just done, and finds that in its own cache.
-    pub(crate) fn groups_at_once(&self, device: &Device, sources: usize) -> usize {
+    pub(crate) fn groups_at_once(&self, device: &Device, columns: usize) -> usize {
         if device.info().kind == DeviceKind::Cpu {
             return 1;
         }
-        let items = self.work_group * sources / self.sources_per_item;
+        let items = self.work_group * columns / self.columns_per_item;
         let of_unit = match self.max_registers.filter(|_| device.supports_register_limit()) {
             Some(registers) => REGISTERS_OF_UNIT / (items * registers_taken(registers)),
             None => 1,
@@ -132,10 +133,10 @@ impl Tuning {
         reconstruction: Reconstruction,
         task: Task,
     ) -> Self {
-        let (precision, sites, sources) = (layout.precision(), layout.volume(), task.sources);
+        let (precision, sites, columns) = (layout.precision(), layout.volume(), task.columns);
         let plain = Self {
-            work_group: (64 / sources).max(8),
-            sources_per_item: 1,
+            work_group: (64 / columns).max(8),
+            columns_per_item: 1,
             share_links: false,
             max_registers: None,
             stream_links: false,
@@ -146,7 +147,7 @@ impl Tuning {
             prefetch: 0,
         };
         if device.info().kind == DeviceKind::Cpu {
-            let reals = NDIM * reconstruction.reals() + 2 * sources * Spinor::<f64>::REALS;
+            let reals = NDIM * reconstruction.reals() + 2 * columns * Spinor::<f64>::REALS;
             let units = device.info().compute_units;
             let cache_bytes = match device.info().cache_bytes as usize {
                 0 => USUAL_CACHE_BYTES,
@@ -156,7 +157,7 @@ impl Tuning {
             let stays = cache_bytes.min(units * CACHE_OF_UNIT) / 2;
             let may_stay = stays.max(cache_bytes / 4);
             let prefetch = if bytes > stays { 2 } else { 0 };
-            let fewest = (FEWEST_ROUNDS_OF_CORE / sources).max(1);
+            let fewest = (FEWEST_ROUNDS_OF_CORE / columns).max(1);
             let rounds = (layout.blocks() / (GROUPS_OF_CORE * units)).clamp(fewest, ROUNDS_OF_CORE);
             return Self { work_group: 1, stream_output: bytes > may_stay, prefetch, rounds, ..plain };
         }
@@ -167,13 +168,13 @@ impl Tuning {
         let sums = task.ending != Ending::Store;
         let one_wave = sites <= ONE_WAVE;
         let registers = |count| Self { max_registers: Some(count), ..plain };
-        if sources > 1 {
+        if columns > 1 {
             let hop = task.region != Region::Full;
             let shifted = matches!(task.region, Region::Parity { shift: true, .. });
             let half = precision == StoragePrecision::Half;
-            let share_links = if half { shifted && sources >= 8 } else { in_double && sources >= 6 };
-            let sources_per_item = if in_double || share_links || sources % 2 == 1 { 1 } else { 2 };
-            let items_of_block = sources / sources_per_item;
+            let share_links = if half { shifted && columns >= 8 } else { in_double && columns >= 6 };
+            let columns_per_item = if in_double || share_links || columns % 2 == 1 { 1 } else { 2 };
+            let items_of_block = columns / columns_per_item;
             let most_items = if half && hop && !share_links { 128 } else { 192 };
             // A power of two, so that blocks lie beside each other as chunks do.
             let work_group = 1 << (most_items / items_of_block).max(1).ilog2();
@@ -185,7 +186,7 @@ impl Tuning {
             };
             return Self {
                 work_group,
-                sources_per_item,
+                columns_per_item,
                 share_links,
                 stream_links: share_links,
                 stream_output: !half,
@@ -257,7 +258,7 @@ fn registers_taken(limit: u32) -> usize {
 }
 
 /// Sources of a work-item at most: more than any operator is applied to.
-const MOST_SOURCES_OF_ITEM: usize = 64;
+const MOST_COLUMNS_OF_ITEM: usize = 64;
 
 /// Prefetches reach at most this far: what is fetched earlier has left the caches again.
 const MOST_BLOCKS_AHEAD: usize = 64;

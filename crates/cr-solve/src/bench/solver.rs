@@ -242,7 +242,7 @@ fn measure_block(
         } else {
             lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?
         };
-        b.copy_source_from(source, &one)?;
+        b.copy_column_from(source, &one)?;
     }
     let block = |tol, max_iterations| match block_cg(
         wilson,
@@ -254,7 +254,7 @@ fn measure_block(
     };
     let (best, info) = block(TOLERANCE, iterations)?;
     let mut x = lattice.spinor()?;
-    best.copy_source_to(sources - 1, &mut x)?;
+    best.copy_column_to(sources - 1, &mut x)?;
     let residual = check("block-cg", host_wilson, host, &x, &one)?;
     let (count, mut work) = (info.iterations * sources, info.work);
     (work.flops, work.bytes) = (work.flops / sources as u64, work.bytes / sources as u64);
@@ -271,7 +271,7 @@ fn measure_block(
     let block_time = begin.elapsed();
     let (mut cg_time, mut cg_iterations) = (Duration::ZERO, 0);
     for source in 0..sources {
-        b.copy_source_to(source, &mut one)?;
+        b.copy_column_to(source, &mut one)?;
         let params = CgParams { tol: WHOLE, max_iterations: limit, precision, preconditioning };
         let begin = Instant::now();
         let (_, info) = cg(wilson, &one, &params).or_else(reached)?;

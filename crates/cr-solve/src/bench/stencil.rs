@@ -231,8 +231,8 @@ impl<T: Storage> Fields<T> {
     /// Takes away what a variant has left, which the next one might leave out.
     fn clear(&mut self) -> Result<(), Failure> {
         match self {
-            Fields::Hop { out, .. } => *out = out.lattice().parities(out.parity(), out.sources())?,
-            Fields::Full { out, .. } => *out = out.lattice().spinors(out.sources())?,
+            Fields::Hop { out, .. } => *out = out.lattice().parities(out.parity(), out.columns())?,
+            Fields::Full { out, .. } => *out = out.lattice().spinors(out.columns())?,
         }
         Ok(())
     }
@@ -253,10 +253,10 @@ impl<T: Storage> Variant<T> {
         tuning: Option<Tuning>,
     ) -> Result<Self, Failure> {
         Ok(if operator.is_hop() {
-            let options = HopOptions { sources, tuning, ..Default::default() };
+            let options = HopOptions { columns: sources, tuning, ..Default::default() };
             Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
         } else {
-            let options = DiracOptions { sources, tuning };
+            let options = DiracOptions { columns: sources, tuning };
             Variant::Full(Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?)
         })
     }

@@ -65,7 +65,7 @@ macro_rules! endings {
 }
 
 endings! {
-    /// It is stored. For any number of sources.
+    /// It is stored. For any number of columns.
     #[default]
     Store: "store", "ending_store.cl", Nothing, Nothing, false;
     /// It is stored, and its norm summed up. For one source.
@@ -74,27 +74,27 @@ endings! {
     Products: "products", "ending_products.cl", Field, Numbers, false;
     /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up. For one source.
     Subtract: "subtract", "ending_subtract.cl", Multiple, Numbers, true;
-    /// It is stored, and its Gram matrix summed up. For several sources.
+    /// It is stored, and its Gram matrix summed up. For several columns.
     Gram: "gram", "ending_block.cl", Nothing, Gram, false;
-    /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up. For several sources.
+    /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up. For several columns.
     SubtractBlock: "subtract_block", "ending_block.cl", Matrix, Gram, true;
 }
 
 impl Ending {
-    /// Whether it is one for several sources.
+    /// Whether it is one for several columns.
     ///
-    /// Devices take it in double, in one lane, and for an even number of sources from 4 to 12. It is fast where they have
+    /// Devices take it in double, in one lane, and for an even number of columns from 4 to 12. It is fast where they have
     /// matrix units.
     pub fn is_of_block(self) -> bool {
         self.row().makes == Makes::Gram
     }
 
-    /// Whether it is one for so many sources.
-    pub(crate) fn is_for(self, sources: usize) -> bool {
+    /// Whether it is one for so many columns.
+    pub(crate) fn is_for(self, columns: usize) -> bool {
         match self.row().makes {
-            Makes::Nothing => sources > 0,
-            Makes::Numbers => sources == 1,
-            Makes::Gram => sources > 1,
+            Makes::Nothing => columns > 0,
+            Makes::Numbers => columns == 1,
+            Makes::Gram => columns > 1,
         }
     }
 
@@ -157,18 +157,18 @@ impl KernelPart for Ending {
 
     /// 48 flops for a norm, and 96 for a product or a subtraction; for each column of a block 96 for a product with a matrix, and 48 for a
     /// Gram matrix, of which half is made.
-    fn cost(&self, sources: usize) -> Cost {
+    fn cost(&self, columns: usize) -> Cost {
         let Row { takes, makes, subtracts, .. } = self.row();
-        let sources = sources as u64;
+        let columns = columns as u64;
         let of_sums = match makes {
             Makes::Nothing => 0,
             Makes::Numbers => 48,
-            Makes::Gram => 48 * (sources + 1),
+            Makes::Gram => 48 * (columns + 1),
         };
         let of_operand = match takes {
             Takes::Nothing => 0,
             Takes::Field | Takes::Multiple => 96,
-            Takes::Matrix => 96 * sources,
+            Takes::Matrix => 96 * columns,
         };
         let spinors = usize::from(takes == Takes::Field) + usize::from(subtracts);
         Cost { flops: of_sums + of_operand, spinors, blocks: Vec::new() }

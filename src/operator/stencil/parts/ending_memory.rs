@@ -33,7 +33,7 @@ impl<'a, F> EndingFields<'a, F> {
     }
 
     /// Panics unless what the ending needs is there, and nothing else.
-    pub fn check(&self, ending: Ending, sources: usize) {
+    pub fn check(&self, ending: Ending, columns: usize) {
         let takes = ending.row().takes;
         assert_eq!(
             self.against.is_some(),
@@ -42,7 +42,7 @@ impl<'a, F> EndingFields<'a, F> {
         );
         assert_eq!(self.multiple.is_some(), takes == Takes::Multiple, "whether there is a multiple");
         let size = self.matrix.map(SquareMatrix::size);
-        let wanted = (takes == Takes::Matrix).then_some(sources);
+        let wanted = (takes == Takes::Matrix).then_some(columns);
         assert_eq!(size, wanted, "size of the matrix, if there is one");
     }
 }
@@ -98,11 +98,11 @@ pub(crate) enum Summing<'a> {
 
 impl EndingMemory {
     /// For launches of so many work-groups.
-    pub fn new(ending: Ending, device: &Device, sources: usize, groups: usize) -> Result<Self, DeviceError> {
+    pub fn new(ending: Ending, device: &Device, columns: usize, groups: usize) -> Result<Self, DeviceError> {
         let Row { takes, makes, .. } = ending.row();
         let numbers = (takes == Takes::Multiple).then(|| device.number_memory_argument()).transpose()?;
-        let gram = (makes == Makes::Gram).then(|| GramSums::new(device, sources, MATRIX_TILE, groups));
-        let matrix = (takes == Takes::Matrix).then(|| Matrices::new(device, sources, 1)).transpose()?;
+        let gram = (makes == Makes::Gram).then(|| GramSums::new(device, columns, MATRIX_TILE, groups));
+        let matrix = (takes == Takes::Matrix).then(|| Matrices::new(device, columns, 1)).transpose()?;
         let (device, gram, matrix) = (device.clone(), gram.transpose()?, matrix.map(Mutex::new));
         Ok(Self { ending, device, numbers, gram, matrix })
     }
@@ -143,7 +143,7 @@ impl EndingMemory {
 pub(crate) fn end_on_host<T: Real>(
     ending: Ending,
     fields: &EndingFields<'_, [Spinor<T>]>,
-    sources: usize,
+    columns: usize,
     result: &[Spinor<T>],
     out: &mut [Spinor<T>],
 ) -> Result<Sums<'static>, DeviceError> {
@@ -156,10 +156,10 @@ pub(crate) fn end_on_host<T: Real>(
     }
     if makes == Makes::Gram {
         let gram = match fields.matrix {
-            Some(d) => host::block_fields::subtract(sources, result, d.elements(), out),
-            None => host::block_fields::gram(sources, out),
+            Some(d) => host::block_fields::subtract(columns, result, d.elements(), out),
+            None => host::block_fields::gram(columns, out),
         };
-        return Ok(Sums::Gram(PendingGram::Known(matrix(sources, &gram))));
+        return Ok(Sums::Gram(PendingGram::Known(matrix(columns, &gram))));
     }
     let product = fields.against.map(|against| host::spinor_fields::dot(against, out));
     let norm2 = Complex64::from(host::spinor_fields::norm2(out));

@@ -78,9 +78,9 @@ impl HaloPart {
     }
 
     /// Its range: `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], and the right-hand sides.
-    pub fn packing_range(blocks: usize, work_group: usize, sources: usize) -> Range {
+    pub fn packing_range(blocks: usize, work_group: usize, columns: usize) -> Range {
         let group = work_group.max(SMALLEST_GROUP);
-        Range::new([blocks.next_multiple_of(group), sources], [group, 1])
+        Range::new([blocks.next_multiple_of(group), columns], [group, 1])
     }
 }
 

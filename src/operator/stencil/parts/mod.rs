@@ -31,7 +31,7 @@ pub(super) trait KernelPart {
     fn parameters<T: Storage>(&self) -> Vec<Parameter>;
 
     /// What it costs with so many right-hand sides.
-    fn cost(&self, sources: usize) -> Cost;
+    fn cost(&self, columns: usize) -> Cost;
 }
 
 /// What a part costs for each site and right-hand side.
@@ -46,15 +46,15 @@ pub(super) struct Cost {
 
 impl Cost {
     /// Of one site, with `more` spinors of each of so many right-hand sides.
-    pub fn work<T: Storage>(&self, sources: usize, more: usize) -> Work {
-        work_of(self.flops, sources, self.spinors + more, &self.blocks, T::STORAGE)
+    pub fn work<T: Storage>(&self, columns: usize, more: usize) -> Work {
+        work_of(self.flops, columns, self.spinors + more, &self.blocks, T::STORAGE)
     }
 }
 
 /// Operations and bytes of a site: of its right-hand sides, each with so many flops and spinors, and of its blocks.
 pub(super) fn work_of(
     flops: u64,
-    sources: usize,
+    columns: usize,
     spinors: usize,
     blocks: &[BlockForm],
     precision: StoragePrecision,
@@ -64,6 +64,6 @@ pub(super) fn work_of(
     let bytes_of = |numbers: usize| 2 * numbers * precision.bytes() + unit;
     let of_blocks: usize =
         blocks.iter().map(|form| bytes_of(Shape::blocks(form.numbers()).components())).sum();
-    let bytes = sources * spinors * bytes_of(Shape::SPINOR.components()) + of_blocks;
-    Work { flops: sources as u64 * flops, bytes: bytes as u64 }
+    let bytes = columns * spinors * bytes_of(Shape::SPINOR.components()) + of_blocks;
+    Work { flops: columns as u64 * flops, bytes: bytes as u64 }
 }
