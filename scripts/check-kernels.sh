@@ -47,5 +47,8 @@ check even_odd '--data-races --check-api' "$blocks"
 blocks=operations_on_blocks_of_fields_are_their_definitions
 check wilson_properties "$everything" --skip "$blocks"
 check wilson_properties '--data-races --check-api' "$blocks"
+check domains "$everything" the_operator
+check domains '--data-races --check-api'
+check site_terms '--data-races --check-api' every_storage_on_every_team_is_the_twin
 check lattice_cl '--data-races --check-api' matrix_units_do_what_the_twin_does
 echo "check: no findings" >&2

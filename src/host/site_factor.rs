@@ -59,11 +59,12 @@ impl SiteFactor {
 
     /// The adjoint. T is Hermitian.
     pub fn adjoint(self) -> Self {
-        let matrix = match self.matrix {
+        let Self { scalar, twist, matrix } = self;
+        let matrix = match matrix {
             SiteMatrix::Inverse(of) => SiteMatrix::Inverse(CloverMatrix { twist: -of.twist, ..of }),
             matrix => matrix,
         };
-        Self { twist: -self.twist, matrix, ..self }
+        Self { scalar, twist: -twist, matrix }
     }
 
     /// Its inverse as a number f and a remainder: A⁻¹ = f · remainder.
@@ -91,16 +92,18 @@ impl SiteFactor {
 
     /// Whether it is a real number.
     pub fn is_plain(self) -> bool {
-        self.twist == 0.0 && self.matrix == SiteMatrix::None
+        let Self { scalar: _, twist, matrix } = self;
+        twist == 0.0 && matrix == SiteMatrix::None
     }
 
     /// Whether γ5 A† γ5 = A for this A. T commutes with γ5.
     pub fn is_gamma5_hermitian(self) -> bool {
-        let inner = match self.matrix {
+        let Self { scalar: _, twist, matrix } = self;
+        let inner = match matrix {
             SiteMatrix::Inverse(of) => of.twist,
-            _ => 0.0,
+            SiteMatrix::None | SiteMatrix::Clover { .. } => 0.0,
         };
-        self.twist == 0.0 && inner == 0.0
+        twist == 0.0 && inner == 0.0
     }
 
     /// Its product with a spinor; `blocks` are those of its matrix at this site.
@@ -125,8 +128,9 @@ impl SiteFactor {
 
     /// (scalar + i twist γ5) ψ
     fn numbers_times<T: Real>(self, psi: &Spinor<T>) -> Spinor<T> {
-        let (scalar, twist) = (T::from_f64(self.scalar), T::from_f64(self.twist));
-        let plain = self.twist == 0.0;
+        let Self { scalar, twist, matrix: _ } = self;
+        let plain = twist == 0.0;
+        let (scalar, twist) = (T::from_f64(scalar), T::from_f64(twist));
         Spinor::from_fn(|spin, colour| {
             let z = psi.0[spin][colour];
             let gamma5 = if spin >= 2 { -T::one() } else { T::one() };

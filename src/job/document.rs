@@ -118,7 +118,7 @@ impl Job {
         self.labelled_sources()?;
         self.observables()?;
         self.solver.check()?;
-        if site_term.mu() != 0.0 && self.solver.iterated_system() == System::Hermitian {
+        if !site_term.is_gamma5_hermitian() && self.solver.iterated_system() == System::Hermitian {
             return Err(Invalid::NotHermitian);
         }
         if self.command == Task::Invert && self.solver.solver == Solver::BlockCg {

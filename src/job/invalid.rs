@@ -78,7 +78,7 @@ pub enum Invalid {
     },
     /// γ5 M is not Hermitian, and its system was asked for.
     #[error(
-        "the Hermitian system γ5 M x = γ5 b is not Hermitian for one flavour of twisted mass; iterate the normal or the direct system"
+        "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term in symmetric even-odd form); iterate the normal or the direct system"
     )]
     NotHermitian,
     /// A method for several columns was asked for one.

@@ -20,7 +20,7 @@ pub enum SiteTerm {
     /// A clover term, + κ c_sw T in κ form and + ½ c_sw T in mass form, and a twisted mass with it
     /// (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572).
     ///
-    /// T = −Σ_{μ<ν} γ_μ γ_ν F_μν, with the [field strength](crate::gauge::FieldStrength) of the links of
+    /// T = −Σ_{μ<ν} γ_μ γ_ν F_μν, with the [field strength](crate::host::FieldStrength) of the links of
     /// [`GaugeField::with_clover`](crate::field::GaugeField::with_clover).
     Clover {
         /// The coefficient of Sheikholeslami and Wohlert; 1 at tree level.
@@ -47,13 +47,18 @@ impl SiteTerm {
     /// # Errors
     /// When a parameter is not finite.
     pub fn checked(self) -> Result<Self, SiteTermError> {
+        let finite = |value: f64, error: fn(f64) -> SiteTermError| {
+            if value.is_finite() { Ok(()) } else { Err(error(value)) }
+        };
         match self {
-            SiteTerm::Twisted { mu } | SiteTerm::Clover { mu, .. } if !mu.is_finite() => {
-                Err(SiteTermError::Mu(mu))
+            SiteTerm::Scalar => {}
+            SiteTerm::Twisted { mu } => finite(mu, SiteTermError::Mu)?,
+            SiteTerm::Clover { csw, mu } => {
+                finite(csw, SiteTermError::Csw)?;
+                finite(mu, SiteTermError::Mu)?;
             }
-            SiteTerm::Clover { csw, .. } if !csw.is_finite() => Err(SiteTermError::Csw(csw)),
-            _ => Ok(self),
         }
+        Ok(self)
     }
 
     /// The twisted mass μ; zero where there is none.
@@ -76,12 +81,25 @@ impl SiteTerm {
     pub fn form(self, coupling: impl Into<Coupling>) -> StencilForm {
         let (shift, coefficient) = coupling.into().coefficients();
         let form = StencilForm::new(shift, coefficient);
-        // −2 times the coefficient of the hopping term is 2κ or 1.
-        let (mu, csw) = (self.mu(), self.csw());
-        let twist = if mu == 0.0 { 0.0 } else { -2.0 * coefficient * mu };
-        let matrix =
-            if csw == 0.0 { SiteMatrix::None } else { SiteMatrix::Clover { factor: -coefficient * csw } };
-        StencilForm { shift: SiteFactor { twist, matrix, ..form.shift }, ..form }
+        // −2 times the coefficient of the hopping term is 2κ or 1. No twist is 0, not −0.
+        let twist = |mu: f64| if mu == 0.0 { 0.0 } else { -2.0 * coefficient * mu };
+        let clover = |csw: f64| match csw {
+            0.0 => SiteMatrix::None,
+            _ => SiteMatrix::Clover { factor: -coefficient * csw },
+        };
+        let shift = match self {
+            SiteTerm::Scalar => form.shift,
+            SiteTerm::Twisted { mu } => SiteFactor { twist: twist(mu), ..form.shift },
+            SiteTerm::Clover { csw, mu } => {
+                SiteFactor { twist: twist(mu), matrix: clover(csw), ..form.shift }
+            }
+        };
+        StencilForm { shift, ..form }
+    }
+
+    /// Whether γ5 M is Hermitian.
+    pub fn is_gamma5_hermitian(self) -> bool {
+        self.some_form().is_gamma5_hermitian()
     }
 
     /// A form whose kernels are those of all forms with this site term.

@@ -69,10 +69,16 @@ pub fn operator(
     let links = LinkField::<f64>::new(configuration, boundary);
     let mut image = vec![Spinor::default(); phi.len()];
     host::stencil(&links, StencilForm::new(1.0, -kappa), phi, &mut image);
-    let i = Complex::new(0.0, 2.0 * kappa * term.mu());
+    // A term that is not known here would be left out in silence.
+    let (mu, csw) = match term {
+        SiteTerm::Scalar => (0.0, 0.0),
+        SiteTerm::Twisted { mu } => (mu, 0.0),
+        SiteTerm::Clover { csw, mu } => (mu, csw),
+    };
+    let i = Complex::new(0.0, 2.0 * kappa * mu);
     for (site, (image, turned)) in image.iter_mut().zip(gamma5(phi)).enumerate() {
         let f = FieldStrength::at(configuration, site);
-        let blocks = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * term.csw(), [1.0; 6]);
+        let blocks = CloverBlocks::of_field_strength(&f.0, 0.0, kappa * csw, [1.0; 6]);
         let clover = blocks.times(&phi[site]);
         *image = Spinor::from_fn(|s, c| image.0[s][c] + i * turned.0[s][c] + clover.0[s][c]);
     }
