@@ -37,7 +37,7 @@ pub struct Arguments {
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct ConvertResult {
     schema_version: u32,
     dims: [usize; 4],
     input: FileSummary,
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     output.write(&file.configuration, lfn, carried(DESCRIPTION), report)?;
 
     let dims = file.configuration.dims();
-    let outcome = Outcome {
+    let outcome = ConvertResult {
         schema_version: 1,
         dims: dims.extents(),
         input: FileSummary { file: arguments.input.clone(), format: file.format, precision: read.bits() },
@@ -176,7 +176,7 @@ fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precis
     lost
 }
 
-fn table(outcome: &Outcome, dims: Dims) -> Table {
+fn table(outcome: &ConvertResult, dims: Dims) -> Table {
     let summary = |FileSummary { file, format, precision }: &FileSummary| {
         format!("{} ({format}, {precision} bits)", file.display())
     };

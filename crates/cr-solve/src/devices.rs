@@ -9,7 +9,7 @@ use lattice_cl::host;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Outcome {
+struct DevicesResult {
     schema_version: u32,
     devices: Vec<Found>,
     /// Why there is no OpenCL device, if so.
@@ -53,7 +53,7 @@ pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
             bandwidth_gb_s: measured.ok().map(|bytes| bytes / 1e9),
         }
     });
-    let outcome = Outcome {
+    let outcome = DevicesResult {
         schema_version: 1,
         devices: devices.collect(),
         absence: discovery.absence.map(|absence| absence.to_string()),
@@ -71,7 +71,7 @@ pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-fn table(outcome: &Outcome) -> Table {
+fn table(outcome: &DevicesResult) -> Table {
     let mut table = plain_table(["--device", "name", "platform", "kind", "fp64", "memory", "units", "triad"]);
     for found in &outcome.devices {
         let info = &found.info;

@@ -92,7 +92,7 @@ impl std::fmt::Display for StartChoice {
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct GenerateResult {
     schema_version: u32,
     dims: [usize; 4],
     beta: f64,
@@ -185,7 +185,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
             output.path.display()
         ));
     }
-    let outcome = Outcome {
+    let outcome = GenerateResult {
         schema_version: 1,
         dims: dims.extents(),
         beta: params.beta,
@@ -272,7 +272,7 @@ fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start
     }
 }
 
-fn table(outcome: &Outcome, dims: Dims) -> Table {
+fn table(outcome: &GenerateResult, dims: Dims) -> Table {
     let Plaquette { average, spatial, temporal } = outcome.plaquette;
     let mut table = Table::default();
     table.line("extents", dims);

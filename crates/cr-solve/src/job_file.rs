@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Where a value was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum Setting {
     /// Of the file, counted from 1.
     Line(usize),
     /// The text after `--set`.
@@ -56,7 +56,7 @@ pub enum JobFileError {
 
 /// A place, as messages name it.
 #[derive(Clone, Debug)]
-pub struct Spot(Place);
+pub struct Spot(Setting);
 
 struct Written<'a>(&'a Option<Spot>);
 
@@ -64,8 +64,8 @@ impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => Ok(()),
-            Some(Spot(Place::Line(line))) => write!(f, ", line {line}"),
-            Some(Spot(Place::Override(text))) => write!(f, ", --set {text}"),
+            Some(Spot(Setting::Line(line))) => write!(f, ", line {line}"),
+            Some(Spot(Setting::Override(text))) => write!(f, ", --set {text}"),
         }
     }
 }
@@ -86,7 +86,7 @@ pub struct JobFile {
     path: PathBuf,
     /// What it says.
     pub job: Job,
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, Setting>,
 }
 
 impl JobFile {
@@ -118,7 +118,7 @@ impl JobFile {
         reading.root(document.as_table())?;
         let mut document = document.into_mut();
         for text in overrides {
-            let place = Place::Override(text.clone());
+            let place = Setting::Override(text.clone());
             replace(&mut document, text, &mut reading.places)
                 .map_err(|problem| reading.invalid(Some(place), problem))?;
         }
@@ -140,7 +140,7 @@ impl JobFile {
         let mut place = invalid.key().and_then(|key| place_of(&self.places, &key).cloned());
         // Of two that are in each other's way, the later one is at fault.
         if invalid == Invalid::BothMasses
-            && let Some(kappa @ Place::Override(_)) = self.places.get("action.kappa")
+            && let Some(kappa @ Setting::Override(_)) = self.places.get("action.kappa")
         {
             place = Some(kappa.clone());
         }
@@ -152,7 +152,7 @@ impl JobFile {
 }
 
 /// The place of a key, or of what it is in.
-fn place_of<'a>(places: &'a BTreeMap<String, Place>, key: &str) -> Option<&'a Place> {
+fn place_of<'a>(places: &'a BTreeMap<String, Setting>, key: &str) -> Option<&'a Setting> {
     let outer = |key: &str| key.rfind(['.', '[']).map(|end| key[..end].to_owned());
     let mut key = Some(key.to_owned());
     while let Some(name) = key {
@@ -168,16 +168,16 @@ fn place_of<'a>(places: &'a BTreeMap<String, Place>, key: &str) -> Option<&'a Pl
 struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, Setting>,
 }
 
 impl Reading<'_> {
-    fn invalid(&self, place: Option<Place>, problem: String) -> JobFileError {
+    fn invalid(&self, place: Option<Setting>, problem: String) -> JobFileError {
         JobFileError::Invalid { path: self.path.to_owned(), place: place.map(Spot), problem }
     }
 
-    fn line(&self, span: Option<Range<usize>>) -> Place {
-        Place::Line(1 + span.map_or(0, |span| self.text[..span.start].matches('\n').count()))
+    fn line(&self, span: Option<Range<usize>>) -> Setting {
+        Setting::Line(1 + span.map_or(0, |span| self.text[..span.start].matches('\n').count()))
     }
 
     /// Checks names and types of all keys, and takes note of their places.
@@ -243,9 +243,9 @@ impl Reading<'_> {
 fn replace(
     document: &mut DocumentMut,
     text: &str,
-    places: &mut BTreeMap<String, Place>,
+    places: &mut BTreeMap<String, Setting>,
 ) -> Result<(), String> {
-    let place = Place::Override(text.to_owned());
+    let place = Setting::Override(text.to_owned());
     let (key, value) =
         text.split_once('=').ok_or("is no key=value; write for example --set solver.tol=1e-8")?;
     let key = key.trim();

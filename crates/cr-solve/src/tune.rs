@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     }
     progress.finish();
     let info = device.info();
-    let outcome = Outcome {
+    let outcome = TuneResult {
         schema_version: 1,
         device: info.name.clone(),
         driver: info.driver_version.clone(),
@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 }
 
 #[derive(Serialize)]
-struct Outcome {
+struct TuneResult {
     schema_version: u32,
     device: String,
     driver: String,
@@ -329,7 +329,7 @@ fn tune_products(
     Ok(())
 }
 
-fn table(outcome: &Outcome) -> String {
+fn table(outcome: &TuneResult) -> String {
     let mut table = plain_table(["kernel", "extents", "variant", "µs", "default µs", "gain", "tried"]);
     wrap(&mut table);
     for row in &outcome.rows {

@@ -186,10 +186,10 @@ fn measure_on(
             && !session.interrupted()
         {
             let (wilson, host_wilson, host) = (&wilson, &host_wilson, &host);
-            let place = Place { arguments, wilson, host_wilson, host, number, dims };
+            let case = BlockCase { arguments, wilson, host_wilson, host, number, dims };
             let iterations = arguments.iterations as usize;
             let limits = Limits { iterations, precision, preconditioning: Preconditioning::EvenOdd };
-            measure_block(&place, sources as usize, limits, session)?;
+            measure_block(&case, sources as usize, limits, session)?;
         }
     }
     Ok(())
@@ -226,12 +226,12 @@ fn subject(
 
 /// Several sources at once: time of each source and iteration, and whole solves beside those of cg one after the other.
 fn measure_block(
-    place: &Place<'_>,
+    case: &BlockCase<'_>,
     sources: usize,
     limits: Limits,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let Place { arguments, wilson, host_wilson, host, number, dims } = *place;
+    let BlockCase { arguments, wilson, host_wilson, host, number, dims } = *case;
     let Limits { iterations, precision, preconditioning } = limits;
     let lattice = wilson.lattice();
     let mut b = lattice.spinors(sources)?;
@@ -294,7 +294,7 @@ fn measure_block(
 
 /// Where solves are timed, and where they are checked.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct BlockCase<'a> {
     arguments: &'a Arguments,
     wilson: &'a Dirac<f64>,
     host_wilson: &'a Dirac<f64>,

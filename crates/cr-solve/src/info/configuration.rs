@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
-pub struct Outcome {
+pub struct ConfigurationInfo {
     schema_version: u32,
     kind: &'static str,
     #[serde(serialize_with = "path_text")]
@@ -31,7 +31,7 @@ pub struct Outcome {
     warnings: Vec<String>,
 }
 
-impl Outcome {
+impl ConfigurationInfo {
     pub fn of(path: &Path, file: GaugeFile) -> Self {
         let configuration = file.configuration;
         let polyakov = polyakov_loop(&configuration);

@@ -26,30 +26,30 @@ pub struct Arguments {
 /// What one file turned out to be.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Outcome {
-    Configuration(Box<configuration::Outcome>),
-    Propagator(Box<propagator::Outcome>),
+enum FileInfo {
+    Configuration(Box<configuration::ConfigurationInfo>),
+    Propagator(Box<propagator::PropagatorInfo>),
 }
 
 /// The results for several files, in one object.
 #[derive(Serialize)]
-struct Outcomes {
+struct InfoResult {
     schema_version: u32,
-    files: Vec<Outcome>,
+    files: Vec<FileInfo>,
 }
 
-impl Outcome {
+impl FileInfo {
     /// Reads a file: what it is, and the first check that it fails.
     fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
         Ok(match input.inspect(path, report)? {
             Contents::Configuration(inspection) => {
                 let Inspection { file, problem } = *inspection;
-                let outcome = configuration::Outcome::of(path, file);
+                let outcome = configuration::ConfigurationInfo::of(path, file);
                 (Self::Configuration(Box::new(outcome)), problem)
             }
             Contents::Propagator(mut summary) => {
                 let problem = summary.problem.take();
-                (Self::Propagator(Box::new(propagator::Outcome::of(path, *summary))), problem)
+                (Self::Propagator(Box::new(propagator::PropagatorInfo::of(path, *summary))), problem)
             }
         })
     }
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let mut failures = Vec::new();
     for path in &arguments.files {
         // What a damaged file holds is of interest all the more.
-        match Outcome::of(path, &arguments.input, report) {
+        match FileInfo::of(path, &arguments.input, report) {
             Ok((outcome, problem)) => {
                 match problem {
                     Some(problem) => failures.push(Failure::from(problem)),
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         }
     }
     if !outcomes.is_empty() {
-        let text = |outcome: &Outcome| match arguments.brief {
+        let text = |outcome: &FileInfo| match arguments.brief {
             true => outcome.line(),
             false => outcome.table(report.is_verbose()).to_string(),
         };
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         let text = outcomes.iter().map(text).collect::<Vec<_>>().join(between);
         match (outcomes.as_slice(), arguments.files.as_slice()) {
             ([outcome], [_]) => report.result(text, outcome)?,
-            _ => report.result(text, &Outcomes { schema_version: 1, files: outcomes })?,
+            _ => report.result(text, &InfoResult { schema_version: 1, files: outcomes })?,
         }
     }
     let Some(last) = failures.pop() else { return Ok(Status::Fine) };
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     Err(last)
 }
 
-fn warn(path: &Path, outcome: &Outcome, report: &Report) {
+fn warn(path: &Path, outcome: &FileInfo, report: &Report) {
     let doubts = outcome.doubts();
     if !doubts.is_empty() {
         report.warning(format_args!("{}: {}", path.display(), doubts.join("; ")));

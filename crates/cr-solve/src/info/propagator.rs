@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
-pub struct Outcome {
+pub struct PropagatorInfo {
     schema_version: u32,
     kind: &'static str,
     #[serde(serialize_with = "path_text")]
@@ -43,7 +43,7 @@ impl From<&SolutionSummary> for Solution {
     }
 }
 
-impl Outcome {
+impl PropagatorInfo {
     pub fn of(path: &Path, summary: PropagatorSummary) -> Self {
         let dims = summary.dims.extents();
         let mut norm2_by_t = vec![0.0; dims[3]];
