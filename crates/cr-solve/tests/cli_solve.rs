@@ -1114,7 +1114,7 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     for (text, words) in [
         (
             good.replace("kappa", "kapa"),
-            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, boundary"][..],
+            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, csw, boundary"][..],
         ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
         (
