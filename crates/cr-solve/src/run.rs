@@ -33,7 +33,7 @@ pub struct Arguments {
 /// Reads the job and does it. The result has the job in it, with all defaults.
 ///
 /// # Errors
-/// When the job makes no sense, and as [`perform`].
+/// When the job makes no sense, and as `perform`.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let Some(file) = &arguments.file else {
         if arguments.schema {

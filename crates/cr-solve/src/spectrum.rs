@@ -75,7 +75,7 @@ impl Arguments {
 /// Does the job that the arguments stand for.
 ///
 /// # Errors
-/// As [`perform`].
+/// As `perform`.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     perform(&arguments.job(), &Spectrum, common, report)
 }
