@@ -48,7 +48,7 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// let dims = Dims::new([4, 4, 4, 4])?;
 /// let lattice = Lattice::new(&Team::host(), dims)?;
 /// let links = lattice.gauge::<f64>(&random::weak(dims, 0.1, 1), Boundary::antiperiodic_t())?;
-/// let dirac = Dirac::dirac(&links, Kappa(0.11))?;
+/// let dirac = Dirac::wilson(&links, Kappa(0.11))?;
 /// let b = lattice.point_source([0; 4], 0, 0)?;
 /// let (solutions, info) = multi_shift_cg(&dirac, &b, &[0.01, 0.1, 1.0], &MultiShiftCgParams::default())?;
 /// for solution in &solutions {
