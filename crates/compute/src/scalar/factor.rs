@@ -8,24 +8,23 @@ use num_complex::Complex;
 /// It is an element, or for complex elements also a number of their real type, or a whole number.
 ///
 /// ```
-/// use lattice_cl::host::level1::axpy;
+/// use lattice_compute::scalar::{Element, Scalar};
 /// use num_complex::Complex;
 ///
-/// let mut y = [1.0_f32];
-/// axpy(2.0_f32, &[3.0], &mut y);
-/// axpy(-1, &[3.0], &mut y);
-/// assert_eq!(y, [4.0]);
-/// let mut z = [Complex::new(0.0, 1.0)];
-/// axpy(2.0, &[Complex::new(1.0, 1.0)], &mut z);
-/// axpy(Complex::new(0.0, 1.0), &[Complex::new(1.0, 1.0)], &mut z);
-/// assert_eq!(z, [Complex::new(1.0, 4.0)]);
+/// fn takes<T: Element>(_: impl Scalar<T>) {}
+/// takes::<f32>(2.0_f32);
+/// takes::<f32>(-1);
+/// takes::<Complex<f64>>(2.0);
+/// takes::<Complex<f64>>(Complex::new(0.0, 1.0));
 /// ```
 ///
 /// A complex factor of real elements does not compile:
 ///
 /// ```compile_fail
+/// # use lattice_compute::scalar::{Element, Scalar};
 /// # use num_complex::Complex;
-/// lattice_cl::host::level1::axpy(Complex::new(0.0, 1.0), &[3.0], &mut [1.0]);
+/// # fn takes<T: Element>(_: impl Scalar<T>) {}
+/// takes::<f64>(Complex::new(0.0, 1.0));
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a factor of elements of type `{T}`",

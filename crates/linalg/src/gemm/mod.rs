@@ -1,8 +1,8 @@
 //! Products of matrices, C = α op(A) op(B) + β C, on one device.
 //!
 //! ```
-//! use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Op, gemm};
-//! use lattice_cl::device::{Buffer, Selector, Team};
+//! use lattice_linalg::{MatMut, MatRef, MatrixLayout, Op, gemm};
+//! use lattice_compute::{Buffer, Selector, Team};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let team = Team::select(Selector::Auto)?;

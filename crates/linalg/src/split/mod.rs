@@ -4,9 +4,9 @@
 //! lie on the devices already, rows of A and C on each ([`RowShards`]), B on all ([`Copies`]).
 //!
 //! ```
-//! use lattice_cl::blas::split::{self, HostMut, HostRef, SplitParams};
-//! use lattice_cl::blas::{MatrixLayout, Op};
-//! use lattice_cl::device::{Selector, Team};
+//! use lattice_linalg::split::{self, HostMut, HostRef, SplitParams};
+//! use lattice_linalg::{MatrixLayout, Op};
+//! use lattice_compute::{Selector, Team};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let team = Team::select(Selector::Auto)?; // several selectors: several devices
