@@ -1,10 +1,11 @@
 //! The equation of a job, as options.
 
 use super::arguments::{Input, help_on_configuration, reconstruction};
+use super::method::MethodOptions;
 use lattice_cl::geometry::{Boundary, Grid};
 use lattice_cl::hadron::Source;
 use lattice_cl::host::Reconstruction;
-use lattice_cl::job::{Action, Configuration, Devices, OneOrMore, OneSource};
+use lattice_cl::job::{Action, Configuration, Devices, Job, OneOrMore, OneSource, Task};
 use std::path::PathBuf;
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
@@ -52,8 +53,22 @@ struct QuarkMass {
 }
 
 impl Equation {
+    /// A job on this equation, for a source of all spins and colours.
+    pub fn job(&self, command: Task, method: &MethodOptions) -> Job {
+        Job {
+            command,
+            configuration: self.configuration(),
+            action: self.action(),
+            sources: Some(self.source()),
+            solver: method.method(),
+            // Its devices are not among these options.
+            devices: Devices { grid: self.grid, ..Devices::default() },
+            ..Job::default()
+        }
+    }
+
     /// The links of a job.
-    pub fn configuration(&self) -> Configuration {
+    fn configuration(&self) -> Configuration {
         let Input { dims, ignore_checksum, ignore_unitarity, signs_in_links } = self.input;
         Configuration {
             file: Some(self.file.clone()),
@@ -66,15 +81,10 @@ impl Equation {
     }
 
     /// The operator of a job.
-    pub fn action(&self) -> Action {
+    fn action(&self) -> Action {
         let QuarkMass { kappa, mass } = self.mass;
         let (kappa, mass) = (kappa.map(OneOrMore::One), mass.map(OneOrMore::One));
         Action { kappa, mass, mu: self.mu, csw: self.csw, boundary: self.boundary }
-    }
-
-    /// How the lattice of a job is cut. Its devices are not among these options.
-    pub fn devices(&self) -> Devices {
-        Devices { grid: self.grid, ..Devices::default() }
     }
 
     /// The source of a job, of all spins and colours.

@@ -1,9 +1,7 @@
 //! `cr-solve invert`: solves M x = b for one source.
 
 use super::Common;
-use super::arguments::Overwriting;
 use super::attempt_outcome::AttemptOutcome;
-use super::checkpoint::Checkpointing;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};
@@ -12,11 +10,11 @@ use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
 use super::residual::Residual;
-use super::trace::Trace;
 use super::words::{plot_title, solver_text};
+use super::writing::Writing;
 use crate::plot::{self, Marks, Series};
 use lattice_cl::hadron::Column;
-use lattice_cl::job::{Job, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver, Task};
+use lattice_cl::job::{Job, OneSource, PropagatorOutcome, SolveOutcome, Solver, Task};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -40,35 +38,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    #[command(flatten)]
-    trace: Trace,
-    #[command(flatten)]
-    checkpointing: Checkpointing,
+    writing: Writing,
 }
 
 impl Arguments {
     /// The job that they stand for.
     pub fn job(&self) -> Job {
-        let Self { equation, method, spin, colour, output, plot, overwriting, trace, checkpointing } = self;
-        let mut outputs = Outputs {
-            output: output.clone(),
-            plot: plot.clone(),
-            trace: trace.path().map(Into::into),
-            force: overwriting.force,
-            ..Outputs::default()
-        };
-        checkpointing.put_into(&mut outputs);
+        let Self { equation, method, spin, colour, output, plot, writing } = self;
         let (spin, colour) = (Some((*spin).into()), Some((*colour).into()));
         Job {
-            command: Task::Invert,
-            configuration: equation.configuration(),
-            action: equation.action(),
             sources: Some(OneSource { spin, colour, ..equation.source() }),
-            solver: method.method(),
-            outputs,
-            devices: equation.devices(),
-            ..Job::default()
+            outputs: writing.outputs(output.as_deref(), plot.as_deref()),
+            ..equation.job(Task::Invert, method)
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod tune;
 mod tune_progress;
 mod variants;
 mod words;
+mod writing;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};

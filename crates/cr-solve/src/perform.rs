@@ -91,7 +91,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
 
     let identity = problem.identity(&configuration.fingerprint());
     // All columns at once are one solve.
-    let solves = problem.labels().len() / if job.solves_at_once() { 12 } else { 1 };
+    let solves = if job.solves_at_once() { problem.propagators_wanted() } else { problem.labels().len() };
     let bar = SolveBar::new(report, problem.lattice().team(), job.solver.tolerance(), solves);
     let session = checkpointing.session(taken, identity, &problem, interrupt, bar, report)?;
     let earlier = session.kept_time();

@@ -1,9 +1,7 @@
 //! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
 
 use super::Common;
-use super::arguments::Overwriting;
 use super::attempt_outcome::AttemptOutcome;
-use super::checkpoint::Checkpointing;
 use super::equation::Equation;
 use super::failure::{Failure, Status};
 use super::head::{self, Head, attempts};
@@ -12,8 +10,8 @@ use super::outputs::drawn;
 use super::perform::{Performed, Show, perform};
 use super::report::{Report, Table, scientific};
 use super::residual::Residual;
-use super::trace::Trace;
 use super::words::plot_title;
+use super::writing::Writing;
 use crate::plot;
 use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::{Column, Correlator};
@@ -39,36 +37,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
-    overwriting: Overwriting,
-    #[command(flatten)]
-    trace: Trace,
-    #[command(flatten)]
-    checkpointing: Checkpointing,
+    writing: Writing,
 }
 
 impl Arguments {
     /// The job that they stand for.
     pub fn job(&self) -> Job {
-        let Self { equation, method, along, output, plot, overwriting, trace, checkpointing } = self;
-        let mut outputs = Outputs {
-            along: Some(*along),
-            output: output.clone(),
-            plot: plot.clone(),
-            trace: trace.path().map(Into::into),
-            force: overwriting.force,
-            ..Outputs::default()
-        };
-        checkpointing.put_into(&mut outputs);
-        Job {
-            command: Task::Spectrum,
-            configuration: equation.configuration(),
-            action: equation.action(),
-            sources: Some(equation.source()),
-            solver: method.method(),
-            outputs,
-            devices: equation.devices(),
-            ..Job::default()
-        }
+        let Self { equation, method, along, output, plot, writing } = self;
+        let outputs = writing.outputs(output.as_deref(), plot.as_deref());
+        Job { outputs: Outputs { along: Some(*along), ..outputs }, ..equation.job(Task::Spectrum, method) }
     }
 }
 
