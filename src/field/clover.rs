@@ -2,10 +2,9 @@
 
 use super::site_field::{SiteField, Sites};
 use crate::device::{Buffer, DeviceError};
-use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shape};
+use crate::geometry::{Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
-    BlockForm, CloverBlocks, CloverMatrix, FieldStrength, GaugeConfiguration, SiteBlocks, SiteMatrix,
-    expect_room,
+    BlockForm, CloverMatrix, GaugeConfiguration, SiteBlocks, SiteMatrix, StoredBlocks, expect_room,
 };
 use crate::scalar::{Real, Storage};
 use crate::sync::lock;
@@ -13,78 +12,6 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-
-/// The links that a clover term is made of. They may be others than those of the hops, for example smeared ones.
-#[derive(Clone)]
-pub struct CloverSource {
-    configuration: Arc<GaugeConfiguration>,
-}
-
-impl CloverSource {
-    pub fn new(configuration: Arc<GaugeConfiguration>) -> Self {
-        Self { configuration }
-    }
-
-    pub fn dims(&self) -> Dims {
-        self.configuration.dims()
-    }
-
-    /// scalar + factor T at a site.
-    fn blocks(&self, site: usize, scalar: f64, factor: f64) -> CloverBlocks {
-        let f = FieldStrength::at(&*self.configuration, site);
-        CloverBlocks::of_field_strength(&f.0, scalar, factor, [1.0; 6])
-    }
-
-    /// The numbers of a matrix at a site; false where it does not exist.
-    fn numbers(&self, matrix: Kept, site: usize, numbers: &mut [Complex64]) -> bool {
-        match matrix {
-            Kept::Term => {
-                numbers.copy_from_slice(self.blocks(site, 0.0, 1.0).packed().as_flattened());
-            }
-            Kept::Inverse(CloverMatrix { scalar, twist, factor }) => {
-                let blocks = self.blocks(site, scalar, factor);
-                if twist == 0.0 {
-                    let Some(inverse) = blocks.inverse() else { return false };
-                    numbers.copy_from_slice(inverse.packed().as_flattened());
-                } else {
-                    let Some(inverse) = blocks.inverse_with_twist(twist) else { return false };
-                    numbers.copy_from_slice(inverse.as_flattened());
-                }
-            }
-        }
-        true
-    }
-}
-
-/// A matrix that is kept for all sites. That of the opposite twist is its adjoint.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kept {
-    Term,
-    Inverse(CloverMatrix),
-}
-
-/// Which stored blocks a factor takes, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockUse {
-    /// How they are stored.
-    pub form: BlockForm,
-    /// Whether their adjoint is meant.
-    pub adjoint: bool,
-}
-
-impl BlockUse {
-    /// Those of this matrix; none without one.
-    pub fn of(matrix: SiteMatrix) -> Option<Self> {
-        match matrix {
-            SiteMatrix::None => None,
-            SiteMatrix::Clover { .. } => Some(Self { form: BlockForm::Hermitian, adjoint: false }),
-            SiteMatrix::Inverse(of) if of.twist == 0.0 => {
-                Some(Self { form: BlockForm::Hermitian, adjoint: false })
-            }
-            SiteMatrix::Inverse(of) => Some(Self { form: BlockForm::General, adjoint: of.twist < 0.0 }),
-        }
-    }
-}
 
 /// The blocks of all sites.
 pub(crate) struct BlockField<T: Storage> {
@@ -100,17 +27,16 @@ enum BlockStorage<T: Storage> {
 }
 
 impl<T: Storage> BlockField<T> {
+    /// Of the numbers of each site; zeros where there are none.
     fn new(
         lattice: &Lattice,
         form: BlockForm,
-        numbers: impl Fn(usize, &mut [Complex64]) + Sync,
+        numbers: impl Fn(usize) -> Option<Vec<Complex64>> + Sync,
     ) -> Result<Self, DeviceError> {
         let (dims, shape) = (lattice.dims(), Shape::blocks(form.numbers()));
         let count = shape.components();
         let values = |site: usize, scale: f64, components: &mut [Complex<T::Real>]| {
-            let mut exact = vec![Complex64::default(); count];
-            numbers(site, &mut exact);
-            for (component, z) in components.iter_mut().zip(exact) {
+            for (component, z) in components.iter_mut().zip(numbers(site).into_iter().flatten()) {
                 *component = Complex::new(T::Real::from_f64(z.re * scale), T::Real::from_f64(z.im * scale));
             }
         };
@@ -150,26 +76,28 @@ impl<T: Storage> BlockField<T> {
 /// The clover term of a gauge field, and what was made of it.
 pub(crate) struct CloverField<T: Storage> {
     lattice: Lattice,
-    source: CloverSource,
+    /// The links that it is made of. They may be others than those of the hops, for example smeared ones.
+    configuration: Arc<GaugeConfiguration>,
     /// What somebody still uses.
-    made: Mutex<Vec<(Kept, Weak<BlockField<T>>)>>,
+    made: Mutex<Vec<(StoredBlocks, Weak<BlockField<T>>)>>,
 }
 
 impl<T: Storage> CloverField<T> {
-    pub fn new(lattice: &Lattice, source: CloverSource) -> Result<Self, LatticeError> {
-        if source.dims() != lattice.dims() {
+    pub fn new(lattice: &Lattice, configuration: Arc<GaugeConfiguration>) -> Result<Self, LatticeError> {
+        if configuration.dims() != lattice.dims() {
             return Err(LatticeError::Dims {
                 what: "configuration of the clover term",
                 wanted: lattice.dims(),
-                found: source.dims(),
+                found: configuration.dims(),
             });
         }
-        Ok(Self { lattice: lattice.clone(), source, made: Mutex::default() })
+        Ok(Self { lattice: lattice.clone(), configuration, made: Mutex::default() })
     }
 
     /// The same in another precision: made anew, from the same links in double.
     pub fn cast<R: Storage>(&self) -> CloverField<R> {
-        CloverField { lattice: self.lattice.clone(), source: self.source.clone(), made: Mutex::default() }
+        let (lattice, configuration) = (self.lattice.clone(), Arc::clone(&self.configuration));
+        CloverField { lattice, configuration, made: Mutex::default() }
     }
 
     /// The blocks of a matrix; none without one. They are made when nobody has them.
@@ -177,38 +105,33 @@ impl<T: Storage> CloverField<T> {
     /// # Errors
     /// [`LatticeError::CloverNotPositive`], where there is no inverse.
     pub fn blocks(&self, matrix: SiteMatrix) -> Result<Option<Arc<BlockField<T>>>, LatticeError> {
-        let (Some(usage), Some(kept)) = (BlockUse::of(matrix), kept(matrix)) else { return Ok(None) };
+        let Some(stored) = matrix.stored() else { return Ok(None) };
         let mut made = lock(&self.made);
         made.retain(|(_, field)| field.strong_count() > 0);
-        if let Some(field) = made.iter().find(|(of, _)| *of == kept).and_then(|(_, field)| field.upgrade()) {
+        if let Some(field) = made.iter().find(|(of, _)| *of == stored).and_then(|(_, field)| field.upgrade())
+        {
             return Ok(Some(field));
         }
         let failed = AtomicU64::new(u64::MAX);
-        let field = BlockField::new(&self.lattice, usage.form, |site, numbers| {
-            if !self.source.numbers(kept, site, numbers) {
+        let field = BlockField::new(&self.lattice, stored.form(), |site| {
+            let numbers = stored.at(&*self.configuration, site);
+            if numbers.is_none() {
                 failed.fetch_min(site as u64, Ordering::Relaxed);
             }
+            numbers
         })?;
         let failed = failed.into_inner();
-        if let (true, Kept::Inverse(of)) = (failed < u64::MAX, kept) {
+        if let (true, StoredBlocks::Inverse(of)) = (failed < u64::MAX, stored) {
             return Err(self.not_positive(failed as usize, of));
         }
         let field = Arc::new(field);
-        made.push((kept, Arc::downgrade(&field)));
+        made.push((stored, Arc::downgrade(&field)));
         Ok(Some(field))
     }
 
     fn not_positive(&self, site: usize, of: CloverMatrix) -> LatticeError {
         let coordinates: [usize; NDIM] = self.lattice.dims().coordinates(site);
-        let eigenvalue = self.source.blocks(site, of.scalar, of.factor).smallest_eigenvalue();
+        let eigenvalue = of.blocks_at(&*self.configuration, site).smallest_eigenvalue();
         LatticeError::CloverNotPositive { site: coordinates, eigenvalue }
-    }
-}
-
-fn kept(matrix: SiteMatrix) -> Option<Kept> {
-    match matrix {
-        SiteMatrix::None => None,
-        SiteMatrix::Clover { .. } => Some(Kept::Term),
-        SiteMatrix::Inverse(of) => Some(Kept::Inverse(CloverMatrix { twist: of.twist.abs(), ..of })),
     }
 }

@@ -1,6 +1,6 @@
 //! The gauge field where the operators need it.
 
-use super::clover::{BlockField, CloverField, CloverSource};
+use super::clover::{BlockField, CloverField};
 use super::site_field::{SiteField, Sites};
 use crate::device::DeviceError;
 use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
@@ -84,7 +84,7 @@ impl<T: Storage> GaugeField<T> {
         self,
         configuration: impl Into<Arc<GaugeConfiguration>>,
     ) -> Result<Self, LatticeError> {
-        let clover = CloverField::new(self.lattice(), CloverSource::new(configuration.into()))?;
+        let clover = CloverField::new(self.lattice(), configuration.into())?;
         Ok(Self { clover: Some(Arc::new(clover)), ..self })
     }
 

@@ -17,7 +17,7 @@ mod spinor;
 mod spinors;
 mod transfer;
 
-pub(crate) use clover::{BlockField, BlockUse};
+pub(crate) use clover::BlockField;
 pub(crate) use columns::{
     GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };

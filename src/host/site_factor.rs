@@ -1,6 +1,7 @@
 //! What multiplies a spinor within a site: a number, one for each chirality, or matrices of the clover term.
 
 use super::clover::SiteBlocks;
+use super::site_matrix::{CloverMatrix, SiteMatrix};
 use super::spinor::Spinor;
 use crate::scalar::Real;
 use num_complex::Complex;
@@ -17,32 +18,6 @@ pub struct SiteFactor {
     pub twist: f64,
     /// What differs from site to site.
     pub matrix: SiteMatrix,
-}
-
-/// The part of a [`SiteFactor`] that differs from site to site.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum SiteMatrix {
-    /// None: the factor is scalar + i twist γ5.
-    #[default]
-    None,
-    /// The factor is scalar + i twist γ5 + `factor` T.
-    Clover {
-        /// The coefficient of T.
-        factor: f64,
-    },
-    /// The factor is scalar A⁻¹, and has no twist.
-    Inverse(CloverMatrix),
-}
-
-/// A = scalar + i twist γ5 + factor T, which is to be inverted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CloverMatrix {
-    /// The part that both chiralities have.
-    pub scalar: f64,
-    /// The coefficient of i γ5.
-    pub twist: f64,
-    /// The coefficient of T.
-    pub factor: f64,
 }
 
 impl From<f64> for SiteFactor {

@@ -17,6 +17,7 @@ use crate::host::GaugeConfiguration;
 use crate::io;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};
+use std::sync::Arc;
 use std::thread;
 
 /// A job whose operators stand ready on its devices.
@@ -44,7 +45,7 @@ impl Problem {
             };
             let options = io::ReadOptions { extents: Some(&compile), ..job.configuration.read_options() };
             let file = io::read_gauge_with(file, &options)?;
-            links_of(job, &file.configuration, team)
+            links_of(job, &Arc::new(file.configuration), team)
         })?;
         Self::of_links(job, &links)
     }
@@ -53,8 +54,12 @@ impl Problem {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn on(job: &Job, configuration: &GaugeConfiguration, team: &Team) -> Result<Self, JobError> {
-        Self::of_links(job, &links_of(job, configuration, team)?)
+    pub fn on(
+        job: &Job,
+        configuration: impl Into<Arc<GaugeConfiguration>>,
+        team: &Team,
+    ) -> Result<Self, JobError> {
+        Self::of_links(job, &links_of(job, &configuration.into(), team)?)
     }
 
     /// As [`open`](Self::open), with links that are on their devices: see [`links_of`].
@@ -157,13 +162,13 @@ impl Problem {
     }
 }
 
-/// Puts the links of a job on the devices of a team.
+/// Puts the links of a job on the devices of a team. With a clover term they keep the configuration, which it is made of.
 ///
 /// # Errors
 /// When the job makes no sense, when a source lies outside the lattice, and when a device fails.
 pub fn links_of(
     job: &Job,
-    configuration: &GaugeConfiguration,
+    configuration: &Arc<GaugeConfiguration>,
     team: &Team,
 ) -> Result<GaugeField<f64>, JobError> {
     for labelled in job.labelled_sources()? {
@@ -174,7 +179,7 @@ pub fn links_of(
     if job.action.csw.is_none() {
         return Ok(links);
     }
-    Ok(links.with_clover(configuration.clone())?)
+    Ok(links.with_clover(Arc::clone(configuration))?)
 }
 
 /// Compiles what the solves of a job will run on a lattice of these extents. It may be called before there are any links.

@@ -12,6 +12,7 @@ pub use coupling::{Coupling, CouplingError, Kappa, Mass};
 pub use dirac::{Dirac, DiracError, DiracOptions};
 pub use hop::{HopEvenOdd, HopOptions};
 pub use schur_complement::{SchurComplement, SchurForm};
+pub(crate) use schur_complement::{hops_of, sides_of};
 pub use site_term::{SiteTerm, SiteTermError};
 pub use stencil::{Ending, Tuned, Tuning, kernels_to_tune, tune_stencil, tuning_steps};
 pub(crate) use stencil::{Region, Task, known_key};

@@ -75,6 +75,14 @@ enum Order {
 }
 
 impl Order {
+    /// That of a form of the complement.
+    fn of(schur_form: SchurForm) -> Self {
+        match schur_form {
+            SchurForm::Asymmetric => Order::Asymmetric,
+            SchurForm::Symmetric => Order::InverseLast,
+        }
+    }
+
     fn adjoint(self) -> Self {
         match self {
             Order::Asymmetric => Order::Asymmetric,
@@ -82,6 +90,39 @@ impl Order {
             Order::InverseFirst => Order::InverseLast,
         }
     }
+}
+
+/// What the hop to odd sites computes for an operator of this form: A⁻¹ H_oe ψ, without the factor f.
+fn inner_form(form: StencilForm) -> StencilForm {
+    let (_, remainder) = form.shift.split_inverse();
+    StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form }
+}
+
+/// What the hop back to even sites computes: A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
+fn outer_form(form: StencilForm, order: Order) -> StencilForm {
+    let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
+    let symmetric = -c * c * factor * factor;
+    match order {
+        Order::Asymmetric => StencilForm { coefficient: form.coefficient * -c * factor, ..form },
+        Order::InverseLast => StencilForm { shift: 1.0.into(), coefficient: remainder * symmetric, ..form },
+        Order::InverseFirst => StencilForm { shift: 1.0.into(), coefficient: symmetric.into(), ..form },
+    }
+}
+
+/// What the hops to the odd sites and back compute, for the complement of M or for its adjoint.
+pub(crate) fn hops_of(form: StencilForm, schur_form: SchurForm, adjoint: bool) -> [StencilForm; 2] {
+    let order = Order::of(schur_form);
+    let (form, order) = if adjoint { (form.adjoint(), order.adjoint()) } else { (form, order) };
+    [inner_form(form), outer_form(form, order)]
+}
+
+/// What the way to the system of the complement computes on the even sites, and the way back on the odd ones:
+/// b_e − c f H_eo χ, and A⁻¹ (b_o − c H_oe x_e).
+pub(crate) fn sides_of(form: StencilForm) -> [StencilForm; 2] {
+    let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
+    let there = StencilForm { shift: 1.0.into(), coefficient: (-c * factor).into(), ..form };
+    let back = StencilForm { shift: remainder * factor, coefficient: remainder * (-c * factor), ..form };
+    [there, back]
 }
 
 impl<T: Storage> SchurComplement<T> {
@@ -92,11 +133,7 @@ impl<T: Storage> SchurComplement<T> {
         schur_form: SchurForm,
         columns: usize,
     ) -> Result<Self, LatticeError> {
-        let order = match schur_form {
-            SchurForm::Asymmetric => Order::Asymmetric,
-            SchurForm::Symmetric => Order::InverseLast,
-        };
-        Self::in_order(links, form, order, columns)
+        Self::in_order(links, form, Order::of(schur_form), columns)
     }
 
     fn in_order(
@@ -136,33 +173,17 @@ impl<T: Storage> SchurComplement<T> {
         Ok(Some(Arc::new(Before { product, turned: Mutex::new(turned) })))
     }
 
-    /// A⁻¹ H_oe ψ, without the factor f.
     fn inner_hop(
         links: &GaugeField<T>,
         form: StencilForm,
         columns: usize,
     ) -> Result<HopEvenOdd<T>, DeviceError> {
-        let (_, remainder) = form.shift.split_inverse();
-        let form = StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form };
-        HopEvenOdd::new(links, ODD, form, HopOptions { columns, ..Default::default() })
+        HopEvenOdd::new(links, ODD, inner_form(form), HopOptions { columns, ..Default::default() })
     }
 
-    /// What the hop back to even sites computes: A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
+    /// What the hop back to even sites computes.
     fn outer_form(&self) -> StencilForm {
-        let (c, (factor, remainder)) = (self.form.coefficient.scalar, self.form.shift.split_inverse());
-        let symmetric = -c * c * factor * factor;
-        match self.order {
-            Order::Asymmetric => {
-                let coefficient = self.form.coefficient * -c * factor;
-                StencilForm { coefficient, ..self.form }
-            }
-            Order::InverseLast => {
-                StencilForm { shift: 1.0.into(), coefficient: remainder * symmetric, ..self.form }
-            }
-            Order::InverseFirst => {
-                StencilForm { shift: 1.0.into(), coefficient: symmetric.into(), ..self.form }
-            }
-        }
+        outer_form(self.form, self.order)
     }
 
     fn to_even_with(&self, ending: Ending) -> Result<&HopEvenOdd<T>, DeviceError> {
@@ -367,13 +388,11 @@ impl<T: Storage> EvenOddParts<T> {
     ) -> Result<Self, LatticeError> {
         // The hops find the inverse, and it is known to exist.
         let _inverse = links.blocks(form.shift.split_inverse().1.matrix)?;
-        let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
         let options = HopOptions { shift: true, columns: b.columns(), ..Default::default() };
-        let hop = |parity, shift, coefficient| {
-            HopEvenOdd::new(links, parity, StencilForm { shift, coefficient, ..form }, options)
-        };
-        let prepare = hop(EVEN, 1.0.into(), (-c * factor).into())?;
-        let reconstruct = hop(ODD, remainder * factor, remainder * (-c * factor))?;
+        let [there, back] = sides_of(form);
+        let prepare = HopEvenOdd::new(links, EVEN, there, options)?;
+        let reconstruct = HopEvenOdd::new(links, ODD, back, options)?;
+        let (factor, remainder) = form.shift.split_inverse();
         let product = |parity, factor| SiteProduct::new(links, parity, factor, b.columns());
         let mut odd_source = reconstruct.scratch_target()?;
         b.copy_parity_to(&mut odd_source)?;

@@ -10,7 +10,7 @@ use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
 use crate::geometry::{Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilForm};
-use crate::operator::{Ending, Region, SiteTerm, System, Task, known_key};
+use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
 use crate::scalar::{Half, Storage};
 
 /// Builds [`programs_of_solve`]; those that are there already are passed over. It may be called before there are any links.
@@ -100,15 +100,12 @@ impl Wanted {
     /// What computes residuals in double, and goes to the Schur complement and back.
     fn residual(&mut self) {
         self.each(space_of::<f64>);
-        self.stencil::<f64>(Region::Full, Application::PLAIN);
+        self.full::<f64>(Application::PLAIN);
         if self.preconditioning != Preconditioning::None {
             self.operator::<f64>(Application::PLAIN);
             // To its source, and from its solution.
-            let (_, remainder) = self.form.shift.split_inverse();
-            for (shift, coefficient) in [(1.0.into(), (-1.0).into()), (remainder, remainder)] {
-                let form = StencilForm { shift, coefficient, ..self.form };
-                let region = Region::Parity { parity: 0, shift: true };
-                self.kernel::<f64>(Task { form, region, ending: Ending::Store, columns: 1 });
+            for form in sides_of(self.form) {
+                self.kernel::<f64>(hop(form, true, Ending::Store));
             }
         }
     }
@@ -136,31 +133,21 @@ impl Wanted {
 
     /// The operator that is iterated.
     fn operator<T: Storage>(&mut self, application: Application) {
-        match self.preconditioning {
-            Preconditioning::None => self.stencil::<T>(Region::Full, application),
-            Preconditioning::EvenOdd | Preconditioning::EvenOddSymmetric => {
-                let hop = |shift| Region::Parity { parity: 0, shift };
-                let first = Application { gamma5: false, ending: Ending::Store, ..application };
-                self.stencil::<T>(hop(false), first);
-                self.stencil::<T>(hop(true), application);
-            }
-        }
+        let Application { dagger, gamma5, ending } = application;
+        let Some(schur_form) = self.preconditioning.schur_form() else {
+            return self.full::<T>(application);
+        };
+        let form = StencilForm { gamma5, ..self.form };
+        let [to_odd, to_even] = hops_of(form, schur_form, dagger);
+        self.kernel::<T>(hop(to_odd, false, Ending::Store));
+        self.kernel::<T>(hop(to_even, true, ending));
     }
 
-    fn stencil<T: Storage>(&mut self, region: Region, application: Application) {
-        let Application { dagger, gamma5, ending } = application;
-        let mut form = StencilForm { dagger, gamma5, ..self.form };
-        if region == (Region::Parity { parity: 0, shift: false }) {
-            (_, form.coefficient) = form.shift.split_inverse();
-        }
-        let back = region == (Region::Parity { parity: 0, shift: true });
-        if back && self.preconditioning == Preconditioning::EvenOddSymmetric {
-            let (_, inverse) = form.shift.split_inverse();
-            // The adjoint has the inverse first.
-            form.coefficient = if dagger { 1.0.into() } else { inverse };
-            form.shift = 1.0.into();
-        }
-        self.kernel::<T>(Task { form, region, ending, columns: 1 });
+    /// The operator on all sites.
+    fn full<T: Storage>(&mut self, Application { dagger, gamma5, ending }: Application) {
+        let form = StencilForm { gamma5, ..self.form };
+        let form = if dagger { form.adjoint() } else { form };
+        self.kernel::<T>(Task { form, region: Region::Full, ending, columns: 1 });
     }
 
     fn kernel<T: Storage>(&mut self, task: Task) {
@@ -176,6 +163,11 @@ impl Wanted {
             }
         }
     }
+}
+
+/// A hop from parity to parity. Both have one kernel.
+fn hop(form: StencilForm, shift: bool, ending: Ending) -> Task {
+    Task { form, region: Region::Parity { parity: 0, shift }, ending, columns: 1 }
 }
 
 fn space_of<T: Storage>(_: &LinkFormat, shard: &Shard) -> KernelKey {

@@ -25,6 +25,7 @@ use lattice_cl::job::{
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -203,7 +204,8 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
             report.compiles_for(dims);
             scope.spawn(move || job::build_programs(job, team, dims));
         };
-        let read = Input::of(&job.configuration).read_and_tell(file, report, &compile)?.configuration;
+        let read = Input::of(&job.configuration).read_and_tell(file, report, &compile)?;
+        let read = Arc::new(read.configuration);
         let links = job::links_of(job, &read, team)?;
         warn_of_idle_devices(links.lattice(), report);
         Ok::<_, Failure>((links, read))

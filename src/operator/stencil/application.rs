@@ -6,8 +6,7 @@ use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
 use crate::field::{
-    BlockField, BlockUse, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors,
-    sum_of_shards,
+    BlockField, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors, sum_of_shards,
 };
 use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
@@ -130,7 +129,7 @@ impl<T: Storage> Stencil<T> {
             &mut *out
         };
         let adjoint = [self.task.form.shift, self.task.form.coefficient]
-            .map(|factor| BlockUse::of(factor.matrix).is_some_and(|usage| usage.adjoint));
+            .map(|factor| factor.matrix.block_use().is_some_and(|usage| usage.adjoint));
         let held = &self.blocks;
         let blocks =
             |site: usize| std::array::from_fn(|k| held[k].as_ref().map(|blocks| blocks.at(site, adjoint[k])));

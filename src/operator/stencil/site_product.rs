@@ -3,11 +3,12 @@
 use super::application::prepared;
 use super::parts::{KernelPart, SiteBuffers, SitePart};
 use crate::device::{Argument, ArgumentList, DeviceError, Kernel, KernelFamily, Parameter, Range};
-use crate::field::{BlockField, BlockUse, GaugeField, ParityField, field_key};
+use crate::field::{BlockField, GaugeField, ParityField, field_key};
 use crate::geometry::Lattice;
 use crate::host::{SiteFactor, StencilForm};
 use crate::scalar::{Real, Storage};
 use lattice_solvers::Work;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 const SITE_PRODUCT: KernelFamily = KernelFamily::new(
@@ -101,14 +102,14 @@ impl<T: Storage> SiteProduct<T> {
     fn apply_on_host(&self, psi: &ParityField<T>, out: &mut ParityField<T>) {
         let dims = self.lattice.dims();
         let factor = self.form.coefficient;
-        let adjoint = BlockUse::of(factor.matrix).is_some_and(|usage| usage.adjoint);
+        let adjoint = factor.matrix.block_use().is_some_and(|usage| usage.adjoint);
         let half = dims.volume() / 2;
         let (psi, out) = (psi.spinors.on_host(), out.spinors.on_host_mut());
-        for (index, (out, psi)) in out.iter_mut().zip(psi).enumerate() {
+        out.par_iter_mut().zip(psi).enumerate().for_each(|(index, (out, psi))| {
             let pair = 2 * (index % half);
             let site = pair + (dims.parity(pair) + self.parity) % 2;
             *out = factor.times(psi, self.blocks.as_ref().map(|blocks| blocks.at(site, adjoint)));
-        }
+        });
     }
 
     /// Two spinors a site, and what the factor costs.

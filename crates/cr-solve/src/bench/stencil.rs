@@ -13,8 +13,7 @@ use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{
-    BlockForm, CloverBlocks, FieldStrength, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor,
-    StencilForm, hop, random, signed_link,
+    BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilForm, hop, random, signed_link,
 };
 use lattice_cl::operator::{
     Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning, tuning_steps,
@@ -22,7 +21,6 @@ use lattice_cl::operator::{
 use lattice_cl::scalar::{Half, Real, Storage, StoragePrecision};
 use lattice_cl::tuning::longer_batch;
 use lattice_solvers::{LinearOperator, Work};
-use num_complex::Complex64;
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -158,24 +156,6 @@ impl Operator {
             StencilForm { shift: 0.0.into(), coefficient, ..full }
         } else {
             full
-        }
-    }
-
-    /// The numbers of the blocks at a site that the twin takes for the shift, or for the hop.
-    fn blocks(self, configuration: &GaugeConfiguration, site: usize) -> (BlockForm, Vec<Complex64>) {
-        let (csw, mu) = (self.site_term().csw(), self.site_term().mu());
-        let f = FieldStrength::at(configuration, site);
-        let blocks = |shift, factor| CloverBlocks::of_field_strength(&f.0, shift, factor, [1.0; 6]);
-        if !self.is_hop() {
-            return (BlockForm::Hermitian, blocks(0.0, 1.0).packed().as_flattened().to_vec());
-        }
-        let a = blocks(1.0, KAPPA * csw);
-        let inverse = "the blocks of these links are positive";
-        if mu == 0.0 {
-            (BlockForm::Hermitian, a.inverse().expect(inverse).packed().as_flattened().to_vec())
-        } else {
-            let inverse = a.inverse_with_twist(2.0 * KAPPA * mu).expect(inverse);
-            (BlockForm::General, inverse.as_flattened().to_vec())
         }
     }
 }
@@ -460,9 +440,17 @@ impl Case<'_> {
                 (index, Some(psi(index)))
             };
             let hopped = hop(dims, false, link, psi, site);
-            let (form, numbers) = operator.blocks(self.configuration, site);
-            let blocks = SiteBlocks { form, adjoint: false, numbers: &numbers };
-            let expected = operator.form().combine(own.as_ref(), &hopped, [Some(blocks); 2]);
+            let form = operator.form();
+            let matrices = [form.shift.matrix, form.coefficient.matrix];
+            let numbers = matrices.map(|matrix| {
+                let stored = matrix.stored()?;
+                Some(stored.at(&**self.configuration, site).expect("the blocks of these links are positive"))
+            });
+            let blocks = std::array::from_fn(|k| {
+                let BlockUse { form, adjoint } = matrices[k].block_use()?;
+                Some(SiteBlocks { form, adjoint, numbers: numbers[k].as_deref()? })
+            });
+            let expected = form.combine(own.as_ref(), &hopped, blocks);
             let found = found[index].cast::<f64>();
             difference += Spinor::from_fn(|s, c| found.0[s][c] - expected.0[s][c]).norm2();
             norm += expected.norm2();

@@ -2,8 +2,7 @@
 
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, KernelKey, Parameter};
-use crate::field::BlockUse;
-use crate::host::{BlockForm, SiteMatrix, StencilForm};
+use crate::host::{BlockForm, BlockUse, SiteMatrix, StencilForm};
 use crate::scalar::{Real, Storage};
 
 /// What is added to the hop, and what multiplies it: the part of a kernel that knows the mass.
@@ -46,8 +45,8 @@ impl SitePart {
     /// That of a form; whether a field is added, and whether it is not that of the hop, follows from the sites.
     pub fn of(form: &StencilForm, adds_field: bool, own_field: bool) -> Self {
         let StencilForm { shift, coefficient, .. } = form;
-        let hop = BlockUse::of(coefficient.matrix);
-        let field = BlockUse::of(shift.matrix).filter(|_| adds_field);
+        let hop = coefficient.matrix.block_use();
+        let field = shift.matrix.block_use().filter(|_| adds_field);
         let twists_hop = coefficient.twist != 0.0;
         let kind = if hop.is_some() || field.is_some() {
             debug_assert!(!twists_hop, "a hop with a twist and blocks");

@@ -1,0 +1,133 @@
+//! The part of a site factor that differs from site to site, and the stored blocks that it takes.
+
+use super::clover::{BlockForm, CloverBlocks};
+use super::field_strength::{FieldStrength, LinksOfSites};
+use num_complex::Complex64;
+
+/// The part of a [`SiteFactor`](super::SiteFactor) that differs from site to site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum SiteMatrix {
+    /// None: the factor is scalar + i twist γ5.
+    #[default]
+    None,
+    /// The factor is scalar + i twist γ5 + `factor` T.
+    Clover {
+        /// The coefficient of T.
+        factor: f64,
+    },
+    /// The factor is scalar A⁻¹, and has no twist.
+    Inverse(CloverMatrix),
+}
+
+/// A = scalar + i twist γ5 + factor T, which is to be inverted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CloverMatrix {
+    /// The part that both chiralities have.
+    pub scalar: f64,
+    /// The coefficient of i γ5.
+    pub twist: f64,
+    /// The coefficient of T.
+    pub factor: f64,
+}
+
+impl CloverMatrix {
+    /// The Hermitian part scalar + factor T at a site.
+    pub fn blocks_at(self, links: &impl LinksOfSites, site: usize) -> CloverBlocks {
+        let f = FieldStrength::at(links, site);
+        CloverBlocks::of_field_strength(&f.0, self.scalar, self.factor, [1.0; 6])
+    }
+}
+
+/// Blocks that are stored for all sites.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StoredBlocks {
+    /// T.
+    Term,
+    /// A⁻¹, for a twist that is not negative. The blocks of the opposite twist are the adjoint.
+    Inverse(CloverMatrix),
+}
+
+impl StoredBlocks {
+    /// How they are stored.
+    pub fn form(self) -> BlockForm {
+        match self {
+            Self::Inverse(of) if of.twist != 0.0 => BlockForm::General,
+            Self::Term | Self::Inverse(_) => BlockForm::Hermitian,
+        }
+    }
+
+    /// Their numbers at a site, γ5 = 1 first; none where A has no inverse or is not positive.
+    pub fn at(self, links: &impl LinksOfSites, site: usize) -> Option<Vec<Complex64>> {
+        match self {
+            Self::Term => {
+                let term = CloverMatrix { scalar: 0.0, twist: 0.0, factor: 1.0 };
+                Some(term.blocks_at(links, site).packed().as_flattened().to_vec())
+            }
+            Self::Inverse(of) if of.twist == 0.0 => {
+                Some(of.blocks_at(links, site).inverse()?.packed().as_flattened().to_vec())
+            }
+            Self::Inverse(of) => {
+                Some(of.blocks_at(links, site).inverse_with_twist(of.twist)?.as_flattened().to_vec())
+            }
+        }
+    }
+}
+
+/// How a factor takes its stored blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockUse {
+    /// How they are stored.
+    pub form: BlockForm,
+    /// Whether their adjoint is meant.
+    pub adjoint: bool,
+}
+
+impl SiteMatrix {
+    /// The stored blocks that it takes; none without a matrix.
+    pub fn stored(self) -> Option<StoredBlocks> {
+        match self {
+            Self::None => None,
+            Self::Clover { .. } => Some(StoredBlocks::Term),
+            Self::Inverse(of) => Some(StoredBlocks::Inverse(CloverMatrix { twist: of.twist.abs(), ..of })),
+        }
+    }
+
+    /// How it takes them; none without a matrix.
+    pub fn block_use(self) -> Option<BlockUse> {
+        let adjoint = matches!(self, Self::Inverse(of) if of.twist < 0.0);
+        Some(BlockUse { form: self.stored()?.form(), adjoint })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clover::SiteBlocks;
+    use super::super::random;
+    use super::super::spinor::Spinor;
+    use super::*;
+    use crate::geometry::Dims;
+    use num_complex::Complex;
+
+    #[test]
+    fn stored_blocks_of_an_inverse_undo_its_matrix_for_both_twists() {
+        let links = random::weak(Dims::new([2, 4, 2, 2]).unwrap(), 0.4, 5);
+        let psi = Spinor::<f64>::from_fn(|s, c| Complex::new(0.3 * s as f64 - 0.1, 0.7 * c as f64 + 0.2));
+        for twist in [0.0, 0.3, -0.3] {
+            let of = CloverMatrix { scalar: 1.1, twist, factor: 0.4 };
+            let matrix = SiteMatrix::Inverse(of);
+            let (stored, usage) = (matrix.stored().unwrap(), matrix.block_use().unwrap());
+            assert_eq!(usage.adjoint, twist < 0.0);
+            for site in [0, 7, 31] {
+                let product = of.blocks_at(&links, site).times(&psi);
+                let turned = Spinor::from_fn(|s, c| {
+                    let gamma5 = if s < 2 { 1.0 } else { -1.0 };
+                    product.0[s][c] + Complex::new(0.0, twist * gamma5) * psi.0[s][c]
+                });
+                let numbers = stored.at(&links, site).unwrap();
+                let blocks = SiteBlocks { form: usage.form, adjoint: usage.adjoint, numbers: &numbers };
+                let back = blocks.times(&turned);
+                assert!(Spinor::from_fn(|s, c| back.0[s][c] - psi.0[s][c]).norm2().sqrt() < 1e-13);
+            }
+        }
+    }
+}
