@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 11] = [
 ];
 
 /// The floors of `lattice-compute`.
-const COMPUTE_FLOORS: [&[&str]; 11] = [
+const COMPUTE_FLOORS: [&[&str]; 12] = [
     &["absence", "kept_file", "philox", "room", "scalar", "sync", "temporary"],
     &["error"],
     &["select"],
@@ -35,6 +35,7 @@ const COMPUTE_FLOORS: [&[&str]; 11] = [
     &["kernel"],
     &["open"],
     &["memory"],
+    &["peer"],
     &["sums"],
     &["measure"],
     &["host", "tuning"],

@@ -172,6 +172,40 @@ pub enum DeviceError {
         memory: u64,
     },
 
+    /// A way of reaching the memory of other devices that is not known.
+    #[error(
+        "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of cuda, host, host-flags"
+    )]
+    UnknownPeerWay {
+        /// What was asked for.
+        found: String,
+    },
+
+    /// Memory of a device that others can reach is not to be had.
+    #[error(
+        "device {device}: no memory that other devices can reach: {reason}; set LATTICE_CL_PEER=off to go by the host"
+    )]
+    PeerMemory {
+        /// The owner.
+        device: String,
+        /// What failed.
+        reason: String,
+    },
+
+    /// A kernel waited too long for another device.
+    #[error(
+        "device {waiter} waited {seconds} s in vain for {awaited}, which may be lost or busy with other work; \
+         leave it out, or set LATTICE_CL_PEER=off to go by the host"
+    )]
+    PeerTimeout {
+        /// The device that waited.
+        waiter: String,
+        /// The one that it waited for.
+        awaited: String,
+        /// How long it waits at most.
+        seconds: f64,
+    },
+
     /// More of the host's memory than this process may have.
     #[error(transparent)]
     HostMemory(#[from] NoRoom),

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Its folders are floors, lowest first; imports point down:
-//! `select` → `queue` → `kernel` → `open` → `memory` → `sums` → `measure`; [`tuning`] stands above.
+//! `select` → `queue` → `kernel` → `open` → `memory` → `peer` → `sums` → `measure`; [`tuning`] stands above.
 //!
 //! * A [`Team`] is an ordered list of open [`Device`]s; the empty team is the host.
 //! * A [`Device`] has a context, an in-order compute queue and an in-order copy queue of its own. Everything runs
@@ -31,6 +31,7 @@ mod kernel;
 mod measure;
 mod memory;
 mod open;
+mod peer;
 pub mod philox;
 mod queue;
 mod room;
@@ -54,7 +55,11 @@ pub use measure::{
 pub use memory::{
     Buffer, BufferView, BufferViewMut, Counters, Pending, PinnedBuffer, Scratch, check_device, check_length,
 };
-pub use open::{Device, DeviceOptions, SearchObserver, SearchProgress, Team, TuningMode, build_programs};
+pub use open::{
+    Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,
+    TuningMode, build_programs,
+};
+pub use peer::{FLAGS, PeerFlags, PeerLink, PeerRates, Peers};
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder,

@@ -4,9 +4,19 @@ use super::Common;
 use super::failure::{Failure, Status};
 use super::report::{Report, align_right, plain_table};
 use comfy_table::Table;
-use lattice_cl::device::{Device, DeviceInfo, Profiling, discover, triad_bandwidth};
+use lattice_cl::device::{
+    Device, DeviceInfo, PeerRates, PeerWay, Peers, Profiling, discover, triad_bandwidth,
+};
 use lattice_cl::host;
 use serde::Serialize;
+
+/// The command line of `devices`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Measure how fast kernels of each device reach the memory of the others
+    #[arg(long)]
+    rates: bool,
+}
 
 #[derive(Serialize)]
 struct DevicesResult {
@@ -15,6 +25,26 @@ struct DevicesResult {
     /// Why there is no OpenCL device, if so.
     absence: Option<String>,
     host: Host,
+    /// One for every two devices.
+    links: Vec<Link>,
+}
+
+/// How two devices tell each other something.
+#[derive(Serialize)]
+struct Link {
+    between: [String; 2],
+    /// How their kernels reach each other's memory; null where everything goes through the host.
+    way: Option<&'static str>,
+    /// What kernels of the second see of the memory of the first, and those of the first of the second's; null where it was not measured.
+    rates: Option<[Rates; 2]>,
+}
+
+#[derive(Serialize)]
+struct Rates {
+    write_gb_s: f64,
+    read_gb_s: f64,
+    /// Question and answer by flags; null where the host waits instead.
+    flags_us: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -38,12 +68,17 @@ struct Host {
 ///
 /// # Errors
 /// When the result cannot be written.
-pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let discovery = discover();
     let options = common.device_options(Profiling::Off);
     let spinner = report.spinner("measuring bandwidth");
+    let mut open = Vec::new();
     let devices = discovery.devices.iter().map(|found| {
-        let measured = Device::open(found, &options).and_then(|device| triad_bandwidth(&device));
+        let measured = Device::open(found, &options).and_then(|device| {
+            let measured = triad_bandwidth(&device);
+            open.push(device);
+            measured
+        });
         if let Err(error) = &measured {
             report.warning(format_args!("{}: {error}", found.label()));
         }
@@ -53,22 +88,75 @@ pub fn run(common: &Common, report: &Report) -> Result<Status, Failure> {
             bandwidth_gb_s: measured.ok().map(|bytes| bytes / 1e9),
         }
     });
+    let devices = devices.collect();
     let outcome = DevicesResult {
         schema_version: 1,
-        devices: devices.collect(),
+        devices,
         absence: discovery.absence.map(|absence| absence.to_string()),
         host: Host {
             selector: "host",
             threads: rayon::current_num_threads(),
             bandwidth_gb_s: host::triad_bandwidth() / 1e9,
         },
+        links: links(&open, arguments.rates)?,
     };
     spinner.finish_and_clear();
     if let Some(absence) = &outcome.absence {
         report.note(absence);
     }
-    report.result(table(&outcome), &outcome)?;
+    let mut text = table(&outcome).to_string();
+    if !outcome.links.is_empty() {
+        text += &format!("\n\n{}", table_of_links(&outcome.links));
+    }
+    report.result(text, &outcome)?;
     Ok(Status::Fine)
+}
+
+/// What is between every two devices, tried, and measured if that is wanted.
+fn links(devices: &[Device], measured: bool) -> Result<Vec<Link>, Failure> {
+    let pairs = devices.iter().enumerate().flat_map(|(k, a)| devices[k + 1..].iter().map(move |b| (a, b)));
+    pairs
+        .map(|(a, b)| {
+            let mut rates = None;
+            if measured
+                && let (Some(there), Some(back)) = (PeerRates::measure(a, b)?, PeerRates::measure(b, a)?)
+            {
+                rates = Some([there, back].map(Rates::from));
+            }
+            let between = [a, b].map(|device| device.index().to_string());
+            Ok(Link { between, way: Peers::link(a, b).map(PeerWay::name), rates })
+        })
+        .collect()
+}
+
+impl From<PeerRates> for Rates {
+    fn from(rates: PeerRates) -> Self {
+        Self {
+            write_gb_s: rates.write / 1e9,
+            read_gb_s: rates.read / 1e9,
+            flags_us: rates.round_trip.map(|time| time.as_secs_f64() * 1e6),
+        }
+    }
+}
+
+fn table_of_links(links: &[Link]) -> Table {
+    let mut table = plain_table(["between", "memory", "writes", "reads", "flags, round trip"]);
+    let both = |link: &Link, value: &dyn Fn(&Rates) -> Option<String>| match &link.rates {
+        Some(rates) => {
+            rates.each_ref().map(|rates| value(rates).unwrap_or_else(|| "-".to_owned())).join(" / ")
+        }
+        None => "-".to_owned(),
+    };
+    for link in links {
+        table.add_row([
+            link.between.join(" and "),
+            link.way.unwrap_or("through the host").to_owned(),
+            both(link, &|rates| Some(format!("{:.1} GB/s", rates.write_gb_s))),
+            both(link, &|rates| Some(format!("{:.1} GB/s", rates.read_gb_s))),
+            both(link, &|rates| rates.flags_us.map(|time| format!("{time:.1} µs"))),
+        ]);
+    }
+    table
 }
 
 fn table(outcome: &DevicesResult) -> Table {

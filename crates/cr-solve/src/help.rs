@@ -2,7 +2,7 @@
 
 use super::report::{colour_is_unwanted, is_dumb};
 use clap::{ColorChoice, Command};
-use lattice_cl::device::{NO_CACHE_VARIABLE, TUNING_FILE_VARIABLE, discover};
+use lattice_cl::device::{NO_CACHE_VARIABLE, PEER_VARIABLE, TUNING_FILE_VARIABLE, discover};
 use std::ffi::OsString;
 
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
@@ -17,7 +17,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "cr-solve devices",
         ],
     ),
-    ("cr-solve devices", &["cr-solve devices", "cr-solve devices --json"]),
+    ("cr-solve devices", &["cr-solve devices", "cr-solve devices --json", "cr-solve devices --rates"]),
     (
         "cr-solve generate",
         &[
@@ -92,6 +92,7 @@ fn environment() -> String {
         "Environment:
   {NO_CACHE_VARIABLE}    not empty: as --no-cache
   {TUNING_FILE_VARIABLE}  the file of tuned kernel variants
+  {PEER_VARIABLE}         how devices reach each other's memory: off, or a list of cuda, host (default: both)
   XDG_CACHE_HOME          where compiled kernels are kept, in lattice-cl/ there (default ~/.cache)
   RAYON_NUM_THREADS       threads of the host (default: as many as processors)
   NO_COLOR, TERM=dumb     no colour, and with TERM=dumb no moving bars"

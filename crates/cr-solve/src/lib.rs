@@ -178,7 +178,7 @@ enum Command {
     /// Do what a job file says: invert or spectrum, with their options as TOML
     Run(run::Arguments),
     /// List the OpenCL devices and the host, with their measured bandwidth
-    Devices,
+    Devices(devices::Arguments),
     /// Find the fastest variants of the kernels on a device, and keep them for later runs
     Tune(tune::Arguments),
     /// Measure what the devices do
@@ -208,7 +208,7 @@ impl Command {
         }
         match self {
             Command::Bench(bench) => bench.run(common, report),
-            Command::Devices => devices::run(common, report),
+            Command::Devices(arguments) => devices::run(&arguments, common, report),
             Command::Generate(arguments) => generate::run(&arguments, report),
             Command::Tune(arguments) => tune::run(&arguments, common, report),
             Command::Info(arguments) => info::run(&arguments, report),

@@ -43,6 +43,7 @@ fn every_part_is_checked_and_timed_on_two_devices() {
     }
     assert_eq!(of("host", 2.into()), names(&["read", "write", "copy", "scale", "add", "triad", "dot"]));
     assert_eq!(of("transfers", Value::Null), names(&["device to device"]));
+    assert_eq!(of("peers", Value::Null), names(&["write", "read"]));
     assert_eq!(of("together", Value::Null), names(&["copy", "triad", "dot"]));
     for row in rows {
         let wall = row["samples"]["wall"].as_array().unwrap();

@@ -73,6 +73,35 @@ fn what_fits_several_devices_is_said_and_lists_and_all_make_teams() {
     assert_eq!(quiet, "");
 }
 
+/// `devices` where PoCL has two devices of one kind.
+fn links(options: &str, peer: &str) -> serde_json::Value {
+    let mut command: Command = cargo_bin_cmd!("cr-solve");
+    command.env("POCL_DEVICES", "basic basic").env("LATTICE_CL_NO_CACHE", "1").env("LATTICE_CL_PEER", peer);
+    let output = command.args(["devices", "--json"]).args(options.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["links"].clone()
+}
+
+#[test]
+fn links_between_devices_are_shown_with_their_rates() {
+    if !has_pocl_alone() {
+        return;
+    }
+    let found = links("", "off");
+    assert_eq!(found, serde_json::json!([{ "between": ["0.0", "0.1"], "way": null, "rates": null }]));
+    let found = links("--rates", "");
+    assert_eq!(found[0]["way"], "host");
+    for rates in found[0]["rates"].as_array().unwrap() {
+        assert!(rates["write_gb_s"].as_f64().unwrap() > 0.0 && rates["read_gb_s"].as_f64().unwrap() > 0.0);
+        assert!(rates["flags_us"].is_null(), "the host waits");
+    }
+    let mut command: Command = cargo_bin_cmd!("cr-solve");
+    let output = command.env("LATTICE_CL_PEER", "telepathy").arg("devices").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("LATTICE_CL_PEER: `telepathy` is no way"), "{text}");
+}
+
 #[test]
 fn what_selects_by_itself_is_refused_beside_devices() {
     for (options, words) in [

@@ -40,6 +40,12 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }
 
+    /// The first `len` elements of memory that is there already.
+    pub(crate) fn of_memory(device: &Device, memory: Memory, len: usize) -> Self {
+        debug_assert!(len.saturating_mul(size_of::<T>()) <= memory.bytes(), "the memory holds all elements");
+        Self { memory, device: device.clone(), len, element: PhantomData }
+    }
+
     /// A buffer with the contents of `data`.
     ///
     /// # Errors
@@ -65,7 +71,7 @@ impl<T: Pod> Buffer<T> {
         &self.device
     }
 
-    pub(super) fn memory(&self) -> &Memory {
+    pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 

@@ -15,6 +15,7 @@ use opencl3::error_codes::{
 use opencl3::event::cl_event;
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, ClMem, cl_mem};
 use opencl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_int, cl_uint};
+use std::any::Any;
 use std::ptr;
 use std::sync::Arc;
 
@@ -29,7 +30,12 @@ pub(crate) struct Memory {
     /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it. It is kept when it is done, which to ask would cost as much as to
     /// wait for it.
     zeroed_by: Option<Event>,
+    /// Memory of somebody else that the buffer stands for. It is let go of after the buffer.
+    _backing: Option<Backing>,
 }
+
+/// Whatever keeps memory alive that a buffer did not allocate.
+pub(super) type Backing = Arc<dyn Any + Send + Sync>;
 
 /// Whether a transfer returns at once or when it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +74,7 @@ impl Memory {
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         match raw {
             Ok(raw) => {
-                let memory = Self { raw, bytes, core: Arc::clone(core), zeroed_by: None };
+                let memory = Self { raw, bytes, core: Arc::clone(core), zeroed_by: None, _backing: None };
                 memory.prefer_huge_pages();
                 Ok(memory)
             }
@@ -80,6 +86,11 @@ impl Memory {
                 _ => core.failed("clCreateBuffer")(error),
             }),
         }
+    }
+
+    /// A buffer that stands for `bytes` bytes of somebody else's memory, which `backing` keeps alive.
+    pub fn standing_for(core: &Arc<Core>, raw: RawBuffer<u8>, bytes: usize, backing: Backing) -> Self {
+        Self { raw, bytes, core: Arc::clone(core), zeroed_by: None, _backing: Some(backing) }
     }
 
     /// `count` elements of `size` bytes, all zero.

@@ -1,11 +1,12 @@
 //! A device that is open: its context, its two queues, its programs.
 
 use super::options::DeviceOptions;
+use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Place, Profiling, wait_list};
-use crate::select::{DeviceIndex, DeviceInfo, FoundDevice};
+use crate::select::{DeviceIndex, DeviceInfo, DeviceKind, FoundDevice};
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
@@ -24,6 +25,7 @@ struct Inner {
     compilation: Mutex<Compilation>,
     attached: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     inline_ptx: OnceLock<bool>,
+    peer_ways: PeerWays,
 }
 
 /// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
@@ -37,12 +39,14 @@ impl Device {
     /// Opening the same device twice gives two independent ones.
     ///
     /// # Errors
-    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::OpenCl`] if the driver refuses a context or a queue.
+    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::UnknownPeerWay`]; [`DeviceError::OpenCl`] if the driver refuses a context
+    /// or a queue.
     pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
         let label = found.label();
         if !found.info.fp64 {
             return Err(DeviceError::NoDoublePrecision { device: label });
         }
+        let peer_ways = options.peer.map_or_else(PeerWays::by_environment, Ok)?;
         let context =
             Context::from_device(&found.raw).map_err(DeviceError::opencl("clCreateContext", &label))?;
         let recorder = options.recorder.device(&label);
@@ -80,6 +84,7 @@ impl Device {
             compilation: Mutex::default(),
             attached: Mutex::default(),
             inline_ptx: OnceLock::new(),
+            peer_ways,
         })))
     }
 
@@ -115,6 +120,16 @@ impl Device {
     /// How it was opened.
     pub fn options(&self) -> &DeviceOptions {
         &self.0.options
+    }
+
+    /// Whether its memory is the host's: it is a processor, or PoCL's.
+    pub(crate) fn computes_in_host_memory(&self) -> bool {
+        self.info().kind == DeviceKind::Cpu || self.info().pocl_version().is_some()
+    }
+
+    /// The ways in which its kernels may reach the memory of other devices.
+    pub fn peer_ways(&self) -> PeerWays {
+        self.0.peer_ways
     }
 
     /// Waits until everything enqueued on both queues is done.

@@ -3,11 +3,13 @@
 mod build;
 mod handle;
 mod options;
+mod peer_ways;
 mod team;
 mod tuning_options;
 
 pub use build::build_programs;
 pub use handle::Device;
 pub use options::DeviceOptions;
+pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
 pub use team::Team;
 pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};

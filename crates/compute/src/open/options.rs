@@ -1,5 +1,6 @@
 //! How a device is to be opened.
 
+use super::peer_ways::PeerWays;
 use super::tuning_options::{SearchObserver, TuningMode};
 use crate::kernel::CacheMode;
 use crate::queue::{CompileClock, Profiling, Recorder};
@@ -23,4 +24,7 @@ pub struct DeviceOptions {
     pub recorder: Recorder,
     /// Who counts the time that compilers take; all devices of a team count together.
     pub compiling: CompileClock,
+    /// In which ways kernels may reach the memory of other devices. `None` stands for what the variable
+    /// [`PEER_VARIABLE`](crate::PEER_VARIABLE) says.
+    pub peer: Option<PeerWays>,
 }

@@ -3,6 +3,7 @@
 mod host;
 mod latency;
 mod patterns;
+mod peers;
 mod streams;
 mod together;
 mod transfers;
@@ -47,6 +48,8 @@ pub enum Part {
     Transfers,
     /// What a launch costs
     Latency,
+    /// Kernels of each device on the memory of the others, and flags between them
+    Peers,
     /// Streams on all devices at once
     Together,
     /// Streams of the host itself, without OpenCL
@@ -153,6 +156,9 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
         let sizes = arguments.sizes(devices[0].info());
         if arguments.wants(Part::Transfers) {
             transfers::between(run, devices, &sizes)?;
+        }
+        if arguments.wants(Part::Peers) {
+            peers::measure(run, devices, &sizes)?;
         }
         if arguments.wants(Part::Together) {
             together::measure(run, devices, &sizes)?;

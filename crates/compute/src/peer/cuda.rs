@@ -1,0 +1,110 @@
+//! Memory of NVIDIA's driver that several OpenCL contexts import.
+//!
+//! The driver's library, libcuda, is opened at run time. It allocates memory that can be exported as a file descriptor, which OpenCL imports by
+//! `cl_khr_external_memory_opaque_fd`: once in the context of the owner, and in that of every other device. On GPUs that NVLink connects a kernel then
+//! reads and writes another's memory at the speed of the link. Seen with driver 580.159.04.
+
+mod driver;
+mod identity;
+
+use crate::memory::Memory;
+use crate::open::Device;
+use cl3::load_library;
+use driver::Driver;
+use identity::Identity;
+use opencl3::error_codes::{CL_SUCCESS, ClError};
+use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, cl_mem};
+use opencl3::types::{cl_command_queue, cl_event, cl_int, cl_uint};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+
+/// CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR.
+const OPAQUE_FD: u64 = 0x2060;
+
+/// Whether two devices are one GPU, whose kernels need not run at the same time.
+fn are_one(a: &Device, b: &Device) -> Result<bool, String> {
+    Ok(a.core().raw.id() == b.core().raw.id() || Identity::of(a)? == Identity::of(b)?)
+}
+
+/// Zeroed memory of the first of the devices, as a buffer of each.
+pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
+    let extension = "cl_khr_external_memory_opaque_fd";
+    for (k, device) in users.iter().enumerate() {
+        if !device.info().extensions.iter().any(|known| known == extension) || !device.supports_inline_ptx() {
+            return Err(format!("{} has no {extension}, or takes no inline PTX", device.label()));
+        }
+        for other in &users[..k] {
+            if are_one(device, other)? {
+                return Err(format!("{} and {} are one GPU", device.label(), other.label()));
+            }
+        }
+    }
+    let driver = Driver::get()?;
+    let owner = driver.owner(Identity::of(users[0])?)?;
+    let (descriptor, bytes) = owner.allocate(bytes)?;
+    let all = users.iter().map(|device| import(device, &descriptor, bytes)).collect::<Result<Vec<_>, _>>()?;
+    // Memory may hold what another program left there.
+    let zeroed = all[0].fill(&[0], 0, bytes).and_then(|event| event.wait());
+    zeroed.map_err(|error| error.to_string())?;
+    Ok(all)
+}
+
+/// The memory behind a descriptor, as a buffer of a device.
+fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory, String> {
+    let core = device.core();
+    let own = descriptor.try_clone().map_err(|error| format!("dup: {error}"))?;
+    let properties = [OPAQUE_FD, own.as_raw_fd() as u64, 0];
+    // SAFETY: the properties end with zero; the descriptor is one of the driver's, and stands for so many bytes. No pointer is given.
+    let raw = unsafe {
+        cl3::memory::create_buffer_with_properties(
+            core.context.get(),
+            properties.as_ptr(),
+            CL_MEM_READ_WRITE,
+            bytes,
+            ptr::null_mut(),
+        )
+    };
+    let raw =
+        raw.map_err(|code| format!("clCreateBufferWithProperties on {}: {}", core.label, ClError(code)))?;
+    // The import has taken the descriptor over.
+    let _ = own.into_raw_fd();
+    let buffer = RawBuffer::<u8>::new(raw);
+    acquire(device, raw)?;
+    // The import keeps the memory: nothing else has to.
+    Ok(Memory::standing_for(core, buffer, bytes, Arc::new(())))
+}
+
+type Acquire = unsafe extern "C" fn(
+    cl_command_queue,
+    cl_uint,
+    *const cl_mem,
+    cl_uint,
+    *const cl_event,
+    *mut cl_event,
+) -> cl_int;
+
+/// Makes the memory usable on the compute queue, once for all.
+fn acquire(device: &Device, memory: cl_mem) -> Result<(), String> {
+    let core = device.core();
+    let failed =
+        |code: i32| format!("clEnqueueAcquireExternalMemObjectsKHR on {}: {}", core.label, ClError(code));
+    let platform = core.raw.platform().map_err(|error| error.to_string())?;
+    let name = CString::from(c"clEnqueueAcquireExternalMemObjectsKHR");
+    let library = load_library().as_ref().map_err(ToString::to_string)?;
+    let address = library.clGetExtensionFunctionAddressForPlatform(platform, name.as_ptr());
+    let address = address.unwrap_or(ptr::null_mut());
+    if address.is_null() {
+        return Err("the driver has no clEnqueueAcquireExternalMemObjectsKHR".to_owned());
+    }
+    // SAFETY: the extension defines the function of this name with this signature.
+    let acquire: Acquire = unsafe { std::mem::transmute(address) };
+    // SAFETY: queue and buffer are of one context; no events are waited for or wanted.
+    let status = unsafe { acquire(core.compute.get(), 1, &memory, 0, ptr::null(), ptr::null_mut()) };
+    if status == CL_SUCCESS {
+        core.compute.finish().map_err(|error| error.to_string())
+    } else {
+        Err(failed(status))
+    }
+}

@@ -1,0 +1,193 @@
+//! The few functions of libcuda that allocate memory for others.
+
+// Names are those of cuda.h.
+#![allow(non_snake_case)]
+
+use super::identity::Identity;
+use crate::sync::lock;
+use dlopen2::wrapper::{Container, WrapperApi};
+use std::ffi::{c_int, c_uint, c_void};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::ptr;
+use std::sync::{Mutex, OnceLock};
+
+type Handle = u64;
+type Context = *mut c_void;
+
+/// As cuda.h declares them. A library without one of them is too old.
+#[derive(WrapperApi)]
+struct Functions {
+    cuInit: unsafe extern "C" fn(flags: c_uint) -> c_int,
+    cuDeviceGetCount: unsafe extern "C" fn(count: *mut c_int) -> c_int,
+    cuDeviceGet: unsafe extern "C" fn(device: *mut c_int, ordinal: c_int) -> c_int,
+    cuDeviceGetUuid: unsafe extern "C" fn(uuid: *mut [u8; 16], device: c_int) -> c_int,
+    cuDeviceGetAttribute: unsafe extern "C" fn(value: *mut c_int, attribute: c_int, device: c_int) -> c_int,
+    cuDevicePrimaryCtxRetain: unsafe extern "C" fn(context: *mut Context, device: c_int) -> c_int,
+    cuCtxPushCurrent_v2: unsafe extern "C" fn(context: Context) -> c_int,
+    cuCtxPopCurrent_v2: unsafe extern "C" fn(context: *mut Context) -> c_int,
+    cuMemGetAllocationGranularity:
+        unsafe extern "C" fn(granularity: *mut usize, properties: *const Properties, option: c_int) -> c_int,
+    cuMemCreate: unsafe extern "C" fn(
+        handle: *mut Handle,
+        size: usize,
+        properties: *const Properties,
+        flags: u64,
+    ) -> c_int,
+    cuMemExportToShareableHandle:
+        unsafe extern "C" fn(descriptor: *mut c_int, handle: Handle, kind: c_int, flags: u64) -> c_int,
+    cuMemRelease: unsafe extern "C" fn(handle: Handle) -> c_int,
+}
+
+/// CUmemAllocationProp.
+#[repr(C)]
+struct Properties {
+    /// CU_MEM_ALLOCATION_TYPE_PINNED.
+    kind: c_int,
+    handle_kind: c_int,
+    /// CU_MEM_LOCATION_TYPE_DEVICE.
+    location_kind: c_int,
+    location: c_int,
+    windows: *mut c_void,
+    flags: [u8; 8],
+}
+
+/// CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.
+const DESCRIPTOR: c_int = 1;
+
+/// CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, …_DEVICE_ID, …_DOMAIN_ID.
+const PCI: [c_int; 3] = [33, 34, 50];
+
+/// libcuda, initialised.
+pub(super) struct Driver {
+    functions: Container<Functions>,
+    /// The contexts of devices, by their addresses.
+    contexts: Mutex<Vec<(c_int, usize)>>,
+}
+
+/// One of its devices.
+pub(super) struct Owner<'a> {
+    driver: &'a Driver,
+    device: c_int,
+}
+
+fn check(call: &str, status: c_int) -> Result<(), String> {
+    if status == 0 { Ok(()) } else { Err(format!("{call} of libcuda: status {status}")) }
+}
+
+impl Driver {
+    /// Opened once in the life of the process.
+    pub fn get() -> Result<&'static Self, String> {
+        static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
+        DRIVER.get_or_init(Self::open).as_ref().map_err(Clone::clone)
+    }
+
+    fn open() -> Result<Self, String> {
+        // SAFETY: the library of this name is NVIDIA's driver, whose functions have these signatures.
+        let functions = unsafe { Container::<Functions>::load("libcuda.so.1") };
+        let functions = functions.map_err(|error| format!("libcuda.so.1: {error}"))?;
+        // SAFETY: to be called first, with 0.
+        check("cuInit", unsafe { functions.cuInit(0) })?;
+        Ok(Self { functions, contexts: Mutex::default() })
+    }
+
+    /// The device of this identity.
+    pub fn owner(&self, wanted: Identity) -> Result<Owner<'_>, String> {
+        let mut count = 0;
+        // SAFETY: a place for the count.
+        check("cuDeviceGetCount", unsafe { self.functions.cuDeviceGetCount(&mut count) })?;
+        for ordinal in 0..count {
+            let mut device = 0;
+            // SAFETY: a place for the device, and a number that there is.
+            check("cuDeviceGet", unsafe { self.functions.cuDeviceGet(&mut device, ordinal) })?;
+            if self.is(device, wanted)? {
+                return Ok(Owner { driver: self, device });
+            }
+        }
+        Err(format!("libcuda has {count} devices, but none is {wanted:?}"))
+    }
+
+    fn is(&self, device: c_int, wanted: Identity) -> Result<bool, String> {
+        match wanted {
+            Identity::Uuid(wanted) => {
+                let mut uuid = [0; 16];
+                // SAFETY: a place for 16 bytes.
+                check("cuDeviceGetUuid", unsafe { self.functions.cuDeviceGetUuid(&mut uuid, device) })?;
+                Ok(uuid == wanted)
+            }
+            Identity::Pci { bus, slot, domain } => {
+                let mut found = [0; 3];
+                for (value, attribute) in found.iter_mut().zip(PCI) {
+                    // SAFETY: a place for the value.
+                    let status = unsafe { self.functions.cuDeviceGetAttribute(value, attribute, device) };
+                    check("cuDeviceGetAttribute", status)?;
+                }
+                let [found_bus, found_slot, found_domain] = found.map(|value| value as u32);
+                // Some drivers put the function of the device into the low bits of its slot.
+                let same_slot = found_slot == slot || found_slot == slot >> 3;
+                Ok(found_bus == bus && same_slot && domain.is_none_or(|domain| domain == found_domain))
+            }
+        }
+    }
+}
+
+impl Owner<'_> {
+    /// At least so many bytes of its memory: a descriptor of them, and how many they are. They live as long as the descriptor or an import of it.
+    pub fn allocate(&self, bytes: usize) -> Result<(OwnedFd, usize), String> {
+        let functions = &self.driver.functions;
+        let context = self.context()?;
+        // SAFETY: a context that stays. It is taken from this thread again below.
+        check("cuCtxPushCurrent", unsafe { functions.cuCtxPushCurrent_v2(context) })?;
+        let allocated = self.allocate_in_context(bytes);
+        let mut popped = ptr::null_mut();
+        // SAFETY: a place for the context that was pushed above.
+        check("cuCtxPopCurrent", unsafe { functions.cuCtxPopCurrent_v2(&mut popped) })?;
+        allocated
+    }
+
+    /// The primary context of the device. It is kept as long as the process: to make it takes much longer than to allocate.
+    fn context(&self) -> Result<Context, String> {
+        let mut contexts = lock(&self.driver.contexts);
+        if let Some((_, context)) = contexts.iter().find(|(device, _)| *device == self.device) {
+            return Ok(*context as Context);
+        }
+        let mut context = ptr::null_mut();
+        // SAFETY: a place for the context.
+        check("cuDevicePrimaryCtxRetain", unsafe {
+            self.driver.functions.cuDevicePrimaryCtxRetain(&mut context, self.device)
+        })?;
+        contexts.push((self.device, context as usize));
+        Ok(context)
+    }
+
+    fn allocate_in_context(&self, bytes: usize) -> Result<(OwnedFd, usize), String> {
+        let functions = &self.driver.functions;
+        let properties = Properties {
+            kind: 1,
+            handle_kind: DESCRIPTOR,
+            location_kind: 1,
+            location: self.device,
+            windows: ptr::null_mut(),
+            flags: [0; 8],
+        };
+        let mut granularity = 0;
+        // SAFETY: a place for the result; the properties are as cuda.h has them.
+        check("cuMemGetAllocationGranularity", unsafe {
+            functions.cuMemGetAllocationGranularity(&mut granularity, &properties, 0)
+        })?;
+        let bytes = bytes.max(1).next_multiple_of(granularity.max(1));
+        let mut handle = 0;
+        // SAFETY: as above; the size is a multiple of the granularity.
+        check("cuMemCreate", unsafe { functions.cuMemCreate(&mut handle, bytes, &properties, 0) })?;
+        let mut descriptor = -1;
+        // SAFETY: a place for the descriptor, and a handle that allows this kind.
+        let exported =
+            unsafe { functions.cuMemExportToShareableHandle(&mut descriptor, handle, DESCRIPTOR, 0) };
+        // SAFETY: the handle is given back once. The descriptor keeps the memory.
+        let released = unsafe { functions.cuMemRelease(handle) };
+        check("cuMemExportToShareableHandle", exported)?;
+        // SAFETY: a descriptor of this process that nobody else owns.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        check("cuMemRelease", released)?;
+        Ok((descriptor, bytes))
+    }
+}
