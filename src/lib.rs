@@ -45,7 +45,7 @@
 //! * Directions are x, y, z, t; extents are given in this order, each even and at least 2. Sites are numbered with x fastest.
 //! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]); γ5 = diag(1, 1, −1, −1). Devices keep spinors in another one, which nobody sees.
 //! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`operator::Dirac`].
-//! * Boundary signs are applied when links go to the devices; checksums and plaquettes are of the file's links.
+//! * The boundary's phases are applied to links on the devices; checksums and plaquettes are of the file's links.
 //! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
 //! * Reductions accumulate in double, in a fixed order.
 

@@ -3,7 +3,7 @@
 mod common;
 
 use lattice_cl::device::Team;
-use lattice_cl::geometry::{Boundary, Lattice};
+use lattice_cl::geometry::{Boundary, Lattice, Theta};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
 use lattice_cl::host::{self, LinkField, Matrix3, gamma};
 use lattice_cl::operator::{Coupling, Dirac, Kappa, Mass};
@@ -28,8 +28,10 @@ fn lattices() -> Vec<Dims> {
     extents.iter().map(|extents| Dims::new(*extents).unwrap()).collect()
 }
 
-fn boundaries() -> [Boundary; 3] {
-    [Boundary::periodic(), Boundary::antiperiodic_t(), Boundary::from_signs([-1, 1, -1, -1]).unwrap()]
+fn boundaries() -> [Boundary; 4] {
+    let signs = Boundary::from_signs([-1, 1, -1, -1]).unwrap();
+    let twisted = signs.twisted(Theta::new([0.3, -0.2, 0.5, 0.1]).unwrap());
+    [Boundary::periodic(), Boundary::antiperiodic_t(), signs, twisted]
 }
 
 /// M ψ, M†ψ or γ5Mψ in precision `T` on a team, as double on the host.
@@ -151,9 +153,12 @@ fn adjoint_and_gamma5_hermiticity() {
     for dims in lattices().into_iter().take(2) {
         let configuration = hot(dims, 5);
         let (phi, chi) = (spinor_field(dims, 6), spinor_field(dims, 7));
-        for (name, team) in common::teams() {
+        let with_boundary = |(name, team): (String, Team)| {
+            [boundaries()[1], boundaries()[3]].map(|boundary| (name.clone(), team.clone(), boundary))
+        };
+        for (name, team, boundary) in common::teams().into_iter().flat_map(with_boundary) {
             let apply = |which: &str, psi: &[Spinor]| {
-                on_team::<f64>(&team, &configuration, Boundary::antiperiodic_t(), Kappa(0.15), which, psi)
+                on_team::<f64>(&team, &configuration, boundary, Kappa(0.15), which, psi)
             };
             let left = dot(&phi, &apply("M", &chi));
             let right = dot(&apply("M†", &phi), &chi);
@@ -175,7 +180,7 @@ fn gauge_covariance() {
         let psi = spinor_field(dims, 10);
         // Three agree with the definition, see above.
         for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() <= 2) {
-            let boundary = Boundary::antiperiodic_t();
+            let boundary = boundaries()[3];
             let before = on_team::<f64>(&team, &configuration, boundary, Kappa(0.14), "M", &psi);
             let after = on_team::<f64>(
                 &team,

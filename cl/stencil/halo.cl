@@ -78,12 +78,12 @@ static inline void store_halo(const int mu, __global real *halo, const uint4 ext
 // Packs what the neighbouring devices need of the domain's first and last slice across direction μ.
 //   to_behind   (1 ∓ γ_μ)ψ on the first slice
 //   to_ahead    U_μ† (1 ± γ_μ)ψ on the last one, in LINK_UNIT
-// `link_sign` is that of the links that leave the domain's last slice, if the stored ones do not have it. Without FULL `in` has one parity
+// `phase` is that of the links that leave the domain's last slice, if the stored ones do not have it. Without FULL `in` has one parity
 // only, `first_parity`. The second dimension of the range are the right-hand sides. Across x a work-item has a row, one end of which has
 // the parity.
 static inline void pack_face(const int mu, __global const stored *in, __global const stored *links, __global real *to_behind,
-                             __global real *to_ahead, const uint4 extents, const uint blocks, const uint origin, const real link_sign,
-                             const uint first_parity)
+                             __global real *to_ahead, const uint4 extents, const uint blocks, const uint origin, const real phase_re,
+                             const real phase_im, const uint first_parity)
 {
     const uint row = mu == 0 ? 1 : extents.x / 2, y = mu == 1 ? 1 : extents.y, z = mu == 2 ? 1 : extents.z;
     const uint face_blocks = row * y * z * (mu == 3 ? 1 : extents.w);
@@ -117,7 +117,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
         const uint last = block_of(extents, p.x, p.y, p.z, p.t);
         const half_spinor projected = load_projected(in_half, blocks, last, mu, -AHEAD_SIGN);
         store_halo(mu, to_ahead + source * HALO_STRIDE(mu), extents, parity, p,
-                   scale(times(load_link(links_half, blocks, last, mu), 1, projected), (vreal)link_sign));
+                   turn(times(load_link(links_half, blocks, last, mu), 1, projected), (vreal)phase_re, (vreal)-phase_im));
     }
 }
 
@@ -125,22 +125,21 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     __kernel EXPLICIT_VECTORS void pack_halo_##direction(__global const stored *restrict in, __global const stored *restrict links, \
                                                          __global real *restrict to_behind, __global real *restrict to_ahead,     \
                                                          const uint4 extents, const uint blocks, const uint origin,               \
-                                                         const real link_sign, const uint first_parity)                                \
+                                                         const real phase_re, const real phase_im, const uint first_parity)       \
     {                                                                                                                             \
-        pack_face(mu, in, links, to_behind, to_ahead, extents, blocks, origin, link_sign, first_parity);                               \
+        pack_face(mu, in, links, to_behind, to_ahead, extents, blocks, origin, phase_re, phase_im, first_parity);                 \
     }
 
-#define FACE_PARAMETERS(direction)                                                                         \
-    , __global const real *restrict from_ahead_##direction, __global const real *restrict from_behind_##direction, \
-        const real sign_##direction
+#define FACE_PARAMETERS(direction) \
+    , __global const real *restrict from_ahead_##direction, __global const real *restrict from_behind_##direction
 
 #define HOPS_ACROSS(mu, ahead, behind, direction, component)                                                                 \
     if (p.direction == last.component) {                                                                                     \
         __global const real *halo = from_ahead_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                 \
         const link u = LINK(ahead, links_here, block);                                                                       \
         FOR_COLUMNS(r) {                                                                                                     \
-            const half_spinor projected =                                                                                    \
-                scale(load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p), (vreal)sign_##direction);           \
+            half_spinor projected = load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p);                       \
+            PHASE_AHEAD_##direction(projected)                                                                               \
             add_reconstructed(sum + r, mu, AHEAD_SIGN, scale(times(u, 0, projected), WEIGHT_OF_PART));                       \
         }                                                                                                                    \
     } else                                                                                                                   \

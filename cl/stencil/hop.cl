@@ -15,8 +15,6 @@
 // PREFETCH       how many blocks later what is prefetched is needed; 0 for no prefetch
 // PREFETCH_SPINORS    1 if that is not only links
 // AHEAD_x/y/z/t, BEHIND_…    swizzles that fetch the neighbour's lane; absent where a direction is not cut
-// WRAP_x/y/z/t   signs of the links that leave the lattice, one for each lane of the last block; absent where the
-//                stored links have them already, or they are all 1
 
 #define HALF_SPINOR_COMPONENTS 6
 
@@ -239,22 +237,12 @@ static inline void prefetch_projected(__global const stored *half_field, const s
 #define FROM_AHEAD_x NOTHING
 #define FROM_BEHIND_x NOTHING
 #endif
-#ifdef WRAP_x
-#define SIGN_x(projected) projected = scale(projected, (vreal)(WRAP_x));
-#else
-#define SIGN_x NOTHING
-#endif
 #ifdef AHEAD_y
 #define FROM_AHEAD_y(projected) PERMUTE(projected, AHEAD_y)
 #define FROM_BEHIND_y(projected) PERMUTE(projected, BEHIND_y)
 #else
 #define FROM_AHEAD_y NOTHING
 #define FROM_BEHIND_y NOTHING
-#endif
-#ifdef WRAP_y
-#define SIGN_y(projected) projected = scale(projected, (vreal)(WRAP_y));
-#else
-#define SIGN_y NOTHING
 #endif
 #ifdef AHEAD_z
 #define FROM_AHEAD_z(projected) PERMUTE(projected, AHEAD_z)
@@ -263,11 +251,6 @@ static inline void prefetch_projected(__global const stored *half_field, const s
 #define FROM_AHEAD_z NOTHING
 #define FROM_BEHIND_z NOTHING
 #endif
-#ifdef WRAP_z
-#define SIGN_z(projected) projected = scale(projected, (vreal)(WRAP_z));
-#else
-#define SIGN_z NOTHING
-#endif
 #ifdef AHEAD_t
 #define FROM_AHEAD_t(projected) PERMUTE(projected, AHEAD_t)
 #define FROM_BEHIND_t(projected) PERMUTE(projected, BEHIND_t)
@@ -275,16 +258,11 @@ static inline void prefetch_projected(__global const stored *half_field, const s
 #define FROM_AHEAD_t NOTHING
 #define FROM_BEHIND_t NOTHING
 #endif
-#ifdef WRAP_t
-#define SIGN_t(projected) projected = scale(projected, (vreal)(WRAP_t));
-#else
-#define SIGN_t NOTHING
-#endif
 
-// A link's sign belongs to the site it leaves from: this one for a hop from ahead, the neighbour for one from behind.
+// A link's phase belongs to the site it leaves from: this one for a hop from ahead, the neighbour for one from behind (boundary.cl).
 #define CROSS_AHEAD(direction, projected)                                                                    \
     FROM_AHEAD_##direction(projected)                                                                        \
-    SIGN_##direction(projected)
+    PHASE_AHEAD_##direction(projected)
 #define CROSS_BEHIND(direction, projected)                                                                   \
-    SIGN_##direction(projected)                                                                              \
+    PHASE_BEHIND_##direction(projected)                                                                      \
     FROM_BEHIND_##direction(projected)

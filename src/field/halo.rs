@@ -20,7 +20,7 @@ pub(crate) struct Packing<'a, T: Storage> {
     pub psi: &'a Buffer<T::Stored>,
     pub links: &'a Buffer<T::Stored>,
     /// The arguments after the four buffers.
-    pub trailing: [Argument<'a>; 5],
+    pub trailing: [Argument<'a>; 6],
 }
 
 impl<T: Storage> Halo<T> {

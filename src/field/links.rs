@@ -5,7 +5,8 @@ use super::site_field::{SiteField, Sites};
 use crate::device::DeviceError;
 use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
-    GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, signed_link, unitarity,
+    GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, link_with_phase,
+    unitarity,
 };
 use crate::scalar::{Storage, StoragePrecision};
 use num_complex::Complex;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 
 /// The links of a configuration on the devices of a lattice, with their boundary condition. Cheap to clone.
 ///
-/// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary signs on them; with fewer they
-/// are elements of SU(3), and the kernels apply the signs.
+/// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary's phases on them; with fewer they
+/// are elements of SU(3), and the kernels apply the phases.
 #[derive(Clone)]
 pub struct GaugeField<T: Storage> {
     format: LinkFormat,
@@ -56,18 +57,18 @@ impl<T: Storage> GaugeField<T> {
             check_special_unitary::<T>(configuration, reconstruction)?;
         }
         if T::STORAGE == StoragePrecision::Half {
-            check_size(configuration)?;
+            check_size(configuration, boundary)?;
         }
         let storage = if lattice.team().is_host() {
             expect_room((NDIM * dims.volume() * size_of::<Matrix3<T::Real>>()) as u64)
                 .map_err(DeviceError::from)?;
             GaugeStorage::Host(LinkField::new(configuration, boundary))
         } else {
-            let signs = match reconstruction {
+            let phases = match reconstruction {
                 Reconstruction::None => boundary,
                 Reconstruction::Twelve | Reconstruction::Eight => Boundary::periodic(),
             };
-            let link = |site, mu| signed_link(configuration, signs, site, mu);
+            let link = |site, mu| link_with_phase(configuration, phases, site, mu);
             GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
         let format = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
@@ -180,10 +181,10 @@ fn check_special_unitary<T: Storage>(
 }
 
 /// Refuses links with elements that fixed point cannot hold; a rounding's worth above 1 is stored as 1.
-fn check_size(configuration: &GaugeConfiguration) -> Result<(), LatticeError> {
+fn check_size(configuration: &GaugeConfiguration, boundary: Boundary) -> Result<(), LatticeError> {
     let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
     let size = |k: usize| {
-        let elements = configuration.link(k / NDIM, k % NDIM).0;
+        let elements = link_with_phase::<f64>(configuration, boundary, k / NDIM, k % NDIM).0;
         elements.as_flattened().iter().flat_map(|z| [z.re.abs(), z.im.abs()]).fold(0.0, f64::max)
     };
     let found = links.map(size).reduce(|| 0.0, f64::max);

@@ -1,15 +1,25 @@
 //! What a fermion field does when it goes once around the torus.
 
 use super::dims::NDIM;
+use num_complex::Complex64;
+use std::f64::consts::PI;
 use std::fmt;
 use std::str::FromStr;
 
-/// The sign that a fermion field takes in each direction when it wraps around: +1 periodic, −1 antiperiodic.
+/// The phase that a fermion field takes in each direction when it wraps around.
 ///
-/// It is applied to the links that leave the last slice of a direction; checksums and plaquettes are
-/// of the links without it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Boundary([i8; NDIM]);
+/// ψ(x + L_μ μ̂) = s_μ e^{iπθ_μ} ψ(x), with a sign s, +1 periodic and −1 antiperiodic, and an angle θ in units of π.
+/// The phase is applied to the links that leave the last slice of a direction, in the hop alone; checksums, plaquettes
+/// and the clover term are of the links without it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Boundary {
+    signs: [i8; NDIM],
+    theta: Theta,
+}
+
+/// Angles of a twisted boundary condition for x, y, z, t, in units of π. Each is finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Theta([f64; NDIM]);
 
 /// A text that names no boundary condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,25 +28,76 @@ pub struct Boundary([i8; NDIM]);
 )]
 pub struct BoundaryError(String);
 
+/// A text that names no angles.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no list of angles; write four finite numbers in units of pi, such as 0.2,0.4,0,0")]
+pub struct ThetaError(String);
+
+impl Theta {
+    /// One angle for each of x, y, z, t in units of π; `None` unless each is finite.
+    pub fn new(angles: [f64; NDIM]) -> Option<Self> {
+        angles.iter().all(|angle| angle.is_finite()).then_some(Self(angles))
+    }
+
+    /// The angles in x, y, z, t, in units of π.
+    pub fn angles(&self) -> [f64; NDIM] {
+        self.0
+    }
+
+    /// e^{iπθ} in direction `mu`, exact where θ is a multiple of ½.
+    fn phase(&self, mu: usize) -> Complex64 {
+        // Exact, and odd in θ.
+        let angle = self.0[mu] % 2.0;
+        match angle {
+            0.0 => Complex64::new(1.0, 0.0),
+            -1.0 | 1.0 => Complex64::new(-1.0, 0.0),
+            0.5 | -1.5 => Complex64::new(0.0, 1.0),
+            -0.5 | 1.5 => Complex64::new(0.0, -1.0),
+            _ => Complex64::new((PI * angle).cos(), (PI * angle).sin()),
+        }
+    }
+}
+
 impl Boundary {
     /// Periodic in all directions.
     pub fn periodic() -> Self {
-        Self([1; NDIM])
+        Self { signs: [1; NDIM], theta: Theta::default() }
     }
 
     /// Periodic in space, antiperiodic in time.
     pub fn antiperiodic_t() -> Self {
-        Self([1, 1, 1, -1])
+        Self { signs: [1, 1, 1, -1], theta: Theta::default() }
     }
 
     /// One sign for each of x, y, z, t; `None` unless each is +1 or −1.
     pub fn from_signs(signs: [i8; NDIM]) -> Option<Self> {
-        signs.iter().all(|s| s.abs() == 1).then_some(Self(signs))
+        signs.iter().all(|s| s.abs() == 1).then_some(Self { signs, theta: Theta::default() })
+    }
+
+    /// The same signs, and these angles besides.
+    pub fn twisted(self, theta: Theta) -> Self {
+        Self { theta, ..self }
     }
 
     /// The signs in x, y, z, t.
     pub fn signs(&self) -> [i8; NDIM] {
-        self.0
+        self.signs
+    }
+
+    /// The angles besides the signs.
+    pub fn theta(&self) -> Theta {
+        self.theta
+    }
+
+    /// The phase in direction `mu`: the sign times e^{iπθ}.
+    pub fn phase(&self, mu: usize) -> Complex64 {
+        self.theta.phase(mu) * f64::from(self.signs[mu])
+    }
+
+    /// The phase in direction `mu` if it is a sign, 1 or −1.
+    pub fn sign(&self, mu: usize) -> Option<f64> {
+        let phase = self.phase(mu);
+        (phase.im == 0.0).then_some(phase.re)
     }
 }
 
@@ -64,10 +125,32 @@ impl FromStr for Boundary {
     }
 }
 
-impl fmt::Display for Boundary {
+impl FromStr for Theta {
+    type Err = ThetaError;
+
+    fn from_str(text: &str) -> Result<Self, ThetaError> {
+        text.split(',')
+            .map(|angle| angle.trim().parse::<f64>().ok())
+            .collect::<Option<Vec<_>>>()
+            .and_then(|angles| <[f64; NDIM]>::try_from(angles).ok())
+            .and_then(Self::new)
+            .ok_or_else(|| ThetaError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Theta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z, t] = self.0;
         write!(f, "{x},{y},{z},{t}")
+    }
+}
+
+/// The signs, and the angles if there are any: `1,1,1,-1`, or `1,1,1,-1 theta 0.2,0.4,0,0 pi`.
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z, t] = self.signs;
+        write!(f, "{x},{y},{z},{t}")?;
+        if self.theta == Theta::default() { Ok(()) } else { write!(f, " theta {} pi", self.theta) }
     }
 }
 
@@ -85,5 +168,38 @@ mod tests {
         }
         let boundary = Boundary::antiperiodic_t();
         assert_eq!(boundary.to_string().parse(), Ok(boundary));
+    }
+
+    #[test]
+    fn reads_angles() {
+        let theta = "0.2, -0.4,0,1".parse::<Theta>().unwrap();
+        assert_eq!(theta.angles(), [0.2, -0.4, 0.0, 1.0]);
+        assert_eq!(theta.to_string().parse(), Ok(theta));
+        for bad in ["", "1,1,1", "1,1,1,x", "1,1,1,1,1", "0,0,0,inf", "NaN,0,0,0"] {
+            let error = bad.parse::<Theta>().unwrap_err().to_string();
+            assert!(error.contains("units of pi"), "{error}");
+        }
+        let boundary = Boundary::antiperiodic_t();
+        assert_eq!(boundary.twisted(theta).to_string(), "1,1,1,-1 theta 0.2,-0.4,0,1 pi");
+    }
+
+    #[test]
+    fn phases_are_exact_where_they_can_be() {
+        let phases = |theta: [f64; NDIM]| {
+            let boundary = Boundary::antiperiodic_t().twisted(Theta::new(theta).unwrap());
+            std::array::from_fn::<_, NDIM, _>(|mu| boundary.phase(mu))
+        };
+        let [one, i] = [Complex64::new(1.0, 0.0), Complex64::i()];
+        assert_eq!(phases([0.0, 1.0, 2.0, 0.0]), [one, -one, one, -one]);
+        assert_eq!(phases([0.5, -0.5, 1.5, 1.0]), [i, -i, -i, one]);
+        // Eight turns and a quarter of one.
+        assert_eq!(phases([16.5, -7.0, 1e300, -1e300]), [i, -one, one, -one]);
+        let [a, b, c, d] = phases([0.2, -0.2, 2.2, 0.25]);
+        assert_eq!(a, b.conj());
+        assert!((a - Complex64::cis(0.2 * PI)).norm() < 1e-15);
+        assert!((c - a).norm() < 1e-15);
+        assert!((d + Complex64::cis(0.25 * PI)).norm() < 1e-15);
+        let signs = Boundary::antiperiodic_t().twisted(Theta::new([1.0, 0.5, 0.1, 1.0]).unwrap());
+        assert_eq!([0, 1, 2, 3].map(|mu| signs.sign(mu)), [Some(-1.0), None, None, Some(1.0)]);
     }
 }

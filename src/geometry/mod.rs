@@ -12,7 +12,7 @@ mod layout;
 mod neighbours;
 mod shard;
 
-pub use boundary::{Boundary, BoundaryError};
+pub use boundary::{Boundary, BoundaryError, Theta, ThetaError};
 pub use dims::{Dims, DimsError, NDIM, PLANES};
 pub use domain::Domain;
 pub use grid::{Grid, GridError};

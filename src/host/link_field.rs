@@ -1,4 +1,4 @@
-//! Links ready for the Dirac operator: in its precision, with the boundary signs on them.
+//! Links ready for the Dirac operator: in its precision, with the boundary's phases on them.
 
 use super::configuration::GaugeConfiguration;
 use super::matrix3::Matrix3;
@@ -6,7 +6,7 @@ use crate::geometry::{Boundary, Dims, NDIM};
 use crate::scalar::Real;
 use rayon::prelude::*;
 
-/// The links of a configuration with the boundary signs applied, `links[4·site + mu]`.
+/// The links of a configuration with the boundary's phases applied, `links[4·site + mu]`.
 #[derive(Clone, Debug)]
 pub struct LinkField<T> {
     dims: Dims,
@@ -14,12 +14,12 @@ pub struct LinkField<T> {
 }
 
 impl<T: Real> LinkField<T> {
-    /// Converts every link and multiplies those that leave the last slice of a direction by its sign.
+    /// Converts every link and multiplies those that leave the last slice of a direction by its phase.
     pub fn new(configuration: &GaugeConfiguration, boundary: Boundary) -> Self {
         let dims = configuration.dims();
         let links = (0..NDIM * dims.volume())
             .into_par_iter()
-            .map(|k| signed_link(configuration, boundary, k / NDIM, k % NDIM))
+            .map(|k| link_with_phase(configuration, boundary, k / NDIM, k % NDIM))
             .collect();
         Self { dims, links }
     }
@@ -40,8 +40,8 @@ impl<T: Real> LinkField<T> {
     }
 }
 
-/// One link of a configuration in precision `T`, with the boundary sign on it.
-pub fn signed_link<T: Real>(
+/// One link of a configuration in precision `T`, with the boundary's phase on it.
+pub fn link_with_phase<T: Real>(
     configuration: &GaugeConfiguration,
     boundary: Boundary,
     site: usize,
@@ -49,9 +49,15 @@ pub fn signed_link<T: Real>(
 ) -> Matrix3<T> {
     let dims = configuration.dims();
     let link = configuration.link(site, mu).cast::<T>();
-    if dims.coordinates(site)[mu] + 1 == dims[mu] {
-        link.scale(T::from_f64(f64::from(boundary.signs()[mu])))
-    } else {
-        link
+    if dims.coordinates(site)[mu] + 1 < dims[mu] {
+        return link;
+    }
+    match boundary.sign(mu) {
+        Some(sign) => link.scale(T::from_f64(sign)),
+        None => {
+            // In double, so that the products are rounded once.
+            let (link, phase) = (configuration.link(site, mu), boundary.phase(mu));
+            Matrix3::from_fn(|i, j| link.0[i][j] * phase).cast()
+        }
     }
 }

@@ -30,7 +30,7 @@ pub use crate::philox::{self, Philox};
 pub use clover::{BlockForm, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
 pub use configuration::{GaugeConfiguration, Links};
 pub use field_strength::{FieldStrength, LinksOfSites};
-pub use link_field::{LinkField, signed_link};
+pub use link_field::{LinkField, link_with_phase};
 pub use matrix3::Matrix3;
 pub(crate) use ordered_sum::ordered_sum;
 pub use projection::ProjectionError;

@@ -136,7 +136,7 @@ impl StencilForm {
     }
 }
 
-/// H ψ at one site, for links with their boundary signs on them.
+/// H ψ at one site, for links with the boundary's phases on them.
 pub fn hop<T: Real>(
     dims: Dims,
     dagger: bool,

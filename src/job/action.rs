@@ -2,7 +2,7 @@
 
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
-use crate::geometry::Boundary;
+use crate::geometry::{Boundary, Theta};
 use crate::operator::{Coupling, Kappa, Mass, SiteTerm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -31,6 +31,10 @@ pub struct Action {
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
     pub boundary: Boundary,
+    /// Angles of a twisted boundary condition for x,y,z,t in units of π, besides boundary: 0.2,0.4,0,0.
+    #[schemars(with = "String")]
+    #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
+    pub theta: Option<Theta>,
 }
 
 impl Action {
@@ -70,6 +74,11 @@ impl Action {
             (None, None) => SiteTerm::Scalar,
         };
         Ok(site_term.checked()?)
+    }
+
+    /// What the quarks do at the boundary: signs and angles.
+    pub fn boundary(&self) -> Boundary {
+        self.boundary.twisted(self.theta.unwrap_or_default())
     }
 
     /// The operator in words, for files that hold its solutions.

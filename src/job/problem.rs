@@ -152,12 +152,13 @@ impl Problem {
         // Jobs without it are those of versions that did not have it.
         let mu = job.action.mu.map(|mu| ("mu", format!("{mu:?}")));
         let csw = job.action.csw.map(|csw| ("csw", format!("{csw:?}")));
+        let theta = job.action.theta.map(|theta| ("theta", theta.to_string()));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
-        let all = own.into_iter().chain(mu).chain(csw).chain(columns.into_iter().flatten());
+        let all = own.into_iter().chain(mu).chain(csw).chain(theta).chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -175,7 +176,7 @@ pub fn links_of(
         labelled.source.check(configuration.dims())?;
     }
     let lattice = lattice_of(job, team, configuration.dims())?;
-    let links = lattice.gauge_in(configuration, job.action.boundary, job.configuration.links)?;
+    let links = lattice.gauge_in(configuration, job.action.boundary(), job.configuration.links)?;
     if job.action.csw.is_none() {
         return Ok(links);
     }
@@ -197,7 +198,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
             // Its programs are made as they are wanted.
             Parameters::AllAtOnce(_) => return,
         };
-        build_programs_of_solve(&lattice, job.action.boundary, job.configuration.links, site_term, &params);
+        build_programs_of_solve(&lattice, job.action.boundary(), job.configuration.links, site_term, &params);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::arguments::{Input, help_on_configuration, reconstruction};
 use super::method::MethodOptions;
-use lattice_cl::geometry::{Boundary, Grid};
+use lattice_cl::geometry::{Boundary, Grid, Theta};
 use lattice_cl::hadron::Source;
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, Job, OneOrMore, OneSource, Task};
@@ -18,6 +18,11 @@ pub struct Equation {
     /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t
     #[arg(long, default_value = "antiperiodic", allow_hyphen_values = true, hide_short_help = true)]
     pub boundary: Boundary,
+    /// Angles of a twisted boundary condition for x,y,z,t, in units of π: 0.2,0.4,0,0
+    ///
+    /// The quarks take the phase e^{iπθ} besides the sign of --boundary. It stands on the links that leave the last slice.
+    #[arg(long, value_name = "X,Y,Z,T", allow_hyphen_values = true, hide_short_help = true)]
+    theta: Option<Theta>,
     /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3), which is less to read for every hop
     #[arg(long, value_name = "REALS", default_value = "18", value_parser = reconstruction, hide_short_help = true)]
     pub links: Reconstruction,
@@ -84,7 +89,7 @@ impl Equation {
     fn action(&self) -> Action {
         let QuarkMass { kappa, mass } = self.mass;
         let (kappa, mass) = (kappa.map(OneOrMore::One), mass.map(OneOrMore::One));
-        Action { kappa, mass, mu: self.mu, csw: self.csw, boundary: self.boundary }
+        Action { kappa, mass, mu: self.mu, csw: self.csw, boundary: self.boundary, theta: self.theta }
     }
 
     /// The source of a job, of all spins and colours.

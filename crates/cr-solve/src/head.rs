@@ -23,6 +23,8 @@ pub struct Head<'a> {
     pub csw: f64,
     normalisation: &'static str,
     boundary: [i8; 4],
+    /// In units of π.
+    theta: [f64; 4],
     pub dims: [usize; 4],
     pub devices: Vec<String>,
     /// Parts of the lattice in x, y, z, t, one on each device.
@@ -58,6 +60,7 @@ impl<'a> Head<'a> {
             csw: job.action.csw.unwrap_or(0.0),
             normalisation: job.action.normalisation(),
             boundary: job.action.boundary.signs(),
+            theta: job.action.boundary().theta().angles(),
             dims: problem.dims().extents(),
             devices: device_names(problem.lattice().team()),
             grid: problem.lattice().grid().to_string(),
@@ -72,13 +75,16 @@ impl<'a> Head<'a> {
         table.line("devices", self.devices.join(", "));
     }
 
-    /// The twisted mass and the coefficient of the clover term, if there are any.
-    pub fn site_term(&self, table: &mut Table) {
+    /// What the operator has besides a mass: twisted mass, clover term, angles of the boundary.
+    pub fn action(&self, table: &mut Table) {
         if self.mu != 0.0 {
             table.line("mu", format!("{:?}", self.mu));
         }
         if self.csw != 0.0 {
             table.line("c_sw", format!("{:?}", self.csw));
+        }
+        if self.theta != [0.0; 4] {
+            table.line("theta", format!("{} pi", self.theta.map(|angle| angle.to_string()).join(",")));
         }
     }
 }

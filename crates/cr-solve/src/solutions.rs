@@ -94,7 +94,7 @@ fn about(problem: &Problem, solve: &SolveOutcome) -> String {
         job.action.operator_words(),
         coupling.kappa(),
         job.action.normalisation(),
-        job.action.boundary,
+        job.action.boundary(),
         source.source
     );
     match job.command {

@@ -141,10 +141,18 @@ fn solution(folder: &TempDir, name: &str) -> Vec<Spinor<f64>> {
 /// A site, a spin and a colour.
 type Source = ([usize; 4], usize, usize);
 
+/// The boundary condition of `--boundary` with this text, which may be followed by `--theta` with angles.
+fn boundary_of(options: &str) -> Boundary {
+    match options.split_once(" --theta ") {
+        Some((signs, theta)) => boundary_of(signs).twisted(theta.parse().unwrap()),
+        None => options.parse().unwrap(),
+    }
+}
+
 /// ‖b − M x‖ for a point source, with the operator of the host and the links in memory.
 fn residual(x: &[Spinor<f64>], form: (f64, f64), boundary: &str, (site, spin, colour): Source) -> f64 {
     let (field, _) = weak_field();
-    let links = LinkField::new(field, boundary.parse::<Boundary>().unwrap());
+    let links = LinkField::new(field, boundary_of(boundary));
     let form = StencilForm::new(form.0, form.1);
     let mut r = vec![Spinor::default(); x.len()];
     host::stencil(&links, form, x, &mut r);
@@ -365,12 +373,15 @@ fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
 #[test]
 fn boundaries_and_sources_are_those_asked_for() {
     let folder = folder();
-    for boundary in ["antiperiodic", "periodic", "1,1,1,-1", "1,-1,1,1", "-1,1,1,1"] {
+    let signs = ["antiperiodic", "periodic", "1,1,1,-1", "1,-1,1,1", "-1,1,1,1"];
+    for boundary in
+        signs.into_iter().chain(["antiperiodic --theta -0.2,0.4,0,0.1", "periodic --theta 0,0,0,0.5"])
+    {
         let line =
             format!("invert FIELD --kappa 0.11 --device host --boundary {boundary} --output x.lime --force");
         let result = json(&folder, &line);
-        let signs = boundary.parse::<Boundary>().unwrap().signs();
-        assert_eq!(result["boundary"], serde_json::json!(signs));
+        assert_eq!(result["boundary"], serde_json::json!(boundary_of(boundary).signs()));
+        assert_eq!(result["theta"], serde_json::json!(boundary_of(boundary).theta().angles()));
         let x = solution(&folder, "x.lime");
         assert!(residual(&x, KAPPA_FORM, boundary, ORIGIN) < 1e-9, "{boundary}");
         // The check can tell boundaries apart.
@@ -575,6 +586,8 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --source 0,0,0,0", &["point:x,y,z,t"]),
         ("--kappa 0.1 --boundary 1,1,1", &["four signs"]),
         ("--kappa 0.1 --boundary 1,1,1,2", &["four signs"]),
+        ("--kappa 0.1 --theta 0.5", &["four finite numbers", "units of pi"]),
+        ("--kappa 0.1 --theta 0,0,0,NaN", &["four finite numbers"]),
         ("--kappa 0.1 --tol 0", &["--tol 0", "positive"]),
         ("--kappa 0.1 --tol NaN", &["--tol NaN", "positive"]),
         ("--kappa 0.1 --tol -1", &["--tol -1", "positive"]),
@@ -1114,7 +1127,7 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     for (text, words) in [
         (
             good.replace("kappa", "kapa"),
-            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, csw, boundary"][..],
+            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, csw, boundary, theta"][..],
         ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
         (
@@ -1387,6 +1400,7 @@ fn an_interrupted_solve_leaves_nothing_or_what_it_needs_to_go_on() {
         ),
         (format!("{line} --links 12"), "its links is 18, here it is 12"),
         (format!("{line} --boundary periodic"), "its boundary is"),
+        (format!("{line} --theta 0,0.5,0,0"), "its theta is not given, here it is 0,0.5,0,0"),
         (format!("{line} --source point:0,0,0,1"), "its source is point:0,0,0,0"),
         (
             line.replace("--solver cr", "--solver bicgstab"),

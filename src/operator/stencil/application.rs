@@ -1,7 +1,9 @@
 //! The nearest-neighbour stencil of Dirac operators on the devices of a lattice.
 
 use super::kernels::{Pack, ShardKernels};
-use super::parts::{EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host, work_of};
+use super::parts::{
+    BoundaryPart, EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host, parts, work_of,
+};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
@@ -165,8 +167,9 @@ impl<T: Storage> Stencil<T> {
                 self.kernels.iter().zip(psi.iter().zip(links)).flat_map(|(kernels, (psi, links))| {
                     let [extents, blocks] = kernels.traversal.shape();
                     let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
-                    kernels.packs.iter().map(move |Pack { kernel, range, sign }| {
-                        let trailing = [extents, blocks, origin, real(*sign), parity];
+                    kernels.packs.iter().map(move |Pack { kernel, range, phase }| {
+                        let [re, im] = parts::<T>(*phase);
+                        let trailing = [extents, blocks, origin, re, im, parity];
                         Packing { kernel, range: *range, psi, links, trailing }
                     })
                 });
@@ -198,9 +201,9 @@ impl<T: Storage> Stencil<T> {
                     .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
             };
             arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
+            arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
             if let Some(halo) = &halo {
-                let signs = kernels.packs.iter().map(|pack| pack.sign);
-                arguments.extend(HaloPart::arguments::<T>(halo.received(k), signs));
+                arguments.extend(HaloPart::arguments::<T>(halo.received(k)));
             }
             let range = kernels.wilson_range;
             let launch = |arguments: &[Argument<'_>]| match &mut observer {

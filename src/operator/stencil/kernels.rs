@@ -1,6 +1,6 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::parts::{EndingMemory, HaloPart, KernelPart, LinksPart};
+use super::parts::{BoundaryPart, EndingMemory, HaloPart, KernelPart, LinksPart};
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
@@ -9,8 +9,8 @@ use crate::device::{
 };
 use crate::field::{GaugeField, LinkFormat, field_key};
 use crate::geometry::{Layout, NDIM, Shard};
-use crate::host::Reconstruction;
 use crate::scalar::Storage;
+use num_complex::Complex64;
 
 /// The way through the domain, and the hop.
 const STENCIL: KernelFamily = KernelFamily::new(
@@ -37,6 +37,8 @@ pub(crate) struct ShardKernels {
     /// Which shares the groups of this range do.
     pub groups: Groups,
     pub ending: EndingMemory,
+    /// The phases of links that leave the lattice, where they are parameters.
+    pub phases: Vec<Complex64>,
     /// One for each direction that is cut over devices.
     pub packs: Vec<Pack>,
 }
@@ -45,8 +47,8 @@ pub(crate) struct ShardKernels {
 pub(crate) struct Pack {
     pub kernel: Kernel,
     pub range: Range,
-    /// Sign of the links that leave the domain's last slice, if the stored ones do not have it.
-    pub sign: f64,
+    /// Phase of the links that leave the domain's last slice, if the stored ones do not have it.
+    pub phase: Complex64,
 }
 
 impl ShardKernels {
@@ -74,8 +76,10 @@ impl ShardKernels {
         if task.region != Region::Full {
             parameters.push(Parameter::value::<u32>("parity"));
         }
+        let boundary = BoundaryPart::of(links.format(), &layout);
         let halo = HaloPart::of(&layout);
         parameters.extend(task.site_part().parameters::<T>());
+        parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
         let pack = |mu| {
@@ -83,7 +87,7 @@ impl ShardKernels {
             Ok(Pack {
                 kernel: HaloPart::packing_kernel::<T>(&program, mu)?,
                 range: HaloPart::packing_range(blocks, tuning.work_group, task.columns),
-                sign: HaloPart::sign(shard, links.format(), mu),
+                phase: HaloPart::phase(shard, links.format(), mu),
             })
         };
         Ok(Self {
@@ -94,6 +98,7 @@ impl ShardKernels {
             wilson_range: range(groups, task.columns, tuning),
             groups,
             ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,
+            phases: boundary.phases(),
             packs: halo.directions().map(pack).collect::<Result<_, DeviceError>>()?,
         })
     }
@@ -120,7 +125,6 @@ pub(super) fn kernel_key<T: Storage>(
     task: Task,
     tuning: Tuning,
 ) -> KernelKey {
-    let LinkFormat { boundary, reconstruction, .. } = links;
     let layout = &shard.layout(T::STORAGE);
     // Compilers for processors make use of it; on a GPU lattices of all sizes share a kernel.
     let in_order = layout.lanes() > 1 && Traversal::new(layout, tuning.tile_z, tuning.boxes).is_in_order();
@@ -134,7 +138,7 @@ pub(super) fn kernel_key<T: Storage>(
         .define("NX", nx)
         .define("NY", ny)
         .define("NZ", nz)
-        .define("RECONSTRUCT", reconstruction.reals())
+        .define("RECONSTRUCT", links.reconstruction.reals())
         .define("DAGGER", u8::from(task.form.dagger))
         .define("GAMMA5", u8::from(task.form.gamma5))
         .define("FULL", u8::from(task.region == Region::Full))
@@ -147,21 +151,18 @@ pub(super) fn kernel_key<T: Storage>(
         .define("IN_ORDER", u8::from(in_order))
         .define("PREFETCH", tuning.prefetch)
         .define("PREFETCH_SPINORS", u8::from(prefetch_spinors));
-    for (mu, [ahead, behind, wrap]) in DIRECTION_MACROS.iter().enumerate() {
+    for (mu, [ahead, behind]) in DIRECTION_MACROS.iter().enumerate() {
         if layout.cuts()[mu] > 1 {
             key = key
                 .define(ahead, swizzle(&layout.neighbour_lanes(mu, true)))
                 .define(behind, swizzle(&layout.neighbour_lanes(mu, false)));
         }
-        if *reconstruction != Reconstruction::None && boundary.signs()[mu] < 0 && !layout.domain().is_cut(mu)
-        {
-            key = key.define(wrap, wrap_signs(layout, mu));
-        }
     }
     if task.ending.is_of_block() {
         key = key.define("ITEMS", tuning.work_group * task.columns);
     }
-    key = HaloPart::of(layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
+    key = BoundaryPart::of(links, layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
+    key = HaloPart::of(layout).add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, shard.device.supports_register_limit()) {
@@ -170,25 +171,13 @@ pub(super) fn kernel_key<T: Storage>(
     key
 }
 
-/// The macros for each direction: swizzles that fetch a neighbour's lane, and signs of the links that leave the lattice.
-const DIRECTION_MACROS: [[&str; 3]; NDIM] = [
-    ["AHEAD_x", "BEHIND_x", "WRAP_x"],
-    ["AHEAD_y", "BEHIND_y", "WRAP_y"],
-    ["AHEAD_z", "BEHIND_z", "WRAP_z"],
-    ["AHEAD_t", "BEHIND_t", "WRAP_t"],
-];
+/// The macros for each direction: swizzles that fetch a neighbour's lane.
+const DIRECTION_MACROS: [[&str; 2]; NDIM] =
+    [["AHEAD_x", "BEHIND_x"], ["AHEAD_y", "BEHIND_y"], ["AHEAD_z", "BEHIND_z"], ["AHEAD_t", "BEHIND_t"]];
 
 /// The vector components in this order, as OpenCL C writes them: `s1032`.
 fn swizzle(lanes: &[usize]) -> String {
     std::iter::once('s')
         .chain(lanes.iter().map(|&lane| char::from_digit(lane as u32, 16).unwrap_or('0')))
         .collect()
-}
-
-/// −1 for the lanes whose sub-lattice is the last one in direction `mu`, 1 for the others: `1,1,-1,-1`.
-fn wrap_signs(layout: &Layout, mu: usize) -> String {
-    let stride: usize = layout.cuts()[..mu].iter().product();
-    let count = layout.cuts()[mu];
-    let signs = (0..layout.lanes()).map(|lane| if lane / stride % count == count - 1 { "-1" } else { "1" });
-    signs.collect::<Vec<_>>().join(",")
 }

@@ -13,7 +13,8 @@ use lattice_cl::device::{Device, DeviceError, Event, Team};
 use lattice_cl::field::{GaugeField, ParityField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{
-    BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilForm, hop, random, signed_link,
+    BlockUse, GaugeConfiguration, Reconstruction, SiteBlocks, Spinor, StencilForm, hop, link_with_phase,
+    random,
 };
 use lattice_cl::operator::{
     Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning, tuning_steps,
@@ -430,7 +431,7 @@ impl Case<'_> {
     fn deviation<R: lattice_cl::Real>(&self, operator: Operator, source: usize, found: &[Spinor<R>]) -> f64 {
         let dims = self.configuration.dims();
         let step = (found.len() / CHECKED_SITES).max(1) | 1;
-        let link = |site, mu| signed_link(self.configuration, Boundary::antiperiodic_t(), site, mu);
+        let link = |site, mu| link_with_phase(self.configuration, Boundary::antiperiodic_t(), site, mu);
         let psi = |site: usize| spinor_of_source(self.psi, source, site);
         let (mut difference, mut norm) = (0.0, 0.0);
         for index in (0..found.len()).step_by(step) {

@@ -1,12 +1,13 @@
 //! The part of the hop that crosses the faces of a domain: twin of `cl/stencil/halo.cl`.
 
 use super::super::traversal::Traversal;
+use super::boundary::phase_of_leaving;
 use super::{Cost, KernelPart};
 use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Parameter, Program, Range};
 use crate::field::LinkFormat;
 use crate::geometry::{Layout, NDIM, Shard};
-use crate::host::Reconstruction;
-use crate::scalar::{Real, Storage};
+use crate::scalar::Storage;
+use num_complex::Complex64;
 
 /// The directions in which a domain is cut, and how many of its lanes lie along t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +21,13 @@ struct Names {
     pack: &'static str,
     from_ahead: &'static str,
     from_behind: &'static str,
-    sign: &'static str,
 }
 
 const NAMES: [Names; NDIM] = [
-    Names { pack: "pack_halo_x", from_ahead: "from_ahead_x", from_behind: "from_behind_x", sign: "sign_x" },
-    Names { pack: "pack_halo_y", from_ahead: "from_ahead_y", from_behind: "from_behind_y", sign: "sign_y" },
-    Names { pack: "pack_halo_z", from_ahead: "from_ahead_z", from_behind: "from_behind_z", sign: "sign_z" },
-    Names { pack: "pack_halo_t", from_ahead: "from_ahead_t", from_behind: "from_behind_t", sign: "sign_t" },
+    Names { pack: "pack_halo_x", from_ahead: "from_ahead_x", from_behind: "from_behind_x" },
+    Names { pack: "pack_halo_y", from_ahead: "from_ahead_y", from_behind: "from_behind_y" },
+    Names { pack: "pack_halo_z", from_ahead: "from_ahead_z", from_behind: "from_behind_z" },
+    Names { pack: "pack_halo_t", from_ahead: "from_ahead_t", from_behind: "from_behind_t" },
 ];
 
 impl HaloPart {
@@ -42,20 +42,16 @@ impl HaloPart {
         (0..NDIM).filter(move |&mu| self.cut[mu])
     }
 
-    /// The sign in direction `mu` of the links that leave the last slice of a domain, if the stored ones do not have it.
-    pub fn sign(shard: &Shard, links: &LinkFormat, mu: usize) -> f64 {
-        let signed = shard.domain.is_last(mu) && links.reconstruction != Reconstruction::None;
-        if signed { f64::from(links.boundary.signs()[mu]) } else { 1.0 }
+    /// The phase that faces across direction `mu` are packed with.
+    pub fn phase(shard: &Shard, links: &LinkFormat, mu: usize) -> Complex64 {
+        phase_of_leaving(shard, links, mu)
     }
 
-    /// The arguments for its parameters: in each cut direction what came from ahead and from behind, and the sign.
+    /// The arguments for its parameters: in each cut direction what came from ahead and from behind.
     pub fn arguments<'a, T: Storage>(
         received: impl Iterator<Item = [&'a Buffer<T::Real>; 2]>,
-        signs: impl Iterator<Item = f64>,
     ) -> impl Iterator<Item = Argument<'a>> {
-        received.zip(signs).flat_map(|([ahead, behind], sign)| {
-            [ahead.into(), behind.into(), Argument::value(T::Real::from_f64(sign))]
-        })
+        received.flat_map(|sides| sides.map(Argument::from))
     }
 
     /// The kernel that packs the faces across direction `mu`.
@@ -71,7 +67,8 @@ impl HaloPart {
                 extents,
                 blocks,
                 Parameter::value::<u32>("origin"),
-                Parameter::value::<T::Real>("link_sign"),
+                Parameter::value::<T::Real>("phase_re"),
+                Parameter::value::<T::Real>("phase_im"),
                 Parameter::value::<u32>("first_parity"),
             ],
         )
@@ -96,9 +93,8 @@ impl KernelPart for HaloPart {
 
     fn parameters<T: Storage>(&self) -> Vec<Parameter> {
         let of_direction = |mu: usize| {
-            let Names { from_ahead, from_behind, sign, .. } = NAMES[mu];
-            let received = [from_ahead, from_behind].map(Parameter::input::<T::Real>);
-            received.into_iter().chain([Parameter::value::<T::Real>(sign)])
+            let Names { from_ahead, from_behind, .. } = NAMES[mu];
+            [from_ahead, from_behind].map(Parameter::input::<T::Real>)
         };
         self.directions().flat_map(of_direction).collect()
     }

@@ -2,12 +2,14 @@
 //!
 //! `cl/stencil/kernel.cl` says what the text of each defines.
 
+mod boundary;
 mod ending;
 mod ending_memory;
 mod halo;
 mod shared_links;
 mod site_term;
 
+pub(super) use boundary::{BoundaryPart, parts};
 pub(crate) use ending::ByEnding;
 pub use ending::Ending;
 pub(crate) use ending_memory::{EndingFields, Sums};
