@@ -1,16 +1,17 @@
 //! The clover term on a lattice: its blocks, and the inverses of what it is part of.
 
-use super::site_field::{SiteField, Sites};
+use super::clover_blocks::{Made, clover_blocks};
+use super::site_field::SiteField;
 use crate::device::{Buffer, DeviceError};
-use crate::geometry::{Lattice, LatticeError, NDIM, Shape};
+use crate::geometry::{Lattice, LatticeError, NDIM};
 use crate::host::{
     BlockForm, CloverMatrix, GaugeConfiguration, SiteBlocks, SiteMatrix, StoredBlocks, expect_room,
 };
 use crate::scalar::{Real, Storage};
 use crate::sync::lock;
-use num_complex::{Complex, Complex64};
+use num_complex::Complex;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The blocks of all sites.
@@ -27,30 +28,17 @@ enum BlockStorage<T: Storage> {
 }
 
 impl<T: Storage> BlockField<T> {
-    /// Of the numbers of each site; zeros where there are none.
     fn new(
         lattice: &Lattice,
-        form: BlockForm,
-        numbers: impl Fn(usize) -> Option<Vec<Complex64>> + Sync,
-    ) -> Result<Self, DeviceError> {
-        let (dims, shape) = (lattice.dims(), Shape::blocks(form.numbers()));
-        let count = shape.components();
-        let values = |site: usize, scale: f64, components: &mut [Complex<T::Real>]| {
-            for (component, z) in components.iter_mut().zip(numbers(site).into_iter().flatten()) {
-                *component = Complex::new(T::Real::from_f64(z.re * scale), T::Real::from_f64(z.im * scale));
-            }
+        configuration: &GaugeConfiguration,
+        stored: StoredBlocks,
+    ) -> Result<Made<Self>, DeviceError> {
+        let made = if lattice.team().is_host() {
+            blocks_on_host::<T>(configuration, stored)?.map(BlockStorage::Host)
+        } else {
+            clover_blocks(lattice, configuration, stored)?.map(BlockStorage::Devices)
         };
-        if lattice.team().is_host() {
-            expect_room((dims.volume() * count * size_of::<Complex<T::Real>>()) as u64)?;
-            let mut all = vec![Complex::default(); dims.volume() * count];
-            all.par_chunks_mut(count)
-                .enumerate()
-                .for_each(|(site, site_values)| values(site, 1.0, site_values));
-            return Ok(Self { form, storage: BlockStorage::Host(all) });
-        }
-        let halved = |site: usize, components: &mut [Complex<T::Real>]| values(site, 0.5, components);
-        let field = SiteField::from_values(lattice, shape, Sites::All, halved)?;
-        Ok(Self { form, storage: BlockStorage::Devices(field) })
+        Ok(made.map(|storage| Self { form: stored.form(), storage }))
     }
 
     /// The blocks of a site.
@@ -71,6 +59,28 @@ impl<T: Storage> BlockField<T> {
         let BlockStorage::Devices(field) = &self.storage else { panic!("blocks are on the host") };
         field.buffers()
     }
+}
+
+/// The numbers of all sites, lexicographic.
+fn blocks_on_host<T: Storage>(
+    configuration: &GaugeConfiguration,
+    stored: StoredBlocks,
+) -> Result<Made<Vec<Complex<T::Real>>>, DeviceError> {
+    let (volume, count) = (configuration.dims().volume(), 2 * stored.form().numbers());
+    expect_room((volume * count * size_of::<Complex<T::Real>>()) as u64)?;
+    let mut all = vec![Complex::default(); volume * count];
+    let failed = AtomicUsize::new(usize::MAX);
+    all.par_chunks_mut(count).enumerate().for_each(|(site, numbers)| {
+        let Some(exact) = stored.at(configuration, site) else {
+            failed.fetch_min(site, Ordering::Relaxed);
+            return;
+        };
+        for (number, z) in numbers.iter_mut().zip(exact) {
+            *number = Complex::new(T::Real::from_f64(z.re), T::Real::from_f64(z.im));
+        }
+    });
+    let failed = failed.into_inner();
+    Ok(if failed == usize::MAX { Ok(all) } else { Err(failed) })
 }
 
 /// The clover term of a gauge field, and what was made of it.
@@ -112,18 +122,11 @@ impl<T: Storage> CloverField<T> {
         {
             return Ok(Some(field));
         }
-        let failed = AtomicU64::new(u64::MAX);
-        let field = BlockField::new(&self.lattice, stored.form(), |site| {
-            let numbers = stored.at(&*self.configuration, site);
-            if numbers.is_none() {
-                failed.fetch_min(site as u64, Ordering::Relaxed);
-            }
-            numbers
-        })?;
-        let failed = failed.into_inner();
-        if let (true, StoredBlocks::Inverse(of)) = (failed < u64::MAX, stored) {
-            return Err(self.not_positive(failed as usize, of));
-        }
+        let field = match (BlockField::new(&self.lattice, &self.configuration, stored)?, stored) {
+            (Ok(field), _) => field,
+            (Err(site), StoredBlocks::Inverse(of)) => return Err(self.not_positive(site, of)),
+            (Err(_), StoredBlocks::Term) => unreachable!("a term exists at each site"),
+        };
         let field = Arc::new(field);
         made.push((stored, Arc::downgrade(&field)));
         Ok(Some(field))

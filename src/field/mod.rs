@@ -3,6 +3,7 @@
 //! Nothing above this module but the stencil of [`operator`](crate::operator) knows how many devices there are.
 
 mod clover;
+mod clover_blocks;
 mod columns;
 mod communicator;
 mod halo;
@@ -18,6 +19,7 @@ mod spinors;
 mod transfer;
 
 pub(crate) use clover::BlockField;
+pub(crate) use clover_blocks::clover_blocks_key;
 pub(crate) use columns::{
     GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };

@@ -7,7 +7,7 @@
 use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::device::{Device, KernelKey, build_programs};
-use crate::field::{LinkFormat, conversion_key, host_order_key, space_key};
+use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, space_key};
 use crate::geometry::{Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilForm};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
@@ -152,6 +152,11 @@ impl Wanted {
 
     fn kernel<T: Storage>(&mut self, task: Task) {
         self.each(|links, shard| known_key::<T>(shard, links, task));
+        for stored in
+            [task.form.shift, task.form.coefficient].iter().filter_map(|factor| factor.matrix.stored())
+        {
+            self.each(|_, _| clover_blocks_key::<T>(stored));
+        }
     }
 
     /// On each device once.
