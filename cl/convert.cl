@@ -18,9 +18,12 @@ static inline place moved(const layout a, const layout b, const place p)
 }
 
 // One work-item for each site of the target, which has one or both parities; extents are those of sub-lattices, in x, y, z, t. With ADD what is
-// converted is added to the target, which is not fixed point then.
-__kernel void convert_field(__global const FROM *restrict from, __global TO *restrict to, const uint4 from_extents,
-                            const uint4 to_extents, const uint parities)
+// converted is added to `plus`, and the target is not fixed point.
+__kernel void convert_field(__global const FROM *restrict from,
+#if ADD
+                            __global const TO *restrict plus,
+#endif
+                            __global TO *restrict to, const uint4 from_extents, const uint4 to_extents, const uint parities)
 {
     const layout a = {to_extents.x, to_extents.y, to_extents.z, to_extents.w,
                       TO_NX, TO_NY, TO_NZ, TO_NT, TO_PACK, TO_CHUNK, TO_UNITS};
@@ -35,6 +38,9 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
     const place source = moved(a, b, target);
     from += parity * half_field(b);
     to += parity * half_field(a);
+#if ADD
+    plus += parity * half_field(a);
+#endif
 
     const double from_unit =
         FROM_UNITS ? *(__global const float *)(from + unit_offset(b, source)) : IS_FIXED(FROM) ? 1.0f / LARGEST : 1.0f;
@@ -58,12 +64,12 @@ __kernel void convert_field(__global const FROM *restrict from, __global TO *res
         const double re = factor * (from[re_from] - from_raised);
         const double im = factor * (from[re_from + imaginary_step(b)] - from_raised);
         const size_t im_to = re_to + imaginary_step(a);
-        if (ADD) {
-            to[re_to] += (TO)re;
-            to[im_to] += (TO)im;
-        } else {
-            to[re_to] = IS_FIXED(TO) ? (TO)(clamp(round(re), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)re;
-            to[im_to] = IS_FIXED(TO) ? (TO)(clamp(round(im), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)im;
-        }
+#if ADD
+        to[re_to] = plus[re_to] + (TO)re;
+        to[im_to] = plus[im_to] + (TO)im;
+#else
+        to[re_to] = IS_FIXED(TO) ? (TO)(clamp(round(re), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)re;
+        to[im_to] = IS_FIXED(TO) ? (TO)(clamp(round(im), (double)-LARGEST, (double)LARGEST) + RAISED) : (TO)im;
+#endif
     }
 }

@@ -203,14 +203,18 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// to = these fields, or to + these fields, in the precision of `to`; sums are not for half precision.
-    pub fn convert_to<R: Storage>(&self, to: &mut SiteField<R>, add: bool) -> Result<(), DeviceError> {
+    /// to = these fields, or `plus` + these fields, in the precision of `to`; sums are not for half precision.
+    pub fn convert_to<R: Storage>(
+        &self,
+        plus: Option<&SiteField<R>>,
+        to: &mut SiteField<R>,
+    ) -> Result<(), DeviceError> {
         let parities = self.columns * self.sites.parities().len();
-        for (shard, (own, other)) in
-            self.lattice.shards().iter().zip(self.buffers.iter().zip(&mut to.buffers))
-        {
+        let buffers = self.buffers.iter().zip(&mut to.buffers);
+        for (index, (shard, (own, to))) in self.lattice.shards().iter().zip(buffers).enumerate() {
             let layouts = [shard.layout(T::STORAGE), shard.layout(R::STORAGE)];
-            transfer::cast_into::<T, R>(own, other, layouts.each_ref(), self.shape, parities, add)?;
+            let plus = plus.map(|plus| &plus.buffers[index]);
+            transfer::cast_into::<T, R>(own, plus, to, layouts.each_ref(), self.shape, parities)?;
         }
         Ok(())
     }
@@ -218,7 +222,7 @@ impl<T: Storage> SiteField<T> {
     /// The same fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<SiteField<R>, DeviceError> {
         let mut cast = SiteField::zero(&self.lattice, self.shape, self.sites, self.columns)?;
-        self.convert_to(&mut cast, false)?;
+        self.convert_to(None, &mut cast)?;
         Ok(cast)
     }
 }
@@ -329,7 +333,7 @@ mod tests {
     #[test]
     fn numbers_survive_a_lower_precision() {
         let lattice = lattice();
-        let mut field = columns(&lattice, SHAPES[0]);
+        let field = columns(&lattice, SHAPES[0]);
         let (single, half) = (field.cast::<f32>().unwrap(), field.cast::<Half>().unwrap());
         let expect = |field: &SiteField<f64>, times: f64, bound: f64| {
             for (site, component) in some(field) {
@@ -341,7 +345,8 @@ mod tests {
         expect(&single.cast().unwrap(), 1.0, 1e-12);
         // A unit is the largest number, 26, over 32767.
         expect(&half.cast().unwrap(), 1.0, 1e-3);
-        single.convert_to(&mut field, true).unwrap();
-        expect(&field, 2.0, 1e-12);
+        let mut sum = SiteField::zero(&lattice, SHAPES[0], field.sites, field.columns).unwrap();
+        single.convert_to(Some(&field), &mut sum).unwrap();
+        expect(&sum, 2.0, 1e-12);
     }
 }

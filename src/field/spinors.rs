@@ -343,32 +343,39 @@ impl<T: Storage> Spinors<T> {
     /// # Panics
     /// When the fields live on different lattices or sites, or there are not as many of one as of the other.
     pub fn cast_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
-        self.convert(to, false)
+        self.convert(None, to)
     }
 
-    /// to = to + these fields, in the precision of `to`, which is not half.
+    /// sum = `other` + these fields, in the precision of `sum`, which is not half.
     ///
     /// # Panics
     /// As [`cast_to`](Self::cast_to).
-    pub fn add_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
-        self.convert(to, true)
+    pub fn sum_with<R: Storage>(&self, other: &Spinors<R>, sum: &mut Spinors<R>) -> Result<(), DeviceError> {
+        sum.expect_same_kind(other);
+        self.convert(Some(other), sum)
     }
 
-    fn convert<R: Storage>(&self, to: &mut Spinors<R>, add: bool) -> Result<(), DeviceError> {
-        self.lattice.expect_same(&to.lattice);
-        assert_eq!((self.sites, self.columns), (to.sites, to.columns), "sites and number of fields");
-        match (&self.storage, &mut to.storage) {
-            (SpinorStorage::Host(own), SpinorStorage::Host(other)) => {
-                other.par_iter_mut().zip(own).for_each(|(to, from)| {
+    fn expect_same_kind<R: Storage>(&self, other: &Spinors<R>) {
+        self.lattice.expect_same(&other.lattice);
+        assert_eq!((self.sites, self.columns), (other.sites, other.columns), "sites and number of fields");
+    }
+
+    fn convert<R: Storage>(&self, plus: Option<&Spinors<R>>, to: &mut Spinors<R>) -> Result<(), DeviceError> {
+        self.expect_same_kind(to);
+        match (&self.storage, plus.map(|plus| &plus.storage), &mut to.storage) {
+            (SpinorStorage::Host(own), None, SpinorStorage::Host(to)) => {
+                to.par_iter_mut().zip(own).for_each(|(to, from)| *to = from.cast());
+            }
+            (SpinorStorage::Host(own), Some(SpinorStorage::Host(plus)), SpinorStorage::Host(to)) => {
+                to.par_iter_mut().zip(own).zip(plus).for_each(|((to, from), plus)| {
                     let from: Spinor<R::Real> = from.cast();
-                    *to = if add {
-                        Spinor::from_fn(|spin, colour| to.0[spin][colour] + from.0[spin][colour])
-                    } else {
-                        from
-                    };
+                    *to = Spinor::from_fn(|spin, colour| plus.0[spin][colour] + from.0[spin][colour]);
                 });
             }
-            (SpinorStorage::Devices(own), SpinorStorage::Devices(other)) => own.convert_to(other, add)?,
+            (SpinorStorage::Devices(own), None, SpinorStorage::Devices(to)) => own.convert_to(None, to)?,
+            (SpinorStorage::Devices(own), Some(SpinorStorage::Devices(plus)), SpinorStorage::Devices(to)) => {
+                own.convert_to(Some(plus), to)?;
+            }
             _ => unreachable!("{ONE_PLACE}"),
         }
         Ok(())

@@ -156,29 +156,31 @@ fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) ->
 /// added to what is there, which is not half precision.
 pub fn cast_into<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
+    plus: Option<&Buffer<R::Stored>>,
     target: &mut Buffer<R::Stored>,
     [from, to]: [&Layout; 2],
     shape: Shape,
     parities: usize,
-    add: bool,
 ) -> Result<(), DeviceError> {
-    let parameters = [
-        Parameter::input::<T::Stored>("from"),
+    let mut parameters = vec![Parameter::input::<T::Stored>("from")];
+    parameters.extend(plus.map(|_| Parameter::input::<R::Stored>("plus")));
+    parameters.extend([
         Parameter::output::<R::Stored>("to"),
         Parameter::value::<[u32; NDIM]>("from_extents"),
         Parameter::value::<[u32; NDIM]>("to_extents"),
         Parameter::value::<u32>("parities"),
-    ];
-    let key = conversion_key([from, to], shape, add);
+    ]);
+    let key = conversion_key([from, to], shape, plus.is_some());
     let kernel = kernel(buffer.device(), key, "convert_field", &parameters)?;
     let sites = parities * to.blocks() * to.lanes();
-    let arguments = [
-        buffer.into(),
+    let mut arguments = vec![buffer.into()];
+    arguments.extend(plus.map(Argument::from));
+    arguments.extend([
         target.into(),
         Argument::value(sub_extents(from)),
         Argument::value(sub_extents(to)),
         Argument::value(parities as u32),
-    ];
+    ]);
     kernel.start(Range::covering(sites, 64), &arguments)
 }
 

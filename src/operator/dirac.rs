@@ -363,8 +363,12 @@ impl<T: Storage, R: Storage> InPrecision<R> for Dirac<T> {
         low.cast_to(x)
     }
 
-    fn add_raised(low: &SpinorField<R>, x: &mut SpinorField<T>) -> Result<(), DeviceError> {
-        low.spinors.add_to(&mut x.spinors)
+    fn sum_with_raised(
+        low: &SpinorField<R>,
+        x: &SpinorField<T>,
+        sum: &mut SpinorField<T>,
+    ) -> Result<(), DeviceError> {
+        low.spinors.sum_with(&x.spinors, &mut sum.spinors)
     }
 }
 

@@ -451,8 +451,12 @@ impl<T: Storage, R: Storage> InPrecision<R> for SchurComplement<T> {
         low.cast_to(x)
     }
 
-    fn add_raised(low: &ParityField<R>, x: &mut ParityField<T>) -> Result<(), DeviceError> {
-        low.spinors.add_to(&mut x.spinors)
+    fn sum_with_raised(
+        low: &ParityField<R>,
+        x: &ParityField<T>,
+        sum: &mut ParityField<T>,
+    ) -> Result<(), DeviceError> {
+        low.spinors.sum_with(&x.spinors, &mut sum.spinors)
     }
 }
 

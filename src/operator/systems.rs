@@ -77,8 +77,12 @@ pub(crate) trait InPrecision<R: Storage>: DiracOperator {
     /// x = low
     fn raise(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
 
-    /// x = x + low
-    fn add_raised(low: &VectorOf<Self::Low>, x: &mut VectorOf<Self>) -> Result<(), DeviceError>;
+    /// sum = x + low
+    fn sum_with_raised(
+        low: &VectorOf<Self::Low>,
+        x: &VectorOf<Self>,
+        sum: &mut VectorOf<Self>,
+    ) -> Result<(), DeviceError>;
 }
 
 /// M†M.

@@ -1,5 +1,6 @@
 //! Solving M x = b for several sources at once.
 
+use super::best_solution::BestSolution;
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
 use super::iteration;
@@ -249,13 +250,12 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         normal.adjoint().apply(&low_residual, &mut source)?;
         let mut residual = space.scratch_vector()?;
         // Corrections need not bring it nearer; zero is where it begins.
-        let (mut best, mut best_residuals) = (space.zero_vector()?, Vec::new());
-        let mut smallest = f64::INFINITY;
+        let mut best = BestSolution::new(space.scratch_vector()?, f64::INFINITY);
         let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
         let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
-            A::add_raised(x, &mut solution)?;
+            best.correct(&mut solution, &mut residual, |from, to| A::sum_with_raised(x, from, to))?;
             low.set_zero(x)?;
             let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
             // In double residuals are replaced only when those that count ought to be small enough and are not: these come first.
@@ -271,12 +271,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
                     if small(&relative) { true_residuals(&solution)? } else { relative }
                 }
             };
-            let reached = largest(&relative);
-            if reached < smallest {
-                smallest = reached;
-                space.copy(&solution, &mut best)?;
-                best_residuals.clone_from(&relative);
-            }
+            best.judge(largest(&relative));
             if let Some(r) = r.filter(|_| !small(&relative)) {
                 A::lower(&residual, &mut low_residual)?;
                 normal.adjoint().apply(&low_residual, r)?;
@@ -306,10 +301,9 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
                 let mut error = with_best(error, |Block { residuals, .. }| Ok(with_solution(residuals)))?;
                 if let SolverError::NotConverged { best: last, info, .. } = &mut error {
                     info.work += work;
-                    let last_is_best = largest(&true_residuals_of(&last.residuals)) <= smallest;
-                    if !last_is_best {
-                        set_true_residuals(&mut last.residuals, &best_residuals);
-                        last.x = best;
+                    if let Some(better) = best.better_than_last() {
+                        last.x = better;
+                        set_true_residuals(&mut last.residuals, &true_residuals(&last.x)?);
                     }
                 }
                 Err(error)

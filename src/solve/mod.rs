@@ -2,6 +2,7 @@
 
 mod attempts;
 mod auto;
+mod best_solution;
 mod checkpoints;
 mod columns;
 mod error;

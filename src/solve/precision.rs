@@ -1,5 +1,6 @@
 //! One form of M x = b, solved by any method in any precision.
 
+use super::best_solution::BestSolution;
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
 use super::iteration::{Iteration, Outcome};
@@ -168,14 +169,12 @@ impl<A: DiracOperator> Form<'_, A> {
             }
         };
         // Corrections need not bring it nearer.
-        let mut best = space.zero_vector()?;
-        space.copy(&solution, &mut best)?;
-        let mut smallest = norm(space, &residual)? / b_norm;
+        let mut best = BestSolution::new(space.scratch_vector()?, norm(space, &residual)? / b_norm);
         let (solution, replacements) = (RefCell::new(solution), Cell::new(0));
         let mut replace = |x: &mut VectorOf<A::Low>, r: &mut VectorOf<A::Low>| {
             replacements.set(replacements.get() + 1);
             let mut solution = solution.borrow_mut();
-            A::add_raised(x, &mut solution)?;
+            best.correct(&mut solution, &mut residual, |from, to| A::sum_with_raised(x, from, to))?;
             low.space().set_zero(x)?;
             operator.residual(b, &solution, &mut residual)?;
             A::lower(&residual, &mut low_residual)?;
@@ -186,10 +185,7 @@ impl<A: DiracOperator> Form<'_, A> {
             if relative <= plan.stopping.tolerance {
                 relative = true_residual(&solution)?;
             }
-            if relative < smallest {
-                smallest = relative;
-                space.copy(&solution, &mut best)?;
-            }
+            best.judge(relative);
             Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
         };
         let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
@@ -212,13 +208,11 @@ impl<A: DiracOperator> Form<'_, A> {
                 Ok((solution, info))
             }
             Err(error) => {
-                // The last one, if it is as good: a state that the solve went on from has no other.
                 let mut error = with_best(error, |_| Ok(solution))?;
                 if let SolverError::NotConverged { failure, best: last, info } = &mut error {
-                    let last_is_best = info.residual.true_residual <= smallest;
-                    if !last_is_best {
-                        *last = best;
-                        info.residual.true_residual = smallest;
+                    if let Some(better) = best.better_than_last() {
+                        *last = better;
+                        info.residual.true_residual = true_residual(last)?;
                     }
                     info.work += work;
                     relate(info, begun_at);
