@@ -5,7 +5,7 @@ mod common;
 use common::sample;
 use lattice_cl::host::Links;
 use lattice_cl::io::{
-    Error, ErrorKind, Format, Place, ReadOptions, WriteOptions, check_writable, read_gauge_with,
+    Error, ErrorKind, Format, Position, ReadOptions, WriteOptions, check_writable, read_gauge_with,
     read_propagator, write_gauge,
 };
 use lattice_cl::{Dims, GaugeConfiguration, Precision};
@@ -176,7 +176,7 @@ fn absurd_extents() {
     for (to, word) in [("0", "extent 0 in direction x"), ("3", "extent 3 in direction x")] {
         let bytes = ildg.replaced("<lx>2</lx>", &format!("<lx>{to}</lx>"));
         let kind = ildg.refusal(&bytes, &[word, "at byte"]);
-        assert!(matches!(kind, ErrorKind::BadExtents { place: Place::Byte(_), .. }));
+        assert!(matches!(kind, ErrorKind::BadExtents { position: Position::Byte(_), .. }));
     }
     // The digits take the place of text, so that the record keeps its length.
     let from = "<version>1.0</version><field>su3gauge</field><precision>32</precision><lx>2</lx>";
@@ -200,7 +200,7 @@ fn absurd_extents() {
     }
     let bytes = nersc.replaced("DIMENSION_3 = 2", "DIMENSION_3 = 0");
     let kind = nersc.refusal(&bytes, &["at line 7"]);
-    assert!(matches!(kind, ErrorKind::BadExtents { place: Place::Line(7), .. }));
+    assert!(matches!(kind, ErrorKind::BadExtents { position: Position::Line(7), .. }));
 
     let milc = Case::new(Format::Milc);
     for (value, word) in [

@@ -146,11 +146,11 @@ pub enum ErrorKind {
     },
     /// The extents in the file are not those of a lattice.
     #[error(
-        "the extents at {place} are invalid: {source}; give the right ones, for example `--dims 8x8x8x16`"
+        "the extents at {position} are invalid: {source}; give the right ones, for example `--dims 8x8x8x16`"
     )]
     BadExtents {
         /// Where they stand, or where the record that has them begins.
-        place: Place,
+        position: Position,
         /// Why they are refused.
         source: DimsError,
     },
@@ -347,20 +347,20 @@ pub enum ErrorKind {
     },
 }
 
-/// A place in a file.
+/// Where in a file something stands: a byte or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// Counted from 0.
     Byte(u64),
     /// Counted from 1.
     Line(usize),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Byte(byte) => write!(f, "byte {byte}"),
-            Place::Line(line) => write!(f, "line {line}"),
+            Position::Byte(byte) => write!(f, "byte {byte}"),
+            Position::Line(line) => write!(f, "line {line}"),
         }
     }
 }

@@ -12,7 +12,7 @@
 //! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
 
 use super::checksum::{Checksum, Method, Sums};
-use super::error::{Error, ErrorKind, Place};
+use super::error::{Error, ErrorKind, Position};
 use super::input::{Input, ignored, quoted};
 use super::lime::{self, Record, Records};
 use super::metadata::{self, Content, Problem, ScidacRecord};
@@ -161,7 +161,7 @@ impl LimeFile {
 /// The error that a record does not tell the extents.
 pub(super) fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
     input.error(match problem {
-        Problem::Extents(source) => ErrorKind::BadExtents { place: Place::Byte(record.byte), source },
+        Problem::Extents(source) => ErrorKind::BadExtents { position: Position::Byte(record.byte), source },
         Problem::Text(problem) => {
             let Record { kind, byte, .. } = record;
             let reason = format!("the record {kind} at byte {byte} is malformed: {}", quoted(&problem));

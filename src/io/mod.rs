@@ -32,7 +32,7 @@ mod write_options;
 
 pub use checkpoint::{Checkpoint, CheckpointWriter, read_checkpoint};
 pub use checksum::Checksum;
-pub use error::{Error, ErrorKind, Place};
+pub use error::{Error, ErrorKind, Position};
 pub use formats::{Format, UnknownFormatName};
 pub use gauge_file::{GaugeFile, HeaderCheck};
 pub use links::Rows;

@@ -10,12 +10,12 @@ use std::process::Output;
 use tempfile::TempDir;
 
 /// A tuning file that is not there yet.
-struct Place {
+struct TuningFile {
     _folder: TempDir,
     file: PathBuf,
 }
 
-impl Place {
+impl TuningFile {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tuning.json");
@@ -49,8 +49,8 @@ const CASE: &str = "--device 0.0 --dims 4x4x4x4 --precision single --links 12";
 
 #[test]
 fn what_tune_finds_is_kept_listed_used_and_cleared() {
-    let place = Place::new();
-    let found = place.json(&format!("tune {CASE} --budget 1"));
+    let tuning = TuningFile::new();
+    let found = tuning.json(&format!("tune {CASE} --budget 1"));
     let rows = found["rows"].as_array().unwrap();
     let kernels =
         [("full", false), ("parity", false), ("parity+shift", false), ("full", true), ("parity+shift", true)];
@@ -66,9 +66,9 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
         assert!(number("variants_tried") >= 1.0);
     }
     assert_eq!(rows.len(), kernels.len());
-    assert_eq!(found["file"], place.file.to_str().unwrap());
+    assert_eq!(found["file"], tuning.file.to_str().unwrap());
 
-    let listed = place.json("tune --list");
+    let listed = tuning.json("tune --list");
     let entries = listed["entries"].as_array().unwrap();
     assert_eq!(entries.len(), rows.len());
     for (entry, row) in entries.iter().zip(rows) {
@@ -79,29 +79,29 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     }
 
     // Another work-group than any that is shipped, as a person might write it.
-    let mut edited: Value = serde_json::from_slice(&fs::read(&place.file).unwrap()).unwrap();
+    let mut edited: Value = serde_json::from_slice(&fs::read(&tuning.file).unwrap()).unwrap();
     for entry in edited["entries"].as_array_mut().unwrap() {
         entry["variant"]["work_group"] = 3.into();
     }
-    fs::write(&place.file, edited.to_string()).unwrap();
+    fs::write(&tuning.file, edited.to_string()).unwrap();
     let used = |option: &str| {
-        let found = place.json(&format!("bench stencil {CASE} --launches 1 {option}"));
+        let found = tuning.json(&format!("bench stencil {CASE} --launches 1 {option}"));
         found["rows"][0]["details"]["tuning"]["work_group"].as_u64().unwrap()
     };
     assert_eq!(used(""), 3);
     assert_ne!(used("--no-tune"), 3);
 
-    assert_eq!(place.json("tune --device 0.0 --clear")["removed"], kernels.len());
-    assert_eq!(place.json("tune --device 0.0 --clear")["removed"], 0);
-    assert_eq!(place.json("tune --list")["entries"], serde_json::json!([]));
+    assert_eq!(tuning.json("tune --device 0.0 --clear")["removed"], kernels.len());
+    assert_eq!(tuning.json("tune --device 0.0 --clear")["removed"], 0);
+    assert_eq!(tuning.json("tune --list")["entries"], serde_json::json!([]));
 }
 
 #[test]
 fn products_of_matrices_are_tuned_by_classes_of_their_extents() {
-    let place = Place::new();
+    let tuning = TuningFile::new();
     let line =
         "tune gemm --device 0.0 --sizes 40,33x64x20 --precision single --elements real --forms nt --budget 1";
-    let found = place.json(line);
+    let found = tuning.json(line);
     let rows = found["rows"].as_array().unwrap();
     let extents: Vec<_> = rows.iter().map(|row| row["extents"].as_str().unwrap()).collect();
     assert_eq!(extents, ["m<=2^6 n<=2^6 k<=2^6", "m<=2^6 n<=2^6 k<=2^5"]);
@@ -109,38 +109,38 @@ fn products_of_matrices_are_tuned_by_classes_of_their_extents() {
         assert_eq!(row["options"], "element=s arithmetic=ieee form=nt");
         assert_eq!(row["variant"] == row["shipped"], row["gain"] == 1.0, "{row}");
     }
-    let kept = place.json("tune --list");
+    let kept = tuning.json("tune --list");
     assert_eq!(kept["entries"][0]["variant"], rows[0]["variant"]);
-    place.assert_refused("tune gemm --sizes 8x8", 2, "8192x32x8192");
+    tuning.assert_refused("tune gemm --sizes 8x8", 2, "8192x32x8192");
 }
 
 #[test]
 fn a_file_that_is_not_understood_is_refused_before_the_work_and_left_as_it_is() {
-    let place = Place::new();
+    let tuning = TuningFile::new();
     for (content, words) in [
         ("{ \"schema_version\": 7, \"entries\": [] }", "schema_version 7"),
         ("{ \"schema_version\": 1, \"entr", "move it away"),
     ] {
-        fs::write(&place.file, content).unwrap();
+        fs::write(&tuning.file, content).unwrap();
         for line in [&format!("tune {CASE}"), "tune --list", "tune --clear --device 0.0"] {
-            place.assert_refused(line, 3, words);
+            tuning.assert_refused(line, 3, words);
         }
-        assert_eq!(fs::read_to_string(&place.file).unwrap(), content);
+        assert_eq!(fs::read_to_string(&tuning.file).unwrap(), content);
     }
     // Other commands go on, and say so.
-    let output = place.run(&format!("bench stencil {CASE} --launches 1"));
+    let output = tuning.run(&format!("bench stencil {CASE} --launches 1"));
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("tuning.json: not a tuning file"));
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let place = Place::new();
-    place.assert_refused("tune --no-tune", 2, "--no-tune");
-    place.assert_refused("tune --device host", 2, "--device");
-    place.assert_refused("tune --list --no-cache", 2, "--no-cache");
-    place.assert_refused("tune --list --clear", 2, "--clear");
-    place.assert_refused("tune nonsense", 2, "stencil");
-    place.assert_refused("tune --dims 4x4x4x3", 2, "4x4x4x3");
-    assert!(!place.file.exists());
+    let tuning = TuningFile::new();
+    tuning.assert_refused("tune --no-tune", 2, "--no-tune");
+    tuning.assert_refused("tune --device host", 2, "--device");
+    tuning.assert_refused("tune --list --no-cache", 2, "--no-cache");
+    tuning.assert_refused("tune --list --clear", 2, "--clear");
+    tuning.assert_refused("tune nonsense", 2, "stencil");
+    tuning.assert_refused("tune --dims 4x4x4x3", 2, "4x4x4x3");
+    assert!(!tuning.file.exists());
 }

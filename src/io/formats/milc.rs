@@ -15,7 +15,7 @@ use super::registry::Format;
 use crate::geometry::Dims;
 use crate::host::GaugeConfiguration;
 use crate::io::checksum::{Checksum, Method, Sums};
-use crate::io::error::{Error, ErrorKind, Place};
+use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::GaugeFile;
 use crate::io::input::{Input, printable};
 use crate::io::links::LinkLayout;
@@ -55,7 +55,7 @@ impl GaugeFormat for Milc {
         let order = byte_order(&header).unwrap_or(ByteOrder::Big);
         let word = |at: usize| order.u32(&header[at..]);
         let stored = Dims::new([4, 8, 12, 16].map(|at| word(at) as usize))
-            .map_err(|source| input.error(ErrorKind::BadExtents { place: Place::Byte(4), source }));
+            .map_err(|source| input.error(ErrorKind::BadExtents { position: Position::Byte(4), source }));
         let dims = extents(input, stored, options.dims)?;
         if word(SITE_ORDER) != 0 {
             return Err(input.error(ErrorKind::Unsupported {

@@ -14,7 +14,7 @@ use crate::gauge::{link_trace, plaquette};
 use crate::geometry::{Dims, DimsError, NDIM};
 use crate::host::GaugeConfiguration;
 use crate::io::checksum::{Checksum, Method, Sums, hexadecimal};
-use crate::io::error::{Error, ErrorKind, Place};
+use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
 use crate::io::input::{Input, printable, quoted};
 use crate::io::links::{LinkLayout, Rows};
@@ -288,7 +288,7 @@ impl Header {
                 }
                 _ => 0,
             };
-            input.error(ErrorKind::BadExtents { place: Place::Line(lines[mu]), source })
+            input.error(ErrorKind::BadExtents { position: Position::Line(lines[mu]), source })
         })
     }
 

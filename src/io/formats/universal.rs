@@ -15,7 +15,7 @@ use super::registry::Format;
 use crate::gauge::plaquette;
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3};
-use crate::io::error::{Error, ErrorKind, Place};
+use crate::io::error::{Error, ErrorKind, Position};
 use crate::io::gauge_file::{GaugeFile, HeaderCheck};
 use crate::io::input::Input;
 use crate::io::numbers::{ByteOrder, Stored};
@@ -67,7 +67,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
     let mut found = None;
     for order in orders {
         let stored = Dims::new((order.extents)(stored))
-            .map_err(|source| input.error(ErrorKind::BadExtents { place: Place::Byte(0), source }));
+            .map_err(|source| input.error(ErrorKind::BadExtents { position: Position::Byte(0), source }));
         let dims = match extents(input, stored, options.dims) {
             Ok(dims) => dims,
             Err(error) => {

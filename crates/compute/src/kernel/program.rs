@@ -6,7 +6,7 @@ use super::compilation::Compilation;
 use super::key::KernelKey;
 use super::launch::{FirstLaunches, Kernel};
 use crate::error::{BuildFailure, DeviceError, Result};
-use crate::queue::{Core, Place};
+use crate::queue::{Core, Ordinal};
 use opencl3::error_codes::{CL_BUILD_PROGRAM_FAILURE, ClError, error_text};
 use opencl3::program::Program as RawProgram;
 use std::fmt;
@@ -48,8 +48,8 @@ impl Program {
             options.push_str(" -D INLINE_PTX=1");
         }
         // For the driver these are different kernels, then. The first device has the programs that all have elsewhere.
-        if let Some(number @ 1..) = core.place.as_ref().map(Place::number) {
-            options.push_str(&format!(" -D PLACE_OF_DEVICE={number}"));
+        if let Some(number @ 1..) = core.ordinal.as_ref().map(Ordinal::number) {
+            options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
         }
         let identity = identity(core, key, &options, &source);
         let program = |raw| Self { raw, key: key.clone(), core: Arc::clone(core), launched: Arc::default() };

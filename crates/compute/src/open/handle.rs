@@ -5,7 +5,7 @@ use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
 
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
-use crate::queue::{Core, Event, Place, Profiling, wait_list};
+use crate::queue::{Core, Event, Ordinal, Profiling, wait_list};
 use crate::select::{DeviceIndex, DeviceInfo, DeviceKind, FoundDevice};
 use crate::sync::lock;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -74,7 +74,7 @@ impl Device {
             profiling,
             recorder,
             compiling: options.compiling.clone(),
-            place: found.info.confuses_kernels().then(Place::take),
+            ordinal: found.info.confuses_kernels().then(Ordinal::take),
         };
         Ok(Self(Arc::new(Inner {
             core: Arc::new(core),

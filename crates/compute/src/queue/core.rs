@@ -1,7 +1,7 @@
 //! What everything on an open device needs: its context and its two queues.
 
 use super::compiling::CompileClock;
-use super::place::Place;
+use super::ordinal::Ordinal;
 use super::recorder::{DeviceRecorder, Queue};
 use crate::error::{DeviceError, Result};
 use crate::select::{DeviceIndex, DeviceInfo};
@@ -34,14 +34,14 @@ pub(crate) struct Core {
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
     pub compiling: CompileClock,
-    /// Where programs of devices that are open at the same time have to differ, see [`DeviceInfo::confuses_kernels`].
-    pub place: Option<Place>,
+    /// Makes the programs of devices that are open at the same time differ, see [`DeviceInfo::confuses_kernels`].
+    pub ordinal: Option<Ordinal>,
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        if self.place.is_some() {
-            // The next device at this place must find none of these kernels under way. A failure has nobody to be told any more.
+        if self.ordinal.is_some() {
+            // The next device of this ordinal must find none of these kernels under way. A failure has nobody to be told any more.
             let _ = self.compute.finish();
         }
     }

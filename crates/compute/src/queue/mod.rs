@@ -3,7 +3,7 @@
 mod compiling;
 mod core;
 mod event;
-mod place;
+mod ordinal;
 mod recorder;
 
 pub use compiling::{CompileClock, CompileProgress};
@@ -13,4 +13,4 @@ pub use recorder::{DeviceRecord, Queue, RecordedCommand, RecordedSpan, Recorder}
 
 pub(crate) use core::Core;
 pub(crate) use event::{Noted, wait_list};
-pub(crate) use place::Place;
+pub(crate) use ordinal::Ordinal;

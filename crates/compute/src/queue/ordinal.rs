@@ -1,15 +1,15 @@
-//! Numbers that tell apart the devices of this process that are open at the same time.
+//! Numbers that tell apart the devices that are open in this process at the same time.
 
 use crate::sync::lock;
 use std::sync::Mutex;
 
 static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 
-/// The least number, from 0, that no other place has; free again when dropped.
+/// The least number, from 0, that no other open device has. It is free again when dropped.
 #[derive(Debug)]
-pub(crate) struct Place(usize);
+pub(crate) struct Ordinal(usize);
 
-impl Place {
+impl Ordinal {
     pub fn take() -> Self {
         let mut taken = lock(&TAKEN);
         let free = taken.iter().position(|&is_taken| !is_taken).unwrap_or(taken.len());
@@ -25,7 +25,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Ordinal {
     fn drop(&mut self) {
         lock(&TAKEN)[self.0] = false;
     }
@@ -33,16 +33,16 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::Ordinal;
     use std::collections::HashSet;
 
     #[test]
-    fn places_differ_and_are_taken_again() {
-        // Devices of other tests may have places, too.
-        let places: Vec<Place> = (0..100).map(|_| Place::take()).collect();
-        let numbers: HashSet<usize> = places.iter().map(Place::number).collect();
+    fn ordinals_differ_and_are_taken_again() {
+        // Devices of other tests may have some, too.
+        let ordinals: Vec<Ordinal> = (0..100).map(|_| Ordinal::take()).collect();
+        let numbers: HashSet<usize> = ordinals.iter().map(Ordinal::number).collect();
         assert_eq!(numbers.len(), 100);
-        drop(places);
-        assert!((0..100).all(|_| Place::take().number() < 100));
+        drop(ordinals);
+        assert!((0..100).all(|_| Ordinal::take().number() < 100));
     }
 }
