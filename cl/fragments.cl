@@ -1,4 +1,4 @@
-// Operands of products of small matrices with the fields of a block, in double: mma.sync of shape 8 x 8 x 4, two at a time. See quads.cl.
+// Operands of products of small matrices with columns, in double: mma.sync of shape 8 x 8 x 4, two at a time. See quads.cl.
 //
 // A warp has sixteen numbers of every field at a time, in two halves of eight. With g = lane / 4 and t = lane % 4 fragments are, by the PTX manual ("Matrix
 // Fragments for mma.m8n8k4" with .f64): of A (row g, column t), of B (row t, column g), of C (row g, columns 2t and 2t + 1).

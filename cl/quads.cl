@@ -1,6 +1,6 @@
-// What kernels of blocks on the matrix units of NVIDIA GPUs have in common, in double (fragments.cl) and in half precision (block_mma_half.cl).
+// What kernels of columns on the matrix units of NVIDIA GPUs have in common, in double (fragments.cl) and in half precision (columns_mma_half.cl).
 //
-// COLUMNS        fields in a block
+// COLUMNS        how many fields
 // LOCAL_SIZE     work-items of a group in the first dimension
 // ITEMS          all work-items of a group, a multiple of 32
 //

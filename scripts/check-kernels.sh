@@ -37,16 +37,16 @@ everything='--data-races --uninitialized --check-api'
 for test in device kernels_level1 kernels_bandwidth ladder matrix_operations gemm; do
     check "$test" "$everything"
 done
-# Oclgrind takes numbers that kernels of blocks have loaded, and links that groups share, for uninitialised as soon as they come to local memory; the
+# Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory; the
 # tests compare them all.
 shared=links_that_a_group_shares_are_the_links
-blocks=hops_go_on_with_blocks
-check even_odd "$everything" --skip "$shared" --skip "$blocks"
+columns=hops_end_with_products_of_columns
+check even_odd "$everything" --skip "$shared" --skip "$columns"
 check even_odd '--data-races --check-api' "$shared"
-check even_odd '--data-races --check-api' "$blocks"
-blocks=operations_on_blocks_of_fields_are_their_definitions
-check wilson_properties "$everything" --skip "$blocks"
-check wilson_properties '--data-races --check-api' "$blocks"
+check even_odd '--data-races --check-api' "$columns"
+columns=operations_on_columns_are_their_definitions
+check wilson_properties "$everything" --skip "$columns"
+check wilson_properties '--data-races --check-api' "$columns"
 check domains "$everything" the_operator
 check domains '--data-races --check-api'
 check site_terms '--data-races --check-api' every_storage_on_every_team_is_the_twin

@@ -200,7 +200,7 @@ fn every_storage_on_every_cut() {
     }
 }
 
-/// With one lane, as on GPUs: in boxes and tiles, with links that groups share, and with sums of blocks.
+/// With one lane, as on GPUs: in boxes and tiles, with links that groups share, and with sums of columns.
 #[test]
 fn a_cut_goes_with_everything_that_gpus_do() {
     let (dims, grid) = match common::small() {

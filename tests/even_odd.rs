@@ -250,8 +250,8 @@ fn links_that_a_group_shares_are_the_links() {
     }
 }
 
-/// Hops that go on with blocks: with the Gram matrix of the result, and with what its product with a matrix is subtracted from.
-fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reconstruction, sources: usize) {
+/// Hops that go on with columns: with the Gram matrix of the result, and with what its product with a matrix is subtracted from.
+fn check_column_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reconstruction, sources: usize) {
     const PARITY: usize = 1;
     let what = format!("{name} {dims} {reconstruction} reals, {sources} sources");
     let configuration = hot(dims, 7);
@@ -312,7 +312,7 @@ fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reco
             column
         })
         .collect();
-    let subtracting = hop(Ending::SubtractBlock);
+    let subtracting = hop(Ending::SubtractColumns);
     let grams = [(); 2].map(|()| {
         let mut q = upload(&before, PARITY);
         let gram = subtracting.subtract_block(&d, &source, Some(&shifted), &mut q).unwrap();
@@ -324,7 +324,7 @@ fn check_block_endings(name: &str, team: &Team, dims: Dims, reconstruction: Reco
 }
 
 #[test]
-fn hops_go_on_with_blocks() {
+fn hops_end_with_products_of_columns() {
     // No extent can be halved for lanes, and groups are not filled.
     let dims = Dims::new(if common::small() { [2, 2, 2, 6] } else { [6, 2, 6, 10] }).unwrap();
     for (name, team) in common::teams() {
@@ -334,12 +334,12 @@ fn hops_go_on_with_blocks() {
         if team.len() > if real { 2 } else { 1 } {
             continue;
         }
-        check_block_endings(&name, &team, dims, Reconstruction::Twelve, 6);
+        check_column_endings(&name, &team, dims, Reconstruction::Twelve, 6);
         if team.len() == 1 && real {
             for sources in [4, 8, 10, 12] {
-                check_block_endings(&name, &team, dims, Reconstruction::Eight, sources);
+                check_column_endings(&name, &team, dims, Reconstruction::Eight, sources);
             }
-            check_block_endings(&name, &team, dims, Reconstruction::None, 12);
+            check_column_endings(&name, &team, dims, Reconstruction::None, 12);
         }
     }
 }

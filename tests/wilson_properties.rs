@@ -376,7 +376,7 @@ fn the_space_of_spinor_fields_on_every_team() {
     }
 }
 
-/// X D for a block X of fields.
+/// X D for columns X.
 fn times(x: &[Vec<Spinor>], d: &SquareMatrix) -> Vec<Vec<Spinor>> {
     let column = |j: usize| {
         let number = |site: usize, s: usize, c: usize| {
@@ -393,7 +393,7 @@ fn plus(x: &[Vec<Spinor>], sign: f64, y: &[Vec<Spinor>]) -> Vec<Vec<Spinor>> {
     x.iter().zip(y).map(|(x, y)| x.iter().zip(y).map(|(x, y)| sum(x, y)).collect()).collect()
 }
 
-/// The operations on blocks of fields in precision `T` by their definitions; `field` makes a block of what there is in double on the host.
+/// The operations on columns in precision `T` by their definitions; `field` makes columns of what there is in double on the host.
 fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
     what: &str,
     space: &S,
@@ -477,7 +477,7 @@ fn check_blocks<T: Storage, S: BlockSpace<Vector: Debug, Error: Debug>>(
     }
 }
 
-fn check_block_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: usize) {
+fn check_column_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: usize) {
     let lattice = Lattice::new(team, dims).unwrap();
     let what = format!("{what} {dims} {} × {columns}", T::STORAGE);
     let space = lattice.spinor_block_space::<T>(columns).unwrap();
@@ -501,7 +501,7 @@ fn check_block_space<T: Storage>(team: &Team, what: &str, dims: Dims, columns: u
 /// Extents with lanes and without, that fill work-groups and do not, numbers of fields that are multiples of a tile and not; few of each, as each is a program
 /// to compile.
 #[test]
-fn operations_on_blocks_of_fields_are_their_definitions() {
+fn operations_on_columns_are_their_definitions() {
     let [with_lanes, without] = match common::small() {
         true => [[2, 2, 2, 2], [2, 2, 2, 2]],
         false => [[4, 2, 6, 8], [2, 6, 2, 10]],
@@ -510,20 +510,20 @@ fn operations_on_blocks_of_fields_are_their_definitions() {
     let several = if common::small() { 4 } else { 12 };
     let teams = if common::small() { 2 } else { 3 };
     for (k, (name, team)) in common::teams().into_iter().take(teams).enumerate() {
-        check_block_space::<f64>(&team, &name, with_lanes, several);
+        check_column_space::<f64>(&team, &name, with_lanes, several);
         if k == 2 {
             continue;
         }
-        check_block_space::<f32>(&team, &name, without, several);
+        check_column_space::<f32>(&team, &name, without, several);
         if common::small() {
-            check_block_space::<Half>(&team, &name, without, several);
+            check_column_space::<Half>(&team, &name, without, several);
             continue;
         }
-        check_block_space::<f64>(&team, &name, without, 5);
+        check_column_space::<f64>(&team, &name, without, 5);
         if !team.is_host() {
-            check_block_space::<Half>(&team, &name, with_lanes, 3);
-            check_block_space::<Half>(&team, &name, without, several);
-            check_block_space::<Half>(&team, &name, Dims::new([2, 6, 2, 14]).unwrap(), 4);
+            check_column_space::<Half>(&team, &name, with_lanes, 3);
+            check_column_space::<Half>(&team, &name, without, several);
+            check_column_space::<Half>(&team, &name, Dims::new([2, 6, 2, 14]).unwrap(), 4);
         }
     }
 }

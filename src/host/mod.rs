@@ -4,8 +4,8 @@
 //! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
 //! what runs when there is no OpenCL device.
 
-pub mod block_fields;
 mod clover;
+pub mod columns;
 mod configuration;
 mod field_strength;
 pub mod gamma;

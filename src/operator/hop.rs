@@ -176,7 +176,7 @@ impl<T: Storage> HopEvenOdd<T> {
     /// Takes the result times `matrix` from `out`; gives out†out.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::SubtractBlock`], and when the matrix is not one between the columns.
+    /// As [`apply`](Self::apply), for [`Ending::SubtractColumns`], and when the matrix is not one between the columns.
     pub fn subtract_block(
         &self,
         matrix: &SquareMatrix,

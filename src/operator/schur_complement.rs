@@ -350,7 +350,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
         self.hop_to_odd(psi, &mut between)?;
         match factor()? {
             Ok(d) => {
-                self.to_even_with(Ending::SubtractBlock)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
+                self.to_even_with(Ending::SubtractColumns)?.subtract_block(&d, &between, Some(psi), q).map(Ok)
             }
             Err(failure) => Ok(Err(failure)),
         }
@@ -358,7 +358,7 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
 
     fn work_of_block_subtraction(&self) -> Work {
         if self.ends_blocks {
-            self.work_with(Ending::SubtractBlock)
+            self.work_with(Ending::SubtractColumns)
         } else {
             work_with(self, subtraction_work)
         }

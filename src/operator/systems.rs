@@ -163,7 +163,7 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
     }
 }
 
-/// What the descent of a block needs of the factors of M†M.
+/// What the descent of columns needs of the factors of M†M.
 pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
     /// Fused: out = M Ψ; starts to make (M Ψ)†M Ψ.
     fn start_gram_of_image(

@@ -56,7 +56,7 @@ pub struct BlockSolution {
     pub info: SolverInfo,
 }
 
-/// Most sources of a block: their matrices have to fit in the local memory of a device.
+/// Most columns: their matrices have to fit in the local memory of a device.
 const MOST_SOURCES: usize = 24;
 
 /// Solves M xⱼ = bⱼ for all sources of `b` at once by block Conjugate Gradient on M†M xⱼ = M†bⱼ, from x = 0 (see
@@ -208,7 +208,7 @@ struct BlockForm<'a, A: LinearOperator> {
     common: Common<'a>,
 }
 
-/// An operator that there is on blocks in another precision too.
+/// An operator on columns that there is in another precision too.
 trait BlockInPrecision<R: Storage>: InPrecision<R, Low: BlockDiracOperator> {}
 
 impl<R: Storage, A: InPrecision<R, Low: BlockDiracOperator>> BlockInPrecision<R> for A {}

@@ -1,4 +1,4 @@
-//! How the work of the kernels of blocks is divided.
+//! How the work of the kernels of columns is divided.
 
 use crate::device::{Device, DeviceKind, MatrixOperation};
 use crate::geometry::Layout;
@@ -23,7 +23,7 @@ pub(crate) const MATRIX_TILE: usize = 4;
 const NUMBERS_OF_WARP: usize = 16;
 const WARP: usize = 32;
 
-/// Work-items of a group there in half precision, and its sites: see `cl/block_mma_half.cl` and `bench/runs/2026-11-24-h200/block-cg-half.txt`.
+/// Work-items of a group there in half precision, and its sites: see `cl/columns_mma_half.cl` and `bench/runs/2026-11-24-h200/block-cg-half.txt`.
 const HALF_LOCAL: usize = 96;
 const HALF_SITES: usize = 8;
 
@@ -36,9 +36,9 @@ const MATRIX_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
 /// What multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `cl/block.cl`
+    /// `cl/columns.cl`
     Items,
-    /// `cl/block_mma.cl`, in half precision `cl/block_mma_half.cl`
+    /// `cl/columns_mma.cl`, in half precision `cl/columns_mma_half.cl`
     MatrixUnits,
 }
 
@@ -65,7 +65,7 @@ fn suits_matrix_units(layout: &Layout, columns: usize) -> bool {
     layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
 }
 
-/// Whether there are kernels of hops of so many fields that go on with blocks, in groups of whole warps: see `cl/stencil/ending_block.cl`.
+/// Whether there are kernels of hops that end with products of so many columns, in groups of whole warps: see `cl/stencil/ending_columns.cl`.
 pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
     T::STORAGE == StoragePrecision::Double && suits_matrix_units(layout, columns) && columns.is_multiple_of(2)
 }
@@ -162,7 +162,7 @@ impl Division {
     }
 }
 
-/// Components of a spinor that a work-item has at a time: see `cl/block.cl`.
+/// Components of a spinor that a work-item has at a time: see `cl/columns.cl`.
 pub fn piece<T: Storage>(layout: &Layout) -> usize {
     match (T::STORAGE, layout.lanes()) {
         (StoragePrecision::Half, 1) => layout.pack() / 2,

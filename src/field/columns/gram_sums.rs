@@ -11,7 +11,7 @@ use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 use std::sync::Mutex;
 
-const SUM: KernelFamily = KernelFamily::new("block_sum", &[include_str!("../../../cl/block_sum.cl")]);
+const SUM: KernelFamily = KernelFamily::new("columns_sum", &[include_str!("../../../cl/columns_sum.cl")]);
 
 /// Parts from which on they are added in two steps: with one, most of a GPU would be idle.
 const MANY: usize = 4096;
@@ -67,7 +67,7 @@ impl GramSums {
             columns,
             tile,
             sum: program.kernel(
-                "block_sum",
+                "columns_sum",
                 &[Parameter::value::<u32>("count"), numbers("partials"), sums("results")],
             )?,
             steps: counts.windows(2).map(step).collect(),

@@ -1,4 +1,4 @@
-//! The kernels of blocks of spinor fields on one device.
+//! The kernels of columns, which are several spinor fields, on one device.
 
 mod division;
 mod gram_sums;
@@ -23,32 +23,32 @@ pub(crate) use gram_sums::{GramSums, PendingGram};
 pub(crate) use matrices::Matrices;
 
 const ITEMS: KernelFamily = KernelFamily::new(
-    "block",
+    "columns",
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
-        include_str!("../../../cl/block.cl"),
+        include_str!("../../../cl/columns.cl"),
     ],
 );
 
 const MATRIX_UNITS: KernelFamily = KernelFamily::new(
-    "block_mma",
+    "columns_mma",
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
         include_str!("../../../cl/quads.cl"),
         include_str!("../../../cl/fragments.cl"),
-        include_str!("../../../cl/block_mma.cl"),
+        include_str!("../../../cl/columns_mma.cl"),
     ],
 );
 
 const MATRIX_UNITS_IN_HALF: KernelFamily = KernelFamily::new(
-    "block_mma_half",
+    "columns_mma_half",
     &[
         include_str!("../../../cl/lanes.cl"),
         include_str!("../../../cl/fields.cl"),
         include_str!("../../../cl/quads.cl"),
-        include_str!("../../../cl/block_mma_half.cl"),
+        include_str!("../../../cl/columns_mma_half.cl"),
     ],
 );
 
@@ -56,10 +56,10 @@ const MATRIX_UNITS_IN_HALF: KernelFamily = KernelFamily::new(
 /// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
 
-/// The same in `cl/block_mma_half.cl`, where loads are fewer and there are to be more work-items.
+/// The same in `cl/columns_mma_half.cl`, where loads are fewer and there are to be more work-items.
 const REGISTERS_IN_HALF: u32 = 96;
 
-/// Columns whose numbers fit in the registers of `cl/block.cl`.
+/// Columns whose numbers fit in the registers of `cl/columns.cl`.
 const COLUMNS_OF_LIMIT: usize = 12;
 
 /// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
@@ -84,7 +84,7 @@ fn key<T: Storage>(
         .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu))
 }
 
-/// That of `cl/block.cl`.
+/// That of `cl/columns.cl`.
 fn items_key<T: Storage>(
     device: &Device,
     layout: &Layout,
@@ -107,7 +107,7 @@ fn items_key<T: Storage>(
     if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key }
 }
 
-/// That of `cl/block_mma.cl` or `cl/block_mma_half.cl`.
+/// That of `cl/columns_mma.cl` or `cl/columns_mma_half.cl`.
 fn matrix_units_key<T: Storage>(
     device: &Device,
     layout: &Layout,
@@ -120,8 +120,8 @@ fn matrix_units_key<T: Storage>(
     if half && device.supports_register_limit() { key.max_registers(REGISTERS_IN_HALF) } else { key }
 }
 
-/// The kernels for blocks on one device, and the memory that they share.
-pub struct BlockKernels {
+/// The kernels for columns on one device, and the memory that they share.
+pub struct ColumnKernels {
     parities: u32,
     blocks: u32,
     range: Range,
@@ -133,7 +133,7 @@ pub struct BlockKernels {
     matrices: Mutex<Matrices>,
 }
 
-impl BlockKernels {
+impl ColumnKernels {
     pub fn new<T: Storage>(
         device: &Device,
         layout: &Layout,
@@ -165,10 +165,12 @@ impl BlockKernels {
             parities: parities as u32,
             blocks: layout.blocks() as u32,
             range: Range::groups(groups, local),
-            gram: program
-                .kernel("block_gram", &[count("parities"), count("blocks"), input("x"), sums("partials")])?,
+            gram: program.kernel(
+                "columns_gram",
+                &[count("parities"), count("blocks"), input("x"), sums("partials")],
+            )?,
             subtract: program.kernel(
-                "block_subtract",
+                "columns_subtract",
                 &[
                     count("parities"),
                     count("blocks"),
@@ -179,7 +181,7 @@ impl BlockKernels {
                 ],
             )?,
             advance: program.kernel(
-                "block_advance",
+                "columns_advance",
                 &[
                     count("parities"),
                     count("blocks"),

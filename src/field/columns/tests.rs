@@ -5,7 +5,7 @@ use super::*;
 use crate::device::{CacheMode, DeviceOptions, Team, TuningMode, discover};
 use crate::field::{Sites, Spinors};
 use crate::geometry::{Dims, Lattice};
-use crate::host::{Spinor, block_fields};
+use crate::host::{Spinor, columns};
 use crate::scalar::Half;
 use num_complex::Complex64;
 
@@ -20,7 +20,7 @@ fn components(spinors: &[Spinor<f64>]) -> impl Iterator<Item = Complex64> {
     spinors.iter().flat_map(|z| z.0.into_iter().flatten())
 }
 
-/// The fields of a block, in double.
+/// The columns, in double.
 fn in_double<T: Storage>(there: &Spinors<T>) -> Vec<Spinor<f64>> {
     there.to_host().unwrap().iter().map(Spinor::cast).collect()
 }
@@ -70,7 +70,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
     let lattice = Lattice::new(&Team::of([device.clone()]), dims).unwrap();
     let layout = lattice.shards()[0].layout(T::STORAGE);
     let parities = sites.parities().len();
-    let kernels = BlockKernels::with::<T>(Method::MatrixUnits, device, &layout, parities, columns).unwrap();
+    let kernels = ColumnKernels::with::<T>(Method::MatrixUnits, device, &layout, parities, columns).unwrap();
     let (of_fields, of_gram) = tolerances::<T>();
     let fields = |seed| {
         let fields: Vec<_> =
@@ -99,13 +99,13 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
     };
 
     kernels.gram(argument(&mut there[0])).unwrap();
-    assert_gram(&kernels.sums().read().unwrap(), &block_fields::gram(columns, &host[0]), of_gram, &what);
+    assert_gram(&kernels.sums().read().unwrap(), &columns::gram(columns, &host[0]), of_gram, &what);
 
     let [_, q, p, _] = &mut there;
     kernels.subtract(&step, argument(p), argument(q)).unwrap();
     let gram = kernels.sums().read().unwrap();
     let [_, q, p, _] = &mut host;
-    assert_gram(&gram, &block_fields::subtract(columns, p, step.elements(), q), of_gram, &what);
+    assert_gram(&gram, &columns::subtract(columns, p, step.elements(), q), of_gram, &what);
     compare(&there, &mut host, &format!("{what}: Q − Z D"));
 
     for flags in 0..16 {
@@ -116,7 +116,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
         let (earlier, step) = (with_earlier.then_some(&earlier), with_step.then_some(&step));
         let matrices = Advance { earlier, step, turn: &turn, keep: &keep, overwrite };
         let [x, q, p, o] = &mut host;
-        block_fields::advance(matrices, x, q, p, in_pairs.then_some(o));
+        columns::advance(matrices, x, q, p, in_pairs.then_some(o));
         let [x, q, p, o] = there.each_mut().map(argument);
         kernels.advance(matrices, [x, q, p], in_pairs.then_some(o)).unwrap();
         compare(&there, &mut host, &format!("{what}: {matrices:?}"));

@@ -1,8 +1,8 @@
-//! Blocks of spinor fields: what is between the fields of a vector.
+//! Columns: what is between the spinor fields of one vector.
 
 use super::SpinorSpace;
 use crate::device::{DeviceError, DeviceKind};
-use crate::field::columns::{BlockKernels, PendingGram};
+use crate::field::columns::{ColumnKernels, PendingGram};
 use crate::field::spinors::Field;
 use crate::host;
 use crate::scalar::{Real, Storage};
@@ -11,38 +11,38 @@ use num_complex::Complex64;
 use num_traits::Float;
 
 impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
-    fn block_kernels(&self) -> Result<&[BlockKernels], DeviceError> {
-        if let Some(kernels) = self.kernels.blocks.get() {
+    fn column_kernels(&self) -> Result<&[ColumnKernels], DeviceError> {
+        if let Some(kernels) = self.kernels.columns.get() {
             return Ok(kernels);
         }
         let parities = self.sites.parities().len();
         let kernels = self.lattice.shards().iter().map(|shard| {
-            BlockKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities, self.columns)
+            ColumnKernels::new::<T>(&shard.device, &shard.layout(T::STORAGE), parities, self.columns)
         });
         let kernels = kernels.collect::<Result<_, _>>()?;
-        Ok(self.kernels.blocks.get_or_init(|| kernels))
+        Ok(self.kernels.columns.get_or_init(|| kernels))
     }
 
     /// Starts a kernel that makes a Gram matrix on each device.
     fn start_grams(
         &self,
-        launch: impl Fn(&BlockKernels, usize) -> Result<(), DeviceError>,
+        launch: impl Fn(&ColumnKernels, usize) -> Result<(), DeviceError>,
     ) -> Result<PendingGram<'_>, DeviceError> {
-        let kernels = self.block_kernels()?;
+        let kernels = self.column_kernels()?;
         for (k, kernels) in kernels.iter().enumerate() {
             launch(kernels, k)?;
         }
         Ok(PendingGram::OfShards(
             &self.communicator,
             self.columns,
-            kernels.iter().map(BlockKernels::sums).collect(),
+            kernels.iter().map(ColumnKernels::sums).collect(),
         ))
     }
 
     /// Starts to make X†X.
     pub(crate) fn start_gram(&self, x: &F) -> Result<PendingGram<'_>, DeviceError> {
         if self.is_on_host() {
-            let gram = host::block_fields::gram(self.columns, self.on_host(x));
+            let gram = host::columns::gram(self.columns, self.on_host(x));
             return Ok(PendingGram::Known(matrix(self.columns, &gram)));
         }
         let x = self.input(x);
@@ -71,7 +71,7 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
     fn subtract_block(&self, z: &F, d: &SquareMatrix, q: &mut F) -> Result<SquareMatrix, DeviceError> {
         if self.is_on_host() {
             let (z, q) = (self.on_host(z), self.on_host_mut(q));
-            let gram = host::block_fields::subtract(self.columns, z, d.elements(), q);
+            let gram = host::columns::subtract(self.columns, z, d.elements(), q);
             return Ok(matrix(self.columns, &gram));
         }
         let (z, q) = (self.input(z), self.output(q));
@@ -94,11 +94,11 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
     ) -> Result<(), DeviceError> {
         if self.is_on_host() {
             let (x, q, p) = (self.on_host_mut(x), self.on_host_mut(q), self.on_host_mut(p));
-            host::block_fields::advance(matrices, x, q, p, o.map(|o| self.on_host_mut(o)));
+            host::columns::advance(matrices, x, q, p, o.map(|o| self.on_host_mut(o)));
             return Ok(());
         }
         let (x, q, p, o) = (self.output(x), self.output(q), self.output(p), o.map(|o| self.output(o)));
-        let mut kernels = self.block_kernels()?.iter().enumerate();
+        let mut kernels = self.column_kernels()?.iter().enumerate();
         kernels.try_for_each(|(k, kernels)| {
             kernels.advance(matrices, [x[k], q[k], p[k]], o.as_ref().map(|o| o[k]))
         })

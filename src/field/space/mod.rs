@@ -8,7 +8,7 @@ mod updates;
 pub(crate) use columns::matrix;
 pub(crate) use kernels::{space_key, sum_of_shards};
 
-use super::columns::BlockKernels;
+use super::columns::ColumnKernels;
 use super::communicator::Local;
 use super::site_field::Sites;
 use super::spinors::{Field, Spinors};
@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
-/// sites. Its vectors may be blocks of several fields, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
+/// sites. Its vectors may be several columns, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
 ///
 /// Sums over a single device stay there as [`Number`]s, which the next kernels take from its memory; those over several are read back and added.
 /// Cheap to clone.
@@ -60,7 +60,7 @@ impl<T: Storage, F> Clone for SpinorSpace<T, F> {
 struct Kernels {
     shards: Box<[ShardKernels]>,
     /// Those for what is between the fields of a vector; made when they are wanted first.
-    blocks: OnceLock<Box<[BlockKernels]>>,
+    columns: OnceLock<Box<[ColumnKernels]>>,
 }
 
 /// Bytes that a GPU moves while the host reads a number from it and hands it work again: about 20 µs at 4 TB/s on an H200.
@@ -84,7 +84,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
             columns,
             kernels: Arc::new(Kernels {
                 shards: kernels.collect::<Result<_, _>>()?,
-                blocks: OnceLock::new(),
+                columns: OnceLock::new(),
             }),
             communicator: Local::new(lattice),
             vectors: PhantomData,
@@ -262,7 +262,7 @@ impl Lattice {
         self.spinor_block_space(1)
     }
 
-    /// The space of blocks of this many spinor fields.
+    /// The space of this many columns.
     ///
     /// # Panics
     /// This and [`parity_block_space`](Self::parity_block_space) when there is no field.
@@ -275,7 +275,7 @@ impl Lattice {
         self.parity_block_space(parity, 1)
     }
 
-    /// The space of blocks of this many spinor fields on the sites of `parity`.
+    /// The space of this many columns on the sites of `parity`.
     pub fn parity_block_space<T: Storage>(
         &self,
         parity: usize,

@@ -243,7 +243,7 @@ impl Tuning {
     }
 }
 
-/// Sites of a group that goes on with matrix units: see `cl/stencil/ending_block.cl`.
+/// Sites of a group that goes on with matrix units: see `cl/stencil/ending_columns.cl`.
 const PLACES_OF_BLOCK: usize = 16;
 
 /// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.

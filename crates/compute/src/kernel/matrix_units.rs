@@ -33,7 +33,7 @@ impl MatrixOperation {
     }
 
     /// Major version of the driver from which on its compiler knows them: that of CUDA 11.0 brought PTX 7.0, of CUDA 11.8 PTX 7.8, in which 16 × 8 in double
-    /// are new, and `movmatrix`, which goes with bfloat16 in `cl/block_mma_half.cl`.
+    /// are new, and `movmatrix`, which goes with bfloat16 in `cl/columns_mma_half.cl`.
     pub(crate) fn least_driver(self) -> u32 {
         match self {
             Self::SmallDouble | Self::Tf32 => 450,

@@ -75,9 +75,9 @@ endings! {
     /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up. For one source.
     Subtract: "subtract", "ending_subtract.cl", Multiple, Numbers, true;
     /// It is stored, and its Gram matrix summed up. For several columns.
-    Gram: "gram", "ending_block.cl", Nothing, Gram, false;
+    Gram: "gram", "ending_columns.cl", Nothing, Gram, false;
     /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up. For several columns.
-    SubtractBlock: "subtract_block", "ending_block.cl", Matrix, Gram, true;
+    SubtractColumns: "subtract_columns", "ending_columns.cl", Matrix, Gram, true;
 }
 
 impl Ending {
@@ -130,7 +130,7 @@ impl KernelPart for Ending {
         if makes != Makes::Gram {
             return key.part(name, text);
         }
-        key.define("SUBTRACT_BLOCK", u8::from(subtracts))
+        key.define("SUBTRACT_COLUMNS", u8::from(subtracts))
             .part("quads", include_str!("../../../../cl/quads.cl"))
             .part("fragments", include_str!("../../../../cl/fragments.cl"))
             .part(name, text)
@@ -155,7 +155,7 @@ impl KernelPart for Ending {
         parameters
     }
 
-    /// 48 flops for a norm, and 96 for a product or a subtraction; for each column of a block 96 for a product with a matrix, and 48 for a
+    /// 48 flops for a norm, and 96 for a product or a subtraction; for each column 96 for a product with a matrix, and 48 for a
     /// Gram matrix, of which half is made.
     fn cost(&self, columns: usize) -> Cost {
         let Row { takes, makes, subtracts, .. } = self.row();

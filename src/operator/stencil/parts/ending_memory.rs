@@ -16,7 +16,7 @@ pub(crate) struct EndingFields<'a, F: ?Sized> {
     pub against: Option<&'a F>,
     /// The factor of the result that is subtracted, for [`Ending::Subtract`].
     pub multiple: Option<&'a Number>,
-    /// The matrix that multiplies the result before it is subtracted, for [`Ending::SubtractBlock`].
+    /// The matrix that multiplies the result before it is subtracted, for [`Ending::SubtractColumns`].
     pub matrix: Option<&'a SquareMatrix>,
 }
 
@@ -83,9 +83,9 @@ pub(crate) struct EndingMemory {
     device: Device,
     /// Where the multiple comes from, for [`Ending::Subtract`].
     numbers: Option<NumberMemory>,
-    /// For endings of blocks.
+    /// For endings of columns.
     gram: Option<GramSums>,
-    /// What the result is multiplied with, for [`Ending::SubtractBlock`].
+    /// What the result is multiplied with, for [`Ending::SubtractColumns`].
     matrix: Option<Mutex<Matrices>>,
 }
 
@@ -156,8 +156,8 @@ pub(crate) fn end_on_host<T: Real>(
     }
     if makes == Makes::Gram {
         let gram = match fields.matrix {
-            Some(d) => host::block_fields::subtract(columns, result, d.elements(), out),
-            None => host::block_fields::gram(columns, out),
+            Some(d) => host::columns::subtract(columns, result, d.elements(), out),
+            None => host::columns::gram(columns, out),
         };
         return Ok(Sums::Gram(PendingGram::Known(matrix(columns, &gram))));
     }

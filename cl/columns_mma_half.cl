@@ -1,4 +1,4 @@
-// The kernels of block.cl on the matrix units of NVIDIA GPUs, for fields in half precision: mma.sync of shapes 16 x 8 x 16 and 16 x 8 x 8 for bfloat16, sums in
+// The kernels of columns.cl on the matrix units of NVIDIA GPUs, for fields in half precision: mma.sync of shapes 16 x 8 x 16 and 16 x 8 x 8 for bfloat16, sums in
 // single. See quads.cl.
 //
 // LOCAL_SIZE   work-items of a group, a multiple of 96; ITEMS is the same
@@ -146,7 +146,7 @@ static inline place place_of(const uint parities, const uint blocks, const uint 
     return at;
 }
 
-// Runs `body` for the spinor of each quad that the item has in the place `at`, if it is there, with the numbers `before` its parity of a block.
+// Runs `body` for the spinor of each quad that the item has in the place `at`, if it is there, with the numbers `before` its parity of the columns.
 #define FOR_THOSE_THERE(body)                                                                                   \
     FOR_QUADS(quad) {                                                                                           \
         const size_t before = (size_t)(4 * quad) * parities * SPINOR_HALF_FIELD(blocks) + at.half_field;        \
@@ -333,7 +333,7 @@ INLINE void publish(const float4 *sums, __local double *memory, __global double2
 #define PLACE place_of(parities, blocks, first + 8 * EIGHT_SITES + LANE / 4)
 
 // x†x
-__kernel void block_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
+__kernel void columns_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
 {
     SHOWN_LOCAL;
     __local double gram_memory[GRAM_NUMBERS];
@@ -349,7 +349,7 @@ __kernel void block_gram(const uint parities, const uint blocks, __global const 
 }
 
 // q = q - z D, and q†q of that
-__kernel void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
+__kernel void columns_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
                              __global stored *restrict q, __global double2 *restrict partials)
 {
     SHOWN_LOCAL;
@@ -375,7 +375,7 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
 
 // x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular.
-__kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+__kernel void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
                             __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
                             __global stored *p, __global stored *o)
 {

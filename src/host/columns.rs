@@ -1,6 +1,6 @@
-//! Vector operations on blocks of spinor fields, twin of `cl/block.cl`.
+//! Vector operations on columns, twin of `cl/columns.cl`.
 //!
-//! A block is some fields one after the other, its columns; a matrix has as many rows and columns, row after row. Sums are accumulated in double over parts
+//! Columns are spinor fields one after the other. A matrix has as many rows and columns, row after row. Sums are accumulated in double over parts
 //! of fixed length and the parts added in their order: the same bits whatever the number of threads.
 
 use super::spinor::Spinor;

@@ -4,8 +4,8 @@
 // It takes one parity in double, one lane, SHARED_LINKS, no ROUNDS and LOCAL_SIZE 16. COLUMNS is even, and a
 // work-item has one of them.
 //
-// SUBTRACT_BLOCK    0: stores z, and makes its Gram matrix z†z
-//                   1: subtracts z D from the block q in `out`, with a matrix D, and makes q†q of the difference
+// SUBTRACT_COLUMNS  0: stores z, and makes its Gram matrix z†z
+//                   1: subtracts z D from the columns q in `out`, with a matrix D, and makes q†q of the difference
 //
 // A work-group has all right-hand sides of LOCAL_SIZE sites, and an item has one of them at one site.
 // Components go through local memory to the fragments, half of them at a time. A warp has the sixteen
@@ -14,7 +14,7 @@
 #define STAGED_COMPONENTS (SPINOR_COMPONENTS / 2)
 
 // From one field to the next, so that what the items of a warp read together lies in different banks.
-#define STAGED_STRIDE (LOCAL_SIZE + (SUBTRACT_BLOCK ? 1 : 4))
+#define STAGED_STRIDE (LOCAL_SIZE + (SUBTRACT_COLUMNS ? 1 : 4))
 #define STAGED_NUMBERS (STAGED_COMPONENTS * COLUMNS * STAGED_STRIDE)
 
 // In place of a block that there is not.
@@ -34,8 +34,8 @@ INLINE void read_staged(__local const double2 *staged, const uint c, const uint 
     }
 }
 
-#if SUBTRACT_BLOCK
-// Runs `body` for each number `k` of the item that there is in a round, with its `address` in a block.
+#if SUBTRACT_COLUMNS
+// Runs `body` for each number `k` of the item that there is in a round, with its `address` in the columns.
 #define FOR_NUMBERS_OF(round, body)                                                                             \
     const uint in_half = IN_HALF(round), component = (round) / ROUNDS_OF_HALF * STAGED_COMPONENTS + in_half;    \
     FOR_NUMBERS(k) {                                                                                            \
@@ -62,12 +62,12 @@ INLINE void store_terms(__global stored *q, const uint blocks, __local const uin
 
 // `places` are the blocks of the group's sites, and `staged` has memory for STAGED_NUMBERS, which may still be read for something else.
 INLINE void end_block(const spinor result, __local const uint *places, __local double2 *staged, double2 *sums
-#if SUBTRACT_BLOCK
+#if SUBTRACT_COLUMNS
                       , const uint blocks, __local const double2 *factors, __global stored *q
 #endif
                       SHOWN_PARAMETER)
 {
-#if SUBTRACT_BLOCK
+#if SUBTRACT_COLUMNS
     // Loaded a round ahead.
     double2 terms[2][NUMBERS];
     load_terms(q, blocks, places, 0, terms[0]);
@@ -84,7 +84,7 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
             GROUP_BARRIER;
         }
         double2 z[NUMBERS];
-#if SUBTRACT_BLOCK
+#if SUBTRACT_COLUMNS
         if (round + 1 < 2 * ROUNDS_OF_HALF)
             load_terms(q, blocks, places, round + 1, terms[(round + 1) % 2]);
         double2 *difference = terms[round % 2];
@@ -102,7 +102,7 @@ INLINE void end_block(const spinor result, __local const uint *places, __local d
     }
 }
 
-#if SUBTRACT_BLOCK
+#if SUBTRACT_COLUMNS
 #define ENDING_PARAMETERS , __global const double2 *restrict matrix, __global double2 *restrict partials
 #define SPREAD_MATRIX                                                                                          \
     __local double2 matrix_fragments[FRAGMENTS];                                                               \

@@ -1,7 +1,7 @@
 // Adds up the parts of Gram matrices. LOCAL_SIZE is the work-group size.
 
 // The sums over `count` work-groups; one work-group for each number of the tiles.
-__kernel void block_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
+__kernel void columns_sum(const uint count, __global const double2 *restrict partials, __global double2 *restrict results)
 {
     __local double2 scratch[LOCAL_SIZE];
     const uint item = get_local_id(0);

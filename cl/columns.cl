@@ -1,7 +1,7 @@
-// Vector operations on blocks of fields: twin of src/host/block_fields.rs. A block is COLUMNS fields one after the other, each of `parities` parities, one or two,
+// Vector operations on columns: twin of src/host/columns.rs. Columns are COLUMNS fields one after the other, each of `parities` parities, one or two,
 // of `blocks` blocks of sites; a matrix acts on the numbers that are at one place in all of them.
 //
-// COLUMNS      fields in a block
+// COLUMNS      how many fields
 // LOCAL_SIZE   work-group size
 // SLOTS        pieces of each field that a work-item has in local memory at a time
 // COPIES       work-items that have the same tile of a Gram matrix, each a part of the staged numbers
@@ -59,7 +59,7 @@
 #endif
 
 // Where a piece is: a parity of a field, a block there, and which piece of that block. Without units a multiple of the piece's number would be enough, but for
-// multiples NVIDIA's compiler keeps an address of each field from round to round: there are not enough registers, and `block_advance` takes 1.4 times as long.
+// multiples NVIDIA's compiler keeps an address of each field from round to round: there are not enough registers, and `columns_advance` takes 1.4 times as long.
 typedef struct {
     size_t half_field;
     uint blocks;
@@ -200,7 +200,7 @@ INLINE void store_piece(__global stored *field, const place at, const vcomplex *
 #endif
 }
 #else
-// Stores the pieces of all fields of a block. To be called by all work-items of a group.
+// Stores the pieces of all columns. To be called by all work-items of a group.
 INLINE void store_pieces(__global stored *all, const uint parities, const uint blocks, const place at,
                                 const vcomplex (*z)[PIECE] AGREEMENT_PARAMETER)
 {
@@ -241,7 +241,7 @@ INLINE void store_pieces(__global stored *all, const uint parities, const uint b
     }
 }
 
-// The pieces of all fields of a block.
+// The pieces of all columns.
 INLINE void load_pieces(__global const stored *all, const uint parities, const uint blocks, const place at, vcomplex (*z)[PIECE])
 {
     FOR_FIELDS(i)
@@ -332,7 +332,7 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
 #else
 #define MATRIX_NUMBERS(count) ((count) * COLUMNS * COLUMNS)
 
-// sum + x D, for the fields x of a block. `there` says which numbers of D there are.
+// sum + x D, for the columns x. `there` says which numbers of D there are.
 #define ADD_FIELDS(sums, x, d, there)                                                                           \
     FOR_FIELDS(i) {                                                                                             \
         vcomplex z[PIECE];                                                                                      \
@@ -346,7 +346,7 @@ INLINE void add_products(vcomplex (*sums)[PIECE], const int sign, __global const
 
 // x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular, so that what is overwritten of p and q in the orders below is not needed any more.
-__kernel EXPLICIT_VECTORS void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+__kernel EXPLICIT_VECTORS void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
                                              __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
                                              __global stored *p, __global stored *o)
 {
@@ -555,7 +555,7 @@ INLINE void publish(const item_sum *sums, __local item_sum *copies, __global dou
     stage_nothing(stage)
 
 // x†x
-__kernel EXPLICIT_VECTORS void block_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
+__kernel EXPLICIT_VECTORS void columns_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
 {
     GRAM_LOCAL;
     FOR_EACH_ROUND(SLOTS) {
@@ -573,7 +573,7 @@ __kernel EXPLICIT_VECTORS void block_gram(const uint parities, const uint blocks
 }
 
 // q = q - z D, and q†q of that
-__kernel EXPLICIT_VECTORS void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
+__kernel EXPLICIT_VECTORS void columns_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
                                               __global stored *restrict q, __global double2 *restrict partials)
 {
     __local pair factors[MATRIX_NUMBERS(1)];

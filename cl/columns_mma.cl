@@ -1,10 +1,10 @@
-// The kernels of block.cl on the matrix units of NVIDIA GPUs, for fields in double; see fragments.cl.
+// The kernels of columns.cl on the matrix units of NVIDIA GPUs, for fields in double; see fragments.cl.
 //
-// COLUMNS      fields in a block
+// COLUMNS      how many fields
 // LOCAL_SIZE   work-items of a group, a multiple of 32; ITEMS is the same
 // ALL_EXIST    1 if all work-items have numbers in each round
 //
-// Where a block is multiplied by a matrix in block_advance, rows are numbers of a field and columns are fields, real and imaginary part of one beside each other;
+// Where columns are multiplied by a matrix in columns_advance, rows are numbers of a field and columns are fields, real and imaginary part of one beside each other;
 // the terms are the real parts of a quad and then its imaginary parts. So an item has the same number of the same field in A and in C, and nothing is exchanged.
 
 // Where an item has its numbers, in the first and in the second half: in the first quad, and in which of its fields.
@@ -31,7 +31,7 @@ static inline place place_of(const uint parities, const uint blocks, const uint 
     return at;
 }
 
-// Runs `body` for each number `k` that the item has in the place `at`, if it is there, with its `address` in a block.
+// Runs `body` for each number `k` that the item has in the place `at`, if it is there, with its `address` in the columns.
 #define FOR_THOSE_THERE(body)                                                                                   \
     FOR_NUMBERS(k) {                                                                                            \
         const size_t quad = (size_t)(k % QUADS * 4) * parities * SPINOR_HALF_FIELD(blocks);                     \
@@ -63,7 +63,7 @@ INLINE void store_numbers(__global stored *all, const uint parities, const uint 
 #define PLACE_OF_TERM place_of(parities, blocks, first + NUMBER_OF_TERM, FIELD_OF_TERM)
 
 // x†x
-__kernel void block_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
+__kernel void columns_gram(const uint parities, const uint blocks, __global const stored *restrict x, __global double2 *restrict partials)
 {
     SHOWN_LOCAL;
     __local double2 gram_memory[GRAM_NUMBERS];
@@ -78,7 +78,7 @@ __kernel void block_gram(const uint parities, const uint blocks, __global const 
 }
 
 // q = q - z D, and q†q of that
-__kernel void block_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
+__kernel void columns_subtract(const uint parities, const uint blocks, __global const double2 *restrict matrices, __global const stored *restrict z,
                              __global stored *restrict q, __global double2 *restrict partials)
 {
     __local double2 factors[FRAGMENTS];
@@ -115,7 +115,7 @@ __kernel void block_subtract(const uint parities, const uint blocks, __global co
 
 // x = x + o D + p E; o = q T + p F; q = q T if it is to be overwritten. `o` may be the same as `p`: then there is no D. T is upper triangular and F lower
 // triangular.
-__kernel void block_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
+__kernel void columns_advance(const uint parities, const uint blocks, const uint with_earlier, const uint with_step, const uint overwrite,
                             __global const double2 *restrict matrices, __global stored *restrict x, __global stored *restrict q,
                             __global stored *p, __global stored *o)
 {
