@@ -69,7 +69,7 @@ const COLUMNS: [usize; 6] = [1, 2, 4, 8, 12, 16];
 /// Every option each way. Each is a kernel to compile, so only two of them, unless `LATTICE_CL_TEST_ALL=1` asks for every combination on
 /// single devices; the number of sources goes round with `turn`.
 fn cases(team: &Team, turn: usize) -> Vec<Case> {
-    if team.len() == 1 && std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1") {
+    if team.len() == 1 && common::all_combinations() {
         let options = COLUMNS.iter().flat_map(|&sources| [(false, sources), (true, sources)]);
         let options = options.flat_map(|(dagger, sources)| [(0, dagger, sources), (1, dagger, sources)]);
         return options

@@ -505,7 +505,7 @@ fn several_sources_are_solved_at_once() {
     ];
     for (name, team) in common::teams().into_iter().take(2) {
         // On a device double only, unless everything is asked for: its kernels for several sources are compiled for this alone.
-        let all = team.is_host() || std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1");
+        let all = team.is_host() || common::all_combinations();
         let precisions = if all { &precisions[..] } else { &precisions[..1] };
         let wilson = wilson(&team, &configuration, COUPLINGS[0]);
         let lattice = wilson.lattice();

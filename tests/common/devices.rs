@@ -48,6 +48,13 @@ pub fn small() -> bool {
     std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0")
 }
 
+/// True if every combination is to be checked on devices too (`LATTICE_CL_TEST_ALL=1`), as `make check` does.
+///
+/// Compiling kernels is what takes the time. So tests have each text of a kernel once, and combinations take turns.
+pub fn all_combinations() -> bool {
+    std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1")
+}
+
 /// The host, each OpenCL device alone, each device opened two and three times over as a team (under a simulator,
 /// two times), and where there are several devices all of them together.
 pub fn teams() -> Vec<(String, Team)> {
