@@ -94,6 +94,16 @@ fn vectors_and_solves_are_checked_and_timed() {
     }
     assert_eq!(rows(&found).len(), 4 * 2);
 
+    let clover = result(&format!("{line} --operator clover --csw 0.8 --whole"), folder.path());
+    for (row, wilson) in rows(&clover).iter().zip(rows(&found)) {
+        let parameters = &row["parameters"];
+        assert_eq!((&parameters["operator"], &parameters["csw"]), (&json!("clover"), &json!(0.8)), "{row}");
+        assert!(row["details"]["whole_solve_iterations"].as_u64().unwrap() > 5, "{row}");
+        assert!(row["details"]["whole_solve_residual"].as_f64().unwrap() <= 1e-10, "{row}");
+        // Blocks are memory to read.
+        assert!(row["bytes"].as_u64() > wilson["bytes"].as_u64(), "{row}");
+    }
+
     let at_once = result(&format!("{line} --sources 2 --point-sources"), folder.path());
     let row = rows(&at_once).last().unwrap();
     assert_eq!(

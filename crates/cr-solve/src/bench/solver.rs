@@ -5,16 +5,19 @@ use super::session::{How, Session};
 use crate::arguments::reconstruction;
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
+use clap::ValueEnum;
 use lattice_cl::device::{DeviceKind, Team};
-use lattice_cl::field::SpinorField;
+use lattice_cl::field::{GaugeField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
 use lattice_cl::host::{Reconstruction, random};
-use lattice_cl::operator::{Dirac, Kappa, System};
+use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision,
     Preconditioning, bicgstab, block_cg, cg, cr,
 };
 use lattice_solvers::SolverInfo;
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The command line of `bench solver`.
@@ -26,6 +29,18 @@ pub struct Arguments {
     /// Parts of the lattice in x, y, z, t on all devices together, such as 1x1x2x2; by default those with the least surface
     #[arg(long, value_name = "PARTS")]
     grid: Option<Grid>,
+    /// The operator: wilson, clover, twisted-mass, twisted-clover; several for several equations
+    #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
+    operator: Vec<Operator>,
+    /// The coefficient of the clover term, of operators that have one
+    #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true)]
+    csw: f64,
+    /// The twisted mass, of operators that have one
+    #[arg(long, value_name = "MU", default_value_t = 0.02, allow_negative_numbers = true)]
+    mu: f64,
+    /// Also solve to a residual of 1e-10 by each method, and tell iterations and time
+    #[arg(long)]
+    whole: bool,
     /// Precisions of the iterations, as `invert --precision` takes them; d and s are double and single
     #[arg(long, value_name = "PRECISION,…", value_delimiter = ',', default_value = "double,single,mixed-half", value_parser = iteration_precision)]
     precision: Vec<IterationPrecision>,
@@ -52,6 +67,34 @@ pub struct Arguments {
     pub how: How,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Operator {
+    Wilson,
+    Clover,
+    TwistedMass,
+    TwistedClover,
+}
+
+impl Operator {
+    fn site_term(self, arguments: &Arguments) -> SiteTerm {
+        let Arguments { csw, mu, .. } = *arguments;
+        match self {
+            Self::Wilson => SiteTerm::Scalar,
+            Self::Clover => SiteTerm::Clover { csw, mu: 0.0 },
+            Self::TwistedMass => SiteTerm::Twisted { mu },
+            Self::TwistedClover => SiteTerm::Clover { csw, mu },
+        }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The name on the command line.
+        let name = self.to_possible_value().map(|value| value.get_name().to_owned());
+        f.write_str(&name.unwrap_or_default())
+    }
+}
+
 fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
     match text {
         "d" => Ok(IterationPrecision::Double),
@@ -76,6 +119,7 @@ type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 #[derive(Clone, Copy)]
 struct Limits {
+    tol: f64,
     iterations: usize,
     precision: IterationPrecision,
     preconditioning: Preconditioning,
@@ -86,16 +130,15 @@ const METHODS: [Method; 4] = [
     Method { name: "cr, direct", solve: |m, b, limits| cr(m, b, &limits.cr(System::Direct)) },
     Method {
         name: "cg",
-        solve: |m, b, Limits { iterations, precision, preconditioning }| {
-            let params = CgParams { tol: TOLERANCE, max_iterations: iterations, precision, preconditioning };
+        solve: |m, b, Limits { tol, iterations, precision, preconditioning }| {
+            let params = CgParams { tol, max_iterations: iterations, precision, preconditioning };
             cg(m, b, &params)
         },
     },
     Method {
         name: "bicgstab",
-        solve: |m, b, Limits { iterations, precision, preconditioning }| {
-            let params =
-                BicgstabParams { tol: TOLERANCE, max_iterations: iterations, precision, preconditioning };
+        solve: |m, b, Limits { tol, iterations, precision, preconditioning }| {
+            let params = BicgstabParams { tol, max_iterations: iterations, precision, preconditioning };
             bicgstab(m, b, &params)
         },
     },
@@ -103,8 +146,8 @@ const METHODS: [Method; 4] = [
 
 impl Limits {
     fn cr(self, system: System) -> CrParams {
-        let Limits { iterations, precision, preconditioning } = self;
-        CrParams { tol: TOLERANCE, max_iterations: iterations, system, precision, preconditioning }
+        let Limits { tol, iterations, precision, preconditioning } = self;
+        CrParams { tol, max_iterations: iterations, system, precision, preconditioning }
     }
 }
 
@@ -145,172 +188,225 @@ fn measure_on(
     dims: Dims,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
-    let kappa = Kappa(arguments.kappa);
     // A method keeps some vectors beside source and solution.
     let need = Need::of_stencil(dims, 3 * arguments.sources.unwrap_or(1) as usize);
     need.expect_room(format_args!("links and spinors of a {dims} lattice"), team.devices().first())?;
-    let configuration = random::weak(dims, arguments.roughness, 1);
+    let configuration = Arc::new(random::weak(dims, arguments.roughness, 1));
     let lattice = match arguments.grid.filter(|_| number.is_none()) {
         Some(grid) => Lattice::with_grid(team, dims, grid)?,
         None => Lattice::new(team, dims)?,
     };
-    let links = lattice.gauge_in::<f64>(&configuration, Boundary::antiperiodic_t(), arguments.links)?;
-    let wilson = Dirac::wilson(&links, kappa)?;
+    let boundary = Boundary::antiperiodic_t();
+    let links = lattice.gauge_in::<f64>(&configuration, boundary, arguments.links)?;
     let b = lattice.spinors_from_host(1, &random::spinor_field(dims, 2))?;
     // The same equation without a device.
     let host = Lattice::new(&Team::host(), dims)?;
-    let host_links = host.gauge::<f64>(&configuration, Boundary::antiperiodic_t())?;
-    let host_wilson = Dirac::wilson(&host_links, kappa)?;
-    for &precision in &arguments.precision {
-        for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
-            for method in &METHODS {
-                if session.interrupted() {
-                    return Ok(());
-                }
-                let limits = Limits { iterations: arguments.iterations as usize, precision, preconditioning };
-                let (best, _) = iterate(method, &wilson, &b, limits)?;
-                let residual = check(method.name, &host_wilson, &host, &best, &b)?;
-                let mut work = None;
-                let samples = session.samples(|_| {
-                    let begin = Instant::now();
-                    let (_, info) = iterate(method, &wilson, &b, limits)?;
-                    let iterations = info.iterations as u32;
-                    work = Some((info.work, iterations));
-                    Ok((begin.elapsed() / iterations.max(1), None))
-                })?;
-                let subject = subject(arguments, number, dims, method.name, limits, work);
-                session.push(subject.found("residual", residual), samples);
-            }
-        }
-        if let Some(sources) = arguments.sources
-            && !session.interrupted()
-        {
-            let (wilson, host_wilson, host) = (&wilson, &host_wilson, &host);
-            let case = BlockCase { arguments, wilson, host_wilson, host, number, dims };
-            let iterations = arguments.iterations as usize;
-            let limits = Limits { iterations, precision, preconditioning: Preconditioning::EvenOdd };
-            measure_block(&case, sources as usize, limits, session)?;
-        }
-    }
-    Ok(())
-}
-
-/// The row of a method, of which `work` is that of all these iterations.
-fn subject(
-    arguments: &Arguments,
-    number: Option<usize>,
-    dims: Dims,
-    name: &str,
-    limits: Limits,
-    work: Option<(lattice_solvers::Work, u32)>,
-) -> Subject {
-    let (work, iterations) = work.unwrap_or_default();
-    let per_iteration = u64::from(iterations.max(1));
-    let subject = Subject::new(Benchmark::Solver, name)
-        .with("dims", dims.to_string())
-        .with("precision", limits.precision.to_string())
-        .with("preconditioning", limits.preconditioning.to_string())
-        .with("iterations", limits.iterations)
-        .with("links", arguments.links.reals())
-        .with("kappa", arguments.kappa)
-        .with("roughness", arguments.roughness)
-        .flops(work.flops / per_iteration)
-        .bytes(work.bytes / per_iteration)
-        .by_the_wall();
-    match (number, arguments.grid) {
-        (Some(number), _) => subject.on(number),
-        (None, Some(grid)) => subject.with("grid", grid.to_string()),
-        (None, None) => subject,
-    }
-}
-
-/// Several sources at once: time of each source and iteration, and whole solves beside those of cg one after the other.
-fn measure_block(
-    case: &BlockCase<'_>,
-    sources: usize,
-    limits: Limits,
-    session: &mut Session<'_>,
-) -> Result<(), Failure> {
-    let BlockCase { arguments, wilson, host_wilson, host, number, dims } = *case;
-    let Limits { iterations, precision, preconditioning } = limits;
-    let lattice = wilson.lattice();
-    let mut b = lattice.spinors(sources)?;
-    let mut one = lattice.spinor()?;
-    for source in 0..sources {
-        one = if arguments.point_sources {
-            lattice.point_source([0, 0, 0, source / 12], source % 12 / 3, source % 3)?
-        } else {
-            lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?
+    let host_links = host.gauge::<f64>(&configuration, boundary)?;
+    for &operator in &arguments.operator {
+        let dirac = |links: &GaugeField<f64>| {
+            let links = links.clone().with_clover(Arc::clone(&configuration))?;
+            Ok::<_, Failure>(Dirac::new(&links, Kappa(arguments.kappa), operator.site_term(arguments))?)
         };
-        b.copy_column_from(source, &one)?;
+        let (dirac, host_dirac) = (&dirac(&links)?, &dirac(&host_links)?);
+        let case = Case { arguments, operator, dirac, host_dirac, host: &host, number, dims };
+        case.measure(&b, session)?;
     }
-    let block = |tol, max_iterations| match block_cg(
-        wilson,
-        &b,
-        &BlockCgParams { tol, max_iterations, precision, preconditioning },
-    ) {
-        Ok(BlockSolution { x, info, .. }) => Ok((x, info)),
-        Err(error) => reached(error),
-    };
-    let (best, info) = block(TOLERANCE, iterations)?;
-    let mut x = lattice.spinor()?;
-    best.copy_column_to(sources - 1, &mut x)?;
-    let residual = check("block-cg", host_wilson, host, &x, &one)?;
-    let (count, mut work) = (info.iterations * sources, info.work);
-    (work.flops, work.bytes) = (work.flops / sources as u64, work.bytes / sources as u64);
-    let samples = session.samples(|_| {
-        let begin = Instant::now();
-        let (_, info) = block(TOLERANCE, iterations)?;
-        Ok((begin.elapsed() / (info.iterations * sources).max(1) as u32, None))
-    })?;
-    drop((best, x));
-
-    let limit = CgParams::default().max_iterations;
-    let begin = Instant::now();
-    let (_, at_once) = block(WHOLE, limit)?;
-    let block_time = begin.elapsed();
-    let (mut cg_time, mut cg_iterations) = (Duration::ZERO, 0);
-    for source in 0..sources {
-        b.copy_column_to(source, &mut one)?;
-        let params = CgParams { tol: WHOLE, max_iterations: limit, precision, preconditioning };
-        let begin = Instant::now();
-        let (_, info) = cg(wilson, &one, &params).or_else(reached)?;
-        cg_time += begin.elapsed();
-        cg_iterations += info.iterations;
-    }
-    let work = Some((work, (count / sources) as u32));
-    let subject = subject(arguments, number, dims, "block-cg", limits, work)
-        .with("sources", sources)
-        .found("residual", residual)
-        .found("whole_solves_iterations", at_once.iterations)
-        .found("whole_solves_seconds", block_time.as_secs_f64())
-        .found("cg_iterations_of_all", cg_iterations)
-        .found("cg_seconds_of_all", cg_time.as_secs_f64())
-        .found("times_as_fast_as_cg", cg_time.as_secs_f64() / block_time.as_secs_f64());
-    let subject = if arguments.point_sources { subject.with("point_sources", true) } else { subject };
-    session.push(subject, samples);
     Ok(())
 }
 
-/// Where solves are timed, and where they are checked.
+/// An equation: where it is solved, and where solutions are checked.
 #[derive(Clone, Copy)]
-struct BlockCase<'a> {
+struct Case<'a> {
     arguments: &'a Arguments,
-    wilson: &'a Dirac<f64>,
-    host_wilson: &'a Dirac<f64>,
+    operator: Operator,
+    dirac: &'a Dirac<f64>,
+    host_dirac: &'a Dirac<f64>,
     host: &'a Lattice,
     number: Option<usize>,
     dims: Dims,
 }
 
+impl Case<'_> {
+    /// All methods in all precisions.
+    fn measure(&self, b: &SpinorField<f64>, session: &mut Session<'_>) -> Result<(), Failure> {
+        let Self { arguments, dirac, .. } = *self;
+        for &precision in &arguments.precision {
+            let limits = |preconditioning| Limits {
+                tol: TOLERANCE,
+                iterations: arguments.iterations as usize,
+                precision,
+                preconditioning,
+            };
+            for preconditioning in [Preconditioning::None, Preconditioning::EvenOdd] {
+                for method in &METHODS {
+                    if session.interrupted() {
+                        return Ok(());
+                    }
+                    let limits = limits(preconditioning);
+                    let (best, _) = iterate(method, dirac, b, limits)?;
+                    let residual = self.check(method.name, &best, b)?;
+                    let mut work = None;
+                    let samples = session.samples(|_| {
+                        let begin = Instant::now();
+                        let (_, info) = iterate(method, dirac, b, limits)?;
+                        let iterations = info.iterations as u32;
+                        work = Some((info.work, iterations));
+                        Ok((begin.elapsed() / iterations.max(1), None))
+                    })?;
+                    let mut subject = self.subject(method.name, limits, work).found("residual", residual);
+                    if arguments.whole {
+                        let limit = CgParams::default().max_iterations;
+                        let limits = Limits { tol: WHOLE, iterations: limit, ..limits };
+                        let begin = Instant::now();
+                        let (_, info) = iterate(method, dirac, b, limits)?;
+                        subject = subject
+                            .found("whole_solve_iterations", info.iterations)
+                            .found("whole_solve_residual", info.residual.true_residual)
+                            .found("whole_solve_seconds", begin.elapsed().as_secs_f64());
+                    }
+                    session.push(subject, samples);
+                }
+            }
+            if let Some(sources) = arguments.sources
+                && !session.interrupted()
+            {
+                self.measure_block(sources as usize, limits(Preconditioning::EvenOdd), session)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The row of a method, of which `work` is that of all these iterations.
+    fn subject(&self, name: &str, limits: Limits, work: Option<(lattice_solvers::Work, u32)>) -> Subject {
+        let Self { arguments, operator, number, dims, .. } = *self;
+        let (work, iterations) = work.unwrap_or_default();
+        let per_iteration = u64::from(iterations.max(1));
+        let subject = Subject::new(Benchmark::Solver, name)
+            .with("dims", dims.to_string())
+            .with("precision", limits.precision.to_string())
+            .with("preconditioning", limits.preconditioning.to_string())
+            .with("iterations", limits.iterations)
+            .with("links", arguments.links.reals())
+            .with("kappa", arguments.kappa)
+            .with("roughness", arguments.roughness)
+            .flops(work.flops / per_iteration)
+            .bytes(work.bytes / per_iteration)
+            .by_the_wall();
+        // Rows of Wilson's are those of versions that knew no other.
+        let term = operator.site_term(arguments);
+        let with = |subject: Subject, name: &'static str, value: f64| {
+            if value == 0.0 { subject } else { subject.with(name, value) }
+        };
+        let subject = match operator {
+            Operator::Wilson => subject,
+            _ => subject.with("operator", operator.to_string()),
+        };
+        let subject = with(with(subject, "csw", term.csw()), "mu", term.mu());
+        match (number, arguments.grid) {
+            (Some(number), _) => subject.on(number),
+            (None, Some(grid)) => subject.with("grid", grid.to_string()),
+            (None, None) => subject,
+        }
+    }
+
+    /// Several sources at once: time of each source and iteration, and whole solves beside those of cg one after the other.
+    fn measure_block(
+        &self,
+        sources: usize,
+        limits: Limits,
+        session: &mut Session<'_>,
+    ) -> Result<(), Failure> {
+        let Self { arguments, dirac, dims, .. } = *self;
+        let Limits { iterations, precision, preconditioning, .. } = limits;
+        let lattice = dirac.lattice();
+        let mut b = lattice.spinors(sources)?;
+        let mut one = lattice.spinor()?;
+        for source in 0..sources {
+            one = if arguments.point_sources {
+                lattice.point_source([0, 0, 0, source / 12], source % 12 / 3, source % 3)?
+            } else {
+                lattice.spinor_from_host(&random::spinor_field(dims, 2 + source as u64))?
+            };
+            b.copy_column_from(source, &one)?;
+        }
+        let block = |tol, max_iterations| match block_cg(
+            dirac,
+            &b,
+            &BlockCgParams { tol, max_iterations, precision, preconditioning },
+        ) {
+            Ok(BlockSolution { x, info, .. }) => Ok((x, info)),
+            Err(error) => reached(error),
+        };
+        let (best, info) = block(TOLERANCE, iterations)?;
+        let mut x = lattice.spinor()?;
+        best.copy_column_to(sources - 1, &mut x)?;
+        let residual = self.check("block-cg", &x, &one)?;
+        let (count, mut work) = (info.iterations * sources, info.work);
+        (work.flops, work.bytes) = (work.flops / sources as u64, work.bytes / sources as u64);
+        let samples = session.samples(|_| {
+            let begin = Instant::now();
+            let (_, info) = block(TOLERANCE, iterations)?;
+            Ok((begin.elapsed() / (info.iterations * sources).max(1) as u32, None))
+        })?;
+        drop((best, x));
+
+        let limit = CgParams::default().max_iterations;
+        let begin = Instant::now();
+        let (_, at_once) = block(WHOLE, limit)?;
+        let block_time = begin.elapsed();
+        let (mut cg_time, mut cg_iterations) = (Duration::ZERO, 0);
+        for source in 0..sources {
+            b.copy_column_to(source, &mut one)?;
+            let params = CgParams { tol: WHOLE, max_iterations: limit, precision, preconditioning };
+            let begin = Instant::now();
+            let (_, info) = cg(dirac, &one, &params).or_else(reached)?;
+            cg_time += begin.elapsed();
+            cg_iterations += info.iterations;
+        }
+        let work = Some((work, (count / sources) as u32));
+        let subject = self
+            .subject("block-cg", limits, work)
+            .with("sources", sources)
+            .found("residual", residual)
+            .found("whole_solves_iterations", at_once.iterations)
+            .found("whole_solves_seconds", block_time.as_secs_f64())
+            .found("cg_iterations_of_all", cg_iterations)
+            .found("cg_seconds_of_all", cg_time.as_secs_f64())
+            .found("times_as_fast_as_cg", cg_time.as_secs_f64() / block_time.as_secs_f64());
+        let subject = if arguments.point_sources { subject.with("point_sources", true) } else { subject };
+        session.push(subject, samples);
+        Ok(())
+    }
+
+    /// ‖b − Mx‖ / ‖b‖ of what a solve reached, by the host.
+    fn check(&self, name: &str, x: &SpinorField<f64>, b: &SpinorField<f64>) -> Result<f64, Failure> {
+        let Self { host, host_dirac, .. } = *self;
+        let x = host.spinors_from_host(1, &x.to_host()?)?;
+        let mut image = host.spinors(1)?;
+        host_dirac.apply(&x, &mut image)?;
+        let (b, image) = (b.to_host()?, image.to_host()?);
+        let (mut difference, mut norm) = (0.0, 0.0);
+        for (b, image) in b.iter().zip(&image) {
+            difference += lattice_cl::host::Spinor::from_fn(|s, c| b.0[s][c] - image.0[s][c]).norm2();
+            norm += b.norm2();
+        }
+        let residual = (difference / norm).sqrt();
+        if residual < 1.0 {
+            return Ok(residual);
+        }
+        let error = anyhow::anyhow!("{name}: the residual is {residual:.3e} after all iterations: not timed");
+        Err(Failure::new(Status::Failed, error))
+    }
+}
+
 /// A solve that ends at its limit of iterations: what it reached.
 fn iterate(
     method: &Method,
-    wilson: &Dirac<f64>,
+    dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
     limits: Limits,
 ) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
-    (method.solve)(wilson, b, limits).or_else(reached)
+    (method.solve)(dirac, b, limits).or_else(reached)
 }
 
 /// What a solve that gave up reached, if it did anything.
@@ -320,29 +416,4 @@ fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure
         InvertError::Lattice(error) => Err(error.into()),
         error => Err(Failure::new(Status::Failed, error)),
     }
-}
-
-/// ‖b − Mx‖ / ‖b‖ of what a solve reached, by the host.
-fn check(
-    name: &str,
-    wilson: &Dirac<f64>,
-    host: &Lattice,
-    x: &SpinorField<f64>,
-    b: &SpinorField<f64>,
-) -> Result<f64, Failure> {
-    let x = host.spinors_from_host(1, &x.to_host()?)?;
-    let mut image = host.spinors(1)?;
-    wilson.apply(&x, &mut image)?;
-    let (b, image) = (b.to_host()?, image.to_host()?);
-    let (mut difference, mut norm) = (0.0, 0.0);
-    for (b, image) in b.iter().zip(&image) {
-        difference += lattice_cl::host::Spinor::from_fn(|s, c| b.0[s][c] - image.0[s][c]).norm2();
-        norm += b.norm2();
-    }
-    let residual = (difference / norm).sqrt();
-    if residual < 1.0 {
-        return Ok(residual);
-    }
-    let error = anyhow::anyhow!("{name}: the residual is {residual:.3e} after all iterations: not timed");
-    Err(Failure::new(Status::Failed, error))
 }

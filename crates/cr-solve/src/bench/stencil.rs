@@ -58,6 +58,7 @@ enum Operator {
     /// H from the odd sites to the even ones, 1320 flops a site
     Hop,
     /// M = 1 − κH on all sites, 1368 flops a site
+    #[value(alias = "wilson")]
     Full,
     /// A⁻¹ H with A = 1 + κ c_sw T, 1872 flops a site
     CloverHop,
@@ -66,6 +67,7 @@ enum Operator {
     /// (1 − 2iκμγ5) H, 1368 flops a site
     TwistedHop,
     /// 1 + 2iκμγ5 − κH on all sites, 1416 flops a site
+    #[value(alias = "twisted-mass")]
     Twisted,
     /// A⁻¹ H with A = 1 + 2iκμγ5 + κ c_sw T, 1872 flops a site
     TwistedCloverHop,
