@@ -2,7 +2,7 @@
 
 mod common;
 
-use lattice_cl::device::Team;
+use lattice_cl::device::{PeerWays, Team};
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
@@ -334,6 +334,86 @@ fn a_solve_takes_the_steps_of_a_single_device() {
             assert!(found.abs_diff(iterations) <= more, "{grid} {precision}: {found} {iterations}");
             let error = distance(&solution, &alone);
             assert!(error < 1e-8, "{grid} {precision}: {error:e}");
+        }
+    }
+}
+
+/// The hop and the operator of so many fields, several times, as each way gives them.
+fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
+    let configuration = hot(dims, 11);
+    let fields: Vec<Spinor> = (0..columns as u64).flat_map(|seed| spinor_field(dims, seed)).collect();
+    let apply = |ways: PeerWays| {
+        let lattice = Lattice::with_grid(&common::team_in(grid.count(), ways), dims, grid).unwrap();
+        let links = lattice.gauge_in::<T>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        if full {
+            let options = DiracOptions { columns, ..Default::default() };
+            let wilson = Dirac::with_options(&links, Kappa(0.13), SiteTerm::Scalar, options).unwrap();
+            let mut fields =
+                [(); 2].map(|()| lattice.spinors_from_host(columns, &narrow::<T>(&fields)).unwrap());
+            // Faces of one application are still on their way when the next begins.
+            for _ in 0..3 {
+                let [from, to] = &mut fields;
+                wilson.apply(from, to).unwrap();
+                wilson.apply(to, from).unwrap();
+            }
+            return fields[0].to_host().unwrap();
+        }
+        let options = HopOptions { columns, ..Default::default() };
+        let hop = |parity| HopEvenOdd::<T>::new(&links, parity, StencilForm::new(0.0, 0.3), options).unwrap();
+        let hops = [hop(0), hop(1)];
+        let odd: Vec<Spinor> = fields.chunks(dims.volume()).flat_map(|field| half(field, dims, 1)).collect();
+        let mut odd = lattice.parities_from_host(1, columns, &narrow::<T>(&odd)).unwrap();
+        let mut even = hops[0].target().unwrap();
+        for _ in 0..3 {
+            hops[0].apply(&odd, None, &mut even).unwrap();
+            hops[1].apply(&even, None, &mut odd).unwrap();
+        }
+        odd.to_host().unwrap()
+    };
+    let mut ways = common::peer_ways(grid.count()).into_iter();
+    let expected = apply(ways.next().unwrap());
+    for way in ways {
+        assert!(apply(way) == expected, "{dims} cut {grid}, {} {columns} columns, {way:?}", T::STORAGE);
+    }
+}
+
+/// Whichever way faces go, they are the same numbers.
+#[test]
+fn every_way_of_faces_gives_the_same_bits() {
+    for (k, (dims, grid)) in cuts().into_iter().enumerate() {
+        match k % 3 {
+            0 => check_ways::<f64>(dims, grid, 1, k % 2 == 0),
+            1 => check_ways::<f32>(dims, grid, 3, k % 2 == 0),
+            _ => check_ways::<Half>(dims, grid, 2, k % 2 == 0),
+        }
+    }
+}
+
+/// Sums that stay on the devices are those that the host adds.
+#[test]
+fn every_way_of_sums_gives_the_same_solution() {
+    let dims = Dims::new(if common::small() { [4, 2, 2, 4] } else { [4, 4, 6, 6] }).unwrap();
+    let configuration = weak(dims, 0.2, 3);
+    let source = spinor_field(dims, 4);
+    for (parts, precision) in
+        [([1, 1, 1, 2], IterationPrecision::Double), ([2, 1, 1, 1], IterationPrecision::Mixed(Inner::Half))]
+    {
+        let grid = Grid::new(parts).unwrap();
+        let solve = |ways: PeerWays| {
+            let lattice = Lattice::with_grid(&common::team_in(grid.count(), ways), dims, grid).unwrap();
+            let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+            let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
+            let params = CgParams { tol: 1e-10, precision, ..Default::default() };
+            let (solution, info) = cg(&wilson, &lattice.spinor_from_host(&source).unwrap(), &params).unwrap();
+            assert!(info.residual.true_residual <= 1e-10, "{grid} {precision} {ways:?}");
+            (solution.to_host().unwrap(), info.iterations)
+        };
+        let mut ways = common::peer_ways(grid.count()).into_iter();
+        let (expected, iterations) = solve(ways.next().unwrap());
+        for way in ways {
+            let (solution, found) = solve(way);
+            assert_eq!(found, iterations, "{grid} {precision} {way:?}");
+            assert!(solution == expected, "{grid} {precision} {way:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What neighbouring domains tell each other: half-spinors on the slices beside a cut.
 
-use super::communicator::{Communicator, Faces};
+use super::communicator::Communicator;
+use super::faces::{Exchange, Packed};
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
@@ -8,8 +9,7 @@ use crate::scalar::Storage;
 
 /// The halos of all domains of a lattice. Half-spinors are in the precision of the arithmetic.
 pub(crate) struct Halo<T: Storage> {
-    /// Those of each domain, in its cut directions.
-    domains: Vec<Vec<Faces<T::Real>>>,
+    exchange: Exchange<T::Real>,
     columns: usize,
 }
 
@@ -28,16 +28,15 @@ impl<T: Storage> Halo<T> {
     const COMPONENTS: usize = Spinor::<T::Real>::COMPONENTS / 2;
 
     /// For this many fields at once.
-    pub fn new(lattice: &Lattice, columns: usize) -> Result<Self, DeviceError> {
-        let domains = lattice.shards().iter().map(|shard| {
-            let layout = shard.layout(T::STORAGE);
-            let faces = |mu| {
-                let numbers = columns * 2 * 2 * Self::COMPONENTS * layout.face_sites(mu);
-                Faces::new(mu, || Buffer::zeroed(&shard.device, numbers))
-            };
-            shard.domain.cut_directions().map(faces).collect()
-        });
-        Ok(Self { domains: domains.collect::<Result<_, DeviceError>>()?, columns })
+    pub fn new(
+        lattice: &Lattice,
+        columns: usize,
+        communicator: &impl Communicator,
+    ) -> Result<Self, DeviceError> {
+        let exchange = communicator.faces(lattice, |shard, mu| {
+            columns * 2 * 2 * Self::COMPONENTS * shard.layout(T::STORAGE).face_sites(mu)
+        })?;
+        Ok(Self { exchange, columns })
     }
 
     /// Packs the faces of each domain and passes them to its neighbours: those of the sites of one parity, or of all. Kernels
@@ -50,23 +49,28 @@ impl<T: Storage> Halo<T> {
         parity: Option<usize>,
         packings: impl Iterator<Item = Packing<'a, T>>,
     ) -> Result<(), DeviceError> {
-        for (faces, packing) in self.domains.iter_mut().flatten().zip(packings) {
-            let fields = [
-                packing.psi.into(),
-                packing.links.into(),
-                Argument::from(&mut faces.behind.sent),
-                Argument::from(&mut faces.ahead.sent),
-            ];
+        self.exchange.begin();
+        let wants_events = self.exchange.waits_for_events();
+        for ((faces, epoch), packing) in self.exchange.faces_mut().zip(packings) {
+            let [behind, ahead] = [&mut faces.behind, &mut faces.ahead].map(|face| face.sent(epoch));
+            let len = ahead.len();
+            let fields =
+                [packing.psi.into(), packing.links.into(), Argument::from(behind), Argument::from(ahead)];
             let arguments = ArgumentList::new(fields).and(packing.trailing);
-            let packed = packing.kernel.launch(packing.range, arguments.as_slice())?;
-            faces.packed = Some((packed, part(faces.ahead.sent.len(), self.columns, parity)));
+            let event = if wants_events {
+                Some(packing.kernel.launch(packing.range, arguments.as_slice())?)
+            } else {
+                packing.kernel.start(packing.range, arguments.as_slice())?;
+                None
+            };
+            faces.packed = Some(Packed { event, elements: part(len, self.columns, parity) });
         }
-        communicator.exchange(&mut self.domains)
+        communicator.exchange(&mut self.exchange)
     }
 
     /// What domain `k` received in each cut direction: from ahead, from behind.
     pub fn received(&self, k: usize) -> impl Iterator<Item = [&Buffer<T::Real>; 2]> {
-        self.domains[k].iter().map(|faces| [&faces.ahead.received, &faces.behind.received])
+        self.exchange.received(k)
     }
 }
 

@@ -137,7 +137,7 @@ impl<T: Storage> SiteField<T> {
         for buffer in &self.buffers {
             bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
         }
-        Ok(())
+        self.lattice.check_peers()
     }
 
     /// The reverse; there are as many as the storage has.

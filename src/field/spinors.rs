@@ -245,7 +245,7 @@ impl<T: Storage> Spinors<T> {
                 host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, spinors)?;
             }
         }
-        Ok(())
+        self.lattice.check_peers()
     }
 
     /// to = the part of these fields, which are on all sites, on the sites of `to`. Nothing passes through the host.

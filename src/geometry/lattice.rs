@@ -1,9 +1,9 @@
 //! The lattice on the devices of a team.
 
 use super::{Dims, Grid, GridError, NDIM, Shard};
-use crate::device::{DeviceError, Team};
+use crate::device::{Device, DeviceError, Peers, Team, TeamSums};
 use crate::scalar::StoragePrecision;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A lattice of given extents on the devices of a team. Cheap to clone.
 #[derive(Clone)]
@@ -16,6 +16,10 @@ struct Inner {
     dims: Dims,
     grid: Grid,
     shards: Vec<Shard>,
+    /// Present where the devices of several shards reach each other's memory.
+    peers: Option<Arc<Peers>>,
+    /// Where they add what each has summed up; made when it is wanted first.
+    sums: OnceLock<Arc<TeamSums>>,
 }
 
 /// Why a field cannot be made.
@@ -116,8 +120,10 @@ impl Lattice {
     fn cut(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
         let domains = grid.domains(dims)?;
         let devices = team.devices().iter().cloned();
-        let shards = devices.zip(domains).map(|(device, domain)| Shard { device, domain }).collect();
-        Ok(Self { inner: Arc::new(Inner { team: team.clone(), dims, grid, shards }) })
+        let shards: Vec<_> = devices.zip(domains).map(|(device, domain)| Shard { device, domain }).collect();
+        let devices: Vec<Device> = shards.iter().map(|shard| shard.device.clone()).collect();
+        let (team, peers, sums) = (team.clone(), Peers::of(&devices), OnceLock::new());
+        Ok(Self { inner: Arc::new(Inner { team, dims, grid, shards, peers, sums }) })
     }
 
     /// The extents.
@@ -181,6 +187,26 @@ impl Lattice {
     /// `None` on the host, which has no lanes.
     pub fn lane_extents(&self, precision: StoragePrecision) -> Option<[usize; NDIM]> {
         Some(self.shards().first()?.layout(precision).sub_extents())
+    }
+
+    /// The devices of its shards, if their kernels reach each other's memory.
+    pub(crate) fn peers(&self) -> Option<&Arc<Peers>> {
+        self.inner.peers.as_ref()
+    }
+
+    /// Where sums of all shards are added on the devices; `None` where the host has to wait for them.
+    pub(crate) fn team_sums(&self) -> Result<Option<Arc<TeamSums>>, DeviceError> {
+        let Some(peers) = self.peers().filter(|peers| peers.way().has_flags()) else { return Ok(None) };
+        if let Some(sums) = self.inner.sums.get() {
+            return Ok(Some(Arc::clone(sums)));
+        }
+        let sums = Arc::new(TeamSums::new(peers)?);
+        Ok(Some(Arc::clone(self.inner.sums.get_or_init(|| sums))))
+    }
+
+    /// Fails if a device waited for another one in vain; what was computed since is worth nothing then.
+    pub(crate) fn check_peers(&self) -> Result<(), DeviceError> {
+        self.peers().map_or(Ok(()), |peers| peers.check())
     }
 
     /// The parts of the lattice, one for each device that has one; none on the host.

@@ -1,8 +1,8 @@
 //! The devices and teams that tests run on.
 
 use lattice_cl::device::{
-    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, Selector, Team, TuningMode,
-    discover,
+    CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Selector, Team,
+    TuningMode, discover,
 };
 
 /// Every device here with double precision.
@@ -79,6 +79,22 @@ pub fn teams() -> Vec<(String, Team)> {
 pub fn team_of(count: usize) -> Team {
     let first = Selector::Index(usable()[0].index);
     Team::select_with(vec![first; count], &untuned()).expect("a discovered device opens")
+}
+
+/// As [`team_of`], with these ways to the memory of each other.
+pub fn team_in(count: usize, ways: PeerWays) -> Team {
+    let first = Selector::Index(usable()[0].index);
+    let options = DeviceOptions { peer: Some(ways), ..untuned() };
+    Team::select_with(vec![first; count], &options).expect("a discovered device opens")
+}
+
+/// The ways in which so many devices can tell each other something, by the host first. Kernels that wait for each other need a thread each.
+pub fn peer_ways(count: usize) -> Vec<PeerWays> {
+    let mut ways = vec![PeerWays::OFF, PeerWays::only(PeerWay::Host)];
+    if count == 2 {
+        ways.push(PeerWays::only(PeerWay::HostFlags));
+    }
+    ways
 }
 
 /// |a − b| relative to |b|.

@@ -83,6 +83,35 @@ __kernel void peer_wait(__global uint *flags, const uint which, const uint epoch
         flag_wait(flags + k * FLAG_STRIDE, epoch, patience, mark, k + 1);
 }
 
+// Sends the sums of a launch, the four doubles of a slot, to box number `from` of the mailbox of another device, and raises its flag. A mailbox has a
+// box for each device in each of two epochs in turn.
+__kernel void peer_send(__global const double *sums, const uint slot, __global double *boxes, __global uint *flags, const uint from,
+                        const uint devices, const uint epoch)
+{
+    __global double *box = boxes + 4 * ((epoch & 1) * devices + from);
+    for (uint k = 0; k < 4; ++k)
+        box[k] = sums[4 * slot + k];
+    flag_raise(flags + from * FLAG_STRIDE, epoch);
+}
+
+// Adds the sums of all devices in their order, as the host would, into a slot of this device, number `self`, whose own are in another one. In
+// vain it gives no number. With a mark other sums are not to be trusted either.
+__kernel void peer_add(__global double *sums, const uint slot, const uint own, __global const double *boxes, __global uint *flags,
+                       const uint self, const uint devices, const uint epoch, const uint patience, __global uint *mark)
+{
+    for (uint from = 0; from < devices; ++from)
+        if (from != self)
+            flag_wait(flags + from * FLAG_STRIDE, epoch, patience, mark, from + 1);
+    volatile __global const double *box = boxes + 4 * (epoch & 1) * devices;
+    const int is_whole = *(volatile __global uint *)mark == 0;
+    for (uint k = 0; k < 4; ++k) {
+        double sum = 0.0;
+        for (uint from = 0; from < devices; ++from)
+            sum += from == self ? sums[4 * own + k] : box[4 * from + k];
+        sums[4 * slot + k] = is_whole ? sum : (double)NAN;
+    }
+}
+
 // A number for each place that no other seed has there.
 #define WORD(seed, i) (((uint)(i) * 2654435761u) ^ (seed))
 

@@ -66,4 +66,6 @@ pub use queue::{
 };
 pub use room::{NoRoom, available_memory, expect_room, reserve};
 pub use select::{DeviceIndex, DeviceInfo, DeviceKind, Discovery, FoundDevice, Remark, Selector, discover};
-pub use sums::{NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use sums::{
+    NUMBER_SOURCE, Number, NumberMemory, REDUCTION_SOURCE, REDUCTION_VALUES, Reduction, TeamSums,
+};

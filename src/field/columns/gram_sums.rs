@@ -1,6 +1,7 @@
 //! Gram matrices that the work-groups of a kernel make in parts.
 
-use super::super::communicator::{Communicator, Local};
+use super::super::communicator::Communicator;
+use super::super::local::Local;
 use super::division::tiles;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,

@@ -5,13 +5,11 @@ use crate::device::{
     Argument, ArgumentList, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, NUMBER_SOURCE,
     Number, NumberMemory, Program, REDUCTION_SOURCE, Range, Reduction,
 };
-use crate::field::communicator::Communicator;
 use crate::field::key::field_key;
 use crate::geometry::Layout;
 use crate::scalar::Storage;
 use crate::sync::lock;
 use lattice_solvers::update::{self, Formula, Operand};
-use num_complex::Complex64;
 use std::sync::{Arc, LazyLock, Mutex};
 
 const SPINOR: KernelFamily = KernelFamily::new(
@@ -142,25 +140,4 @@ fn bare_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
         .define("LOCAL_SIZE", local_size(device))
         .define("STREAM_LINKS", 0)
         .define("STREAM_OUTPUT", 0)
-}
-
-/// The sums of a launch on each device, added: those of a single one stay there.
-pub(crate) fn sum_of_shards(
-    communicator: &impl Communicator,
-    mut running: Vec<Reduction>,
-) -> Result<[Number; 2], DeviceError> {
-    if running.len() == 1
-        && let Some(reduction) = running.pop()
-    {
-        return Ok(reduction.numbers());
-    }
-    for reduction in &running {
-        reduction.device().flush()?;
-    }
-    let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
-    let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
-    let mut sums = [0.0; 3];
-    communicator.sum(&parts, &mut sums)?;
-    let [re, im, real] = sums;
-    Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
 }

@@ -6,10 +6,11 @@ mod kernels;
 mod updates;
 
 pub(crate) use columns::matrix;
-pub(crate) use kernels::{space_key, sum_of_shards};
+pub(crate) use kernels::space_key;
 
 use super::columns::ColumnKernels;
-use super::communicator::Local;
+use super::communicator::Communicator;
+use super::local::Local;
 use super::site_field::Sites;
 use super::spinors::{Field, Spinors};
 use super::{ParityField, SpinorField};
@@ -28,7 +29,8 @@ use std::time::Duration;
 /// The complex vector space of spinor fields on a lattice, or on its sites of one parity, with the inner product summed over these
 /// sites. Its vectors may be several columns, whose inner products are summed over all of them; see [`BlockSpace`](lattice_solvers::BlockSpace).
 ///
-/// Sums over a single device stay there as [`Number`]s, which the next kernels take from its memory; those over several are read back and added.
+/// Sums stay on the devices as [`Number`]s, which the next kernels take from their memory. Those over several devices are read back and
+/// added where kernels do not reach the memory of other devices.
 /// Cheap to clone.
 pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     lattice: Lattice,
@@ -86,7 +88,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
                 shards: kernels.collect::<Result<_, _>>()?,
                 columns: OnceLock::new(),
             }),
-            communicator: Local::new(lattice),
+            communicator: Local::new(lattice)?,
             vectors: PhantomData,
         })
     }
@@ -155,14 +157,15 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        match &self.kernels.shards[..] {
-            [one] => match one.device.info().kind {
-                DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * one.device.info().compute_units as u64,
-                _ => BYTES_DURING_A_READ,
-            },
-            // On the host a read costs nothing; sums over several devices are read anyway.
-            _ => 0,
+        // On the host a read costs nothing; sums that do not stay on the devices are read anyway.
+        if self.is_on_host() || !self.communicator.keeps_numbers() {
+            return 0;
         }
+        let of_device = |shard: &ShardKernels| match shard.device.info().kind {
+            DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * shard.device.info().compute_units as u64,
+            _ => BYTES_DURING_A_READ,
+        };
+        self.kernels.shards.iter().map(of_device).sum()
     }
 
     fn time_aside(&self) -> Duration {
@@ -228,11 +231,11 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
-        match &self.kernels.shards[..] {
-            // Where sums stay on the device.
-            [one] => Number::on_device(&one.device, value),
-            _ => Ok(value.into()),
+        if self.is_on_host() || !self.communicator.keeps_numbers() {
+            return Ok(value.into());
         }
+        let devices: Vec<_> = self.kernels.shards.iter().map(|shard| shard.device.clone()).collect();
+        Number::on_devices(&devices, value)
     }
 
     fn quotient(&self, numerator: &Number, denominator: &Number) -> Number {
@@ -248,7 +251,12 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn read_all(&self, scalars: &[&Number]) -> Result<Vec<Complex64>, DeviceError> {
-        Number::values(scalars)
+        let values = Number::values(scalars)?;
+        // A device that waited for another one in vain has no sum.
+        if values.iter().any(|value| !value.is_finite()) {
+            self.lattice.check_peers()?;
+        }
+        Ok(values)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Fused updates of spinor fields, on the host or on devices.
 
-use super::kernels::{ShardKernels, sum_of_shards};
+use super::kernels::ShardKernels;
 use crate::device::{Argument, DeviceError, Number};
-use crate::field::communicator::Local;
+use crate::field::communicator::Communicator;
+use crate::field::local::Local;
 use crate::field::spinors::Spinors;
 use crate::host;
 use crate::scalar::Storage;
@@ -44,7 +45,7 @@ pub(super) fn on_devices<T: Storage>(
     if running.is_empty() {
         return Ok(Vec::new());
     }
-    let numbers = sum_of_shards(communicator, running)?;
+    let numbers = communicator.numbers(running)?;
     // A norm alone is the first sum of its kernel.
     Ok(numbers.into_iter().take(formula.sums()).collect())
 }

@@ -8,7 +8,7 @@ use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
 use crate::field::{
-    BlockField, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors, sum_of_shards,
+    BlockField, Communicator, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors,
 };
 use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
@@ -56,13 +56,15 @@ impl<T: Storage> Stencil<T> {
             [prepared(links, task.form.shift.matrix)?, prepared(links, task.form.coefficient.matrix)?];
         let kernels =
             lattice.shards().iter().map(|shard| ShardKernels::new(shard, links, task, tuning(shard)?));
+        let communicator = Local::new(lattice)?;
+        let halo = sharded.then(|| Halo::new(lattice, task.columns, &communicator));
         Ok(Self {
             links: links.clone(),
             task,
             blocks,
             kernels: kernels.collect::<Result<_, _>>()?,
-            halo: sharded.then(|| Halo::new(lattice, task.columns)).transpose()?.map(RefCell::new),
-            communicator: Local::new(lattice),
+            halo: halo.transpose()?.map(RefCell::new),
+            communicator,
             scratch: RefCell::default(),
         })
     }
@@ -223,7 +225,7 @@ impl<T: Storage> Stencil<T> {
         if running.is_empty() {
             return Ok(Sums::None);
         }
-        let [first, third] = sum_of_shards(&self.communicator, running)?;
+        let [first, third] = self.communicator.numbers(running)?;
         // A norm alone is the first sum.
         let sums = if fields.ending.against.is_some() {
             [first, third]

@@ -15,6 +15,8 @@ pub const FLAGS: usize = 32;
 pub(crate) struct PeerKernels {
     pub raise: Kernel,
     pub wait: Kernel,
+    pub send: Kernel,
+    pub add: Kernel,
     pub write: Kernel,
     pub read: Kernel,
     pub ping: Kernel,
@@ -34,6 +36,33 @@ impl PeerKernels {
         Ok(Self {
             raise: program.kernel("peer_raise", &[flags, number("which"), epoch])?,
             wait: program.kernel("peer_wait", &[flags, number("which"), epoch, patience, mark])?,
+            send: program.kernel(
+                "peer_send",
+                &[
+                    Parameter::input::<f64>("sums"),
+                    number("slot"),
+                    Parameter::output::<f64>("boxes"),
+                    flags,
+                    number("from"),
+                    number("devices"),
+                    epoch,
+                ],
+            )?,
+            add: program.kernel(
+                "peer_add",
+                &[
+                    Parameter::output::<f64>("sums"),
+                    number("slot"),
+                    number("own"),
+                    Parameter::input::<f64>("boxes"),
+                    flags,
+                    number("self"),
+                    number("devices"),
+                    epoch,
+                    patience,
+                    mark,
+                ],
+            )?,
             write: program.kernel("peer_write", &[words("to"), number("seed"), number("count")])?,
             read: program
                 .kernel("peer_read", &[Parameter::input::<u32>("from"), words("to"), number("count")])?,

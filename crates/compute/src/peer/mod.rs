@@ -30,3 +30,5 @@ pub use flags::PeerFlags;
 pub use kernels::FLAGS;
 pub use peers::Peers;
 pub use rates::{PeerLink, PeerRates};
+
+pub(crate) use kernels::{PeerKernels, written};

@@ -32,6 +32,10 @@ impl Peers {
         if !(2..=FLAGS).contains(&devices.len()) {
             return None;
         }
+        // A device that is given twice has one queue, and not the two that its domains wait in.
+        if devices.iter().enumerate().any(|(k, device)| devices[..k].contains(device)) {
+            return None;
+        }
         let ways = devices.iter().map(Device::peer_ways).reduce(|all, ways| all.and(ways))?;
         let works = |way: PeerWay| {
             let mut pairs =
@@ -85,7 +89,7 @@ impl Peers {
     }
 
     /// How long kernels wait at most, in milliseconds.
-    pub(super) fn patience(&self) -> u32 {
+    pub(crate) fn patience(&self) -> u32 {
         self.patience.as_millis().try_into().unwrap_or(u32::MAX)
     }
 

@@ -2,6 +2,8 @@
 
 mod number;
 mod reduction;
+mod team;
 
 pub use number::{NUMBER_SOURCE, Number, NumberMemory};
 pub use reduction::{REDUCTION_SOURCE, REDUCTION_VALUES, Reduction};
+pub use team::TeamSums;

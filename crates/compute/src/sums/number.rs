@@ -33,15 +33,33 @@ struct Pool {
     free: Vec<u16>,
 }
 
-/// Room for the sums of one launch; dropping it gives it back.
+/// Room for the sums of one launch, on one device or at the same place on several; dropping it gives it back.
 ///
 /// Commands of a device run in order, so the slot can serve the next launch as soon as the last command that uses it has been enqueued.
 pub(super) struct Slot {
+    /// One for each device.
+    places: Vec<Place>,
+    index: u16,
+}
+
+/// A device, and its memory for sums.
+struct Place {
     device: Device,
-    /// Where it goes back to.
+    /// Where a slot goes back to.
     numbers: Arc<NumberPool>,
     memory: Arc<Memory>,
-    index: u16,
+}
+
+impl Place {
+    fn on(device: &Device) -> Result<Self> {
+        let numbers = device.kept::<NumberPool>();
+        let memory = numbers.memory(device)?;
+        Ok(Self { device: device.clone(), numbers, memory })
+    }
+
+    fn full(&self) -> DeviceError {
+        DeviceError::TooManySums { device: self.device.label().to_owned(), limit: usize::from(SLOTS) - 1 }
+    }
 }
 
 impl NumberPool {
@@ -57,6 +75,26 @@ impl NumberPool {
         *pool = Some(Pool { memory: Arc::clone(&memory), free: (1..SLOTS).rev().collect() });
         Ok(memory)
     }
+
+    /// Any free slot.
+    fn take(&self) -> Option<u16> {
+        lock(&self.0).as_mut()?.free.pop()
+    }
+
+    /// This slot, if it is free.
+    fn take_this(&self, index: u16) -> Option<u16> {
+        let mut pool = lock(&self.0);
+        let free = &mut pool.as_mut()?.free;
+        // Those that were let go of last are the last ones.
+        let position = free.iter().rposition(|&other| other == index)?;
+        Some(free.remove(position))
+    }
+
+    fn give_back(&self, index: u16) {
+        if let Some(pool) = &mut *lock(&self.0) {
+            pool.free.push(index);
+        }
+    }
 }
 
 impl Device {
@@ -65,21 +103,44 @@ impl Device {
     /// # Errors
     /// [`DeviceError::TooManySums`]; the errors of the first allocation.
     pub(super) fn slot(&self) -> Result<Slot> {
-        let numbers = self.kept::<NumberPool>();
-        let memory = numbers.memory(self)?;
-        let index = lock(&numbers.0).as_mut().and_then(|pool| pool.free.pop());
-        let index = index.ok_or_else(|| DeviceError::TooManySums {
-            device: self.label().to_owned(),
-            limit: usize::from(SLOTS) - 1,
-        })?;
-        Ok(Slot { device: self.clone(), numbers, memory, index })
+        let place = Place::on(self)?;
+        let index = place.numbers.take().ok_or_else(|| place.full())?;
+        Ok(Slot { places: vec![place], index })
     }
 }
 
 impl Slot {
+    /// A slot that is free on all of these devices.
+    ///
+    /// # Errors
+    /// As [`Device::slot`].
+    pub fn on_all(devices: &[Device]) -> Result<Self> {
+        let places = devices.iter().map(Place::on).collect::<Result<Vec<_>>>()?;
+        let (first, others) = places.split_first().expect("a team has devices");
+        // Slots that somebody else has on another device go back in the end.
+        let mut unfit = Vec::new();
+        let found = loop {
+            let Some(index) = first.numbers.take() else { break None };
+            let taken = others.iter().take_while(|place| place.numbers.take_this(index).is_some()).count();
+            if taken == others.len() {
+                break Some(index);
+            }
+            others[..taken].iter().for_each(|place| place.numbers.give_back(index));
+            unfit.push(index);
+        };
+        unfit.into_iter().rev().for_each(|index| first.numbers.give_back(index));
+        let index = found.ok_or_else(|| first.full())?;
+        Ok(Self { places, index })
+    }
+
     /// Where kernels write the sums: the memory of all slots, and which one is meant.
     pub fn arguments(&self) -> [Argument<'_>; 2] {
-        [self.memory.argument::<f64>(), Argument::value(u32::from(self.index))]
+        self.arguments_on(0)
+    }
+
+    /// The same for kernels of the device with this number among several.
+    pub fn arguments_on(&self, device: usize) -> [Argument<'_>; 2] {
+        [self.places[device].memory.argument::<f64>(), Argument::value(u32::from(self.index))]
     }
 
     /// Writes the first sum, as if a launch had made it.
@@ -87,16 +148,19 @@ impl Slot {
         // What stands behind the sums is zero and stays so.
         let sums = [sum.re, sum.im, 0.0];
         let offset = usize::from(self.index) * SLOT_DOUBLES * size_of::<f64>();
-        let compute = &self.device.core().compute;
-        // SAFETY: the call is blocking: `sums` outlives it.
-        unsafe { self.memory.write(compute, Blocking::Yes, offset, bytemuck::cast_slice(&sums), &[]) }
-            .map(drop)
+        for Place { device, memory, .. } in &self.places {
+            let compute = &device.core().compute;
+            // SAFETY: the call is blocking: `sums` outlives it.
+            unsafe { memory.write(compute, Blocking::Yes, offset, bytemuck::cast_slice(&sums), &[]) }?;
+        }
+        Ok(())
     }
 
     /// Waits for the launch, and reads its sums.
     pub fn read(&self) -> Result<[f64; SLOT_DOUBLES]> {
         let mut sums = [0.0; SLOT_DOUBLES];
-        read(&self.device, &self.memory, self.index, &mut sums)?;
+        let Place { device, memory, .. } = &self.places[0];
+        read(device, memory, self.index, &mut sums)?;
         Ok(sums)
     }
 }
@@ -111,9 +175,7 @@ fn read(device: &Device, memory: &Memory, first: u16, sums: &mut [f64]) -> Resul
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(pool) = &mut *lock(&self.numbers.0) {
-            pool.free.push(self.index);
-        }
+        self.places.iter().for_each(|place| place.numbers.give_back(self.index));
     }
 }
 
@@ -140,7 +202,7 @@ impl Sum {
 /// A complex number that a host may know, or that a device has yet to compute: a factor times ratios of sums.
 ///
 /// Combining numbers costs nothing and waits for nothing: kernels that take one compute it from the sums as they start. All sums of
-/// a number are on one device. n/d is 0 where d is, so that a step along a direction that vanished changes nothing.
+/// a number are on one device, or at the same places on all devices of a team. n/d is 0 where d is, so that a step along a direction that vanished changes nothing.
 #[derive(Clone)]
 pub struct Number {
     factor: Complex64,
@@ -171,7 +233,15 @@ impl Number {
     /// # Errors
     /// [`DeviceError::TooManySums`]; [`DeviceError::OpenCl`].
     pub fn on_device(device: &Device, value: Complex64) -> Result<Self> {
-        let slot = device.slot()?;
+        Self::on_devices(std::slice::from_ref(device), value)
+    }
+
+    /// As [`Number::on_device`], for kernels of any of these devices.
+    ///
+    /// # Errors
+    /// As [`Number::on_device`].
+    pub fn on_devices(devices: &[Device], value: Complex64) -> Result<Self> {
+        let slot = Slot::on_all(devices)?;
         slot.write(value)?;
         let [sum, _] = Self::of_slot(slot);
         Ok(sum)
@@ -223,9 +293,10 @@ impl Number {
             let indices = || sums().map(|sum| sum.slot.index);
             first = indices().min().unwrap_or_default();
             let count = usize::from(indices().max().unwrap_or_default() - first) + 1;
-            assert!(sums().all(|sum| Arc::ptr_eq(&sum.slot.memory, &some.slot.memory)), "{ONE_DEVICE}");
+            let Place { device, memory, .. } = &some.slot.places[0];
+            assert!(sums().all(|sum| Arc::ptr_eq(&sum.slot.places[0].memory, memory)), "{ONE_DEVICE}");
             slots.resize(count * SLOT_DOUBLES, 0.0);
-            read(&some.slot.device, &some.slot.memory, first, &mut slots)?;
+            read(device, memory, first, &mut slots)?;
         }
         let product = |sums: &[Sum]| -> Vec<Complex64> {
             let value = |sum: &Sum| {

@@ -99,7 +99,7 @@ impl Reduction {
         self.workspace.as_ref().expect("a reduction has its workspace until it is dropped")
     }
 
-    fn slot(&self) -> &Slot {
+    pub(super) fn slot(&self) -> &Slot {
         self.slot.as_ref().expect("a reduction has its slot until it is dropped")
     }
 

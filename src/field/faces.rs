@@ -1,0 +1,146 @@
+//! What passes between domains that are beside each other: buffers for the faces of each.
+
+use crate::device::{Buffer, DeviceError, Event, PeerFlags, Pending, PinnedBuffer};
+use crate::geometry::{NDIM, Neighbours};
+use bytemuck::Pod;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The face of a domain that a message goes through.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Behind,
+    Ahead,
+}
+
+impl Side {
+    pub const BOTH: [Self; 2] = [Self::Behind, Self::Ahead];
+
+    pub fn of<R>(self, faces: &mut Faces<R>) -> &mut Face<R> {
+        match self {
+            Side::Behind => &mut faces.behind,
+            Side::Ahead => &mut faces.ahead,
+        }
+    }
+
+    pub fn opposite(self) -> Self {
+        match self {
+            Side::Behind => Side::Ahead,
+            Side::Ahead => Side::Behind,
+        }
+    }
+
+    pub fn neighbour(self, neighbours: &Neighbours) -> [usize; NDIM] {
+        match self {
+            Side::Behind => neighbours.behind,
+            Side::Ahead => neighbours.ahead,
+        }
+    }
+}
+
+/// The faces of all domains of this process, which a [`Communicator`](super::communicator::Communicator) has made.
+pub(crate) struct Exchange<R> {
+    /// Those of each domain in the directions that are cut, in the order of the domains' numbers.
+    pub domains: Vec<Vec<Faces<R>>>,
+    /// Counts the exchanges.
+    pub(super) epoch: u32,
+    /// By which devices wait for each other, if not the host for all of them.
+    pub(super) flags: Option<PeerFlags>,
+}
+
+impl<R> Exchange<R> {
+    pub(super) fn new(domains: Vec<Vec<Faces<R>>>, flags: Option<PeerFlags>) -> Self {
+        Self { domains, epoch: 0, flags }
+    }
+
+    /// Begins the next exchange: from now on [`Face::sent`] is to be written.
+    pub fn begin(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Whether the host waits for kernels that pack, so that they need events.
+    pub fn waits_for_events(&self) -> bool {
+        self.flags.is_none()
+    }
+
+    /// Of both sides of each face what is sent in this exchange.
+    pub fn faces_mut(&mut self) -> impl Iterator<Item = (&mut Faces<R>, u32)> {
+        let epoch = self.epoch;
+        self.domains.iter_mut().flatten().map(move |faces| (faces, epoch))
+    }
+
+    /// What domain `k` received in each cut direction: from ahead, from behind.
+    pub fn received(&self, k: usize) -> impl Iterator<Item = [&Buffer<R>; 2]> {
+        self.domains[k]
+            .iter()
+            .map(|faces| [faces.ahead.received(self.epoch), faces.behind.received(self.epoch)])
+    }
+}
+
+/// The two faces of a domain across one direction.
+pub(crate) struct Faces<R> {
+    /// The direction.
+    pub mu: usize,
+    /// Before the first slice.
+    pub behind: Face<R>,
+    /// After the last slice.
+    pub ahead: Face<R>,
+    /// What both send next, once it is packed.
+    pub packed: Option<Packed>,
+}
+
+/// What a domain sends through both of its faces.
+pub(crate) struct Packed {
+    /// When it is there, if the host has to know.
+    pub event: Option<Event>,
+    /// Which elements of the buffers it is.
+    pub elements: Range<usize>,
+}
+
+/// What passes through one face. Several exchanges may take turns with as many buffers.
+pub(crate) struct Face<R> {
+    /// What the neighbour is sent: a buffer of the domain's device, which may stand for memory of the neighbour.
+    pub(super) sent: Vec<Buffer<R>>,
+    /// What the neighbour sent.
+    pub(super) received: Vec<Buffer<R>>,
+    /// The last message on its way, in pinned memory; after a failed transfer there is none.
+    under_way: Option<Pending<Arc<PinnedBuffer<R>>>>,
+}
+
+impl<R> Faces<R> {
+    /// Without buffers, which are still to be added.
+    pub(super) fn empty(mu: usize) -> Self {
+        let face = || Face { sent: Vec::new(), received: Vec::new(), under_way: None };
+        Self { mu, behind: face(), ahead: face(), packed: None }
+    }
+}
+
+impl<R> Face<R> {
+    /// What is sent in this exchange.
+    pub fn sent(&mut self, epoch: u32) -> &mut Buffer<R> {
+        let turn = epoch as usize % self.sent.len();
+        &mut self.sent[turn]
+    }
+
+    /// What is received in this exchange.
+    pub fn received(&self, epoch: u32) -> &Buffer<R> {
+        &self.received[epoch as usize % self.received.len()]
+    }
+
+    pub(super) fn received_mut(&mut self, epoch: u32) -> &mut Buffer<R> {
+        let turn = epoch as usize % self.received.len();
+        &mut self.received[turn]
+    }
+
+    pub(super) fn set_under_way(&mut self, message: Pending<Arc<PinnedBuffer<R>>>) {
+        self.under_way = Some(message);
+    }
+}
+
+impl<R: Pod> Face<R> {
+    /// Pinned memory for what is sent next: that of the last message, once it has arrived.
+    pub(super) fn staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
+        let last = self.under_way.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
+        last.map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
+    }
+}

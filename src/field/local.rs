@@ -1,0 +1,90 @@
+//! Domains on devices of a team in this process.
+
+mod peers;
+mod staged;
+
+use super::communicator::Communicator;
+use super::faces::Exchange;
+use crate::device::{DeviceError, Number, Peers, Reduction, TeamSums};
+use crate::geometry::{Lattice, Neighbours, Shard};
+use bytemuck::Pod;
+use num_complex::Complex64;
+use std::sync::Arc;
+
+/// All domains are on devices of a team in this process.
+///
+/// Where they reach each other's memory, kernels write what they send there. Elsewhere it goes by the host.
+#[derive(Clone)]
+pub(crate) struct Local {
+    /// Those of each domain.
+    neighbours: Arc<[Neighbours]>,
+    peers: Option<Arc<Peers>>,
+    /// Present where kernels wait for each other.
+    sums: Option<Arc<TeamSums>>,
+}
+
+impl Local {
+    pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
+        let grid = lattice.grid();
+        Ok(Self {
+            neighbours: (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect(),
+            peers: lattice.peers().cloned(),
+            sums: lattice.team_sums()?,
+        })
+    }
+}
+
+impl Communicator for Local {
+    fn faces<R: Pod>(
+        &self,
+        lattice: &Lattice,
+        numbers: impl Fn(&Shard, usize) -> usize,
+    ) -> Result<Exchange<R>, DeviceError> {
+        match &self.peers {
+            Some(peers) => peers::faces(peers, &self.neighbours, lattice.shards(), numbers),
+            None => staged::faces(lattice.shards(), numbers),
+        }
+    }
+
+    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        match &self.peers {
+            Some(peers) => peers::exchange(peers, &self.neighbours, exchange),
+            None => staged::exchange(&self.neighbours, exchange),
+        }
+    }
+
+    fn numbers(&self, mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+        if running.len() == 1
+            && let Some(reduction) = running.pop()
+        {
+            return Ok(reduction.numbers());
+        }
+        if let Some(sums) = &self.sums {
+            return sums.add(running);
+        }
+        for reduction in &running {
+            reduction.device().flush()?;
+        }
+        let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
+        let mut sums = [0.0; 3];
+        self.sum(&parts, &mut sums)?;
+        let [re, im, real] = sums;
+        Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
+    }
+
+    fn keeps_numbers(&self) -> bool {
+        self.neighbours.len() == 1 || self.sums.is_some()
+    }
+
+    fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {
+        total.fill(0.0);
+        for part in parts {
+            total.iter_mut().zip(*part).for_each(|(total, part)| *total += part);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

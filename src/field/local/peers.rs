@@ -1,0 +1,73 @@
+//! Faces that kernels write into the memory of the neighbour.
+//!
+//! Each face has two buffers, for odd and even epochs. This keeps what `lattice_compute`'s module on peers asks for:
+//!
+//! * A domain sends to a neighbour if and only if that neighbour sends to it, in every exchange: a lattice is a torus.
+//! * The stencil of epoch e reads what was received behind the wait for e, and before the domain packs for e + 1. So a neighbour that has
+//!   waited for e + 1 may write over it, which it does when it packs for e + 2.
+//! * All domains have packed and raised their flags, and all queues are flushed, before one is given a wait.
+
+use crate::device::{DeviceError, PeerFlags, Peers};
+use crate::field::faces::{Exchange, Faces, Side};
+use crate::geometry::{NDIM, Neighbours, Shard};
+use bytemuck::Pod;
+use std::sync::Arc;
+
+/// With buffers in the memory of who receives.
+pub(super) fn faces<R: Pod>(
+    peers: &Arc<Peers>,
+    neighbours: &[Neighbours],
+    shards: &[Shard],
+    numbers: impl Fn(&Shard, usize) -> usize,
+) -> Result<Exchange<R>, DeviceError> {
+    let mut domains: Vec<Vec<Faces<R>>> =
+        shards.iter().map(|shard| shard.domain.cut_directions().map(Faces::empty).collect()).collect();
+    for (k, shard) in shards.iter().enumerate() {
+        for (direction, mu) in shard.domain.cut_directions().enumerate() {
+            for side in Side::BOTH {
+                let neighbour = side.neighbour(&neighbours[k])[mu];
+                for _ in 0..2 {
+                    let mut users = peers.memory(&[k, neighbour], numbers(shard, mu))?.into_iter();
+                    side.of(&mut domains[k][direction]).received.extend(users.next());
+                    side.opposite().of(&mut domains[neighbour][direction]).sent.extend(users.next());
+                }
+            }
+        }
+    }
+    let flags = peers.way().has_flags().then(|| PeerFlags::new(peers)).transpose()?;
+    Ok(Exchange::new(domains, flags))
+}
+
+/// The domains that one has faces with.
+fn beside(neighbours: &Neighbours, k: usize) -> Vec<usize> {
+    let mut all: Vec<usize> =
+        (0..NDIM).flat_map(|mu| [neighbours.behind[mu], neighbours.ahead[mu]]).filter(|&n| n != k).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+pub(super) fn exchange<R: Pod>(
+    peers: &Peers,
+    neighbours: &[Neighbours],
+    exchange: &mut Exchange<R>,
+) -> Result<(), DeviceError> {
+    let epoch = exchange.epoch;
+    let packed: Vec<_> =
+        exchange.domains.iter_mut().flatten().filter_map(|faces| faces.packed.take()?.event).collect();
+    let Some(flags) = &mut exchange.flags else {
+        // Processors have no threads to spare for kernels that wait.
+        peers.devices().iter().try_for_each(|device| device.flush())?;
+        return packed.iter().try_for_each(|event| event.wait());
+    };
+    for (k, device) in peers.devices().iter().enumerate() {
+        for neighbour in beside(&neighbours[k], k) {
+            flags.raise(k, neighbour, epoch)?;
+        }
+        device.flush()?;
+    }
+    for k in 0..neighbours.len() {
+        flags.wait(k, beside(&neighbours[k], k), epoch)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Faces and sums between the domains of a small grid, in every way that there is here.
+
+use super::*;
+use crate::device::{
+    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Team, discover,
+};
+use crate::field::faces::{Packed, Side};
+use crate::geometry::{Dims, Grid};
+use std::time::Duration;
+
+/// So many devices, all the first one here, in one way.
+fn team(count: usize, ways: PeerWays) -> Team {
+    let found = discover().devices;
+    let options = DeviceOptions { peer: Some(ways), ..DeviceOptions::default() };
+    Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
+}
+
+/// Every face carries a number of its own, and finds that of the right neighbour.
+fn check_faces(grid: Grid, ways: PeerWays) {
+    let dims = Dims::new([4, 4, 4, 4]).unwrap();
+    let lattice = Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
+    let name = |domain: usize, mu: usize, side: Side, epoch: u32| {
+        f64::from(1000 * epoch) + (10 * domain + 2 * mu + side as usize) as f64
+    };
+    let local = Local::new(&lattice).unwrap();
+    let mut exchange = local.faces::<f64>(&lattice, |_, _| 5).unwrap();
+    for epoch in 1..6 {
+        exchange.begin();
+        let wanted = exchange.waits_for_events();
+        for (domain, all) in exchange.domains.iter_mut().enumerate() {
+            let device = lattice.shards()[domain].device.clone();
+            for faces in all {
+                for side in Side::BOTH {
+                    let value = name(domain, faces.mu, side, epoch);
+                    side.of(faces).sent(epoch).slice_mut(1..4).unwrap().write(&[value; 3]).unwrap();
+                }
+                // Any event will do: the buffers are filled.
+                let mut other = Buffer::zeroed(&device, 1).unwrap();
+                let zero = Arc::new(PinnedBuffer::<f64>::zeroed(&device, 1).unwrap());
+                let written = zero.share_start_to(other.slice_mut(..).unwrap(), &[]).unwrap();
+                let event = wanted.then(|| written.event().clone());
+                faces.packed = Some(Packed { event, elements: 1..4 });
+            }
+        }
+        local.exchange(&mut exchange).unwrap();
+        for (domain, all) in exchange.domains.iter_mut().enumerate() {
+            for faces in all {
+                let (mu, neighbours) = (faces.mu, Neighbours::of(grid, domain));
+                for side in Side::BOTH {
+                    let sent = name(side.neighbour(&neighbours)[mu], mu, side.opposite(), epoch);
+                    let received = side.of(faces).received(epoch).to_vec().unwrap();
+                    assert_eq!(received, [0.0, sent, sent, sent, 0.0], "{grid} {domain} {mu}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_face_receives_what_its_neighbour_sent() {
+    let grid = |parts| Grid::new(parts).unwrap();
+    for ways in [PeerWays::OFF, PeerWays::only(PeerWay::Host)] {
+        check_faces(grid([2, 1, 1, 3]), ways);
+    }
+    check_faces(grid([1, 1, 2, 1]), PeerWays::only(PeerWay::HostFlags));
+}
+
+/// A device that waited in vain has no sum, and it is told who waited for whom.
+#[test]
+fn after_a_wait_in_vain_there_are_no_sums() {
+    let (dims, grid) = (Dims::new([4; 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
+    let team = team(2, PeerWays::only(PeerWay::HostFlags));
+    let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+    let Some(peers) = lattice.peers() else { return };
+    let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
+    let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
+    let local = Local { peers: Some(Arc::clone(&peers)), sums, ..Local::new(&lattice).unwrap() };
+    let add = || {
+        let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
+        let [sum, _] = local.numbers(running.collect()).unwrap();
+        sum.value().unwrap()
+    };
+    // Nothing was launched for these sums: they are whatever their places hold.
+    assert!(add().is_finite());
+    peers.check().unwrap();
+    PeerFlags::new(&peers).unwrap().wait(1, [0], 1).unwrap();
+    let error = peers.check().unwrap_err();
+    assert!(matches!(error, DeviceError::PeerTimeout { .. }), "{error}");
+    let (first, second) = (team.devices()[0].label(), team.devices()[1].label());
+    assert!(
+        error.to_string().contains(&format!("device {second} waited 0.05 s in vain for {first}")),
+        "{error}"
+    );
+    // The other one has its sum.
+    assert!(add().is_finite());
+    PeerFlags::new(&peers).unwrap().wait(0, [1], 1).unwrap();
+    assert!(add().is_nan());
+}
+
+#[test]
+fn sums_are_added_in_their_order() {
+    let lattice = Lattice::new(&Team::host(), Dims::new([2; 4]).unwrap()).unwrap();
+    let (big, mut total) = (1e300, [7.0; 2]);
+    let local = Local::new(&lattice).unwrap();
+    local.sum(&[&[big, 1.0], &[-big, 2.0], &[1.0, 3.0]], &mut total).unwrap();
+    assert_eq!(total, [1.0, 6.0]);
+}
