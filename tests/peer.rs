@@ -77,7 +77,7 @@ fn a_flag_holds_a_device_until_it_is_raised() {
 fn a_wait_in_vain_ends_and_names_both() {
     let Some(peers) = peers(2, PeerWay::HostFlags) else { return };
     let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
-    let mut flags = PeerFlags::new(&peers).unwrap();
+    let flags = PeerFlags::new(&peers).unwrap();
     flags.wait(1, [], 1).unwrap();
     peers.check().unwrap();
     flags.raise(0, 1, 1).unwrap();

@@ -3,6 +3,7 @@
 // A step out of the domain takes its projected spinor from a buffer. The neighbouring device has filled it by
 // pack_halo_x, …_y, …_z or …_t. Projected spinors from behind have been multiplied by their links already.
 //
+// FLAGS          1 where domains tell each other by flags that faces are packed; a work-item waits for what it needs. Elsewhere they are there
 // HALO           the directions that are cut over devices: the sum of 1 for x, 2 for y, 4 for z and 8 for t
 // NX NY NZ NT    sub-lattices in x, y, z and t: one in a direction that is cut over devices
 
@@ -121,20 +122,40 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     }
 }
 
+#if FLAGS
+#define RAISE_PARAMETERS                                                                                        \
+    , __global uint *groups_done, __global uint *at_one, __global uint *at_other, const uint self, const uint epoch
+#define RAISE_FLAGS flags_raise_by_last(groups_done, at_one, at_other, self, epoch);
+// What is received changes while the kernel runs, so it is not `restrict`.
+#define RECEIVED __global const real *
+#define BESIDE(direction) , const uint2 beside_##direction
+#define WAIT_PARAMETERS , __global uint *flags, const uint epoch, const uint patience, __global uint *mark
+#define WAIT_FOR(domain) flag_wait(flags + (domain) * FLAG_STRIDE, epoch, patience, mark, (domain) + 1);
+#else
+#define RAISE_PARAMETERS
+#define RAISE_FLAGS
+#define RECEIVED __global const real *restrict
+#define BESIDE(direction)
+#define WAIT_PARAMETERS
+#define WAIT_FOR(domain)
+#endif
+
 #define PACK_HALO(mu, direction)                                                                                                  \
     __kernel EXPLICIT_VECTORS void pack_halo_##direction(__global const stored *restrict in, __global const stored *restrict links, \
                                                          __global real *restrict to_behind, __global real *restrict to_ahead,     \
                                                          const uint4 extents, const uint blocks, const uint origin,               \
-                                                         const real phase_re, const real phase_im, const uint first_parity)       \
+                                                         const real phase_re, const real phase_im,                                \
+                                                         const uint first_parity RAISE_PARAMETERS)                                \
     {                                                                                                                             \
         pack_face(mu, in, links, to_behind, to_ahead, extents, blocks, origin, phase_re, phase_im, first_parity);                 \
+        RAISE_FLAGS                                                                                                               \
     }
 
-#define FACE_PARAMETERS(direction) \
-    , __global const real *restrict from_ahead_##direction, __global const real *restrict from_behind_##direction
+#define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
 #define HOPS_ACROSS(mu, ahead, behind, direction, component)                                                                 \
     if (p.direction == last.component) {                                                                                     \
+        WAIT_FOR(beside_##direction.x)                                                                                       \
         __global const real *halo = from_ahead_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                 \
         const link u = LINK(ahead, links_here, block);                                                                       \
         FOR_COLUMNS(r) {                                                                                                     \
@@ -145,6 +166,7 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
     } else                                                                                                                   \
         HOP_AHEAD(mu, NEIGHBOUR(ahead), false, direction)                                                                    \
     if (p.direction == 0) {                                                                                                  \
+        WAIT_FOR(beside_##direction.y)                                                                                       \
         __global const real *halo = from_behind_##direction + first_column / COLUMN_STRIDE * HALO_STRIDE(mu);                \
         FOR_COLUMNS(r) {                                                                                                     \
             const half_spinor projected = load_halo(mu, halo + r * HALO_STRIDE(mu), extents, 1 - parity, p);                 \
@@ -190,4 +212,8 @@ PACK_HALO(3, t)
 #define HOPS_IN_T HOPS_INSIDE(3, 6, 7, t, w)
 #endif
 
-#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t
+#if HALO
+#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS
+#else
+#define HALO_PARAMETERS
+#endif

@@ -58,22 +58,16 @@ impl<R> Exchange<R> {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Whether the host waits for kernels that pack, so that they need events.
-    pub fn waits_for_events(&self) -> bool {
-        self.flags.is_none()
-    }
-
-    /// Of both sides of each face what is sent in this exchange.
-    pub fn faces_mut(&mut self) -> impl Iterator<Item = (&mut Faces<R>, u32)> {
-        let epoch = self.epoch;
-        self.domains.iter_mut().flatten().map(move |faces| (faces, epoch))
-    }
-
-    /// What domain `k` received in each cut direction: from ahead, from behind.
-    pub fn received(&self, k: usize) -> impl Iterator<Item = [&Buffer<R>; 2]> {
-        self.domains[k]
-            .iter()
-            .map(|faces| [faces.ahead.received(self.epoch), faces.behind.received(self.epoch)])
+    /// What domain `k` received in each cut direction.
+    pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, R>> {
+        self.domains[k].iter().map(|faces| Received {
+            ahead: faces.ahead.received(self.epoch),
+            behind: faces.behind.received(self.epoch),
+            beside: self.flags.is_some().then(|| {
+                let [behind, ahead] = faces.beside.map(|domain| domain as u32);
+                [ahead, behind]
+            }),
+        })
     }
 }
 
@@ -87,6 +81,18 @@ pub(crate) struct Faces<R> {
     pub ahead: Face<R>,
     /// What both send next, once it is packed.
     pub packed: Option<Packed>,
+    /// The domains behind and ahead.
+    pub(super) beside: [usize; 2],
+    /// Where there are flags, what counts the work-groups that have packed.
+    pub(super) groups_done: Option<Buffer<u32>>,
+}
+
+/// What a domain received across one direction.
+pub(crate) struct Received<'a, R> {
+    pub ahead: &'a Buffer<R>,
+    pub behind: &'a Buffer<R>,
+    /// The domains ahead and behind, where there are flags to wait for.
+    pub beside: Option<[u32; 2]>,
 }
 
 /// What a domain sends through both of its faces.
@@ -109,9 +115,10 @@ pub(crate) struct Face<R> {
 
 impl<R> Faces<R> {
     /// Without buffers, which are still to be added.
-    pub(super) fn empty(mu: usize) -> Self {
+    pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
         let face = || Face { sent: Vec::new(), received: Vec::new(), under_way: None };
-        Self { mu, behind: face(), ahead: face(), packed: None }
+        let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
+        Self { mu, behind: face(), ahead: face(), packed: None, beside, groups_done: None }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What neighbouring domains tell each other: half-spinors on the slices beside a cut.
 
 use super::communicator::Communicator;
-use super::faces::{Exchange, Packed};
+use super::faces::{Exchange, Faces, Packed, Received};
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
@@ -50,27 +50,37 @@ impl<T: Storage> Halo<T> {
         packings: impl Iterator<Item = Packing<'a, T>>,
     ) -> Result<(), DeviceError> {
         self.exchange.begin();
-        let wants_events = self.exchange.waits_for_events();
-        for ((faces, epoch), packing) in self.exchange.faces_mut().zip(packings) {
-            let [behind, ahead] = [&mut faces.behind, &mut faces.ahead].map(|face| face.sent(epoch));
+        let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
+        let domains = self.exchange.domains.iter_mut().enumerate();
+        let faces = domains.flat_map(|(domain, faces)| faces.iter_mut().map(move |faces| (domain, faces)));
+        for ((domain, faces), packing) in faces.zip(packings) {
+            let Faces { behind, ahead, packed, beside, groups_done, .. } = faces;
+            let [behind, ahead] = [behind, ahead].map(|face| face.sent(epoch));
             let len = ahead.len();
             let fields =
                 [packing.psi.into(), packing.links.into(), Argument::from(behind), Argument::from(ahead)];
-            let arguments = ArgumentList::new(fields).and(packing.trailing);
-            let event = if wants_events {
-                Some(packing.kernel.launch(packing.range, arguments.as_slice())?)
-            } else {
+            let mut arguments = ArgumentList::new(fields).and(packing.trailing);
+            let mut event = None;
+            if let (Some(flags), Some(done)) = (flags, groups_done) {
+                arguments.extend(flags.raise_arguments(done, domain, *beside, epoch));
                 packing.kernel.start(packing.range, arguments.as_slice())?;
-                None
-            };
-            faces.packed = Some(Packed { event, elements: part(len, self.columns, parity) });
+            } else {
+                event = Some(packing.kernel.launch(packing.range, arguments.as_slice())?);
+            }
+            *packed = Some(Packed { event, elements: part(len, self.columns, parity) });
         }
         communicator.exchange(&mut self.exchange)
     }
 
-    /// What domain `k` received in each cut direction: from ahead, from behind.
-    pub fn received(&self, k: usize) -> impl Iterator<Item = [&Buffer<T::Real>; 2]> {
+    /// What domain `k` received in each cut direction.
+    pub fn received(&self, k: usize) -> impl Iterator<Item = Received<'_, T::Real>> {
         self.exchange.received(k)
+    }
+
+    /// The arguments of a kernel of domain `k` that waits for what it received; none where that is there already.
+    pub fn wait_arguments(&self, k: usize) -> impl Iterator<Item = Argument<'_>> {
+        let flags = self.exchange.flags.as_ref();
+        flags.map(|flags| flags.wait_arguments(k, self.exchange.epoch)).into_iter().flatten()
     }
 }
 

@@ -42,7 +42,7 @@ impl Communicator for Local {
     ) -> Result<Exchange<R>, DeviceError> {
         match &self.peers {
             Some(peers) => peers::faces(peers, &self.neighbours, lattice.shards(), numbers),
-            None => staged::faces(lattice.shards(), numbers),
+            None => staged::faces(&self.neighbours, lattice.shards(), numbers),
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) use columns::{
     GramSums, MATRIX_TILE, Matrices, PendingGram, can_end_blocks, ends_on_matrix_units,
 };
 pub(crate) use communicator::Communicator;
+pub(crate) use faces::Received;
 pub(crate) use halo::{Halo, Packing};
 pub(crate) use host_order::host_order_key;
 pub(crate) use key::field_key;

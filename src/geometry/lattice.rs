@@ -120,9 +120,12 @@ impl Lattice {
     fn cut(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
         let domains = grid.domains(dims)?;
         let devices = team.devices().iter().cloned();
-        let shards: Vec<_> = devices.zip(domains).map(|(device, domain)| Shard { device, domain }).collect();
-        let devices: Vec<Device> = shards.iter().map(|shard| shard.device.clone()).collect();
-        let (team, peers, sums) = (team.clone(), Peers::of(&devices), OnceLock::new());
+        let devices: Vec<Device> = devices.take(domains.len()).collect();
+        let peers = Peers::of(&devices);
+        let has_flags = peers.as_ref().is_some_and(|peers| peers.way().has_flags());
+        let of_domain = |(device, domain)| Shard { device, domain, has_flags };
+        let shards = devices.into_iter().zip(domains).map(of_domain).collect();
+        let (team, sums) = (team.clone(), OnceLock::new());
         Ok(Self { inner: Arc::new(Inner { team, dims, grid, shards, peers, sums }) })
     }
 

@@ -10,6 +10,8 @@ use crate::scalar::StoragePrecision;
 pub(crate) struct Shard {
     pub device: Device,
     pub domain: Domain,
+    /// Whether its kernels tell those of other domains by flags when faces are packed.
+    pub has_flags: bool,
 }
 
 impl Shard {

@@ -73,7 +73,7 @@ fn main() -> Result<()> {
 /// Every device waits for every other one, again and again.
 fn all_to_all(peers: &std::sync::Arc<Peers>, repeat: u32) -> Result<()> {
     let count = peers.devices().len();
-    let mut flags = PeerFlags::new(peers)?;
+    let flags = PeerFlags::new(peers)?;
     let begun = Instant::now();
     for epoch in 1..=repeat {
         for by in 0..count {

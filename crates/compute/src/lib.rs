@@ -59,7 +59,7 @@ pub use open::{
     Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,
     TuningMode, build_programs,
 };
-pub use peer::{FLAGS, PeerFlags, PeerLink, PeerRates, Peers};
+pub use peer::{FLAG_SOURCE, FLAGS, PeerFlags, PeerLink, PeerRates, Peers};
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,
     Recorder,

@@ -7,7 +7,7 @@
 //!   waited for e + 1 may write over it, which it does when it packs for e + 2.
 //! * All domains have packed and raised their flags, and all queues are flushed, before one is given a wait.
 
-use crate::device::{DeviceError, PeerFlags, Peers};
+use crate::device::{Buffer, DeviceError, PeerFlags, Peers};
 use crate::field::faces::{Exchange, Faces, Side};
 use crate::geometry::{NDIM, Neighbours, Shard};
 use bytemuck::Pod;
@@ -20,8 +20,16 @@ pub(super) fn faces<R: Pod>(
     shards: &[Shard],
     numbers: impl Fn(&Shard, usize) -> usize,
 ) -> Result<Exchange<R>, DeviceError> {
+    let flags = peers.way().has_flags().then(|| PeerFlags::new(peers)).transpose()?;
+    let empty = |(shard, neighbours): (&Shard, &Neighbours)| {
+        let of_direction = |mu| {
+            let groups_done = flags.is_some().then(|| Buffer::zeroed(&shard.device, 1)).transpose()?;
+            Ok(Faces { groups_done, ..Faces::empty(mu, neighbours) })
+        };
+        shard.domain.cut_directions().map(of_direction).collect()
+    };
     let mut domains: Vec<Vec<Faces<R>>> =
-        shards.iter().map(|shard| shard.domain.cut_directions().map(Faces::empty).collect()).collect();
+        shards.iter().zip(neighbours).map(empty).collect::<Result<_, DeviceError>>()?;
     for (k, shard) in shards.iter().enumerate() {
         for (direction, mu) in shard.domain.cut_directions().enumerate() {
             for side in Side::BOTH {
@@ -34,7 +42,6 @@ pub(super) fn faces<R: Pod>(
             }
         }
     }
-    let flags = peers.way().has_flags().then(|| PeerFlags::new(peers)).transpose()?;
     Ok(Exchange::new(domains, flags))
 }
 
@@ -55,19 +62,17 @@ pub(super) fn exchange<R: Pod>(
     let epoch = exchange.epoch;
     let packed: Vec<_> =
         exchange.domains.iter_mut().flatten().filter_map(|faces| faces.packed.take()?.event).collect();
-    let Some(flags) = &mut exchange.flags else {
+    let Some(flags) = &exchange.flags else {
         // Processors have no threads to spare for kernels that wait.
         peers.devices().iter().try_for_each(|device| device.flush())?;
         return packed.iter().try_for_each(|event| event.wait());
     };
-    for (k, device) in peers.devices().iter().enumerate() {
-        for neighbour in beside(&neighbours[k], k) {
-            flags.raise(k, neighbour, epoch)?;
+    // The kernels that pack raise the flags, and the stencil waits for them where it needs what they speak of.
+    peers.devices().iter().try_for_each(|device| device.flush())?;
+    if !peers.way().waits_beside_work() {
+        for (k, neighbours) in neighbours.iter().enumerate() {
+            flags.wait(k, beside(neighbours, k), epoch)?;
         }
-        device.flush()?;
-    }
-    for k in 0..neighbours.len() {
-        flags.wait(k, beside(&neighbours[k], k), epoch)?;
     }
     Ok(())
 }

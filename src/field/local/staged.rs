@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 /// With buffers of each device alone.
 pub(super) fn faces<R: Pod>(
+    neighbours: &[Neighbours],
     shards: &[Shard],
     numbers: impl Fn(&Shard, usize) -> usize,
 ) -> Result<Exchange<R>, DeviceError> {
-    let of_domain = |shard: &Shard| {
+    let of_domain = |(shard, neighbours): (&Shard, &Neighbours)| {
         let of_direction = |mu| {
-            let mut faces = Faces::empty(mu);
+            let mut faces = Faces::empty(mu, neighbours);
             for side in Side::BOTH {
                 let Face { sent, received, .. } = side.of(&mut faces);
                 for buffers in [sent, received] {
@@ -25,7 +26,7 @@ pub(super) fn faces<R: Pod>(
         };
         shard.domain.cut_directions().map(of_direction).collect()
     };
-    let domains = shards.iter().map(of_domain).collect::<Result<_, DeviceError>>()?;
+    let domains = shards.iter().zip(neighbours).map(of_domain).collect::<Result<_, DeviceError>>()?;
     Ok(Exchange::new(domains, None))
 }
 

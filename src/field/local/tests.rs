@@ -26,7 +26,7 @@ fn check_faces(grid: Grid, ways: PeerWays) {
     let mut exchange = local.faces::<f64>(&lattice, |_, _| 5).unwrap();
     for epoch in 1..6 {
         exchange.begin();
-        let wanted = exchange.waits_for_events();
+        let wanted = exchange.flags.is_none();
         for (domain, all) in exchange.domains.iter_mut().enumerate() {
             let device = lattice.shards()[domain].device.clone();
             for faces in all {
@@ -41,6 +41,11 @@ fn check_faces(grid: Grid, ways: PeerWays) {
                 let event = wanted.then(|| written.event().clone());
                 faces.packed = Some(Packed { event, elements: 1..4 });
             }
+        }
+        // Kernels that pack would have done this.
+        if let Some(flags) = &exchange.flags {
+            let pairs = (0..grid.count()).flat_map(|by| (0..grid.count()).map(move |at| (by, at)));
+            pairs.for_each(|(by, at)| flags.raise(by, at, epoch).unwrap());
         }
         local.exchange(&mut exchange).unwrap();
         for (domain, all) in exchange.domains.iter_mut().enumerate() {

@@ -205,7 +205,7 @@ impl<T: Storage> Stencil<T> {
             arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
             arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
             if let Some(halo) = &halo {
-                arguments.extend(HaloPart::arguments::<T>(halo.received(k)));
+                arguments.extend(HaloPart::arguments::<T>(halo, k));
             }
             let range = kernels.wilson_range;
             let launch = |arguments: &[Argument<'_>]| match &mut observer {

@@ -77,7 +77,7 @@ impl ShardKernels {
             parameters.push(Parameter::value::<u32>("parity"));
         }
         let boundary = BoundaryPart::of(links.format(), &layout);
-        let halo = HaloPart::of(&layout);
+        let halo = HaloPart::of(shard, &layout);
         parameters.extend(task.site_part().parameters::<T>());
         parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
@@ -85,7 +85,7 @@ impl ShardKernels {
         let pack = |mu| {
             let blocks = task.region.parities() * layout.face_blocks(mu);
             Ok(Pack {
-                kernel: HaloPart::packing_kernel::<T>(&program, mu)?,
+                kernel: halo.packing_kernel::<T>(&program, mu)?,
                 range: HaloPart::packing_range(blocks, tuning.work_group, task.columns),
                 phase: HaloPart::phase(shard, links.format(), mu),
             })
@@ -162,7 +162,7 @@ pub(super) fn kernel_key<T: Storage>(
         key = key.define("ITEMS", tuning.work_group * task.columns);
     }
     key = BoundaryPart::of(links, layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
-    key = HaloPart::of(layout).add_to(key);
+    key = HaloPart::of(shard, layout).add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));
     key = key.part("kernel", include_str!("../../../cl/stencil/kernel.cl"));
     if let (Some(count), true) = (tuning.max_registers, shard.device.supports_register_limit()) {

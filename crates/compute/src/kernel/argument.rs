@@ -260,7 +260,7 @@ pub struct ArgumentList<'a> {
 }
 
 /// More than any kernel here takes.
-const MOST_ARGUMENTS: usize = 48;
+const MOST_ARGUMENTS: usize = 64;
 
 impl<'a> ArgumentList<'a> {
     /// Starts with these.

@@ -34,6 +34,11 @@ impl PeerWay {
         }
     }
 
+    /// Whether kernels with other work may wait as well: many of their work-groups then do at once, and must leave room for others.
+    pub fn waits_beside_work(self) -> bool {
+        self == Self::Cuda
+    }
+
     /// Whether kernels wait for those of other devices, so that the host need not.
     pub fn has_flags(self) -> bool {
         self != Self::Host

@@ -3,7 +3,7 @@
 use super::kernels::{FLAGS, PeerKernels, written};
 use super::peers::Peers;
 use crate::error::Result;
-use crate::kernel::{Argument, Range};
+use crate::kernel::{Argument, Parameter, Range};
 use crate::memory::Buffer;
 use std::sync::Arc;
 
@@ -45,16 +45,48 @@ impl PeerFlags {
         })
     }
 
-    /// The flags of device `owner`, as device `user` sees them.
-    pub(crate) fn argument(&mut self, owner: usize, user: usize) -> Argument<'_> {
-        Argument::from(&mut self.flags[owner][user])
+    /// The flags of device `owner`, for kernels of device `user`.
+    pub fn argument(&self, owner: usize, user: usize) -> Argument<'_> {
+        written(&self.flags[owner][user])
+    }
+
+    /// What a kernel of device `on` declares that waits for flags with [`FLAG_SOURCE`](crate::FLAG_SOURCE).
+    pub fn wait_parameters() -> [Parameter; 4] {
+        let number = Parameter::value::<u32>;
+        let words = Parameter::output::<u32>;
+        [words("flags"), number("epoch"), number("patience"), words("mark")]
+    }
+
+    /// The arguments for [`PeerFlags::wait_parameters`].
+    pub fn wait_arguments(&self, on: usize, epoch: u32) -> [Argument<'_>; 4] {
+        let patience = Argument::value(self.peers.patience());
+        [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(on))]
+    }
+
+    /// What a kernel declares that raises the flags of its device at two others behind the last of its work-groups.
+    pub fn raise_parameters() -> [Parameter; 5] {
+        let number = Parameter::value::<u32>;
+        let words = Parameter::output::<u32>;
+        [words("groups_done"), words("at_one"), words("at_other"), number("self"), number("epoch")]
+    }
+
+    /// The arguments for [`PeerFlags::raise_parameters`] of a kernel of device `by`. `done` is a zeroed word of that device.
+    pub fn raise_arguments<'a>(
+        &'a self,
+        done: &'a Buffer<u32>,
+        by: usize,
+        at: [usize; 2],
+        epoch: u32,
+    ) -> [Argument<'a>; 5] {
+        let [one, other] = at.map(|at| self.argument(at, by));
+        [written(done), one, other, Argument::value(by as u32), Argument::value(epoch)]
     }
 
     /// Behind everything that device `by` has been given to do, raises its flag at device `at`.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
-    pub fn raise(&mut self, by: usize, at: usize, epoch: u32) -> Result<()> {
+    pub fn raise(&self, by: usize, at: usize, epoch: u32) -> Result<()> {
         let kernels = Arc::clone(&self.kernels[by]);
         let which = 1_u32 << by;
         kernels.raise.start(
@@ -67,12 +99,7 @@ impl PeerFlags {
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). A wait in vain is told by [`Peers::check`].
-    pub fn wait(
-        &mut self,
-        on: usize,
-        for_devices: impl IntoIterator<Item = usize>,
-        epoch: u32,
-    ) -> Result<()> {
+    pub fn wait(&self, on: usize, for_devices: impl IntoIterator<Item = usize>, epoch: u32) -> Result<()> {
         let which = for_devices.into_iter().fold(0_u32, |which, device| which | 1 << device);
         let (kernels, peers) = (Arc::clone(&self.kernels[on]), Arc::clone(&self.peers));
         kernels.wait.start(

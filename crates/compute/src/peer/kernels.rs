@@ -6,7 +6,10 @@ use crate::memory::Buffer;
 use crate::open::Device;
 use std::sync::Arc;
 
-const PEER: KernelFamily = KernelFamily::new("peer", &[include_str!("../../cl/peer.cl")]);
+/// OpenCL C text of flags, for kernels that raise some or wait for some.
+pub const FLAG_SOURCE: &str = include_str!("../../cl/flags.cl");
+
+const PEER: KernelFamily = KernelFamily::new("peer", &[FLAG_SOURCE, include_str!("../../cl/peer.cl")]);
 
 /// Flags of a device, one for each device that may raise one: as many as a word has bits.
 pub const FLAGS: usize = 32;

@@ -14,7 +14,9 @@
 //!    write itself: whoever gets something in an epoch gives something to the same device in that epoch.
 //! 4. No wait is without an end. One in vain leaves a mark on its device, later ones end at once, and sums of it are no numbers.
 //!    [`Peers::check`] tells who waited for whom.
-//! 5. A device does not share its processor with one that it waits for, where kernels wait: see [`PeerWay::HostFlags`](crate::PeerWay).
+//! 5. Where many work-groups wait in one kernel, those that they wait for are on another processor, which they cannot keep busy
+//!    ([`PeerWay::waits_beside_work`](crate::PeerWay::waits_beside_work)). Elsewhere a kernel of one work-group waits, ahead of them.
+//! 6. A device does not share its processor with one that it waits for, where kernels wait: see [`PeerWay::HostFlags`](crate::PeerWay).
 
 #[cfg(unix)]
 mod cuda;
@@ -27,7 +29,7 @@ mod probe;
 mod rates;
 
 pub use flags::PeerFlags;
-pub use kernels::FLAGS;
+pub use kernels::{FLAG_SOURCE, FLAGS};
 pub use peers::Peers;
 pub use rates::{PeerLink, PeerRates};
 

@@ -3,8 +3,10 @@
 use super::super::traversal::Traversal;
 use super::boundary::phase_of_leaving;
 use super::{Cost, KernelPart};
-use crate::device::{Argument, Buffer, DeviceError, Kernel, KernelKey, Parameter, Program, Range};
-use crate::field::LinkFormat;
+use crate::device::{
+    Argument, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, Program, Range,
+};
+use crate::field::{Halo, LinkFormat, Received};
 use crate::geometry::{Layout, NDIM, Shard};
 use crate::scalar::Storage;
 use num_complex::Complex64;
@@ -14,6 +16,8 @@ use num_complex::Complex64;
 pub(crate) struct HaloPart {
     cut: [bool; NDIM],
     lanes_in_t: usize,
+    /// Whether packing raises flags, and the stencil waits for those of the domains beside.
+    flags: bool,
 }
 
 /// What each direction has: its packing kernel, and what the stencil takes.
@@ -21,20 +25,42 @@ struct Names {
     pack: &'static str,
     from_ahead: &'static str,
     from_behind: &'static str,
+    /// Who is beside, from ahead and from behind, where there are flags.
+    beside: &'static str,
 }
 
 const NAMES: [Names; NDIM] = [
-    Names { pack: "pack_halo_x", from_ahead: "from_ahead_x", from_behind: "from_behind_x" },
-    Names { pack: "pack_halo_y", from_ahead: "from_ahead_y", from_behind: "from_behind_y" },
-    Names { pack: "pack_halo_z", from_ahead: "from_ahead_z", from_behind: "from_behind_z" },
-    Names { pack: "pack_halo_t", from_ahead: "from_ahead_t", from_behind: "from_behind_t" },
+    Names {
+        pack: "pack_halo_x",
+        from_ahead: "from_ahead_x",
+        from_behind: "from_behind_x",
+        beside: "beside_x",
+    },
+    Names {
+        pack: "pack_halo_y",
+        from_ahead: "from_ahead_y",
+        from_behind: "from_behind_y",
+        beside: "beside_y",
+    },
+    Names {
+        pack: "pack_halo_z",
+        from_ahead: "from_ahead_z",
+        from_behind: "from_behind_z",
+        beside: "beside_z",
+    },
+    Names {
+        pack: "pack_halo_t",
+        from_ahead: "from_ahead_t",
+        from_behind: "from_behind_t",
+        beside: "beside_t",
+    },
 ];
 
 impl HaloPart {
-    /// That of a domain.
-    pub fn of(layout: &Layout) -> Self {
+    /// That of a domain with such fields.
+    pub fn of(shard: &Shard, layout: &Layout) -> Self {
         let cut = std::array::from_fn(|mu| layout.domain().is_cut(mu));
-        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1] }
+        Self { cut, lanes_in_t: layout.cuts()[NDIM - 1], flags: shard.has_flags }
     }
 
     /// The directions that are cut.
@@ -47,31 +73,38 @@ impl HaloPart {
         phase_of_leaving(shard, links, mu)
     }
 
-    /// The arguments for its parameters: in each cut direction what came from ahead and from behind.
+    /// The arguments for its parameters: in each cut direction what came from ahead and from behind, and who is there if there are flags to wait
+    /// for; then the flags.
     pub fn arguments<'a, T: Storage>(
-        received: impl Iterator<Item = [&'a Buffer<T::Real>; 2]>,
+        halo: &'a Halo<T>,
+        domain: usize,
     ) -> impl Iterator<Item = Argument<'a>> {
-        received.flat_map(|sides| sides.map(Argument::from))
+        let of_direction = |received: Received<'a, T::Real>| {
+            let Received { ahead, behind, beside } = received;
+            [Some(ahead.into()), Some(behind.into()), beside.map(Argument::value)].into_iter().flatten()
+        };
+        halo.received(domain).flat_map(of_direction).chain(halo.wait_arguments(domain))
     }
 
     /// The kernel that packs the faces across direction `mu`.
-    pub fn packing_kernel<T: Storage>(program: &Program, mu: usize) -> Result<Kernel, DeviceError> {
+    pub fn packing_kernel<T: Storage>(self, program: &Program, mu: usize) -> Result<Kernel, DeviceError> {
         let [extents, blocks] = Traversal::shape_parameters();
-        program.kernel(
-            NAMES[mu].pack,
-            &[
-                Parameter::input::<T::Stored>("in"),
-                Parameter::input::<T::Stored>("links"),
-                Parameter::output::<T::Real>("to_behind"),
-                Parameter::output::<T::Real>("to_ahead"),
-                extents,
-                blocks,
-                Parameter::value::<u32>("origin"),
-                Parameter::value::<T::Real>("phase_re"),
-                Parameter::value::<T::Real>("phase_im"),
-                Parameter::value::<u32>("first_parity"),
-            ],
-        )
+        let mut parameters = vec![
+            Parameter::input::<T::Stored>("in"),
+            Parameter::input::<T::Stored>("links"),
+            Parameter::output::<T::Real>("to_behind"),
+            Parameter::output::<T::Real>("to_ahead"),
+            extents,
+            blocks,
+            Parameter::value::<u32>("origin"),
+            Parameter::value::<T::Real>("phase_re"),
+            Parameter::value::<T::Real>("phase_im"),
+            Parameter::value::<u32>("first_parity"),
+        ];
+        if self.flags {
+            parameters.extend(PeerFlags::raise_parameters());
+        }
+        program.kernel(NAMES[mu].pack, &parameters)
     }
 
     /// Its range: `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], and the right-hand sides.
@@ -87,16 +120,24 @@ const SMALLEST_GROUP: usize = 8;
 impl KernelPart for HaloPart {
     fn add_to(&self, key: KernelKey) -> KernelKey {
         let mask: usize = self.directions().map(|mu| 1 << mu).sum();
-        let key = key.define("HALO", mask).part("halo", include_str!("../../../../cl/stencil/halo.cl"));
+        let flags = self.flags && mask != 0;
+        let key = key.define("HALO", mask);
+        let key = if flags { key.define("FLAGS", 1).part("flags", FLAG_SOURCE) } else { key };
+        let key = key.part("halo", include_str!("../../../../cl/stencil/halo.cl"));
         if mask == 0 { key } else { key.define("NT", self.lanes_in_t) }
     }
 
     fn parameters<T: Storage>(&self) -> Vec<Parameter> {
         let of_direction = |mu: usize| {
-            let Names { from_ahead, from_behind, .. } = NAMES[mu];
-            [from_ahead, from_behind].map(Parameter::input::<T::Real>)
+            let Names { from_ahead, from_behind, beside, .. } = NAMES[mu];
+            let received = [from_ahead, from_behind].map(Parameter::input::<T::Real>);
+            received.into_iter().chain(self.flags.then(|| Parameter::value::<[u32; 2]>(beside)))
         };
-        self.directions().flat_map(of_direction).collect()
+        let mut parameters: Vec<Parameter> = self.directions().flat_map(of_direction).collect();
+        if self.flags && !parameters.is_empty() {
+            parameters.extend(PeerFlags::wait_parameters());
+        }
+        parameters
     }
 
     /// Faces are few beside the sites, and not counted.
