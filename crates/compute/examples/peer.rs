@@ -64,6 +64,8 @@ fn main() -> Result<()> {
         if way.has_flags() {
             all_to_all(&peers, repeat)?;
         }
+        drop((peers, devices));
+        println!("  closed");
     }
     drop(devices);
     println!("done");
@@ -90,5 +92,7 @@ fn all_to_all(peers: &std::sync::Arc<Peers>, repeat: u32) -> Result<()> {
     println!("  raise and wait, {repeat} times: {:?} each", begun.elapsed() / repeat);
     let memory: Vec<Buffer<f64>> = peers.memory(&(0..count).collect::<Vec<_>>(), 1 << 20)?;
     println!("  {} buffers of one memory", memory.len());
+    drop((memory, flags));
+    println!("  let go of");
     Ok(())
 }

@@ -59,8 +59,8 @@ impl PeerWays {
     /// None: everything goes through the host.
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
-    /// What is used unless something else is asked for.
-    pub const USUAL: Self = Self([true, true, false]);
+    /// What is used unless something else is asked for. [`PeerWay::Cuda`] has to be asked for: a whole solve in it has been seen on no machine yet.
+    pub const USUAL: Self = Self([false, true, false]);
 
     /// This way alone.
     pub fn only(way: PeerWay) -> Self {
@@ -116,7 +116,7 @@ mod tests {
         let ways = |text: &str| text.parse::<PeerWays>().map(|ways| ways.iter().collect::<Vec<_>>());
         assert_eq!(ways("off"), Ok(vec![]));
         assert_eq!(ways("host, cuda"), Ok(vec![PeerWay::Cuda, PeerWay::Host]));
-        assert_eq!("cuda,host".parse(), Ok(PeerWays::USUAL));
+        assert_eq!("host".parse(), Ok(PeerWays::USUAL));
         for way in PeerWay::ALL {
             assert_eq!(way.to_string().parse(), Ok(PeerWays::only(way)));
         }

@@ -9,6 +9,8 @@ mod identity;
 
 use crate::memory::Memory;
 use crate::open::Device;
+use cl3::command_queue::retain_command_queue;
+use cl3::context::retain_context;
 use cl3::load_library;
 use driver::Driver;
 use identity::Identity;
@@ -54,6 +56,7 @@ pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, S
 /// The memory behind a descriptor, as a buffer of a device.
 fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory, String> {
     let core = device.core();
+    keep_for_ever(device)?;
     let own = descriptor.try_clone().map_err(|error| format!("dup: {error}"))?;
     let properties = [OPAQUE_FD, own.as_raw_fd() as u64, 0];
     // SAFETY: the properties end with zero; the descriptor is one of the driver's, and stands for so many bytes. No pointer is given.
@@ -74,6 +77,19 @@ fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory,
     acquire(device, raw)?;
     // The import keeps the memory: nothing else has to.
     Ok(Memory::standing_for(core, buffer, bytes, Arc::new(())))
+}
+
+/// Keeps the context and the queues of a device as long as the process: a context that has imported memory is not let go of. Driver 580.159.04
+/// comes back from releasing one no more.
+fn keep_for_ever(device: &Device) -> Result<(), String> {
+    let core = device.core();
+    // SAFETY: they are alive. One reference to each is never given back.
+    let kept = unsafe {
+        retain_context(core.context.get())
+            .and_then(|()| retain_command_queue(core.compute.get()))
+            .and_then(|()| retain_command_queue(core.copy.get()))
+    };
+    kept.map_err(|code| format!("clRetain on {}: {}", core.label, ClError(code)))
 }
 
 type Acquire = unsafe extern "C" fn(

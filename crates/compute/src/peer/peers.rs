@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// How long a kernel waits for another device at most: as long as that may be busy with what others gave it to do.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Devices that all reach each other's memory in one way, which has been tried.
 pub struct Peers {
