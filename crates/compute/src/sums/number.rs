@@ -38,19 +38,19 @@ struct Pool {
 /// Commands of a device run in order, so the slot can serve the next launch as soon as the last command that uses it has been enqueued.
 pub(super) struct Slot {
     /// One for each device.
-    places: Vec<Place>,
+    places: Vec<SlotOnDevice>,
     index: u16,
 }
 
 /// A device, and its memory for sums.
-struct Place {
+struct SlotOnDevice {
     device: Device,
     /// Where a slot goes back to.
     numbers: Arc<NumberPool>,
     memory: Arc<Memory>,
 }
 
-impl Place {
+impl SlotOnDevice {
     fn on(device: &Device) -> Result<Self> {
         let numbers = device.kept::<NumberPool>();
         let memory = numbers.memory(device)?;
@@ -103,7 +103,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::TooManySums`]; the errors of the first allocation.
     pub(super) fn slot(&self) -> Result<Slot> {
-        let place = Place::on(self)?;
+        let place = SlotOnDevice::on(self)?;
         let index = place.numbers.take().ok_or_else(|| place.full())?;
         Ok(Slot { places: vec![place], index })
     }
@@ -115,7 +115,7 @@ impl Slot {
     /// # Errors
     /// As [`Device::slot`].
     pub fn on_all(devices: &[Device]) -> Result<Self> {
-        let places = devices.iter().map(Place::on).collect::<Result<Vec<_>>>()?;
+        let places = devices.iter().map(SlotOnDevice::on).collect::<Result<Vec<_>>>()?;
         let (first, others) = places.split_first().expect("a team has devices");
         // Slots that somebody else has on another device go back in the end.
         let mut unfit = Vec::new();
@@ -148,7 +148,7 @@ impl Slot {
         // What stands behind the sums is zero and stays so.
         let sums = [sum.re, sum.im, 0.0];
         let offset = usize::from(self.index) * SLOT_DOUBLES * size_of::<f64>();
-        for Place { device, memory, .. } in &self.places {
+        for SlotOnDevice { device, memory, .. } in &self.places {
             let compute = &device.core().compute;
             // SAFETY: the call is blocking: `sums` outlives it.
             unsafe { memory.write(compute, Blocking::Yes, offset, bytemuck::cast_slice(&sums), &[]) }?;
@@ -159,7 +159,7 @@ impl Slot {
     /// Waits for the launch, and reads its sums.
     pub fn read(&self) -> Result<[f64; SLOT_DOUBLES]> {
         let mut sums = [0.0; SLOT_DOUBLES];
-        let Place { device, memory, .. } = &self.places[0];
+        let SlotOnDevice { device, memory, .. } = &self.places[0];
         read(device, memory, self.index, &mut sums)?;
         Ok(sums)
     }
@@ -293,7 +293,7 @@ impl Number {
             let indices = || sums().map(|sum| sum.slot.index);
             first = indices().min().unwrap_or_default();
             let count = usize::from(indices().max().unwrap_or_default() - first) + 1;
-            let Place { device, memory, .. } = &some.slot.places[0];
+            let SlotOnDevice { device, memory, .. } = &some.slot.places[0];
             assert!(sums().all(|sum| Arc::ptr_eq(&sum.slot.places[0].memory, memory)), "{ONE_DEVICE}");
             slots.resize(count * SLOT_DOUBLES, 0.0);
             read(device, memory, first, &mut slots)?;

@@ -75,10 +75,7 @@ impl HaloPart {
 
     /// The arguments for its parameters: in each cut direction what came from ahead and from behind, and who is there if there are flags to wait
     /// for; then the flags.
-    pub fn arguments<'a, T: Storage>(
-        halo: &'a Halo<T>,
-        domain: usize,
-    ) -> impl Iterator<Item = Argument<'a>> {
+    pub fn arguments<'a, T: Storage>(halo: &'a Halo<T>, domain: usize) -> impl Iterator<Item = Argument<'a>> {
         let of_direction = |received: Received<'a, T::Real>| {
             let Received { ahead, behind, beside } = received;
             [Some(ahead.into()), Some(behind.into()), beside.map(Argument::value)].into_iter().flatten()
