@@ -8,7 +8,7 @@ use lattice_cl::blas::{self, MatMut, MatRef, MatrixLayout, Op};
 use lattice_cl::device::{Buffer, CacheMode, DeviceIndex, DeviceOptions, Selector, Team, TuningMode};
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
-use lattice_cl::operator::{HopEvenOdd, HopOptions, tune_stencil};
+use lattice_cl::operator::{HopEvenOdd, HopOptions, SiteTerm, tune_stencil};
 use lattice_cl::tuning::{Entry, Identity, TuningFile};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -81,7 +81,7 @@ fn an_edited_entry_of_the_stencil_is_used_or_passed_over() {
     let links = lattice
         .gauge_in::<f64>(&random::hot(dims, 1), Boundary::antiperiodic_t(), Reconstruction::None)
         .unwrap();
-    tune_stencil(&links, COLUMNS, Duration::ZERO).unwrap();
+    tune_stencil(&links, SiteTerm::Scalar, COLUMNS, Duration::ZERO).unwrap();
     let (shipped, expected) = hop(&untuned, COLUMNS);
 
     let file = TuningFile::new(folder.path().join("tuning.json"));

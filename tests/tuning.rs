@@ -8,7 +8,7 @@ use lattice_cl::device::{
 use lattice_cl::field::GaugeField;
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, StencilForm, random};
-use lattice_cl::operator::{HopEvenOdd, HopOptions, tune_stencil};
+use lattice_cl::operator::{HopEvenOdd, HopOptions, SiteTerm, tune_stencil};
 use lattice_cl::tuning::{self, Key, Step, Tunable, TuningFile};
 use lattice_cl::{Dims, Real};
 use std::cell::Cell;
@@ -195,7 +195,12 @@ fn the_stencil_uses_what_was_kept_and_gives_the_same() {
             Team::select_with(vec![index; count], &options(folder.path(), mode)).unwrap()
         };
         // Without time for a search the shipped variants are kept.
-        let tuned = tune_stencil(&links::<f64>(&team(TuningMode::Shipped, 1), EXTENTS), 1, Duration::ZERO);
+        let tuned = tune_stencil(
+            &links::<f64>(&team(TuningMode::Shipped, 1), EXTENTS),
+            SiteTerm::Scalar,
+            1,
+            Duration::ZERO,
+        );
         let tuned = tuned.unwrap();
         assert_eq!(tuned.len(), 5);
         for kernel in &tuned {
@@ -217,7 +222,12 @@ fn the_stencil_uses_what_was_kept_and_gives_the_same() {
 
         // A device of a team is timed alone, with its share.
         let share = [EXTENTS[0], EXTENTS[1], EXTENTS[2], 2 * EXTENTS[3]];
-        let shared = tune_stencil(&links::<f64>(&team(TuningMode::Shipped, 2), share), 1, Duration::ZERO);
+        let shared = tune_stencil(
+            &links::<f64>(&team(TuningMode::Shipped, 2), share),
+            SiteTerm::Scalar,
+            1,
+            Duration::ZERO,
+        );
         let keys = |tuned: &[lattice_cl::operator::Tuned]| -> Vec<Key> {
             tuned.iter().map(|tuned| tuned.key.clone()).collect()
         };

@@ -16,7 +16,7 @@ use lattice_cl::blas::{BlasError, Op};
 use lattice_cl::device::{Device, DeviceOptions, Profiling, SearchObserver, Selector, Team};
 use lattice_cl::geometry::{Boundary, Dims, Lattice};
 use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
-use lattice_cl::operator::{Tuned, kernels_to_tune, tune_stencil};
+use lattice_cl::operator::{SiteTerm, Tuned, kernels_to_tune, tune_stencil};
 use lattice_cl::scalar::{Half, Storage, StoragePrecision};
 use lattice_cl::tuning::{self, Entry, Found, Key, RenewError, TuningFile, TuningFileError};
 use num_complex::Complex;
@@ -57,6 +57,9 @@ pub struct Arguments {
     /// Stencil: right-hand sides: fields that the operators are applied to at once; several numbers for several kernels
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u8).range(1..=64))]
     rhs: Vec<u8>,
+    /// Stencil: the operators; those with a twisted mass have the variants of those without
+    #[arg(long, value_enum, value_name = "OPERATOR,…", value_delimiter = ',', default_value = "wilson")]
+    operator: Vec<Operator>,
     /// Most seconds for one kernel
     #[arg(long, value_name = "SECONDS", default_value_t = tuning::BUDGET.as_secs())]
     budget: u64,
@@ -75,6 +78,23 @@ enum Family {
     Stencil,
     /// Products of matrices
     Gemm,
+}
+
+/// Operators whose kernels have variants of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Operator {
+    Wilson,
+    Clover,
+}
+
+impl Operator {
+    /// Blocks of random links stay positive with so small a coefficient.
+    fn site_term(self) -> SiteTerm {
+        match self {
+            Self::Wilson => SiteTerm::Scalar,
+            Self::Clover => SiteTerm::Clover { csw: 0.5, mu: 0.0 },
+        }
+    }
 }
 
 /// What was found, what is kept, or how much was removed.
@@ -222,7 +242,8 @@ impl<'a> Lattices<'a> {
 
     fn kernels(&self) -> usize {
         let of_links: usize = self.arguments.rhs.iter().map(|&sources| kernels_to_tune(sources.into())).sum();
-        self.arguments.dims.len() * self.precisions.len() * self.links.len() * of_links
+        let of_operator = self.arguments.dims.len() * self.precisions.len() * self.links.len() * of_links;
+        self.arguments.operator.len() * of_operator
     }
 
     fn tune(&self, team: &Team, report: &Report, rows: &mut Vec<Row>) -> Result<(), Failure> {
@@ -234,7 +255,7 @@ impl<'a> Lattices<'a> {
             let what = format_args!("random links and spinors of a {dims} lattice");
             need.expect_room(what, team.devices().first())?;
             report.note(format_args!("{dims}: random links and spinors"));
-            let configuration = random::hot(dims, 1);
+            let configuration = Arc::new(random::hot(dims, 1));
             let lattice = Lattice::new(team, dims)?;
             for precision in precisions {
                 let tune = match precision {
@@ -243,11 +264,14 @@ impl<'a> Lattices<'a> {
                     StoragePrecision::Half => tune_links::<Half>,
                 };
                 for &links in links {
-                    for &sources in &arguments.rhs {
-                        let tuned = tune(&lattice, &configuration, links, sources.into(), budget)?;
-                        rows.extend(
-                            tuned.iter().map(|tuned| Row::new(&tuned.key, &tuned.shipped, &tuned.found)),
-                        );
+                    for &operator in &arguments.operator {
+                        for &sources in &arguments.rhs {
+                            let kernels = (links, operator, sources.into());
+                            let tuned = tune(&lattice, &configuration, kernels, budget)?;
+                            rows.extend(
+                                tuned.iter().map(|tuned| Row::new(&tuned.key, &tuned.shipped, &tuned.found)),
+                            );
+                        }
                     }
                 }
             }
@@ -258,13 +282,13 @@ impl<'a> Lattices<'a> {
 
 fn tune_links<T: Storage>(
     lattice: &Lattice,
-    configuration: &GaugeConfiguration,
-    reconstruction: Reconstruction,
-    sources: usize,
+    configuration: &Arc<GaugeConfiguration>,
+    (reconstruction, operator, sources): (Reconstruction, Operator, usize),
     budget: Duration,
 ) -> Result<Vec<Tuned>, Failure> {
     let links = lattice.gauge_in::<T>(configuration, Boundary::antiperiodic_t(), reconstruction)?;
-    Ok(tune_stencil(&links, sources, budget)?)
+    let links = links.with_clover(Arc::clone(configuration))?;
+    Ok(tune_stencil(&links, operator.site_term(), sources, budget)?)
 }
 
 type TuneProduct =

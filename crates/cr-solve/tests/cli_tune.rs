@@ -94,6 +94,13 @@ fn what_tune_finds_is_kept_listed_used_and_cleared() {
     assert_eq!(tuning.json("tune --device 0.0 --clear")["removed"], kernels.len());
     assert_eq!(tuning.json("tune --device 0.0 --clear")["removed"], 0);
     assert_eq!(tuning.json("tune --list")["entries"], serde_json::json!([]));
+
+    // Kernels with a clover term are others.
+    let clover = tuning.json(&format!("tune {CASE} --operator clover --budget 0"));
+    for (row, other) in clover["rows"].as_array().unwrap().iter().zip(rows) {
+        assert_eq!(row["options"], format!("{} clover=true", other["options"].as_str().unwrap()));
+    }
+    assert_eq!(clover["rows"].as_array().unwrap().len(), rows.len());
 }
 
 #[test]

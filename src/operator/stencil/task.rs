@@ -2,7 +2,7 @@
 
 use super::parts::{Ending, SitePart};
 use crate::field::Sites;
-use crate::host::StencilForm;
+use crate::host::{SiteMatrix, StencilForm};
 
 /// On which sites a stencil works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +58,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// Whether there are blocks of a clover term, which are memory to read.
+    pub(super) fn has_blocks(&self) -> bool {
+        [self.form.shift, self.form.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
+    }
+
     /// What is computed within a site.
     pub(super) fn site_part(&self) -> SitePart {
         let (adds_field, own_field) = match self.region {

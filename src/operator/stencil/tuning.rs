@@ -1,18 +1,20 @@
 //! The kernels of the stencil as something to be tuned.
 
+use super::super::site_term::SiteTerm;
 use super::application::{Fields, Stencil};
 use super::kernels::kernel_key;
 use super::parts::{Ending, EndingFields};
 use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Device, DeviceError, DeviceKind, KernelKey, Number, Team};
-use crate::field::{GaugeField, LinkFormat, Sites, Spinors};
+use crate::field::{BlockField, GaugeField, LinkFormat, Sites, Spinors};
 use crate::geometry::{Dims, Lattice, LatticeError, NDIM, Shard};
-use crate::host::{SiteMatrix, Spinor, StencilForm, random};
+use crate::host::{Spinor, StencilForm, random};
 use crate::scalar::{Real, Storage};
 use crate::tuning::{self, Found, Key, RenewError, Step, Tunable, sites_class, time_of_launch};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The variants that are worth trying, in steps. On GPUs: work-groups, registers and columns in a work-item; order of sites and cache hints; boxes; rounds. On
@@ -146,33 +148,44 @@ pub struct Tuned {
 
 /// How many kernels [`tune_stencil`] tunes for so many fields at once.
 pub fn kernels_to_tune(columns: usize) -> usize {
-    tasks_to_tune(columns).len()
+    tasks_to_tune(SiteTerm::Scalar, columns).len()
 }
 
-fn tasks_to_tune(columns: usize) -> Vec<(Region, Ending)> {
-    let [hop, shifted_hop] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
-    let plain = [Region::Full, hop, shifted_hop].map(|region| (region, Ending::Store));
-    // The operators of solves end with one of these.
-    let with_products = [Region::Full, shifted_hop].map(|region| (region, Ending::Products));
-    plain.into_iter().chain(with_products.into_iter().filter(|_| columns == 1)).collect()
+/// The full operator, and the hops of its Schur complement to odd sites and back: the first ends with the inverse of what the
+/// operator does within a site, the second adds that itself.
+fn tasks_to_tune(site_term: SiteTerm, columns: usize) -> Vec<Task> {
+    let form = site_term.some_form();
+    let (_, inverse) = form.shift.split_inverse();
+    let hop = StencilForm { shift: 0.0.into(), coefficient: inverse, ..form };
+    let [to_odd, to_even] = [false, true].map(|shift| Region::Parity { parity: 0, shift });
+    let all = [(form, Region::Full), (hop, to_odd), (form, to_even)];
+    let task = |ending| move |(form, region)| Task { form, region, ending, columns };
+    // The operators of solves end with sums.
+    let with_products = all.into_iter().filter(|&(_, region)| columns == 1 && region != to_odd);
+    all.into_iter().map(task(Ending::Store)).chain(with_products.map(task(Ending::Products))).collect()
 }
 
 /// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
 /// without and with a shift, all for so many fields at once; for one field also those that sum up products, as solves use them.
 /// `budget` is the time for one of them. What was kept earlier is replaced.
 ///
+/// Kernels with the blocks of a clover term are kernels of their own. Those of a twisted mass have the variants of Wilson's.
+///
 /// A team of several devices is tuned by its first one.
 ///
 /// # Errors
-/// When a device fails, and when the result cannot be kept.
+/// When a device fails, a clover term has no inverse on these links, and when the result cannot be kept.
+///
+/// # Panics
+/// When there is a clover term, and the links were not made with [`GaugeField::with_clover`].
 pub fn tune_stencil<T: Storage>(
     links: &GaugeField<T>,
+    site_term: SiteTerm,
     columns: usize,
     budget: Duration,
 ) -> Result<Vec<Tuned>, RenewError<LatticeError>> {
     let Some(shard) = links.lattice().shards().first() else { return Ok(Vec::new()) };
-    let tuned = tasks_to_tune(columns).into_iter().map(|(region, ending)| {
-        let task = Task { form: FORM, region, ending, columns };
+    let tuned = tasks_to_tune(site_term, columns).into_iter().map(|task| {
         let kernel = StencilKernel { shard, links, task };
         let found = tuning::renew(&kernel, budget)?;
         Ok(Tuned { key: kernel.key(), shipped: kernel.shipped(), found })
@@ -185,11 +198,6 @@ struct StencilKernel<'a, T: Storage> {
     shard: &'a Shard,
     links: &'a GaugeField<T>,
     task: Task,
-}
-
-/// Whether a form has blocks of a clover term, which are memory to read.
-fn has_blocks(form: &StencilForm) -> bool {
-    [form.shift, form.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
 }
 
 /// The form that is timed where there are no blocks: the others differ in signs and in the values of arguments, which cost the same.
@@ -232,7 +240,9 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
             Spinors::from_host(links.lattice(), sites, self.task.columns, &irregular(count))
         };
         let shifted = matches!(self.task.region, Region::Parity { shift: true, .. });
+        let StencilForm { shift, coefficient, .. } = self.task.form;
         Ok(Data {
+            _blocks: [links.blocks(shift.matrix)?, links.blocks(coefficient.matrix)?],
             psi: spinors(sites_in)?,
             shifted: if shifted { Some(spinors(sites_out)?) } else { None },
             out: spinors(sites_out)?,
@@ -242,8 +252,8 @@ impl<T: Storage> Tunable for StencilKernel<'_, T> {
     }
 
     fn time(&self, tuning: &Tuning, data: &mut Data<T>) -> Result<Duration, LatticeError> {
-        let Data { links, psi, shifted, out, against } = data;
-        let form = if has_blocks(&self.task.form) { self.task.form } else { FORM };
+        let Data { links, psi, shifted, out, against, .. } = data;
+        let form = if self.task.has_blocks() { self.task.form } else { FORM };
         let stencil = Stencil::new(links, Task { form, ..self.task }, Some(*tuning))?;
         let launch = || {
             let multiple = (self.task.ending == Ending::Subtract).then(|| Number::from(MULTIPLE));
@@ -272,7 +282,7 @@ fn key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Key {
         .option("sources", task.columns)
         // What is summed up matters less than that it is.
         .option("product", task.ending != Ending::Store);
-    if has_blocks(&task.form) { key.option("clover", true) } else { key }
+    if task.has_blocks() { key.option("clover", true) } else { key }
 }
 
 fn complaint(shard: &Shard, task: Task, tuning: &Tuning) -> Option<String> {
@@ -305,6 +315,8 @@ impl<T: Storage> StencilKernel<'_, T> {
 
 /// What a launch needs.
 struct Data<T: Storage> {
+    /// Every variant finds them made.
+    _blocks: [Option<Arc<BlockField<T>>>; 2],
     links: GaugeField<T>,
     psi: Spinors<T>,
     shifted: Option<Spinors<T>>,

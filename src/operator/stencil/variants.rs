@@ -210,9 +210,13 @@ impl Tuning {
                 StoragePrecision::Half => 128,
             };
             let boxes = precision != StoragePrecision::Half && whole_rows(64);
-            let rounds = rounds_of_full(precision, reconstruction, sites, sums);
+            // On an H100 groups that go on beside blocks of a clover term drift apart (`bench/runs/2026-11-25-h100/clover-search-double.json`).
+            let drifts = task.has_blocks()
+                && !sums
+                && (precision, reconstruction) == (StoragePrecision::Double, Reconstruction::Twelve);
+            let rounds = if drifts { 1 } else { rounds_of_full(precision, reconstruction, sites, sums) };
             return Self {
-                work_group: 128,
+                work_group: if drifts { 256 } else { 128 },
                 stream_output: true,
                 tile_z: 8,
                 boxes,
