@@ -46,8 +46,11 @@ fn edited(variant: &Value) -> Vec<(String, Value)> {
 }
 
 fn team(folder: &Path, index: DeviceIndex, tuning: TuningMode) -> Team {
-    let options =
-        DeviceOptions { cache: CacheMode::Directory(folder.to_owned()), tuning, ..Default::default() };
+    let options = DeviceOptions {
+        cache: CacheMode::TuningFile(folder.join("tuning.json")),
+        tuning,
+        ..Default::default()
+    };
     Team::select_with([Selector::Index(index)], &options).unwrap()
 }
 

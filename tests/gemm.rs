@@ -347,7 +347,7 @@ fn skinny_products_agree() {
 fn the_variant_that_was_kept_is_used_where_it_can_be() {
     let folder = tempfile::tempdir().unwrap();
     let options = DeviceOptions {
-        cache: CacheMode::Directory(folder.path().to_owned()),
+        cache: CacheMode::TuningFile(folder.path().join("tuning.json")),
         tuning: TuningMode::Cached,
         ..DeviceOptions::default()
     };
@@ -388,7 +388,7 @@ fn what_is_shipped_for_one_product_is_not_kept_for_larger_ones() {
     }
     let folder = tempfile::tempdir().unwrap();
     let options = |tuning| DeviceOptions {
-        cache: CacheMode::Directory(folder.path().to_owned()),
+        cache: CacheMode::TuningFile(folder.path().join("tuning.json")),
         tuning,
         ..DeviceOptions::default()
     };

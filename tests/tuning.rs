@@ -73,7 +73,11 @@ fn chosen(options: &DeviceOptions, shipped: u32) -> Vec<(DeviceKind, u32, bool)>
 }
 
 fn options(folder: &Path, tuning: TuningMode) -> DeviceOptions {
-    DeviceOptions { cache: CacheMode::Directory(folder.to_owned()), tuning, ..DeviceOptions::default() }
+    DeviceOptions {
+        cache: CacheMode::TuningFile(folder.join("tuning.json")),
+        tuning,
+        ..DeviceOptions::default()
+    }
 }
 
 #[test]

@@ -17,8 +17,11 @@ pub enum CacheMode {
     /// are left to it.
     #[default]
     User,
-    /// In this directory.
+    /// In this directory. Drivers are asked for every program as binary: for that PoCL compiles all kernels of a program once more, for
+    /// work-groups of any size, which may take many times as long.
     Directory(PathBuf),
+    /// The kernel variants in this file, and no programs.
+    TuningFile(PathBuf),
     /// Nowhere: every program is compiled anew.
     Off,
 }
@@ -28,7 +31,7 @@ impl CacheMode {
     pub fn is_off(&self) -> bool {
         match self {
             CacheMode::User => switched_off(),
-            CacheMode::Directory(_) => false,
+            CacheMode::Directory(_) | CacheMode::TuningFile(_) => false,
             CacheMode::Off => true,
         }
     }
@@ -39,7 +42,7 @@ impl CacheMode {
             CacheMode::User if switched_off() => None,
             CacheMode::User => Some(users_directory()?.join("programs")),
             CacheMode::Directory(path) => Some(path.clone()),
-            CacheMode::Off => None,
+            CacheMode::TuningFile(_) | CacheMode::Off => None,
         }
     }
 
@@ -52,6 +55,7 @@ impl CacheMode {
                 None => Some(users_directory()?.join("tuning.json")),
             },
             CacheMode::Directory(path) => Some(path.join("tuning.json")),
+            CacheMode::TuningFile(path) => Some(path.clone()),
             CacheMode::Off => None,
         }
     }
@@ -70,12 +74,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_holds_both_and_off_holds_nothing() {
+    fn a_directory_holds_both_a_file_variants_alone_and_off_nothing() {
         let mode = CacheMode::Directory("cache".into());
         assert_eq!(mode.programs(), Some("cache".into()));
         assert_eq!(mode.tuning_file(), Some("cache/tuning.json".into()));
         assert_eq!(CacheMode::Off.programs(), None);
         assert_eq!(CacheMode::Off.tuning_file(), None);
         assert!(CacheMode::Off.is_off() && !mode.is_off());
+        let mode = CacheMode::TuningFile("found.json".into());
+        assert_eq!((mode.programs(), mode.tuning_file()), (None, Some("found.json".into())));
+        assert!(!mode.is_off());
     }
 }
