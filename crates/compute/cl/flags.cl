@@ -3,7 +3,8 @@
 // A flag is a number that only grows, the epoch of what it speaks of. It lies in the memory of the device that waits for it, alone in its cache
 // line, FLAG_STRIDE words from the next. Who raises it has written what it speaks of before.
 //
-// On NVIDIA's devices flags are written with release and read with acquire semantics for the system. Elsewhere, on processors, atomics are
+// On NVIDIA's devices flags are written with release semantics for the system, and a fence follows where they are read. Elsewhere, on
+// processors, atomics are
 // barriers of their own.
 
 #define FLAG_STRIDE 32
@@ -12,7 +13,7 @@
 static inline uint flag_read(volatile __global uint *flag)
 {
     uint value;
-    __asm__ volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+    __asm__ volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
     return value;
 }
 
@@ -36,9 +37,7 @@ static inline ulong now(void)
 #else
 static inline uint flag_read(volatile __global uint *flag)
 {
-    const uint value = atomic_or(flag, 0u);
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
-    return value;
+    return atomic_or(flag, 0u);
 }
 
 static inline void flag_raise(volatile __global uint *flag, const uint epoch)
@@ -58,12 +57,13 @@ static inline void fence_system(void) { mem_fence(CLK_GLOBAL_MEM_FENCE); }
 // one. Where there is a mark nobody waits any more. Epochs may run over.
 static inline uint flag_wait(volatile __global uint *flag, const uint epoch, const uint patience, volatile __global uint *mark, const uint name)
 {
-    if ((int)(flag_read(flag) - epoch) >= 0)
-        return 1;
     const ulong begun = NOW;
     for (ulong round = 1;; ++round) {
-        if ((int)(flag_read(flag) - epoch) >= 0)
+        if ((int)(flag_read(flag) - epoch) >= 0) {
+            // Behind the last look only: to acquire is to forget what the cache of the first level holds.
+            fence_system();
             return 1;
+        }
         // To look at the clock takes as long as to look at the flag.
         if (round % 64 == 0 && (*mark != 0 || IS_OVER(begun, round, patience)))
             break;
