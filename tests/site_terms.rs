@@ -362,7 +362,7 @@ fn a_clover_term_without_an_inverse_is_refused_with_its_site() {
     let dims = Dims::new([2, 4, 2, 4]).unwrap();
     let configuration = hot(dims, 6);
     let first = CloverMatrix { scalar: 1.0, twist: 0.0, factor: 0.13 * 30.0 };
-    let fails = |site: &usize| StoredBlocks::Inverse(first).at(&configuration, *site).is_none();
+    let fails = |site: &usize| StoredBlocks::Inverse(first).at(&configuration, [1.0; 2], *site).is_none();
     let first = dims.coordinates((0..dims.volume()).find(fails).unwrap());
     for (name, team) in common::teams() {
         let lattice = Lattice::new(&team, dims).unwrap();

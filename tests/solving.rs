@@ -5,7 +5,7 @@ mod common;
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::field::StoredField;
-use lattice_cl::geometry::{Boundary, Lattice};
+use lattice_cl::geometry::{Anisotropy, Boundary, Lattice};
 use lattice_cl::host::{Reconstruction, Spinor, random};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
@@ -159,6 +159,7 @@ fn a_solve_that_was_interrupted_goes_on_to_the_same_bits() {
             build_programs_of_solve(
                 wilson.lattice(),
                 Boundary::antiperiodic_t(),
+                Anisotropy::default(),
                 Reconstruction::None,
                 SiteTerm::Scalar,
                 &params,

@@ -30,7 +30,7 @@
 
 __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __global stored *restrict out, __global const stored *restrict links,
                                       const uint4 extents, const uint blocks, WAY, const real coefficient, const uint origin
-                                      ROUNDS_PARAMETER PARITY_PARAMETER SITE_PARAMETERS BOUNDARY_PARAMETERS HALO_PARAMETERS ENDING_PARAMETERS)
+                                      ROUNDS_PARAMETER PARITY_PARAMETER SITE_PARAMETERS SPACE_PARAMETERS BOUNDARY_PARAMETERS HALO_PARAMETERS ENDING_PARAMETERS)
 {
 #if SHARED_LINKS
     __local pair shared_links[LARGER(SHARED_NUMBERS, ENDING_SHARED)];
@@ -82,6 +82,7 @@ __kernel EXPLICIT_VECTORS void wilson(__global const stored *restrict in, __glob
             HOPS_IN_X
             HOPS_IN_Y
             HOPS_IN_Z
+            WEIGHT_SPACE
             HOPS_IN_T
 
             FOR_COLUMNS(r) {

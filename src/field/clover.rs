@@ -31,12 +31,13 @@ impl<T: Storage> BlockField<T> {
     fn new(
         lattice: &Lattice,
         configuration: &GaugeConfiguration,
+        weights: [f64; 2],
         stored: StoredBlocks,
     ) -> Result<Made<Self>, DeviceError> {
         let made = if lattice.team().is_host() {
-            blocks_on_host::<T>(configuration, stored)?.map(BlockStorage::Host)
+            blocks_on_host::<T>(configuration, weights, stored)?.map(BlockStorage::Host)
         } else {
-            clover_blocks(lattice, configuration, stored)?.map(BlockStorage::Devices)
+            clover_blocks(lattice, configuration, weights, stored)?.map(BlockStorage::Devices)
         };
         Ok(made.map(|storage| Self { form: stored.form(), storage }))
     }
@@ -64,6 +65,7 @@ impl<T: Storage> BlockField<T> {
 /// The numbers of all sites, lexicographic.
 fn blocks_on_host<T: Storage>(
     configuration: &GaugeConfiguration,
+    weights: [f64; 2],
     stored: StoredBlocks,
 ) -> Result<Made<Vec<Complex<T::Real>>>, DeviceError> {
     let (volume, count) = (configuration.dims().volume(), 2 * stored.form().numbers());
@@ -71,7 +73,7 @@ fn blocks_on_host<T: Storage>(
     let mut all = vec![Complex::default(); volume * count];
     let failed = AtomicUsize::new(usize::MAX);
     all.par_chunks_mut(count).enumerate().for_each(|(site, numbers)| {
-        let Some(exact) = stored.at(configuration, site) else {
+        let Some(exact) = stored.at(configuration, weights, site) else {
             failed.fetch_min(site, Ordering::Relaxed);
             return;
         };
@@ -88,12 +90,18 @@ pub(crate) struct CloverField<T: Storage> {
     lattice: Lattice,
     /// The links that it is made of. They may be others than those of the hops, for example smeared ones.
     configuration: Arc<GaugeConfiguration>,
+    /// What multiplies the field strength in planes of space, and in planes with time.
+    weights: [f64; 2],
     /// What somebody still uses.
     made: Mutex<Vec<(StoredBlocks, Weak<BlockField<T>>)>>,
 }
 
 impl<T: Storage> CloverField<T> {
-    pub fn new(lattice: &Lattice, configuration: Arc<GaugeConfiguration>) -> Result<Self, LatticeError> {
+    pub fn new(
+        lattice: &Lattice,
+        configuration: Arc<GaugeConfiguration>,
+        weights: [f64; 2],
+    ) -> Result<Self, LatticeError> {
         if configuration.dims() != lattice.dims() {
             return Err(LatticeError::Dims {
                 what: "configuration of the clover term",
@@ -101,13 +109,13 @@ impl<T: Storage> CloverField<T> {
                 found: configuration.dims(),
             });
         }
-        Ok(Self { lattice: lattice.clone(), configuration, made: Mutex::default() })
+        Ok(Self { lattice: lattice.clone(), configuration, weights, made: Mutex::default() })
     }
 
     /// The same in another precision: made anew, from the same links in double.
     pub fn cast<R: Storage>(&self) -> CloverField<R> {
         let (lattice, configuration) = (self.lattice.clone(), Arc::clone(&self.configuration));
-        CloverField { lattice, configuration, made: Mutex::default() }
+        CloverField { lattice, configuration, weights: self.weights, made: Mutex::default() }
     }
 
     /// The blocks of a matrix; none without one. They are made when nobody has them.
@@ -122,7 +130,8 @@ impl<T: Storage> CloverField<T> {
         {
             return Ok(Some(field));
         }
-        let field = match (BlockField::new(&self.lattice, &self.configuration, stored)?, stored) {
+        let field = match (BlockField::new(&self.lattice, &self.configuration, self.weights, stored)?, stored)
+        {
             (Ok(field), _) => field,
             (Err(site), StoredBlocks::Inverse(of)) => return Err(self.not_positive(site, of)),
             (Err(_), StoredBlocks::Term) => unreachable!("a term exists at each site"),
@@ -134,7 +143,7 @@ impl<T: Storage> CloverField<T> {
 
     fn not_positive(&self, site: usize, of: CloverMatrix) -> LatticeError {
         let coordinates: [usize; NDIM] = self.lattice.dims().coordinates(site);
-        let eigenvalue = of.blocks_at(&*self.configuration, site).smallest_eigenvalue();
+        let eigenvalue = of.blocks_at(&*self.configuration, self.weights, site).smallest_eigenvalue();
         LatticeError::CloverNotPositive { site: coordinates, eigenvalue }
     }
 }

@@ -34,17 +34,19 @@ pub fn clover_blocks_key<T: Storage>(stored: StoredBlocks) -> KernelKey {
 /// Blocks that exist at all sites, or the first site of the lattice where they do not.
 pub type Made<B> = Result<B, usize>;
 
-/// Makes blocks for all sites, halved: see `cl/clover.cl`.
+/// Makes blocks for all sites, halved: see `cl/clover.cl`. `weights` multiply the field strength in planes of space, and in those with
+/// time.
 pub fn clover_blocks<T: Storage>(
     lattice: &Lattice,
     configuration: &GaugeConfiguration,
+    weights: [f64; 2],
     stored: StoredBlocks,
 ) -> Result<Made<SiteField<T>>, DeviceError> {
     let shape = Shape::blocks(stored.form().numbers());
     let mut field = SiteField::<T>::uninitialised(lattice, shape, Sites::All, 1)?;
     let mut failed = Vec::new();
     for (shard, buffer) in lattice.shards().iter().zip(field.buffers_mut()) {
-        failed.push((shard, blocks_of_shard::<T>(shard, buffer, configuration, stored)?));
+        failed.push((shard, blocks_of_shard::<T>(shard, buffer, configuration, weights, stored)?));
     }
     // All devices are at work before the first is asked.
     let mut first = None;
@@ -66,6 +68,7 @@ fn blocks_of_shard<T: Storage>(
     shard: &Shard,
     buffer: &mut Buffer<T::Stored>,
     configuration: &GaugeConfiguration,
+    [space, time]: [f64; 2],
     stored: StoredBlocks,
 ) -> Result<Buffer<u32>, DeviceError> {
     let layout = shard.layout(T::STORAGE);
@@ -116,8 +119,8 @@ fn blocks_of_shard<T: Storage>(
             Argument::value(t as u32),
             Argument::value(scalar),
             Argument::value(twist),
-            Argument::value(factor),
-            Argument::value(factor),
+            Argument::value(factor * space),
+            Argument::value(factor * time),
             Argument::value(u32::from(inverse)),
         ];
         kernel.start(Range::covering(x * y * z, 64), &arguments)?;
@@ -174,6 +177,8 @@ mod tests {
     use crate::scalar::{Half, Real};
     use num_complex::Complex;
 
+    const WEIGHTS: [f64; 2] = [0.8, 1.1];
+
     /// The same from the twin.
     fn expected<T: Storage>(
         lattice: &Lattice,
@@ -181,7 +186,8 @@ mod tests {
         stored: StoredBlocks,
     ) -> SiteField<T> {
         let half_of = |site: usize, components: &mut [Complex<T::Real>]| {
-            for (component, z) in components.iter_mut().zip(stored.at(configuration, site).unwrap()) {
+            for (component, z) in components.iter_mut().zip(stored.at(configuration, WEIGHTS, site).unwrap())
+            {
                 *component = Complex::new(T::Real::from_f64(0.5 * z.re), T::Real::from_f64(0.5 * z.im));
             }
         };
@@ -194,7 +200,7 @@ mod tests {
         stored: StoredBlocks,
         bound: f64,
     ) {
-        let found = clover_blocks::<T>(lattice, configuration, stored).unwrap().unwrap();
+        let found = clover_blocks::<T>(lattice, configuration, WEIGHTS, stored).unwrap().unwrap();
         let (found, expected) =
             (found.cast::<f64>(), expected::<T>(lattice, configuration, stored).cast::<f64>());
         for (found, expected) in found.unwrap().buffers().iter().zip(expected.unwrap().buffers()) {
@@ -250,7 +256,7 @@ mod tests {
         let (dims, cuts) = cases();
         let (configuration, device) = (hot(dims, 8), device());
         let term = CloverMatrix { scalar: 0.0, twist: 0.0, factor: 1.0 };
-        let eigenvalue = |site| term.blocks_at(&configuration, site).smallest_eigenvalue();
+        let eigenvalue = |site| term.blocks_at(&configuration, [1.0; 2], site).smallest_eigenvalue();
         let mut sites: Vec<usize> = (0..dims.volume()).collect();
         sites.sort_by(|&a, &b| eigenvalue(a).total_cmp(&eigenvalue(b)));
         // Of 1 + factor T three sites have an eigenvalue below zero.
@@ -259,7 +265,7 @@ mod tests {
         let of = CloverMatrix { scalar: 1.0, factor, ..term };
         for grid in cuts {
             let lattice = lattice(&device, dims, grid);
-            let made = clover_blocks::<f64>(&lattice, &configuration, StoredBlocks::Inverse(of));
+            let made = clover_blocks::<f64>(&lattice, &configuration, [1.0; 2], StoredBlocks::Inverse(of));
             assert_eq!(made.unwrap().err(), first, "{grid:?}");
         }
     }

@@ -3,7 +3,7 @@
 use super::clover::{BlockField, CloverField};
 use super::site_field::{SiteField, Sites};
 use crate::device::DeviceError;
-use crate::geometry::{Boundary, Lattice, LatticeError, NDIM, Shape};
+use crate::geometry::{Anisotropy, Boundary, Lattice, LatticeError, NDIM, Shape};
 use crate::host::{
     GaugeConfiguration, LinkField, Matrix3, Reconstruction, SiteMatrix, expect_room, link_with_phase,
     unitarity,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The links of a configuration on the devices of a lattice, with their boundary condition. Cheap to clone.
 ///
 /// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary's phases on them; with fewer they
-/// are elements of SU(3), and the kernels apply the phases.
+/// are elements of SU(3), and the kernels apply the phases. The weight of hops in space is always the kernels'.
 #[derive(Clone)]
 pub struct GaugeField<T: Storage> {
     format: LinkFormat,
@@ -29,6 +29,7 @@ pub struct GaugeField<T: Storage> {
 pub(crate) struct LinkFormat {
     pub lattice: Lattice,
     pub boundary: Boundary,
+    pub anisotropy: Anisotropy,
     pub reconstruction: Reconstruction,
 }
 
@@ -71,8 +72,25 @@ impl<T: Storage> GaugeField<T> {
             let link = |site, mu| link_with_phase(configuration, phases, site, mu);
             GaugeStorage::Devices(upload::<T>(lattice, reconstruction, link)?)
         };
-        let format = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
+        let (lattice, anisotropy) = (lattice.clone(), Anisotropy::default());
+        let format = LinkFormat { lattice, boundary, anisotropy, reconstruction };
         Ok(Self { format, storage: Arc::new(storage), clover: None })
+    }
+
+    /// The same links on an anisotropic lattice: hops in space have the weight ν/ξ0, and masses follow.
+    ///
+    /// # Panics
+    /// When the lattice is anisotropic already.
+    #[must_use]
+    pub fn with_anisotropy(self, anisotropy: Anisotropy) -> Self {
+        assert!(self.format.anisotropy == Anisotropy::default(), "the lattice is anisotropic already");
+        let storage = match &*self.storage {
+            GaugeStorage::Host(links) if anisotropy.spatial_weight() != 1.0 => {
+                Arc::new(GaugeStorage::Host(links.weighted_in_space(anisotropy.spatial_weight())))
+            }
+            _ => self.storage,
+        };
+        Self { format: LinkFormat { anisotropy, ..self.format }, storage, clover: self.clover }
     }
 
     /// The same links with what a clover term is made of: the links of a configuration, which may be others.
@@ -85,7 +103,22 @@ impl<T: Storage> GaugeField<T> {
         self,
         configuration: impl Into<Arc<GaugeConfiguration>>,
     ) -> Result<Self, LatticeError> {
-        let clover = CloverField::new(self.lattice(), configuration.into())?;
+        self.with_weighted_clover(configuration, [1.0; 2])
+    }
+
+    /// As [`with_clover`](Self::with_clover), with the field strength in planes of space and in those with time multiplied by these
+    /// weights.
+    ///
+    /// On an anisotropic lattice they are c_R/ξ0 and c_T for c_sw = 1.
+    ///
+    /// # Errors
+    /// As [`with_clover`](Self::with_clover).
+    pub fn with_weighted_clover(
+        self,
+        configuration: impl Into<Arc<GaugeConfiguration>>,
+        weights: [f64; 2],
+    ) -> Result<Self, LatticeError> {
+        let clover = CloverField::new(self.lattice(), configuration.into(), weights)?;
         Ok(Self { clover: Some(Arc::new(clover)), ..self })
     }
 
@@ -119,6 +152,11 @@ impl<T: Storage> GaugeField<T> {
     /// The boundary condition of the fermions.
     pub fn boundary(&self) -> Boundary {
         self.format.boundary
+    }
+
+    /// The anisotropy of the lattice.
+    pub fn anisotropy(&self) -> Anisotropy {
+        self.format.anisotropy
     }
 
     /// How many reals of each link are stored.

@@ -3,6 +3,7 @@
 //! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
 //! boxes, and each device holds one such [`Domain`] of every field. Without a device the fields are plain host data.
 
+mod anisotropy;
 mod boundary;
 mod dims;
 mod domain;
@@ -12,6 +13,7 @@ mod layout;
 mod neighbours;
 mod shard;
 
+pub use anisotropy::{Anisotropy, AnisotropyError};
 pub use boundary::{Boundary, BoundaryError, Theta, ThetaError};
 pub use dims::{Dims, DimsError, NDIM, PLANES};
 pub use domain::Domain;

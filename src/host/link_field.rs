@@ -24,6 +24,16 @@ impl<T: Real> LinkField<T> {
         Self { dims, links }
     }
 
+    /// The same links, those in space times a real number.
+    pub fn weighted_in_space(&self, weight: f64) -> Self {
+        let weight = T::from_f64(weight);
+        let weighted = |(k, link): (usize, &Matrix3<T>)| match k % NDIM {
+            3 => *link,
+            _ => link.scale(weight),
+        };
+        Self { dims: self.dims, links: self.links.par_iter().enumerate().map(weighted).collect() }
+    }
+
     /// The same links in another precision.
     pub fn cast<R: Real>(&self) -> LinkField<R> {
         LinkField { dims: self.dims, links: self.links.par_iter().map(Matrix3::cast).collect() }

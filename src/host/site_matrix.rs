@@ -2,6 +2,7 @@
 
 use super::clover::{BlockForm, CloverBlocks};
 use super::field_strength::{FieldStrength, LinksOfSites};
+use crate::geometry::{NDIM, PLANES};
 use num_complex::Complex64;
 
 /// The part of a [`SiteFactor`](super::SiteFactor) that differs from site to site.
@@ -31,10 +32,12 @@ pub struct CloverMatrix {
 }
 
 impl CloverMatrix {
-    /// The Hermitian part scalar + factor T at a site.
-    pub fn blocks_at(self, links: &impl LinksOfSites, site: usize) -> CloverBlocks {
+    /// The Hermitian part scalar + factor T at a site. `weights` multiply the field strength in planes of space, and in those with time.
+    pub fn blocks_at(self, links: &impl LinksOfSites, weights: [f64; 2], site: usize) -> CloverBlocks {
+        let [space, time] = weights;
+        let weights = PLANES.map(|(_, nu)| if nu == NDIM - 1 { time } else { space });
         let f = FieldStrength::at(links, site);
-        CloverBlocks::of_field_strength(&f.0, self.scalar, self.factor, [1.0; 6])
+        CloverBlocks::of_field_strength(&f.0, self.scalar, self.factor, weights)
     }
 }
 
@@ -57,18 +60,19 @@ impl StoredBlocks {
     }
 
     /// Their numbers at a site, γ5 = 1 first; none where A has no inverse or is not positive.
-    pub fn at(self, links: &impl LinksOfSites, site: usize) -> Option<Vec<Complex64>> {
+    ///
+    /// `weights` multiply the field strength in planes of space, and in those with time.
+    pub fn at(self, links: &impl LinksOfSites, weights: [f64; 2], site: usize) -> Option<Vec<Complex64>> {
+        let blocks = |of: CloverMatrix| of.blocks_at(links, weights, site);
         match self {
             Self::Term => {
                 let term = CloverMatrix { scalar: 0.0, twist: 0.0, factor: 1.0 };
-                Some(term.blocks_at(links, site).packed().as_flattened().to_vec())
+                Some(blocks(term).packed().as_flattened().to_vec())
             }
             Self::Inverse(of) if of.twist == 0.0 => {
-                Some(of.blocks_at(links, site).inverse()?.packed().as_flattened().to_vec())
+                Some(blocks(of).inverse()?.packed().as_flattened().to_vec())
             }
-            Self::Inverse(of) => {
-                Some(of.blocks_at(links, site).inverse_with_twist(of.twist)?.as_flattened().to_vec())
-            }
+            Self::Inverse(of) => Some(blocks(of).inverse_with_twist(of.twist)?.as_flattened().to_vec()),
         }
     }
 }
@@ -118,12 +122,12 @@ mod tests {
             let (stored, usage) = (matrix.stored().unwrap(), matrix.block_use().unwrap());
             assert_eq!(usage.adjoint, twist < 0.0);
             for site in [0, 7, 31] {
-                let product = of.blocks_at(&links, site).times(&psi);
+                let product = of.blocks_at(&links, [1.0; 2], site).times(&psi);
                 let turned = Spinor::from_fn(|s, c| {
                     let gamma5 = if s < 2 { 1.0 } else { -1.0 };
                     product.0[s][c] + Complex::new(0.0, twist * gamma5) * psi.0[s][c]
                 });
-                let numbers = stored.at(&links, site).unwrap();
+                let numbers = stored.at(&links, [1.0; 2], site).unwrap();
                 let blocks = SiteBlocks { form: usage.form, adjoint: usage.adjoint, numbers: &numbers };
                 let back = blocks.times(&turned);
                 assert!(Spinor::from_fn(|s, c| back.0[s][c] - psi.0[s][c]).norm2().sqrt() < 1e-13);

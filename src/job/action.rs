@@ -2,7 +2,7 @@
 
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
-use crate::geometry::{Boundary, Theta};
+use crate::geometry::{Anisotropy, Boundary, Theta};
 use crate::operator::{Coupling, Kappa, Mass, SiteTerm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -27,6 +27,22 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csw: Option<f64>,
+    /// Coefficient of the clover term in planes of space, with clover-t instead of csw; divided by ξ0 on an anisotropic lattice.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clover_r: Option<f64>,
+    /// Coefficient of the clover term in planes with time, with clover-r instead of csw.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clover_t: Option<f64>,
+    /// Bare anisotropy ξ0: hops in space have the weight ν/ξ0, and M has 1 + 3ν/ξ0 + m for 4 + m.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anisotropy: Option<f64>,
+    /// Bare velocity ν, for an anisotropic lattice.
+    #[schemars(with = "f64")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nu: Option<f64>,
     /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t.
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
@@ -60,7 +76,8 @@ impl Action {
         if let Some(&twice) = first_repeated(&couplings) {
             return Err(Invalid::MassTwice(coupling_label(twice)));
         }
-        couplings.into_iter().map(|coupling| Ok(coupling.checked()?)).collect()
+        let anisotropy = self.anisotropy()?;
+        couplings.into_iter().map(|coupling| Ok(coupling.checked_on(anisotropy)?)).collect()
     }
 
     /// What the operator does within a site, checked.
@@ -68,12 +85,45 @@ impl Action {
     /// # Errors
     /// When a parameter is not finite.
     pub fn site_term(&self) -> Result<SiteTerm, Invalid> {
-        let site_term = match (self.csw, self.mu) {
-            (Some(csw), mu) => SiteTerm::Clover { csw, mu: mu.unwrap_or(0.0) },
+        let site_term = match (self.clover()?, self.mu) {
+            (Some(Clover { csw, .. }), mu) => SiteTerm::Clover { csw, mu: mu.unwrap_or(0.0) },
             (None, Some(mu)) => SiteTerm::Twisted { mu },
             (None, None) => SiteTerm::Scalar,
         };
         Ok(site_term.checked()?)
+    }
+
+    /// The anisotropy of the lattice, checked.
+    ///
+    /// # Errors
+    /// When ξ0 or ν is not positive and finite.
+    pub fn anisotropy(&self) -> Result<Anisotropy, Invalid> {
+        Ok(Anisotropy::new(self.anisotropy.unwrap_or(1.0), self.nu.unwrap_or(1.0))?)
+    }
+
+    /// The clover term, checked; `None` without one.
+    ///
+    /// # Errors
+    /// When its coefficients are given in both forms, are not all there, or not finite.
+    pub fn clover(&self) -> Result<Option<Clover>, Invalid> {
+        let xi0 = self.anisotropy()?.xi0();
+        match (self.csw, self.clover_r, self.clover_t) {
+            (None, None, None) => Ok(None),
+            (Some(csw), None, None) => Ok(Some(Clover { csw, weights: [1.0 / xi0, 1.0] })),
+            (Some(_), ..) => Err(Invalid::BothClovers),
+            (None, Some(r), Some(t)) => {
+                for (name, value) in [("clover-r", r), ("clover-t", t)] {
+                    if !value.is_finite() {
+                        return Err(Invalid::CloverOfPlane { name, value });
+                    }
+                }
+                // The same bits as those of csw.
+                let csw = if r == t { r } else { 1.0 };
+                let [r, t] = if r == t { [1.0; 2] } else { [r, t] };
+                Ok(Some(Clover { csw, weights: [r / xi0, t] }))
+            }
+            (None, ..) => Err(Invalid::HalfOfClover),
+        }
     }
 
     /// What the quarks do at the boundary: signs and angles.
@@ -83,18 +133,36 @@ impl Action {
 
     /// The operator in words, for files that hold its solutions.
     pub fn operator_words(&self) -> String {
-        match (self.csw, self.mu) {
-            (None, None) => "Wilson operator".to_owned(),
-            (None, Some(mu)) => format!("twisted-mass operator, mu {mu:?}"),
-            (Some(csw), None) => format!("clover operator, c_sw {csw:?}"),
-            (Some(csw), Some(mu)) => format!("twisted-clover operator, c_sw {csw:?}, mu {mu:?}"),
-        }
+        let clover = match (self.csw, self.clover_r, self.clover_t) {
+            (Some(csw), ..) => Some(format!(", c_sw {csw:?}")),
+            (None, Some(r), Some(t)) => Some(format!(", c_R {r:?}, c_T {t:?}")),
+            (None, ..) => None,
+        };
+        let name = match (&clover, self.mu) {
+            (None, None) => "Wilson operator",
+            (None, Some(_)) => "twisted-mass operator",
+            (Some(_), None) => "clover operator",
+            (Some(_), Some(_)) => "twisted-clover operator",
+        };
+        let numbers = [("mu", self.mu), ("anisotropy", self.anisotropy), ("nu", self.nu)];
+        let numbers = numbers
+            .map(|(name, number)| number.map_or_else(String::new, |number| format!(", {name} {number:?}")));
+        name.to_owned() + &clover.unwrap_or_default() + &numbers.concat()
     }
 
     /// Which normalisation of M the solutions have: `kappa` or `mass`.
     pub fn normalisation(&self) -> &'static str {
         if self.kappa.is_some() { "kappa" } else { "mass" }
     }
+}
+
+/// A clover term of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clover {
+    /// The coefficient of T; 1 where planes have coefficients of their own.
+    pub csw: f64,
+    /// What multiplies the field strength in planes of space, and in those with time.
+    pub weights: [f64; 2],
 }
 
 /// The first that was there before.

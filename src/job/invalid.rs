@@ -2,6 +2,7 @@
 
 use super::solver::Solver;
 use super::task::Task;
+use crate::geometry::AnisotropyError;
 use crate::operator::{CouplingError, SiteTermError, System};
 
 /// A job that makes no sense. [`key`](Self::key) says which key is at fault.
@@ -25,6 +26,23 @@ pub enum Invalid {
     /// A site term that defines no operator.
     #[error(transparent)]
     SiteTerm(#[from] SiteTermError),
+    /// An anisotropy that defines no lattice.
+    #[error(transparent)]
+    Anisotropy(#[from] AnisotropyError),
+    /// A coefficient of the clover term is not a number.
+    #[error("{name} = {value:?} is not allowed: the coefficient of the clover term must be a finite number")]
+    CloverOfPlane {
+        /// `clover-r` or `clover-t`.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// One of the two coefficients of a clover term.
+    #[error("gives one of clover-r and clover-t; give both, or csw, which is both")]
+    HalfOfClover,
+    /// Coefficients of a clover term in both forms.
+    #[error("gives csw and clover-r, clover-t; csw is both of them, one form must go")]
+    BothClovers,
     /// There are sources of both forms.
     #[error("gives both [sources] and [[source]]; one of them must go")]
     BothSources,
@@ -103,6 +121,12 @@ impl Invalid {
             Self::OtherTask { key, .. } => return Some(key.clone()),
             Self::BothMasses | Self::Mass(CouplingError::Mass(_)) => "action.mass",
             Self::Mass(CouplingError::Kappa(_)) => "action.kappa",
+            Self::Mass(CouplingError::Diagonal { .. }) => "action.anisotropy",
+            Self::Anisotropy(AnisotropyError::Xi0(_)) => "action.anisotropy",
+            Self::Anisotropy(AnisotropyError::Nu(_)) => "action.nu",
+            Self::CloverOfPlane { name, .. } => return Some(format!("action.{name}")),
+            Self::HalfOfClover => "action.clover-r",
+            Self::BothClovers => "action.csw",
             Self::MassTwice(_) => "action",
             Self::SiteTerm(SiteTermError::Mu(_)) => "action.mu",
             Self::SiteTerm(SiteTermError::Csw(_)) => "action.csw",

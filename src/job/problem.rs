@@ -150,15 +150,23 @@ impl Problem {
             ("storage of fields", self.lattice().storage_description()),
         ];
         // Jobs without it are those of versions that did not have it.
-        let mu = job.action.mu.map(|mu| ("mu", format!("{mu:?}")));
-        let csw = job.action.csw.map(|csw| ("csw", format!("{csw:?}")));
+        let action = &job.action;
+        let numbers = [
+            ("mu", action.mu),
+            ("csw", action.csw),
+            ("clover-r", action.clover_r),
+            ("clover-t", action.clover_t),
+            ("anisotropy", action.anisotropy),
+            ("nu", action.nu),
+        ];
+        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
         let theta = job.action.theta.map(|theta| ("theta", theta.to_string()));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
-        let all = own.into_iter().chain(mu).chain(csw).chain(theta).chain(columns.into_iter().flatten());
+        let all = own.into_iter().chain(numbers).chain(theta).chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -177,10 +185,11 @@ pub fn links_of(
     }
     let lattice = lattice_of(job, team, configuration.dims())?;
     let links = lattice.gauge_in(configuration, job.action.boundary(), job.configuration.links)?;
-    if job.action.csw.is_none() {
-        return Ok(links);
+    let links = links.with_anisotropy(job.action.anisotropy()?);
+    match job.action.clover()? {
+        None => Ok(links),
+        Some(clover) => Ok(links.with_weighted_clover(Arc::clone(configuration), clover.weights)?),
     }
-    Ok(links.with_clover(Arc::clone(configuration))?)
 }
 
 /// Compiles what the solves of a job will run on a lattice of these extents. It may be called before there are any links.
@@ -190,7 +199,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
     if job.labelled_sources().is_ok_and(lies_on)
         && let Ok(lattice) = lattice_of(job, team, dims)
-        && let Ok(site_term) = job.action.site_term()
+        && let (Ok(anisotropy), Ok(site_term)) = (job.action.anisotropy(), job.action.site_term())
     {
         let params = match job.solver.parameters(team) {
             Parameters::One(params) => params,
@@ -198,7 +207,8 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
             // Its programs are made as they are wanted.
             Parameters::AllAtOnce(_) => return,
         };
-        build_programs_of_solve(&lattice, job.action.boundary(), job.configuration.links, site_term, &params);
+        let (boundary, reconstruction) = (job.action.boundary(), job.configuration.links);
+        build_programs_of_solve(&lattice, boundary, anisotropy, reconstruction, site_term, &params);
     }
 }
 

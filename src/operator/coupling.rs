@@ -1,5 +1,7 @@
 //! The quark mass in its two forms.
 
+use crate::geometry::Anisotropy;
+
 /// The hopping parameter κ: selects the normalisation M = 1 − κ H.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kappa(pub f64);
@@ -28,6 +30,18 @@ pub enum CouplingError {
         "mass = {0:?} is not allowed: it must be a finite number above -4, where kappa would be infinite, and kappa not vanish"
     )]
     Mass(f64),
+    /// On an anisotropic lattice the multiple of 1 in M vanishes, or is negative.
+    #[error(
+        "kappa = {kappa:?} is not allowed with nu/xi0 = {weight:?}: the multiple of 1 in M, {diagonal:?} in kappa form, must be positive and finite"
+    )]
+    Diagonal {
+        /// The hopping parameter.
+        kappa: f64,
+        /// The weight of hops in space.
+        weight: f64,
+        /// The multiple of 1 in the κ form.
+        diagonal: f64,
+    },
 }
 
 impl From<Kappa> for Coupling {
@@ -60,6 +74,19 @@ impl Coupling {
         }
     }
 
+    /// Checks that the operator exists on a lattice with this anisotropy.
+    ///
+    /// # Errors
+    /// As [`checked`](Self::checked), and when 1 + 3ν/ξ0 + m is not positive and finite.
+    pub fn checked_on(self, anisotropy: Anisotropy) -> Result<Self, CouplingError> {
+        let (shift, coefficient) = self.checked()?.coefficients(anisotropy);
+        if shift.is_finite() && shift > 0.0 {
+            return Ok(self);
+        }
+        let (kappa, weight) = (self.kappa(), anisotropy.spatial_weight());
+        Err(CouplingError::Diagonal { kappa, weight, diagonal: shift * (kappa / -coefficient) })
+    }
+
     /// κ = 1 / (8 + 2m).
     pub fn kappa(self) -> f64 {
         match self {
@@ -76,11 +103,14 @@ impl Coupling {
         }
     }
 
-    /// Coefficients of ψ and of the hopping term.
-    pub(super) fn coefficients(self) -> (f64, f64) {
+    /// Coefficients of ψ and of the hopping term, in which hops in space have the weight w = ν/ξ0.
+    ///
+    /// In mass form that of ψ is 1 + 3w + m, in κ form 2κ times it, 1 − 6κ(1 − w).
+    pub(super) fn coefficients(self, anisotropy: Anisotropy) -> (f64, f64) {
+        let weight = anisotropy.spatial_weight();
         match self {
-            Coupling::Kappa(Kappa(kappa)) => (1.0, -kappa),
-            Coupling::Mass(Mass(mass)) => (4.0 + mass, -0.5),
+            Coupling::Kappa(Kappa(kappa)) => (1.0 - 6.0 * kappa * (1.0 - weight), -kappa),
+            Coupling::Mass(Mass(mass)) => (1.0 + 3.0 * weight + mass, -0.5),
         }
     }
 }

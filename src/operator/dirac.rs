@@ -16,6 +16,8 @@ use lattice_solvers::{LinearOperator, Work};
 ///
 /// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
 /// κ form: M = 1 + T − κ H; mass form: M = (4 + m) + T/(2κ) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
+/// On an [anisotropic](crate::geometry::Anisotropy) lattice hops in space have the weight w = ν/ξ0, and 1 − 6κ(1 − w) stands for 1,
+/// 1 + 3w for 4.
 /// T is 0 for [`SiteTerm::Scalar`], 2iκμγ5 for [`SiteTerm::Twisted`], and with [`SiteTerm::Clover`] the clover term besides.
 pub struct Dirac<T: Storage> {
     space: SpinorSpace<T>,
@@ -118,13 +120,14 @@ impl<T: Storage> Dirac<T> {
         options: DiracOptions,
     ) -> Result<Self, DiracError> {
         assert!(options.columns > 0, "an operator needs a right-hand side");
-        let (coupling, site_term) = (coupling.into().checked()?, site_term.checked()?);
+        let anisotropy = links.anisotropy();
+        let (coupling, site_term) = (coupling.into().checked_on(anisotropy)?, site_term.checked()?);
         if site_term.csw() != 0.0 && !links.has_clover() {
             return Err(DiracError::NoClover);
         }
         let space = links.lattice().spinor_block_space(options.columns)?;
         let task = Task {
-            form: site_term.form(coupling),
+            form: site_term.form_on(anisotropy, coupling),
             region: Region::Full,
             ending: Ending::Store,
             columns: options.columns,

@@ -1,6 +1,7 @@
 //! What Dirac operators do within a site.
 
 use super::coupling::Coupling;
+use crate::geometry::Anisotropy;
 use crate::host::{SiteFactor, SiteMatrix, StencilForm};
 use serde::{Deserialize, Serialize};
 
@@ -77,9 +78,14 @@ impl SiteTerm {
         }
     }
 
-    /// The factors of M with this κ or mass.
+    /// The factors of M with this κ or mass, on an isotropic lattice.
     pub fn form(self, coupling: impl Into<Coupling>) -> StencilForm {
-        let (shift, coefficient) = coupling.into().coefficients();
+        self.form_on(Anisotropy::default(), coupling)
+    }
+
+    /// The factors of M with this κ or mass, on a lattice with this anisotropy.
+    pub fn form_on(self, anisotropy: Anisotropy, coupling: impl Into<Coupling>) -> StencilForm {
+        let (shift, coefficient) = coupling.into().coefficients(anisotropy);
         let form = StencilForm::new(shift, coefficient);
         // −2 times the coefficient of the hopping term is 2κ or 1. No twist is 0, not −0.
         let twist = |mu: f64| if mu == 0.0 { 0.0 } else { -2.0 * coefficient * mu };

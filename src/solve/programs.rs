@@ -8,7 +8,7 @@ use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
 use crate::device::{Device, KernelKey, build_programs};
 use crate::field::{LinkFormat, clover_blocks_key, conversion_key, host_order_key, space_key};
-use crate::geometry::{Boundary, Lattice, Shape, Shard};
+use crate::geometry::{Anisotropy, Boundary, Lattice, Shape, Shard};
 use crate::host::{Reconstruction, StencilForm};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
 use crate::scalar::{Half, Storage};
@@ -17,25 +17,27 @@ use crate::scalar::{Half, Storage};
 pub fn build_programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
+    anisotropy: Anisotropy,
     reconstruction: Reconstruction,
     site_term: SiteTerm,
     params: &SolveParams,
 ) {
-    build_programs(&programs_of_solve(lattice, boundary, reconstruction, site_term, params));
+    build_programs(&programs_of_solve(lattice, boundary, anisotropy, reconstruction, site_term, params));
 }
 
-/// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and are stored in this way.
+/// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and anisotropy, and are stored in this way.
 /// None on the host.
 ///
 /// [`Device::program`] builds one, [`build_programs`] all.
 pub fn programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
+    anisotropy: Anisotropy,
     reconstruction: Reconstruction,
     site_term: SiteTerm,
     params: &SolveParams,
 ) -> Vec<(Device, KernelKey)> {
-    let links = LinkFormat { lattice: lattice.clone(), boundary, reconstruction };
+    let links = LinkFormat { lattice: lattice.clone(), boundary, anisotropy, reconstruction };
     let mut wanted = Wanted {
         links,
         preconditioning: params.preconditioning(),

@@ -36,6 +36,36 @@ pub struct Equation {
     /// With --mass M + ½ c_sw T. T is that of the links of the file.
     #[arg(long, value_name = "CSW", allow_negative_numbers = true)]
     csw: Option<f64>,
+    /// Coefficient of the clover term in planes of space, with --clover-t instead of --csw
+    ///
+    /// It is divided by ξ0 on an anisotropic lattice.
+    #[arg(
+        long,
+        value_name = "C_R",
+        allow_negative_numbers = true,
+        requires = "clover_t",
+        conflicts_with = "csw",
+        hide_short_help = true
+    )]
+    clover_r: Option<f64>,
+    /// Coefficient of the clover term in planes with time, with --clover-r instead of --csw
+    #[arg(
+        long,
+        value_name = "C_T",
+        allow_negative_numbers = true,
+        requires = "clover_r",
+        conflicts_with = "csw",
+        hide_short_help = true
+    )]
+    clover_t: Option<f64>,
+    /// Bare anisotropy: hops in space have the weight ν/ξ0
+    ///
+    /// M has 1 + 3ν/ξ0 + m for 4 + m, m = 1/(2κ) − 4. The clover term of planes in space is divided by ξ0.
+    #[arg(long, value_name = "XI0", allow_negative_numbers = true, hide_short_help = true)]
+    anisotropy: Option<f64>,
+    /// Bare velocity ν for --anisotropy [default: 1]
+    #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
+    nu: Option<f64>,
     /// The source: point:x,y,z,t
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: Source,
@@ -89,7 +119,18 @@ impl Equation {
     fn action(&self) -> Action {
         let QuarkMass { kappa, mass } = self.mass;
         let (kappa, mass) = (kappa.map(OneOrMore::One), mass.map(OneOrMore::One));
-        Action { kappa, mass, mu: self.mu, csw: self.csw, boundary: self.boundary, theta: self.theta }
+        Action {
+            kappa,
+            mass,
+            mu: self.mu,
+            csw: self.csw,
+            clover_r: self.clover_r,
+            clover_t: self.clover_t,
+            anisotropy: self.anisotropy,
+            nu: self.nu,
+            boundary: self.boundary,
+            theta: self.theta,
+        }
     }
 
     /// The source of a job, of all spins and colours.

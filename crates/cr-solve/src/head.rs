@@ -20,7 +20,13 @@ pub struct Head<'a> {
     pub solver: Solver,
     /// Zero for the Wilson operator.
     pub mu: f64,
-    pub csw: f64,
+    /// Null where planes have coefficients of their own.
+    pub csw: Option<f64>,
+    pub clover_r: f64,
+    pub clover_t: f64,
+    /// One on an isotropic lattice.
+    pub anisotropy: f64,
+    pub nu: f64,
     normalisation: &'static str,
     boundary: [i8; 4],
     /// In units of π.
@@ -51,13 +57,19 @@ impl<'a> Head<'a> {
     pub fn new(performed: &Performed<'a>) -> Self {
         let Performed { problem, configuration, provenance, .. } = performed;
         let job = problem.job();
+        let of_planes = [job.action.clover_r, job.action.clover_t];
+        let [clover_r, clover_t] = of_planes.map(|c| c.or(job.action.csw).unwrap_or(0.0));
         Self {
             schema_version: 1,
             configuration,
             provenance,
             solver: job.solver.solver,
             mu: job.action.mu.unwrap_or(0.0),
-            csw: job.action.csw.unwrap_or(0.0),
+            csw: job.action.csw.or((clover_r == clover_t).then_some(clover_r)),
+            clover_r,
+            clover_t,
+            anisotropy: job.action.anisotropy.unwrap_or(1.0),
+            nu: job.action.nu.unwrap_or(1.0),
             normalisation: job.action.normalisation(),
             boundary: job.action.boundary.signs(),
             theta: job.action.boundary().theta().angles(),
@@ -80,8 +92,13 @@ impl<'a> Head<'a> {
         if self.mu != 0.0 {
             table.line("mu", format!("{:?}", self.mu));
         }
-        if self.csw != 0.0 {
-            table.line("c_sw", format!("{:?}", self.csw));
+        match self.csw {
+            Some(0.0) => {}
+            Some(csw) => table.line("c_sw", format!("{csw:?}")),
+            None => table.line("c_R, c_T", format!("{:?}, {:?}", self.clover_r, self.clover_t)),
+        }
+        if [self.anisotropy, self.nu] != [1.0; 2] {
+            table.line("anisotropy", format!("{:?}, nu {:?}", self.anisotropy, self.nu));
         }
         if self.theta != [0.0; 4] {
             table.line("theta", format!("{} pi", self.theta.map(|angle| angle.to_string()).join(",")));

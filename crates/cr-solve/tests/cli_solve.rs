@@ -588,6 +588,12 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --boundary 1,1,1,2", &["four signs"]),
         ("--kappa 0.1 --theta 0.5", &["four finite numbers", "units of pi"]),
         ("--kappa 0.1 --theta 0,0,0,NaN", &["four finite numbers"]),
+        ("--kappa 0.1 --anisotropy 0", &["anisotropy = 0.0", "positive"]),
+        ("--kappa 0.1 --nu -1", &["nu = -1.0", "positive"]),
+        ("--kappa 0.3 --anisotropy 3", &["kappa = 0.3", "multiple of 1"]),
+        ("--kappa 0.1 --clover-r 1", &["--clover-t"]),
+        ("--kappa 0.1 --clover-r 1 --clover-t 1 --csw 1", &["--csw"]),
+        ("--kappa 0.1 --clover-r 1 --clover-t NaN", &["clover-t", "NaN", "finite"]),
         ("--kappa 0.1 --tol 0", &["--tol 0", "positive"]),
         ("--kappa 0.1 --tol NaN", &["--tol NaN", "positive"]),
         ("--kappa 0.1 --tol -1", &["--tol -1", "positive"]),
@@ -1127,7 +1133,11 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     for (text, words) in [
         (
             good.replace("kappa", "kapa"),
-            &["job.toml, line 5", "action.kapa", "kappa, mass, mu, csw, boundary, theta"][..],
+            &[
+                "job.toml, line 5",
+                "action.kapa",
+                "kappa, mass, mu, csw, clover-r, clover-t, anisotropy, nu, boundary, theta",
+            ][..],
         ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
         (

@@ -2,7 +2,8 @@
 
 use super::kernels::{Pack, ShardKernels};
 use super::parts::{
-    BoundaryPart, EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums, end_on_host, parts, work_of,
+    AnisotropyPart, BoundaryPart, EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums,
+    end_on_host, parts, work_of,
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
@@ -203,6 +204,7 @@ impl<T: Storage> Stencil<T> {
                     .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
             };
             arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
+            arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
             arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
             if let Some(halo) = &halo {
                 arguments.extend(HaloPart::arguments::<T>(halo, k));

@@ -1,6 +1,6 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::parts::{BoundaryPart, EndingMemory, HaloPart, KernelPart, LinksPart};
+use super::parts::{AnisotropyPart, BoundaryPart, EndingMemory, HaloPart, KernelPart, LinksPart};
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
@@ -79,6 +79,7 @@ impl ShardKernels {
         let boundary = BoundaryPart::of(links.format(), &layout);
         let halo = HaloPart::of(shard, &layout);
         parameters.extend(task.site_part().parameters::<T>());
+        parameters.extend(AnisotropyPart::of(links.anisotropy()).parameters::<T>());
         parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
@@ -161,6 +162,7 @@ pub(super) fn kernel_key<T: Storage>(
     if task.ending.is_of_block() {
         key = key.define("ITEMS", tuning.work_group * task.columns);
     }
+    key = AnisotropyPart::of(links.anisotropy).add_to(key);
     key = BoundaryPart::of(links, layout).add_to(LinksPart { shared: tuning.share_links }.add_to(key));
     key = HaloPart::of(shard, layout).add_to(key);
     key = task.ending.add_to(task.site_part().add_to(key));

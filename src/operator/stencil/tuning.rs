@@ -309,6 +309,7 @@ impl<T: Storage> StencilKernel<'_, T> {
         // Smooth enough for the blocks of a clover term to have inverses.
         let configuration = random::weak(dims, 0.3, 1);
         let links = alone.gauge_in(&configuration, self.links.boundary(), self.links.reconstruction())?;
+        let links = links.with_anisotropy(self.links.anisotropy());
         if self.links.has_clover() { links.with_clover(configuration) } else { Ok(links) }
     }
 }

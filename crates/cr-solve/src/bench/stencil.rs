@@ -447,7 +447,11 @@ impl Case<'_> {
             let matrices = [form.shift.matrix, form.coefficient.matrix];
             let numbers = matrices.map(|matrix| {
                 let stored = matrix.stored()?;
-                Some(stored.at(&**self.configuration, site).expect("the blocks of these links are positive"))
+                Some(
+                    stored
+                        .at(&**self.configuration, [1.0; 2], site)
+                        .expect("the blocks of these links are positive"),
+                )
             });
             let blocks = std::array::from_fn(|k| {
                 let BlockUse { form, adjoint } = matrices[k].block_use()?;

@@ -2,6 +2,7 @@
 //!
 //! `cl/stencil/kernel.cl` says what the text of each defines.
 
+mod anisotropy;
 mod boundary;
 mod ending;
 mod ending_memory;
@@ -9,6 +10,7 @@ mod halo;
 mod shared_links;
 mod site_term;
 
+pub(super) use anisotropy::AnisotropyPart;
 pub(super) use boundary::{BoundaryPart, parts};
 pub(crate) use ending::ByEnding;
 pub use ending::Ending;

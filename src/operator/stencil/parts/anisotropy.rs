@@ -1,0 +1,41 @@
+//! The weight of hops in space: twin of `cl/stencil/anisotropy.cl`.
+
+use super::{Cost, KernelPart};
+use crate::device::{Argument, KernelKey, Parameter};
+use crate::geometry::Anisotropy;
+use crate::scalar::{Real, Storage};
+
+/// Whether hops in space have a weight of their own, and which.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AnisotropyPart {
+    /// `None` if it is 1.
+    weight: Option<f64>,
+}
+
+impl AnisotropyPart {
+    pub fn of(anisotropy: Anisotropy) -> Self {
+        let weight = anisotropy.spatial_weight();
+        Self { weight: (weight != 1.0).then_some(weight) }
+    }
+
+    /// The argument for its parameter.
+    pub fn arguments<'a, T: Storage>(self) -> impl Iterator<Item = Argument<'a>> {
+        self.weight.into_iter().map(|weight| Argument::value(T::Real::from_f64(weight)))
+    }
+}
+
+impl KernelPart for AnisotropyPart {
+    fn add_to(&self, key: KernelKey) -> KernelKey {
+        key.define("ANISOTROPIC", u8::from(self.weight.is_some()))
+            .part("anisotropy", include_str!("../../../../cl/stencil/anisotropy.cl"))
+    }
+
+    fn parameters<T: Storage>(&self) -> Vec<Parameter> {
+        self.weight.iter().map(|_| Parameter::value::<T::Real>("spatial_weight")).collect()
+    }
+
+    /// Nothing: the hop is counted as one without weights, whose number of flops is the common one.
+    fn cost(&self, _: usize) -> Cost {
+        Cost { flops: 0, spinors: 0, blocks: Vec::new() }
+    }
+}
