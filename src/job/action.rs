@@ -1,5 +1,6 @@
 //! `[action]`: the operator.
 
+use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
 use crate::geometry::{Anisotropy, Boundary, Theta};
@@ -23,6 +24,10 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
+    /// Flavour with a twisted mass: up has +μ, down −μ; both are two operators of one job.
+    #[schemars(with = "Flavour")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flavour: Option<Flavour>,
     /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass; T of the field strength of the same links.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +85,33 @@ impl Action {
         couplings.into_iter().map(|coupling| Ok(coupling.checked_on(anisotropy)?)).collect()
     }
 
-    /// What the operator does within a site, checked.
+    /// The operators, checked: one for each mass and flavour, flavours fastest.
+    ///
+    /// # Errors
+    /// As [`couplings`](Self::couplings) and [`site_term`](Self::site_term), and when there is a flavour without a twisted mass.
+    pub fn quarks(&self) -> Result<Vec<Quark>, Invalid> {
+        let (couplings, up) = (self.couplings()?, self.site_term()?);
+        let flavours: Vec<Option<Flavour>> = match (self.mu, self.flavour) {
+            (None, Some(_)) => return Err(Invalid::FlavourWithoutMu),
+            (None, None) => vec![None],
+            (Some(_), flavour) => flavour.unwrap_or_default().each().iter().copied().map(Some).collect(),
+        };
+        let [several_masses, several_flavours] = [couplings.len() > 1, flavours.len() > 1];
+        let quark = |coupling: Coupling, flavour: Option<Flavour>| {
+            let mass = several_masses.then(|| coupling_label(coupling));
+            let name = flavour.filter(|_| several_flavours).map(|flavour| flavour.name().to_owned());
+            Quark {
+                coupling,
+                site_term: if flavour == Some(Flavour::Down) { up.other_flavour() } else { up },
+                flavour,
+                label: mass.into_iter().chain(name).map(|part| part + ", ").collect(),
+            }
+        };
+        let of_mass = |&coupling: &Coupling| flavours.iter().map(move |&flavour| (coupling, flavour));
+        Ok(couplings.iter().flat_map(of_mass).map(|(coupling, flavour)| quark(coupling, flavour)).collect())
+    }
+
+    /// What the operator does within a site, checked. With a twisted mass it is that of the flavour with +μ.
     ///
     /// # Errors
     /// When a parameter is not finite.
@@ -154,6 +185,19 @@ impl Action {
     pub fn normalisation(&self) -> &'static str {
         if self.kappa.is_some() { "kappa" } else { "mass" }
     }
+}
+
+/// One operator of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quark {
+    /// The quark mass.
+    pub coupling: Coupling,
+    /// What the operator does within a site.
+    pub site_term: SiteTerm,
+    /// Up or down, with a twisted mass.
+    pub flavour: Option<Flavour>,
+    /// What tells it from the others of the job, and a comma: `kappa 0.13, up, `.
+    pub(super) label: String,
 }
 
 /// A clover term of a job.

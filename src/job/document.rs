@@ -65,18 +65,16 @@ impl Job {
         labelled(self.sources.as_ref(), &self.source)
     }
 
-    /// The labels of the solves for one column each, by propagator: of each mass, for each source. They are in the order of the solves.
+    /// The labels of the solves for one column each, by propagator: of each mass and flavour, for each source. They are in the order of the solves.
     ///
     /// # Errors
-    /// As [`labelled_sources`](Self::labelled_sources) and [`Action::couplings`].
+    /// As [`labelled_sources`](Self::labelled_sources) and [`Action::quarks`].
     pub fn labels(&self) -> Result<Vec<Vec<Label>>, Invalid> {
-        let (couplings, sources) = (self.action.couplings()?, self.labelled_sources()?);
-        let several = couplings.len() > 1;
-        let of_propagators = couplings
-            .iter()
-            .flat_map(|&coupling| sources.iter().map(move |source| (several.then_some(coupling), source)));
-        let labels = of_propagators.enumerate().map(|(number, (coupling, source))| {
-            let label = |column| Label::new(coupling, source, column, number);
+        let (quarks, sources) = (self.action.quarks()?, self.labelled_sources()?);
+        let of_propagators =
+            quarks.iter().flat_map(|quark| sources.iter().map(move |source| (&quark.label, source)));
+        let labels = of_propagators.enumerate().map(|(number, (quark, source))| {
+            let label = |column| Label::new(quark, source, column, number);
             match self.command {
                 Task::Invert => vec![label(source.column)],
                 Task::Spectrum => Column::all().map(label).collect(),
@@ -113,7 +111,7 @@ impl Job {
     /// The first that is wrong.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_task()?;
-        self.action.couplings()?;
+        self.action.quarks()?;
         let site_term = self.action.site_term()?;
         self.labelled_sources()?;
         self.observables()?;

@@ -37,6 +37,9 @@ pub enum Invalid {
         /// What was given.
         value: f64,
     },
+    /// A flavour of quarks without one.
+    #[error("gives a flavour, and there is no twisted mass: give mu in [action], or leave flavour out")]
+    FlavourWithoutMu,
     /// One of the two coefficients of a clover term.
     #[error("gives one of clover-r and clover-t; give both, or csw, which is both")]
     HalfOfClover,
@@ -125,6 +128,7 @@ impl Invalid {
             Self::Anisotropy(AnisotropyError::Xi0(_)) => "action.anisotropy",
             Self::Anisotropy(AnisotropyError::Nu(_)) => "action.nu",
             Self::CloverOfPlane { name, .. } => return Some(format!("action.{name}")),
+            Self::FlavourWithoutMu => "action.flavour",
             Self::HalfOfClover => "action.clover-r",
             Self::BothClovers => "action.csw",
             Self::MassTwice(_) => "action",

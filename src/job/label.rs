@@ -1,9 +1,7 @@
 //! By what a solve is known.
 
-use super::action::coupling_label;
 use super::sources::LabelledSource;
 use crate::hadron::Column;
-use crate::operator::Coupling;
 use std::fmt;
 
 /// By what a solve of a job is known, in progress, results, messages and checkpoints.
@@ -25,16 +23,10 @@ pub enum Columns {
 }
 
 impl Label {
-    /// Of this column of the propagator of this number. `coupling` is told if the job has several.
-    pub(super) fn new(
-        coupling: Option<Coupling>,
-        source: &LabelledSource,
-        column: Column,
-        propagator: usize,
-    ) -> Self {
-        let coupling = coupling.map_or_else(String::new, |coupling| coupling_label(coupling) + ", ");
+    /// Of this column of the propagator of this number. `quark` tells its operator from others of the job.
+    pub(super) fn new(quark: &str, source: &LabelledSource, column: Column, propagator: usize) -> Self {
         let number = if propagator == 0 { String::new() } else { format!("{propagator}.") };
-        let text = format!("{coupling}{}, {column}", source.label);
+        let text = format!("{quark}{}, {column}", source.label);
         let file_name = format!("{number}{}-{}", column.spin, column.colour);
         Self { text, file_name, propagator, columns: Columns::One(column) }
     }
@@ -56,7 +48,7 @@ impl Label {
         &self.file_name
     }
 
-    /// The number of the propagator, from 0: of each mass, for each source.
+    /// The number of the propagator, from 0: of each mass and flavour, for each source.
     pub fn propagator(&self) -> usize {
         self.propagator
     }

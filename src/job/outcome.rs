@@ -1,5 +1,6 @@
 //! What a job has found.
 
+use super::flavour::Flavour;
 use super::label::{Columns, Label};
 use super::sources::LabelledSource;
 use crate::hadron::Correlator;
@@ -11,7 +12,7 @@ use std::time::Duration;
 /// What a job has found: the same for every task.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// One for each mass and source, sources fastest. The last is incomplete if a solve failed.
+    /// One for each mass, flavour and source, sources fastest. The last is incomplete if a solve failed.
     pub propagators: Vec<PropagatorOutcome>,
     /// Work of the methods of this run.
     pub work: Work,
@@ -24,6 +25,8 @@ pub struct Outcome {
 pub struct PropagatorOutcome {
     /// The quark mass.
     pub coupling: Coupling,
+    /// Up or down, with a twisted mass.
+    pub flavour: Option<Flavour>,
     /// The source.
     pub source: LabelledSource,
     /// The solves, in the order of the columns.

@@ -1,8 +1,9 @@
 //! A job that stands ready on its devices.
 
-use super::action::coupling_label;
+use super::action::{Quark, coupling_label};
 use super::document::Job;
 use super::error::JobError;
+use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::label::Label;
 use super::method::Parameters;
@@ -23,7 +24,8 @@ use std::thread;
 /// A job whose operators stand ready on its devices.
 pub struct Problem {
     pub(super) job: Job,
-    /// One operator for each mass.
+    /// The operators, one for each mass and flavour.
+    pub(super) quarks: Vec<Quark>,
     pub(super) operators: Vec<Dirac<f64>>,
     pub(super) sources: Vec<LabelledSource>,
     pub(super) observables: Vec<ObservableEntry>,
@@ -68,11 +70,11 @@ impl Problem {
     /// As [`open`](Self::open).
     pub fn of_links(job: &Job, links: &GaugeField<f64>) -> Result<Self, JobError> {
         job.check()?;
-        let site_term = job.action.site_term()?;
-        let couplings = job.action.couplings()?;
-        let operators = couplings.into_iter().map(|coupling| Dirac::new(links, coupling, site_term));
+        let quarks = job.action.quarks()?;
+        let operators = quarks.iter().map(|quark| Dirac::new(links, quark.coupling, quark.site_term));
         Ok(Self {
             operators: operators.collect::<Result<_, _>>()?,
+            quarks,
             sources: job.labelled_sources()?,
             observables: job.observables()?,
             labels: job.labels()?,
@@ -100,12 +102,12 @@ impl Problem {
         self.labels.concat()
     }
 
-    /// The operators, one for each mass.
+    /// The operators, one for each mass and flavour.
     pub fn operators(&self) -> &[Dirac<f64>] {
         &self.operators
     }
 
-    /// How many propagators the job has: masses times sources.
+    /// How many propagators the job has: masses times flavours times sources.
     pub fn propagators_wanted(&self) -> usize {
         self.labels.len()
     }
@@ -118,7 +120,15 @@ impl Problem {
         (&self.operators[number / self.sources.len()], &self.sources[number % self.sources.len()])
     }
 
-    /// The propagators, one for each mass and source, sources fastest.
+    /// The flavour of the quarks of the propagator of this number; `None` without a twisted mass.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn flavour(&self, number: usize) -> Option<Flavour> {
+        self.quarks[number / self.sources.len()].flavour
+    }
+
+    /// The propagators, one for each mass, flavour and source, sources fastest.
     pub(super) fn propagators(&self) -> impl Iterator<Item = (&Dirac<f64>, &LabelledSource, &[Label])> {
         let pairs =
             self.operators.iter().flat_map(|dirac| self.sources.iter().map(move |source| (dirac, source)));
@@ -131,7 +141,10 @@ impl Problem {
     pub fn identity(&self, configuration: &str) -> Vec<(String, String)> {
         let (job, team) = (&self.job, self.lattice().team());
         let joined = |texts: Vec<String>| texts.join("; ");
-        let couplings: Vec<_> = self.operators.iter().map(|dirac| coupling_label(dirac.coupling())).collect();
+        let mut couplings: Vec<_> =
+            self.operators.iter().map(|dirac| coupling_label(dirac.coupling())).collect();
+        // Once for all flavours.
+        couplings.dedup();
         let values = couplings.iter().filter_map(|text| Some(text.split_once(' ')?.1.to_owned())).collect();
         let columns: Vec<Column> = self.sources.iter().map(|source| source.column).collect();
         let own = [
@@ -160,13 +173,15 @@ impl Problem {
             ("nu", action.nu),
         ];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
-        let theta = job.action.theta.map(|theta| ("theta", theta.to_string()));
+        let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
+        let theta = action.theta.map(|theta| ("theta", theta.to_string()));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
-        let all = own.into_iter().chain(numbers).chain(theta).chain(columns.into_iter().flatten());
+        let all =
+            own.into_iter().chain(numbers).chain(flavour).chain(theta).chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -199,7 +214,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
     if job.labelled_sources().is_ok_and(lies_on)
         && let Ok(lattice) = lattice_of(job, team, dims)
-        && let (Ok(anisotropy), Ok(site_term)) = (job.action.anisotropy(), job.action.site_term())
+        && let (Ok(anisotropy), Ok(quarks)) = (job.action.anisotropy(), job.action.quarks())
     {
         let params = match job.solver.parameters(team) {
             Parameters::One(params) => params,
@@ -208,7 +223,11 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
             Parameters::AllAtOnce(_) => return,
         };
         let (boundary, reconstruction) = (job.action.boundary(), job.configuration.links);
-        build_programs_of_solve(&lattice, boundary, anisotropy, reconstruction, site_term, &params);
+        // Flavours of one mass: kernels take masses as arguments.
+        for quark in quarks.iter().filter(|quark| quark.coupling == quarks[0].coupling) {
+            let site_term = quark.site_term;
+            build_programs_of_solve(&lattice, boundary, anisotropy, reconstruction, site_term, &params);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::callbacks::{Callbacks, Found, OfSolve};
 use super::error::JobError;
+use super::flavour::Flavour;
 use super::label::Label;
 use super::method::Parameters;
 use super::outcome::{Outcome, PropagatorOutcome, SolveOutcome};
@@ -31,7 +32,8 @@ impl Problem {
         for (dirac, source, labels) in self.propagators() {
             let parameters = self.job.solver.parameters(self.team());
             let solving = Solving::new(parameters, self.team());
-            let mut run = Run { problem: self, dirac, source, solving, callbacks: &mut *callbacks };
+            let flavour = self.flavour(outcome.propagators.len());
+            let mut run = Run { problem: self, dirac, flavour, source, solving, callbacks: &mut *callbacks };
             let propagator = match parameters {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
                 _ => run.one_after_the_other(labels, &mut outcome, &mut x)?,
@@ -53,6 +55,7 @@ impl Problem {
 struct Run<'a> {
     problem: &'a Problem,
     dirac: &'a Dirac<f64>,
+    flavour: Option<Flavour>,
     source: &'a LabelledSource,
     solving: Solving,
     callbacks: &'a mut dyn Callbacks,
@@ -177,6 +180,7 @@ impl Run<'_> {
     fn nothing_yet(&self) -> PropagatorOutcome {
         PropagatorOutcome {
             coupling: self.dirac.coupling(),
+            flavour: self.flavour,
             source: self.source.clone(),
             solves: Vec::new(),
             params: self.solving.params(),

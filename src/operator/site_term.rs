@@ -62,6 +62,16 @@ impl SiteTerm {
         Ok(self)
     }
 
+    /// The same for the other flavour: with −μ.
+    #[must_use]
+    pub fn other_flavour(self) -> Self {
+        match self {
+            SiteTerm::Scalar => self,
+            SiteTerm::Twisted { mu } => SiteTerm::Twisted { mu: -mu },
+            SiteTerm::Clover { csw, mu } => SiteTerm::Clover { csw, mu: -mu },
+        }
+    }
+
     /// The twisted mass μ; zero where there is none.
     pub fn mu(self) -> f64 {
         match self {

@@ -5,7 +5,7 @@ use super::method::MethodOptions;
 use lattice_cl::geometry::{Boundary, Grid, Theta};
 use lattice_cl::hadron::Source;
 use lattice_cl::host::Reconstruction;
-use lattice_cl::job::{Action, Configuration, Devices, Job, OneOrMore, OneSource, Task};
+use lattice_cl::job::{Action, Configuration, Devices, Flavour, Job, OneOrMore, OneSource, Task};
 use std::path::PathBuf;
 
 /// The linear system: a gauge field, a quark mass, a boundary condition, a source.
@@ -28,9 +28,12 @@ pub struct Equation {
     pub links: Reconstruction,
     /// Twisted mass of the quark: M + 2iκμγ5
     ///
-    /// With --mass M + iμγ5. This is the flavour with τ₃ = +1; the other one has the opposite sign.
+    /// With --mass M + iμγ5. This is the flavour up, with τ₃ = +1; --flavour down has the opposite sign.
     #[arg(long, value_name = "MU", allow_negative_numbers = true)]
     mu: Option<f64>,
+    /// Flavour of --mu: up has +μ, down −μ; both solves for one after the other
+    #[arg(long, alias = "flavor", value_name = "up|down|both", requires = "mu", hide_short_help = true)]
+    flavour: Option<Flavour>,
     /// Coefficient of the clover term: M + κ c_sw T
     ///
     /// With --mass M + ½ c_sw T. T is that of the links of the file.
@@ -123,6 +126,7 @@ impl Equation {
             kappa,
             mass,
             mu: self.mu,
+            flavour: self.flavour,
             csw: self.csw,
             clover_r: self.clover_r,
             clover_t: self.clover_t,

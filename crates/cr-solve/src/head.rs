@@ -6,7 +6,7 @@ use super::provenance::{Configuration, Provenance};
 use super::report::Table;
 use super::team::device_names;
 use super::words::{coupling_text, method_text, solver_text, solver_words};
-use lattice_cl::job::{PropagatorOutcome, SolveOutcome, Solver};
+use lattice_cl::job::{Flavour, PropagatorOutcome, SolveOutcome, Solver};
 use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
@@ -49,6 +49,8 @@ pub struct Equation {
     pub precision: String,
     pub kappa: f64,
     pub mass: f64,
+    /// Null without a twisted mass; the operator of down has −mu.
+    pub flavour: Option<Flavour>,
     pub source: String,
 }
 
@@ -88,9 +90,9 @@ impl<'a> Head<'a> {
     }
 
     /// What the operator has besides a mass: twisted mass, clover term, angles of the boundary.
-    pub fn action(&self, table: &mut Table) {
-        if self.mu != 0.0 {
-            table.line("mu", format!("{:?}", self.mu));
+    pub fn action(&self, flavour: Option<Flavour>, table: &mut Table) {
+        if let Some(flavour) = flavour {
+            table.line("mu", format!("{:?}, flavour {flavour}", self.mu));
         }
         match self.csw {
             Some(0.0) => {}
@@ -109,7 +111,7 @@ impl<'a> Head<'a> {
 impl Equation {
     /// Of one propagator.
     pub fn new(solver: Solver, propagator: &PropagatorOutcome) -> Self {
-        let PropagatorOutcome { coupling, source, params, .. } = propagator;
+        let PropagatorOutcome { coupling, flavour, source, params, .. } = propagator;
         let (coupling, params): (&Coupling, &SolveParams) = (coupling, params);
         Self {
             method: method_text(solver, params),
@@ -118,6 +120,7 @@ impl Equation {
             precision: params.precision().to_string(),
             kappa: coupling.kappa(),
             mass: coupling.mass(),
+            flavour: *flavour,
             source: source.source.to_string(),
         }
     }

@@ -82,7 +82,8 @@ Conventions:
   spinors   gamma matrices of DeGrand and Rossi
   --kappa   M = 1 - kappa H
   --mass    M = (4 + m) - H/2; solutions are those of kappa = 1/(8 + 2m) times 2 kappa
-  --mu      adds 2i kappa mu gamma5, with --mass i mu gamma5; gamma5 = diag(1, 1, -1, -1)
+  --mu      adds 2i kappa mu gamma5, with --mass i mu gamma5; gamma5 = diag(1, 1, -1, -1);
+            --flavour down has -mu
   --csw     adds kappa c_sw T, with --mass c_sw T/2, T the clover term of the file's links
   --anisotropy, --nu   hops in space have the weight w = nu/xi0, and M has 1 + 3w + m for 4 + m
   --theta   psi(x + L) = s exp(i pi theta) psi(x) in each direction, s the sign of --boundary

@@ -149,7 +149,7 @@ impl Found {
 
     fn lines(&self, solver: Solver, head: &Head<'_>, table: &mut Table) {
         table.line("kappa", self.equation.coupling_text());
-        head.action(table);
+        head.action(self.equation.flavour, table);
         let Self { spin, color, equation, .. } = self;
         table.line("source", format_args!("{}, spin {spin}, colour {color}", equation.source));
         table.line("solver", equation.solver_text(solver));

@@ -5,7 +5,7 @@ use super::failure::{Failure, Status};
 use super::report::Report;
 use crate::plot::PlotError;
 use lattice_cl::io;
-use lattice_cl::job::{Invalid, Job, Label, Task};
+use lattice_cl::job::{Flavour, Invalid, Job, Label, Task};
 use std::path::{Path, PathBuf};
 
 /// The file of `--plot`.
@@ -54,7 +54,7 @@ pub fn kept_solutions(job: &Job, checkpointing: &Checkpointing) -> Result<Vec<Pa
 /// When the job makes no sense.
 pub fn solution_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
     let Some(path) = &job.outputs.output else { return Ok(Vec::new()) };
-    Ok(numbered(path, job.labels()?.len()))
+    named(path, job, 1)
 }
 
 /// The files of `--plot`: of `invert` one, of `spectrum` one for each correlator.
@@ -63,27 +63,36 @@ pub fn solution_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
 /// When the job makes no sense.
 pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
     let Some(path) = &job.outputs.plot else { return Ok(Vec::new()) };
-    let count = match job.command {
-        Task::Invert => 1,
-        Task::Spectrum => job.labels()?.len() * job.observables()?.len(),
-    };
-    Ok(numbered(path, count))
+    match job.command {
+        Task::Invert => Ok(vec![path.clone()]),
+        Task::Spectrum => named(path, job, job.observables()?.len()),
+    }
 }
 
-/// So many names: of several each has its number before the ending, as in `p.0.lime`.
-fn numbered(path: &Path, count: usize) -> Vec<PathBuf> {
-    if count == 1 {
-        return vec![path.to_owned()];
-    }
-    let with_number = |number: usize| match path.extension() {
+/// So many names for each propagator. Of several each has its number before the ending, and its flavour if there are both:
+/// `p.0.lime`, `p.up.lime`, `p.0.down.lime`.
+fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid> {
+    let (quarks, propagators) = (job.action.quarks()?, job.labels()?.len());
+    let both = job.action.flavour == Some(Flavour::Both);
+    let flavours = if both { Flavour::Both.each().len() } else { 1 };
+    let sources = propagators / quarks.len();
+    let parts = (0..propagators * of_each).map(|k| {
+        let (quark, source) = (k / of_each / sources, k / of_each % sources);
+        let number = (quark / flavours * sources + source) * of_each + k % of_each;
+        let number = (propagators * of_each > flavours).then(|| number.to_string());
+        let flavour = quarks[quark].flavour.filter(|_| both).map(|flavour| flavour.to_string());
+        number.into_iter().chain(flavour).collect::<Vec<_>>().join(".")
+    });
+    let with_part = |part: String| match path.extension() {
+        _ if part.is_empty() => path.to_owned(),
         Some(ending) => {
-            let mut numbered = std::ffi::OsString::from(format!("{number}."));
-            numbered.push(ending);
-            path.with_extension(numbered)
+            let mut ending_with_part = std::ffi::OsString::from(format!("{part}."));
+            ending_with_part.push(ending);
+            path.with_extension(ending_with_part)
         }
-        None => path.with_extension(number.to_string()),
+        None => path.with_extension(part),
     };
-    (0..count).map(with_number).collect()
+    Ok(parts.map(with_part).collect())
 }
 
 /// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
@@ -130,14 +139,29 @@ pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lattice_cl::job::{Action, OneOrMore};
 
     #[test]
-    fn several_files_have_numbers() {
-        let names = |path: &str, count| -> Vec<String> {
-            numbered(Path::new(path), count).iter().map(|path| path.display().to_string()).collect()
+    fn several_files_have_numbers_and_flavours() {
+        let names = |path: &str, masses: &[f64], flavour, of_each| -> Vec<String> {
+            let kappa = Some(OneOrMore::More(masses.to_vec()));
+            let job = Job {
+                action: Action { kappa, mu: Some(0.1), flavour, ..Action::default() },
+                ..Job::default()
+            };
+            let paths = named(Path::new(path), &job, of_each).unwrap();
+            paths.iter().map(|path| path.display().to_string()).collect()
         };
-        assert_eq!(names("a/p.lime", 1), ["a/p.lime"]);
-        assert_eq!(names("a/p.lime", 2), ["a/p.0.lime", "a/p.1.lime"]);
-        assert_eq!(names("p", 2), ["p.0", "p.1"]);
+        assert_eq!(names("a/p.lime", &[0.1], None, 1), ["a/p.lime"]);
+        assert_eq!(names("a/p.lime", &[0.1], Some(Flavour::Down), 1), ["a/p.lime"]);
+        assert_eq!(names("a/p.lime", &[0.1, 0.2], None, 1), ["a/p.0.lime", "a/p.1.lime"]);
+        assert_eq!(names("p", &[0.1], None, 2), ["p.0", "p.1"]);
+        let both = Some(Flavour::Both);
+        assert_eq!(names("p.lime", &[0.1], both, 1), ["p.up.lime", "p.down.lime"]);
+        assert_eq!(
+            names("p.lime", &[0.1, 0.2], both, 1),
+            ["p.0.up.lime", "p.0.down.lime", "p.1.up.lime", "p.1.down.lime"]
+        );
+        assert_eq!(names("p", &[0.1], both, 2), ["p.0.up", "p.1.up", "p.0.down", "p.1.down"]);
     }
 }

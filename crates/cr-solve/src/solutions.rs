@@ -89,8 +89,10 @@ fn about(problem: &Problem, solve: &SolveOutcome) -> String {
     let job = problem.job();
     let (dirac, source): (&Dirac<f64>, _) = problem.propagator(solve.label.propagator());
     let coupling: Coupling = dirac.coupling();
+    let flavour = problem.flavour(solve.label.propagator()).filter(|_| job.action.flavour.is_some());
+    let flavour = flavour.map_or_else(String::new, |flavour| format!(", flavour {flavour}"));
     let equation = format!(
-        "M x = b, {}, kappa {:?}, {} form, boundary {}, source {}",
+        "M x = b, {}{flavour}, kappa {:?}, {} form, boundary {}, source {}",
         job.action.operator_words(),
         coupling.kappa(),
         job.action.normalisation(),

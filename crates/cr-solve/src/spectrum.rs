@@ -206,7 +206,7 @@ impl Found {
 
     fn lines(&self, solver: Solver, head: &Head<'_>, table: &mut Table) {
         table.line("kappa", self.equation.coupling_text());
-        head.action(table);
+        head.action(self.equation.flavour, table);
         table.line("source", &self.equation.source);
         table.line("solver", self.equation.solver_text(solver));
         let iterations: usize = self.solves.iter().map(|solve| solve.iterations).sum();

@@ -591,6 +591,8 @@ fn arguments_that_make_no_sense_are_usage_errors() {
         ("--kappa 0.1 --anisotropy 0", &["anisotropy = 0.0", "positive"]),
         ("--kappa 0.1 --nu -1", &["nu = -1.0", "positive"]),
         ("--kappa 0.3 --anisotropy 3", &["kappa = 0.3", "multiple of 1"]),
+        ("--kappa 0.1 --flavour down", &["--mu"]),
+        ("--kappa 0.1 --mu 0.1 --flavour strange", &["up, down or both"]),
         ("--kappa 0.1 --clover-r 1", &["--clover-t"]),
         ("--kappa 0.1 --clover-r 1 --clover-t 1 --csw 1", &["--csw"]),
         ("--kappa 0.1 --clover-r 1 --clover-t NaN", &["clover-t", "NaN", "finite"]),
@@ -1136,7 +1138,7 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
             &[
                 "job.toml, line 5",
                 "action.kapa",
-                "kappa, mass, mu, csw, clover-r, clover-t, anisotropy, nu, boundary, theta",
+                "kappa, mass, mu, flavour, csw, clover-r, clover-t, anisotropy, nu, boundary, theta",
             ][..],
         ),
         (good.replace("0.11", "\"0.11\""), &["job.toml, line 5", "a number"]),
@@ -1924,6 +1926,35 @@ fn a_twisted_mass_gives_the_charged_pion_of_other_programs() {
     let output = spectrum(&["--mu", "0.1", "--solver", "cr", "--system", "hermitian"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("twisted mass"), "the reason");
+}
+
+#[test]
+fn both_flavours_are_what_jobs_of_their_own_give() {
+    let folder = folder();
+    let line = "spectrum FIELD --kappa 0.11 --mu 0.2 --device host";
+    let both = json(&folder, &format!("{line} --flavour both --output p.lime --plot pion.svg"));
+    common::schema::assert_valid(&schema("spectrum"), &both);
+    assert_eq!(both["flavour"], "up");
+    let results = both["results"].as_array().unwrap();
+    assert_eq!(names(&folder), ["p.down.lime", "p.up.lime", "pion.down.svg", "pion.up.svg"]);
+    let alone = [("up", "--flavour up"), ("down", "--flavour down")];
+    for ((flavour, option), one) in alone.into_iter().zip(results) {
+        let alone = json(&folder, &format!("{line} {option} --output alone.lime --force"));
+        common::schema::assert_valid(&schema("spectrum"), &alone);
+        assert_eq!([&one["flavour"], &alone["flavour"]], [flavour; 2]);
+        assert_eq!(one["correlators"], alone["correlators"]);
+        assert!(one["label"].as_str().unwrap().starts_with("point"));
+        assert!(one["solves"][0]["label"].as_str().unwrap().starts_with(&format!("{flavour}, point")));
+        let fields = ["alone.lime".to_owned(), format!("p.{flavour}.lime")]
+            .map(|name| io::read_propagator(folder.path().join(name)).unwrap());
+        for (a, b) in fields[0].records.iter().zip(&fields[1].records) {
+            assert_eq!(a.field, b.field, "{flavour}");
+        }
+    }
+    // Down is the other sign.
+    let other = json(&folder, &line.replace("--mu 0.2", "--mu -0.2"));
+    assert_eq!(other["correlators"], results[1]["correlators"]);
+    assert_ne!(other["correlators"], results[0]["correlators"]);
 }
 
 /// Σ|S|² of a point source with clover term and twisted mass: computed by another program.

@@ -1,0 +1,84 @@
+//! The flavours of twisted-mass quarks.
+
+use super::text::words;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// The flavour of quarks with a twisted mass, τ₃ = ±1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flavour {
+    /// τ₃ = +1: the operator has +μ.
+    #[default]
+    Up,
+    /// τ₃ = −1: the operator has −μ.
+    Down,
+    /// First up, then down: two operators of one job.
+    Both,
+}
+
+impl Flavour {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Up, Self::Down, Self::Both];
+
+    /// The single flavours that it stands for, in order.
+    pub fn each(self) -> &'static [Self] {
+        match self {
+            Self::Up => &[Self::Up],
+            Self::Down => &[Self::Down],
+            Self::Both => &[Self::Up, Self::Down],
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::Both => "both",
+        }
+    }
+}
+
+impl FromStr for Flavour {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|flavour| flavour.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no flavour; choose up, down or both"))
+    }
+}
+
+impl fmt::Display for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Flavour {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        super::text::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Flavour {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        super::text::deserialize(deserializer)
+    }
+}
+
+impl JsonSchema for Flavour {
+    fn schema_name() -> Cow<'static, str> {
+        "Flavour".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        words(Self::ALL)
+    }
+}
