@@ -4,8 +4,7 @@
 // line, FLAG_STRIDE words from the next. Who raises it has written what it speaks of before.
 //
 // On NVIDIA's devices flags are written with release semantics for the system, and a fence follows where they are read. Elsewhere, on
-// processors, atomics are
-// barriers of their own.
+// processors, atomics are barriers of their own.
 
 #define FLAG_STRIDE 32
 

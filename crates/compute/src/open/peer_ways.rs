@@ -59,7 +59,7 @@ impl PeerWays {
     /// None: everything goes through the host.
     pub const OFF: Self = Self([false; PeerWay::ALL.len()]);
 
-    /// What is used unless something else is asked for. [`PeerWay::Cuda`] has to be asked for: on two H100 some methods lose by it, and why is not known yet.
+    /// What is used unless something else is asked for. [`PeerWay::Cuda`] has to be asked for: on two H100 it is bound by launches still.
     pub const USUAL: Self = Self([false, true, false]);
 
     /// This way alone.
