@@ -11,8 +11,9 @@ use crate::scalar::{Real, Storage};
 use crate::sync::lock;
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 /// The blocks of all sites.
 pub(crate) struct BlockField<T: Storage> {
@@ -92,9 +93,14 @@ pub(crate) struct CloverField<T: Storage> {
     configuration: Arc<GaugeConfiguration>,
     /// What multiplies the field strength in planes of space, and in planes with time.
     weights: [f64; 2],
-    /// What somebody still uses.
-    made: Mutex<Vec<(StoredBlocks, Weak<BlockField<T>>)>>,
+    /// What was asked for last, the newest at the end: each solve asks for the same blocks again.
+    made: Mutex<Vec<(StoredBlocks, Arc<BlockField<T>>)>>,
+    /// The same in other precisions, as far as somebody asked for it.
+    casts: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
+
+/// How many fields of blocks are kept: the term, and the inverses of both flavours of a twisted mass.
+const KEPT: usize = 3;
 
 impl<T: Storage> CloverField<T> {
     pub fn new(
@@ -109,26 +115,45 @@ impl<T: Storage> CloverField<T> {
                 found: configuration.dims(),
             });
         }
-        Ok(Self { lattice: lattice.clone(), configuration, weights, made: Mutex::default() })
+        Ok(Self {
+            lattice: lattice.clone(),
+            configuration,
+            weights,
+            made: Mutex::default(),
+            casts: Mutex::default(),
+        })
     }
 
-    /// The same in another precision: made anew, from the same links in double.
-    pub fn cast<R: Storage>(&self) -> CloverField<R> {
+    /// The same in another precision, whose blocks are made from the same links in double.
+    pub fn cast<R: Storage>(&self) -> Arc<CloverField<R>> {
+        let mut casts = lock(&self.casts);
+        if let Some(cast) = casts.iter().find_map(|cast| Arc::clone(cast).downcast().ok()) {
+            return cast;
+        }
         let (lattice, configuration) = (self.lattice.clone(), Arc::clone(&self.configuration));
-        CloverField { lattice, configuration, weights: self.weights, made: Mutex::default() }
+        let (made, further) = (Mutex::default(), Mutex::default());
+        let cast =
+            Arc::new(CloverField { lattice, configuration, weights: self.weights, made, casts: further });
+        casts.push(Arc::clone(&cast) as Arc<dyn Any + Send + Sync>);
+        cast
     }
 
-    /// The blocks of a matrix; none without one. They are made when nobody has them.
+    /// The blocks of a matrix; none without one. They are made when they are not kept.
     ///
     /// # Errors
     /// [`LatticeError::CloverNotPositive`], where there is no inverse.
     pub fn blocks(&self, matrix: SiteMatrix) -> Result<Option<Arc<BlockField<T>>>, LatticeError> {
         let Some(stored) = matrix.stored() else { return Ok(None) };
         let mut made = lock(&self.made);
-        made.retain(|(_, field)| field.strong_count() > 0);
-        if let Some(field) = made.iter().find(|(of, _)| *of == stored).and_then(|(_, field)| field.upgrade())
-        {
+        if let Some(at) = made.iter().position(|(of, _)| *of == stored) {
+            let newest = made.remove(at);
+            let field = Arc::clone(&newest.1);
+            made.push(newest);
             return Ok(Some(field));
+        }
+        // Before others are made, so that both need not be in memory at once.
+        if made.len() == KEPT {
+            made.remove(0);
         }
         let field = match (BlockField::new(&self.lattice, &self.configuration, self.weights, stored)?, stored)
         {
@@ -137,7 +162,7 @@ impl<T: Storage> CloverField<T> {
             (Err(_), StoredBlocks::Term) => unreachable!("a term exists at each site"),
         };
         let field = Arc::new(field);
-        made.push((stored, Arc::downgrade(&field)));
+        made.push((stored, Arc::clone(&field)));
         Ok(Some(field))
     }
 

@@ -170,7 +170,7 @@ impl<T: Storage> GaugeField<T> {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
             GaugeStorage::Devices(links) => GaugeStorage::Devices(links.cast()?),
         };
-        let clover = self.clover.as_ref().map(|clover| Arc::new(clover.cast()));
+        let clover = self.clover.as_ref().map(|clover| clover.cast());
         Ok(GaugeField { format: self.format.clone(), storage: Arc::new(storage), clover })
     }
 
