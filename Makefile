@@ -23,7 +23,7 @@ test: setup
 	CARGO="$(CARGO)" scripts/book.sh
 
 check: test blas-testers
-	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover
 	scripts/check-kernels.sh
 
 blas-testers:
