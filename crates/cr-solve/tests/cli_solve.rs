@@ -5,6 +5,7 @@ mod common;
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
 use common::relative;
+use lattice_cl::device::PEER_VARIABLE;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::host::{self, LinkField, Spinor, StencilForm, random};
 use lattice_cl::io::{self, Format, WriteOptions};
@@ -1172,36 +1173,74 @@ fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
         .collect()
 }
 
+/// Halos of a team go by the memory that its devices share, or by the copy queue where they may not.
 #[test]
 fn a_trace_shows_what_ran_on_the_devices() {
     let folder = folder();
-    for (team, members) in [(TEAMS[1], 1), (TEAMS[2], 2)] {
-        let line =
-            format!("invert FIELD --kappa 0.11 --solver cg --preconditioning none --trace trace.json {team}");
-        let iterations = json(&folder, &line)["iterations"].as_u64().unwrap() as usize;
+    let cases = [
+        (TEAMS[1], 1, None),
+        (TEAMS[2], 2, None),
+        (TEAMS[2], 2, Some("host-flags")),
+        (TEAMS[2], 2, Some("off")),
+    ];
+    for (team, members, ways) in cases {
+        let line = format!(
+            "invert FIELD --kappa 0.11 --solver cg --preconditioning none --trace trace.json {team} --json"
+        );
+        let mut command = program(&folder, &line);
+        command.env_remove(PEER_VARIABLE).envs(ways.map(|ways| (PEER_VARIABLE, ways)));
+        let iterations = finished(command, &line).expect(0).json()["iterations"].as_u64().unwrap() as usize;
         let text = std::fs::read_to_string(folder.path().join("trace.json")).unwrap();
         let trace: Value = serde_json::from_str(&text).unwrap();
+        let what = format!("{team}, {ways:?}");
         for device in 0..members {
-            for queue in ["compute queue", "copy queue"] {
-                let commands = row(&trace, device, queue);
-                for pair in commands.windows(2) {
-                    assert!(pair[1].1 >= pair[0].2 - 0.002, "{team}: {pair:?} overlap in an in-order queue");
-                }
-                // Of one device nothing goes by the copy queue; of several the halos do.
-                assert_eq!(commands.is_empty(), queue == "copy queue" && members == 1, "{team}, {queue}");
-            }
             let compute = row(&trace, device, "compute queue");
-            let updates = compute.iter().filter(|(name, ..)| name == "solution_and_direction").count();
-            assert_eq!(updates, iterations, "{team}: one update of x and p each iteration");
-            // What the host reads is read while it waits.
+            let copy = row(&trace, device, "copy queue");
             let waits = row(&trace, device, "host waits");
+            for commands in [&compute, &copy] {
+                for pair in commands.windows(2) {
+                    assert!(pair[1].1 >= pair[0].2 - 0.002, "{what}: {pair:?} overlap in an in-order queue");
+                }
+            }
+            let count = |commands: &[(String, f64, f64)], name: &str| {
+                commands.iter().filter(|(found, ..)| found == name).count()
+            };
+            assert_eq!(
+                count(&compute, "solution_and_direction"),
+                iterations,
+                "{what}: one update of x and p each iteration"
+            );
+            // What the host reads is read while it waits. Sums that are added on all devices are read from the first.
+            let flags = ways == Some("host-flags");
             let mut reads = compute.iter().filter(|(name, ..)| name == "read").peekable();
-            assert!(reads.peek().is_some());
+            assert!(reads.peek().is_some() || (flags && device > 0), "{what}");
             for read in reads {
                 let around =
                     |wait: &&(String, f64, f64)| wait.1 <= read.1 + 0.002 && read.2 <= wait.2 + 0.002;
-                assert!(waits.iter().filter(around).any(|wait| wait.0 == "read"), "{team}: {read:?}");
+                assert!(waits.iter().filter(around).any(|wait| wait.0 == "read"), "{what}: {read:?}");
             }
+
+            // Both faces are packed before each application, and by nobody alone.
+            let applications = count(&compute, "wilson");
+            assert!(applications >= 2 * iterations, "{what}: {applications} applications");
+            let packed = count(&compute, "pack_halo_t");
+            assert_eq!(packed, if members == 1 { 0 } else { applications }, "{what}");
+            // They go by the copy queue, there and back, or it is empty.
+            let sent = if ways == Some("off") { 2 * applications } else { 0 };
+            assert_eq!([count(&copy, "read"), count(&copy, "write")], [sent; 2], "{what}");
+            // Pinned memory is mapped once for each face of an operator.
+            let maps = copy.len() - 2 * sent;
+            assert_eq!(count(&copy, "map"), maps, "{what}");
+            assert!(maps <= if sent == 0 { 0 } else { 8 }, "{what}: {maps} times mapped");
+            // Kernels wait, or the host does, for each packing before the application.
+            assert_eq!(count(&compute, "peer_wait"), if flags { applications } else { 0 }, "{what}");
+            if members == 2 && ways.is_none() {
+                assert!(count(&waits, "wait") >= applications, "{what}: {} waits", count(&waits, "wait"));
+            }
+            // Sums of several devices are added on them, or read.
+            let [sends, adds] = ["peer_send", "peer_add"].map(|name| count(&compute, name));
+            assert_eq!(sends, adds, "{what}");
+            assert_eq!(adds > iterations, flags, "{what}");
         }
     }
     run(&folder, "invert FIELD --kappa 0.11 --device host --trace none.json")
