@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::reference::{Spinor, distance, gamma5, number, reference};
+use common::reference::{gamma5, number, reference};
+use common::spinors::{Spinor, distance};
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Anisotropy, Boundary, Grid, Lattice, PLANES, Theta};
 use lattice_cl::host::random::{hot, spinor_field, weak};

@@ -2,14 +2,15 @@
 
 mod common;
 
-use common::reference::{Spinor, distance, number, reference};
+use common::reference::{number, reference};
+use common::spinors::{Spinor, bound, distance, half, narrow, wide};
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, Grid, Lattice, Theta};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, LinkField, Links, Matrix3, Reconstruction, StencilForm};
 use lattice_cl::operator::{Dirac, DiracOptions, HopEvenOdd, HopOptions, Kappa, SiteTerm};
 use lattice_cl::solve::{CgParams, Inner, IterationPrecision, Preconditioning, cg};
-use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
+use lattice_cl::{Dims, GaugeConfiguration, Half, Storage};
 use num_complex::Complex64;
 use std::f64::consts::PI;
 
@@ -55,26 +56,6 @@ fn by_host(
     out
 }
 
-fn bound(storage: StoragePrecision) -> f64 {
-    match storage {
-        StoragePrecision::Double => 1e-14,
-        StoragePrecision::Single => 1e-6,
-        StoragePrecision::Half => 1e-3,
-    }
-}
-
-fn half(field: &[Spinor], dims: Dims, parity: usize) -> Vec<Spinor> {
-    (0..dims.volume()).filter(|&site| dims.parity(site) == parity).map(|site| field[site]).collect()
-}
-
-fn narrow<T: Storage>(field: &[Spinor]) -> Vec<host::Spinor<T::Real>> {
-    field.iter().map(Spinor::cast).collect()
-}
-
-fn wide<T: Storage>(field: Vec<host::Spinor<T::Real>>) -> Vec<Spinor> {
-    field.iter().map(host::Spinor::cast).collect()
-}
-
 /// The operator, or its adjoint, on so many fields.
 fn check_operator<T: Storage>(
     lattice: &Lattice,
@@ -96,7 +77,7 @@ fn check_operator<T: Storage>(
     let mut out = lattice.spinors::<T>(columns).unwrap();
     dirac.apply(&psi, &mut out).unwrap();
     let form = StencilForm { dagger, ..StencilForm::new(1.0, -KAPPA) };
-    for (psi, found) in fields.iter().zip(wide::<T>(out.to_host().unwrap()).chunks(dims.volume())) {
+    for (psi, found) in fields.iter().zip(wide::<T>(&out.to_host().unwrap()).chunks(dims.volume())) {
         let error = distance(found, &by_host(&configuration, boundary, form, psi));
         let what = format!("{dims} {}, {} {reconstruction} reals, {boundary}", lattice.grid(), T::STORAGE);
         assert!(error < bound(T::STORAGE), "{what}, {columns} columns, dagger {dagger}: {error:e}");
@@ -119,7 +100,7 @@ fn check_hop<T: Storage>(
     let mut out = hop.target().unwrap();
     hop.apply(&source, None, &mut out).unwrap();
     let expected = half(&by_host(&configuration, boundary, form, &psi), dims, parity);
-    let error = distance(&wide::<T>(out.to_host().unwrap()), &expected);
+    let error = distance(&wide::<T>(&out.to_host().unwrap()), &expected);
     let what = format!("{dims} {}, {} {reconstruction} reals, {boundary}", lattice.grid(), T::STORAGE);
     assert!(error < bound(T::STORAGE), "{what}, hop to {parity}: {error:e}");
 }

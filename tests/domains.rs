@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::spinors::{Spinor, bound, distance, half, narrow, wide};
 use lattice_cl::device::{PeerWays, Team};
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
@@ -11,8 +12,6 @@ use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, 
 use lattice_cl::solve::{CgParams, Inner, IterationPrecision, cg};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
 use num_complex::Complex64;
-
-type Spinor = host::Spinor<f64>;
 
 /// Extents that are multiples of no more than they must be, and how they are cut: along t, z, z and t, y, x, x and y. Some domains have
 /// one slice in the direction of a cut, and some differ from their neighbours.
@@ -41,38 +40,11 @@ fn boundary() -> Boundary {
     Boundary::from_signs([-1, -1, 1, -1]).unwrap()
 }
 
-fn half(field: &[Spinor], dims: Dims, parity: usize) -> Vec<Spinor> {
-    (0..dims.volume()).filter(|&site| dims.parity(site) == parity).map(|site| field[site]).collect()
-}
-
-fn wide<T: Storage>(field: &[host::Spinor<T::Real>]) -> Vec<Spinor> {
-    field.iter().map(host::Spinor::cast).collect()
-}
-
-fn narrow<T: Storage>(field: &[Spinor]) -> Vec<host::Spinor<T::Real>> {
-    field.iter().map(Spinor::cast).collect()
-}
-
-fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let difference: f64 =
-        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]).norm2()).sum();
-    (difference / b.iter().map(Spinor::norm2).sum::<f64>()).sqrt()
-}
-
 /// The twin on the host.
 fn by_host(configuration: &GaugeConfiguration, form: StencilForm, psi: &[Spinor]) -> Vec<Spinor> {
     let mut out = vec![Spinor::default(); psi.len()];
     host::stencil(&LinkField::<f64>::new(configuration, boundary()), form, psi, &mut out);
     out
-}
-
-fn bound(storage: StoragePrecision) -> f64 {
-    match storage {
-        StoragePrecision::Double => 1e-14,
-        StoragePrecision::Single => 1e-6,
-        StoragePrecision::Half => 1e-3,
-    }
 }
 
 #[test]

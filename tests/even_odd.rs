@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::spinors::{Spinor, distance, half};
 use lattice_cl::device::{Device, MatrixOperation, Team};
 use lattice_cl::field::ParityField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
@@ -14,8 +15,6 @@ use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
 use lattice_solvers::SquareMatrix;
 use num_complex::Complex64;
 
-type Spinor = host::Spinor<f64>;
-
 fn lattices() -> Vec<Dims> {
     let extents: &[[usize; 4]] = match common::small() {
         true => &[[4, 2, 2, 4]],
@@ -27,16 +26,6 @@ fn lattices() -> Vec<Dims> {
 /// Antiperiodic in x and t: signs on lanes that are cut in different directions.
 fn boundary() -> Boundary {
     Boundary::from_signs([-1, 1, 1, -1]).unwrap()
-}
-
-fn half(field: &[Spinor], dims: Dims, parity: usize) -> Vec<Spinor> {
-    (0..dims.volume()).filter(|&site| dims.parity(site) == parity).map(|site| field[site]).collect()
-}
-
-fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
-    let difference: f64 =
-        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c]).norm2()).sum();
-    (difference / b.iter().map(Spinor::norm2).sum::<f64>()).sqrt()
 }
 
 /// The hop as the full operator has it: H on a field that is zero on the sites of `parity`, plus the shift.

@@ -3,8 +3,9 @@
 mod common;
 
 use common::reference::{
-    Spinor, boundary_of, configuration_of, expect_image, number, operator, operators_of, probe, reference,
+    boundary_of, configuration_of, expect_image, number, operator, operators_of, probe, reference,
 };
+use common::spinors::Spinor;
 use lattice_cl::gauge::{energy, plaquette, topological_charge};
 use lattice_cl::geometry::{Dims, PLANES};
 use lattice_cl::host::random::{hot, spinor_field, weak};

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::reference::{Spinor, distance};
 use common::shared;
+use common::spinors::{Spinor, distance};
 use lattice_cl::Dims;
 use lattice_cl::geometry::{Boundary, Lattice};
 use lattice_cl::host;

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::reference::{Spinor, complex, configuration_of, distance, number, reference};
+use common::reference::{complex, configuration_of, number, reference};
+use common::spinors::{Spinor, distance};
 use lattice_cl::Dims;
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, Lattice, Theta};

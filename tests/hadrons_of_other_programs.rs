@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::reference::{Spinor, boundary_of, complex, configuration_of, number, reference};
+use common::reference::{boundary_of, complex, configuration_of, number, reference};
 use common::shared;
+use common::spinors::Spinor;
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, Lattice, NDIM};
 use lattice_cl::host::GaugeConfiguration;

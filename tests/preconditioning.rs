@@ -3,6 +3,7 @@
 mod common;
 
 use common::relative;
+use common::spinors::{distance, half};
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Lattice};
@@ -32,17 +33,6 @@ fn wilson(team: &Team, configuration: &GaugeConfiguration, coupling: Coupling) -
     Dirac::wilson(&links, coupling).unwrap()
 }
 
-/// ‖a − b‖ / ‖b‖
-fn distance(a: &[Spinor<f64>], b: &[Spinor<f64>]) -> f64 {
-    let difference = a.iter().zip(b).map(|(a, b)| Spinor::<f64>::from_fn(|s, c| a.0[s][c] - b.0[s][c]));
-    let norm2 = |spinors: &mut dyn Iterator<Item = Spinor<f64>>| spinors.map(|s| s.norm2()).sum::<f64>();
-    (norm2(&mut difference.into_iter()) / norm2(&mut b.iter().copied())).sqrt()
-}
-
-fn half(field: &[Spinor<f64>], parity: usize) -> Vec<Spinor<f64>> {
-    (0..field.len()).filter(|&site| dims().parity(site) == parity).map(|site| field[site]).collect()
-}
-
 #[test]
 fn parities_are_taken_out_of_a_field_and_put_back() {
     let values = [random::spinor_field(dims(), 1), random::spinor_field(dims(), 2)].concat();
@@ -58,7 +48,7 @@ fn parities_are_taken_out_of_a_field_and_put_back() {
             let mut part = lattice.parities::<f64>(parity, 2).unwrap();
             field.copy_parity_to(&mut part).unwrap();
             let expected: Vec<_> =
-                values.chunks(dims().volume()).flat_map(|field| half(field, parity)).collect();
+                values.chunks(dims().volume()).flat_map(|field| half(field, dims(), parity)).collect();
             assert_eq!(part.to_host().unwrap(), expected, "{name}");
             joined.copy_parity_from(&part).unwrap();
         }
@@ -70,8 +60,8 @@ fn parities_are_taken_out_of_a_field_and_put_back() {
 #[test]
 fn the_schur_complement_is_what_is_left_of_the_operator() {
     let configuration = random::hot(dims(), 3);
-    let even = half(&random::spinor_field(dims(), 4), 0);
-    let other = half(&random::spinor_field(dims(), 5), 0);
+    let even = half(&random::spinor_field(dims(), 4), dims(), 0);
+    let other = half(&random::spinor_field(dims(), 5), dims(), 0);
     for (name, team) in common::teams() {
         for coupling in COUPLINGS {
             let wilson = wilson(&team, &configuration, coupling);
@@ -88,17 +78,17 @@ fn the_schur_complement_is_what_is_left_of_the_operator() {
             wilson.apply(&full, &mut full_image).unwrap();
             // On the odd sites this is c H_oe x_e: divided by −s it is x_o.
             let shift = if let Coupling::Mass(Mass(mass)) = coupling { 4.0 + mass } else { 1.0 };
-            let odd: Vec<_> = half(&full_image.to_host().unwrap(), 1)
+            let odd: Vec<_> = half(&full_image.to_host().unwrap(), dims(), 1)
                 .iter()
                 .map(|spinor| Spinor::from_fn(|s, c| -spinor.0[s][c] / shift))
                 .collect();
             full.copy_parity_from(&lattice.parity_from_host(1, &odd).unwrap()).unwrap();
             wilson.apply(&full, &mut full_image).unwrap();
             let found = full_image.to_host().unwrap();
-            let on_odd: f64 = half(&found, 1).iter().map(Spinor::norm2).sum();
+            let on_odd: f64 = half(&found, dims(), 1).iter().map(Spinor::norm2).sum();
             assert!(on_odd < 1e-24, "{name}: {on_odd:e}");
             let image_on_host = image.to_host().unwrap();
-            assert!(distance(&image_on_host, &half(&found, 0)) < 1e-14, "{name}");
+            assert!(distance(&image_on_host, &half(&found, dims(), 0)) < 1e-14, "{name}");
 
             // ⟨y|M̂x⟩ = ⟨M̂†y|x⟩, and ⟨x|M̂†M̂x⟩ = ‖M̂x‖².
             let normal = schur.normal().unwrap();
@@ -195,7 +185,7 @@ fn shifted_normal_equations_are_solved_at_once() {
         let wilson = wilson(&team, &configuration, COUPLINGS[0]);
         let normal = wilson.schur_complement().unwrap().normal().unwrap();
         let space = normal.space();
-        let source = half(&random::spinor_field(dims(), 9), 0);
+        let source = half(&random::spinor_field(dims(), 9), dims(), 0);
         let b = wilson.lattice().parity_from_host(0, &source).unwrap();
         let (all, info) = multi_shift_cg(&normal, &shifts, &b, &MultiShiftOptions::default(), None).unwrap();
         for (Shifted { x, residual, iterations, .. }, shift) in all.iter().zip(shifts) {

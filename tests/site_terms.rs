@@ -4,16 +4,16 @@
 mod common;
 
 use common::reference::{
-    Spinor, boundary_of, configuration_of, distance, expect_image, gamma5, number, operator, operators_of,
-    probe, reference,
+    boundary_of, configuration_of, expect_image, gamma5, number, operator, operators_of, probe, reference,
 };
+use common::spinors::{Spinor, bound, distance};
 use lattice_cl::Dims;
 use lattice_cl::field::GaugeField;
 use lattice_cl::geometry::{Boundary, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, CloverMatrix, GaugeConfiguration, Reconstruction, StoredBlocks};
 use lattice_cl::operator::{Dirac, DiracError, Kappa, Mass, SchurForm, SiteTerm, SiteTermError, System};
-use lattice_cl::scalar::{Half, Storage, StoragePrecision};
+use lattice_cl::scalar::{Half, Storage};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, CgParams, CrParams, Inner, InvertError, IterationPrecision, MinresParams,
     Preconditioning, bicgstab, block_cg, cg, cr, minres,
@@ -134,14 +134,6 @@ fn without_a_field_the_propagator_is_the_exact_one() {
         checked += 1;
     }
     assert!(checked > 0, "no exact values");
-}
-
-fn bound(precision: StoragePrecision) -> f64 {
-    match precision {
-        StoragePrecision::Double => 1e-14,
-        StoragePrecision::Single => 1e-6,
-        StoragePrecision::Half => 1e-3,
-    }
 }
 
 /// The other flavour.

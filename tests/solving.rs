@@ -2,11 +2,12 @@
 
 mod common;
 
+use common::spinors::distance;
 use lattice_cl::Dims;
 use lattice_cl::device::{Device, DeviceError, Team};
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::{Anisotropy, Boundary, Lattice};
-use lattice_cl::host::{Reconstruction, Spinor, random};
+use lattice_cl::host::{Reconstruction, random};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
     Attempt, Auto, AutoParams, BicgstabLParams, BicgstabParams, BlockCgParams, CgParams, Checkpoints,
@@ -25,13 +26,6 @@ fn wilson(team: &Team) -> Dirac<f64> {
         .gauge::<f64>(&random::weak(dims, 0.2, 1), Boundary::antiperiodic_t())
         .unwrap();
     Dirac::wilson(&links, Kappa(0.105)).unwrap()
-}
-
-/// ‖a − b‖ / ‖b‖
-fn distance(a: &[Spinor<f64>], b: &[Spinor<f64>]) -> f64 {
-    let difference = a.iter().zip(b).map(|(a, b)| Spinor::<f64>::from_fn(|s, c| a.0[s][c] - b.0[s][c]));
-    let norm2 = |spinors: &mut dyn Iterator<Item = Spinor<f64>>| spinors.map(|s| s.norm2()).sum::<f64>();
-    (norm2(&mut difference.into_iter()) / norm2(&mut b.iter().copied())).sqrt()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::spinors::distance;
 use lattice_cl::Dims;
 use lattice_cl::device::{DeviceError, Team};
 use lattice_cl::field::SpinorField;
@@ -90,13 +91,6 @@ fn times(factor: f64, field: &[Spinor<f64>]) -> Values {
 /// The field times a power of two, which is exact.
 fn shifted(power: i32, field: &[Spinor<f64>]) -> Values {
     times(2f64.powi(power - power / 2), &times(2f64.powi(power / 2), field))
-}
-
-/// ‖a − b‖ / ‖b‖
-fn distance(a: &[Spinor<f64>], b: &[Spinor<f64>]) -> f64 {
-    let difference = a.iter().zip(b).map(|(a, b)| Spinor::<f64>::from_fn(|s, c| a.0[s][c] - b.0[s][c]));
-    let norm2 = |spinors: &mut dyn Iterator<Item = Spinor<f64>>| spinors.map(|s| s.norm2()).sum::<f64>();
-    (norm2(&mut difference.into_iter()) / norm2(&mut b.iter().copied())).sqrt()
 }
 
 /// found = the expected field times a power of two, on the host to the last bit. Devices turn spins to another basis, where small components are sums.

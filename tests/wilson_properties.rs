@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::spinors::{Spinor, distance};
 use lattice_cl::device::Team;
 use lattice_cl::geometry::{Boundary, Lattice, Theta};
 use lattice_cl::host::random::{gauge_transformation, hot, spinor_field, transform_links, transform_spinor};
@@ -16,8 +17,6 @@ use lattice_solvers::update::{
 use lattice_solvers::{Advance, BlockSpace, SquareMatrix, VectorSpace};
 use num_complex::Complex64;
 use std::fmt::Debug;
-
-type Spinor = host::Spinor<f64>;
 
 /// Extents that are multiples of little; under a simulator the smallest that still have lanes and faces.
 fn lattices() -> Vec<Dims> {
@@ -89,13 +88,6 @@ fn by_definition(
 
 fn dot(a: &[Spinor], b: &[Spinor]) -> Complex64 {
     a.iter().zip(b).flat_map(|(a, b)| (0..12).map(|k| a.component(k).conj() * b.component(k))).sum()
-}
-
-fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
-    let norm2 = |a: &[Spinor]| a.iter().map(Spinor::norm2).sum::<f64>();
-    let difference: Vec<Spinor> =
-        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c])).collect();
-    (norm2(&difference) / norm2(b)).sqrt()
 }
 
 #[test]

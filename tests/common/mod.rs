@@ -3,6 +3,7 @@
 
 pub mod devices;
 pub mod reference;
+pub mod spinors;
 
 #[allow(unused_imports)]
 pub use devices::*;

@@ -1,14 +1,13 @@
 //! Values of other programs for Dirac operators, and the operators from their definition.
 
 use super::shared;
+use super::spinors::Spinor;
 use lattice_cl::geometry::Boundary;
 use lattice_cl::host::{self, CloverBlocks, FieldStrength, GaugeConfiguration, LinkField, StencilForm};
 use lattice_cl::io::{ReadOptions, read_gauge_with};
 use lattice_cl::{Dims, operator::SiteTerm};
 use num_complex::Complex;
 use serde_json::Value;
-
-pub type Spinor = host::Spinor<f64>;
 
 /// The values, or `None` with a loud line.
 pub fn reference() -> Option<Value> {
@@ -49,13 +48,6 @@ pub fn probe(dims: Dims) -> Vec<Spinor> {
 pub fn gamma5(field: &[Spinor]) -> Vec<Spinor> {
     let turned = |psi: &Spinor| Spinor::from_fn(|s, c| if s < 2 { psi.0[s][c] } else { -psi.0[s][c] });
     field.iter().map(turned).collect()
-}
-
-/// ‖a − b‖ / ‖b‖
-pub fn distance(a: &[Spinor], b: &[Spinor]) -> f64 {
-    let difference: Vec<Spinor> =
-        a.iter().zip(b).map(|(a, b)| Spinor::from_fn(|s, c| a.0[s][c] - b.0[s][c])).collect();
-    (host::spinor_fields::norm2(&difference) / host::spinor_fields::norm2(b)).sqrt()
 }
 
 /// (1 + 2iκμγ5 + κ c_sw T − κ H) φ, from the definition.
