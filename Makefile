@@ -1,6 +1,6 @@
 # make demo     generate a configuration, solve on it, print the pion correlator
 # make test     format, lints, unit, integration and documentation tests; installs an OpenCL device and MPI if there is none
-# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, and the test programs of the reference BLAS
+# make check    make test, tests with every combination of kernels, the kernels under Oclgrind, tests under MPI, and the test programs of the reference BLAS
 # make blas-testers    those programs alone
 # make book     the book of docs/, as web pages in target/book
 # make bench    criterion benchmarks on the devices present
@@ -25,6 +25,8 @@ test: setup
 
 check: test blas-testers
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
+	CARGO="$(CARGO)" scripts/test-ranks.sh
 	scripts/check-kernels.sh
 
 blas-testers:

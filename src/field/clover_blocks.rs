@@ -1,5 +1,6 @@
 //! The blocks of a clover term, made on devices. Links come there in double, one time slice after the other.
 
+use super::gathered;
 use super::site_field::{SiteField, Sites};
 use super::transfer;
 use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
@@ -60,7 +61,7 @@ pub fn clover_blocks<T: Storage>(
             first = Some(first.map_or(site, |first: usize| first.min(site)));
         }
     }
-    Ok(first.map_or(Ok(field), Err))
+    Ok(gathered::least(lattice, first)?.map_or(Ok(field), Err))
 }
 
 /// Starts to make the blocks of one device. The buffer holds the least number of a site that has none.

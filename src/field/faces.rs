@@ -111,12 +111,17 @@ pub(crate) struct Face<R> {
     pub(super) received: Vec<Buffer<R>>,
     /// The last message on its way, in pinned memory; after a failed transfer there is none.
     under_way: Option<Pending<Arc<PinnedBuffer<R>>>>,
+    /// Pinned memory of the last message, once another process has it.
+    spare: Option<PinnedBuffer<R>>,
+    /// The last message from another process, on its way to the device.
+    arriving: Option<Pending<Arc<PinnedBuffer<R>>>>,
 }
 
 impl<R> Faces<R> {
     /// Without buffers, which are still to be added.
     pub(super) fn empty(mu: usize, neighbours: &Neighbours) -> Self {
-        let face = || Face { sent: Vec::new(), received: Vec::new(), under_way: None };
+        let face =
+            || Face { sent: Vec::new(), received: Vec::new(), under_way: None, spare: None, arriving: None };
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
         Self { mu, behind: face(), ahead: face(), packed: None, beside, groups_done: None }
     }
@@ -142,12 +147,28 @@ impl<R> Face<R> {
     pub(super) fn set_under_way(&mut self, message: Pending<Arc<PinnedBuffer<R>>>) {
         self.under_way = Some(message);
     }
+
+    /// Keeps the memory of a message that has been sent.
+    pub(super) fn keep(&mut self, message: PinnedBuffer<R>) {
+        self.spare = Some(message);
+    }
+
+    pub(super) fn set_arriving(&mut self, message: Pending<Arc<PinnedBuffer<R>>>) {
+        self.arriving = Some(message);
+    }
 }
 
 impl<R: Pod> Face<R> {
     /// Pinned memory for what is sent next: that of the last message, once it has arrived.
     pub(super) fn staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
         let last = self.under_way.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
-        last.map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
+        last.or_else(|| self.spare.take())
+            .map_or_else(|| PinnedBuffer::zeroed(self.sent[0].device(), self.sent[0].len()), Ok)
+    }
+
+    /// Pinned memory for what another process sends next: that of its last message, once the device has it.
+    pub(super) fn arrival_staging(&mut self) -> Result<PinnedBuffer<R>, DeviceError> {
+        let last = self.arriving.take().map(Pending::wait).transpose()?.and_then(Arc::into_inner);
+        last.map_or_else(|| PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len()), Ok)
     }
 }

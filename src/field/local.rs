@@ -1,7 +1,7 @@
 //! Domains on devices of a team in this process.
 
 mod peers;
-mod staged;
+pub(super) mod staged;
 
 use super::communicator::Communicator;
 use super::faces::Exchange;

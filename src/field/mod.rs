@@ -2,17 +2,20 @@
 //!
 //! Nothing above this module but the stencil of [`operator`](crate::operator) knows how many devices there are.
 
+mod carrier;
 mod clover;
 mod clover_blocks;
 mod columns;
 mod communicator;
 mod faces;
+mod gathered;
 mod halo;
 mod host_order;
 mod key;
 mod links;
 mod local;
 mod parity;
+mod ranks;
 mod site_field;
 mod space;
 mod spin_basis;
@@ -20,6 +23,7 @@ mod spinor;
 mod spinors;
 mod transfer;
 
+pub(crate) use carrier::Carrier;
 pub(crate) use clover::BlockField;
 pub(crate) use clover_blocks::clover_blocks_key;
 pub(crate) use columns::{
@@ -32,7 +36,6 @@ pub(crate) use host_order::host_order_key;
 pub(crate) use key::field_key;
 pub use links::GaugeField;
 pub(crate) use links::{GaugeStorage, LinkFormat};
-pub(crate) use local::Local;
 pub use parity::ParityField;
 pub(crate) use site_field::Sites;
 pub use space::{ParitySpace, SpinorSpace};

@@ -31,6 +31,8 @@ impl Sites {
     }
 }
 
+const ONE_EACH: &str = "there is a buffer for each domain of this process";
+
 /// Numbers of any [`Shape`], on the same sites of a lattice: one field, or several that lie one after the other.
 ///
 /// There is one buffer for each device. Nothing is known of what the numbers mean.
@@ -127,28 +129,58 @@ impl<T: Storage> SiteField<T> {
         &mut self.buffers
     }
 
-    /// Bytes of its storage.
+    /// Bytes of its storage, that of other ranks too.
     pub fn bytes(&self) -> usize {
-        self.buffers.iter().map(|buffer| buffer.len() * size_of::<T::Stored>()).sum()
+        self.bytes_of_domains().sum()
     }
 
-    /// Appends the bytes of its storage, device by device.
+    /// Bytes of the storage of each domain.
+    fn bytes_of_domains(&self) -> impl Iterator<Item = usize> {
+        let fields = self.columns * self.sites.parities().len();
+        let shards = self.lattice.everywhere().iter();
+        shards.map(move |shard| {
+            fields * shard.layout(T::STORAGE).half_field(self.shape) * size_of::<T::Stored>()
+        })
+    }
+
+    /// Appends the bytes of its storage, domain by domain. Every rank gets those of all.
     pub fn append_bytes_to(&self, bytes: &mut Vec<u8>) -> Result<(), DeviceError> {
-        for buffer in &self.buffers {
-            bytes.extend_from_slice(bytemuck::cast_slice(&buffer.to_vec()?));
+        let mut own = self.buffers.iter();
+        for (domain, count) in self.bytes_of_domains().enumerate() {
+            let start = bytes.len();
+            match self.rank_of(domain) {
+                None => bytes.extend_from_slice(bytemuck::cast_slice(&own.next().expect(ONE_EACH).to_vec()?)),
+                Some(_) => bytes.resize(start + count, 0),
+            }
+            if let Some(world) = self.lattice.ranks() {
+                world.broadcast(self.lattice.placement().rank_of(domain), &mut bytes[start..])?;
+            }
         }
         self.lattice.check_peers()
+    }
+
+    /// The rank that has a domain, if it is another one.
+    fn rank_of(&self, domain: usize) -> Option<usize> {
+        let rank = self.lattice.placement().rank_of(domain);
+        self.lattice.ranks().filter(|world| world.rank() != rank).map(|_| rank)
     }
 
     /// The reverse; there are as many as the storage has.
     pub fn set_bytes(&mut self, bytes: &[u8]) -> Result<(), DeviceError> {
         let mut rest = bytes;
-        for buffer in &mut self.buffers {
-            let (part, others) = rest.split_at(buffer.len() * size_of::<T::Stored>());
+        let counts: Vec<usize> = self.bytes_of_domains().collect();
+        let is_own: Vec<bool> = (0..counts.len()).map(|domain| self.rank_of(domain).is_none()).collect();
+        let mut own = self.buffers.iter_mut();
+        for (count, is_own) in counts.into_iter().zip(is_own) {
+            let (part, others) = rest.split_at(count);
+            rest = others;
+            if !is_own {
+                continue;
+            }
+            let buffer = own.next().expect(ONE_EACH);
             let mut numbers = vec![T::Stored::default(); buffer.len()];
             bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(part);
             buffer.write(&numbers)?;
-            rest = others;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Spinors on some of the sites of a lattice, one field or several: what the public types of fields are made of.
 
+use super::gathered;
 use super::host_order;
 use super::site_field::{SiteField, Sites};
 use super::spin_basis;
@@ -176,7 +177,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// The bytes of the storage, device by device.
+    /// The bytes of the storage, domain by domain; on every rank those of all.
     pub fn to_bytes(&self) -> Result<Vec<u8>, DeviceError> {
         expect_room(self.storage_bytes() as u64)?;
         let mut bytes = Vec::with_capacity(self.storage_bytes());
@@ -213,7 +214,7 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// One field after the other, the sites of each in lexicographic order.
+    /// One field after the other, the sites of each in lexicographic order; on every rank those of all.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         let count = self.columns * self.sites.of(self.lattice.dims().volume());
         let mut spinors = Vec::new();
@@ -244,6 +245,9 @@ impl<T: Storage> Spinors<T> {
                 let start = source * self.sites.parities().len() * layout.half_field(Shape::SPINOR);
                 host_order::download::<T>(buffer, start, &layout, self.sites == Sites::All, spinors)?;
             }
+        }
+        for spinors in spinors.chunks_mut(sites) {
+            gathered::complete(&self.lattice, self.sites == Sites::All, spinors)?;
         }
         self.lattice.check_peers()
     }

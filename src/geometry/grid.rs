@@ -46,6 +46,42 @@ pub enum GridError {
         /// The devices; the host is one.
         devices: usize,
     },
+    /// Another number of blocks of domains than of ranks.
+    #[error(
+        "the grid of ranks {grid} is for {} ranks, but there {}; start as many with the launcher of MPI, or choose a grid whose parts \
+         multiply to {ranks}",
+        grid.count(), if *ranks == 1 { "is one".to_owned() } else { format!("are {ranks}") }
+    )]
+    RankCount {
+        /// The grid of ranks asked for.
+        grid: Grid,
+        /// The ranks.
+        ranks: usize,
+    },
+    /// A grid of ranks that is no coarser grid of the domains.
+    #[error(
+        "the grid of ranks {ranks} does not divide the grid {grid} of domains; in each direction the number of domains must be a \
+         multiple of that of ranks"
+    )]
+    RanksDoNotDivide {
+        /// The grid of domains.
+        grid: Grid,
+        /// The grid of ranks.
+        ranks: Grid,
+    },
+    /// More ranks than the lattice has parts for.
+    #[error(
+        "a {dims} lattice cannot be cut over {ranks} ranks{}; start another number of them",
+        among.map_or_else(String::new, |grid| format!(" on the grid {grid}"))
+    )]
+    TooManyRanks {
+        /// The lattice.
+        dims: Dims,
+        /// The ranks.
+        ranks: usize,
+        /// Their grid, if one is asked for.
+        among: Option<Grid>,
+    },
 }
 
 impl Grid {
@@ -98,16 +134,35 @@ impl Grid {
     ///
     /// Of several such grids it is the one with most parts in t, then in z, then in y.
     pub fn least_surface(dims: Dims, devices: usize) -> Self {
-        (1..=devices)
-            .rev()
-            .find_map(|count| {
-                let possible = grids_of(count).filter(|grid| grid.check(dims).is_ok());
-                possible.min_by_key(|grid| {
-                    let [_, y, z, t] = grid.0;
-                    (grid.surface(dims), Reverse([t, z, y]))
-                })
-            })
-            .unwrap_or(Self::ONE)
+        Self::least_surface_in(dims, Self::ONE, (1..=devices).rev()).unwrap_or(Self::ONE)
+    }
+
+    /// The grid of the least surface for the first of these counts for which there is one that `coarser` divides.
+    pub fn least_surface_in(
+        dims: Dims,
+        coarser: Self,
+        counts: impl IntoIterator<Item = usize>,
+    ) -> Option<Self> {
+        counts.into_iter().find_map(|count| {
+            let possible = grids_of(count).filter(|grid| grid.check(dims).is_ok() && coarser.divides(*grid));
+            possible.min_by_key(|grid| grid.preference(dims))
+        })
+    }
+
+    /// The coarser grid of so many parts that divides this one, with the least surface. The count divides that of this grid.
+    pub fn least_surface_above(self, dims: Dims, count: usize) -> Option<Self> {
+        grids_of(count).filter(|grid| grid.divides(self)).min_by_key(|grid| grid.preference(dims))
+    }
+
+    /// Whether each part of this grid is made of whole domains of another one.
+    pub fn divides(self, finer: Self) -> bool {
+        self.0.iter().zip(finer.0).all(|(&parts, finer)| finer.is_multiple_of(parts))
+    }
+
+    /// The least of these is the best grid.
+    fn preference(&self, dims: Dims) -> (usize, Reverse<[usize; 3]>) {
+        let [_, y, z, t] = self.0;
+        (self.surface(dims), Reverse([t, z, y]))
     }
 
     /// The place of a domain in the grid.
@@ -214,6 +269,22 @@ mod tests {
         assert_eq!(best([4, 4, 12, 6], 2), [1, 1, 2, 1]);
         assert_eq!(best([12, 4, 4, 6], 3), [3, 1, 1, 1]);
         assert_eq!(best([4, 12, 4, 6], 3), [1, 3, 1, 1]);
+    }
+
+    #[test]
+    fn a_coarser_grid_has_blocks_of_domains() {
+        let grid = |parts| Grid::new(parts).unwrap();
+        let dims = dims([8, 8, 8, 16]);
+        let fine = grid([1, 1, 2, 4]);
+        assert_eq!(fine.least_surface_above(dims, 2), Some(grid([1, 1, 1, 2])));
+        assert_eq!(fine.least_surface_above(dims, 4), Some(grid([1, 1, 1, 4])));
+        assert_eq!(fine.least_surface_above(dims, 3), None);
+        assert!(grid([1, 1, 2, 2]).divides(fine) && !grid([1, 2, 1, 1]).divides(fine));
+        // One part in y at least is asked for by the ranks.
+        let ranks = grid([1, 2, 1, 1]);
+        assert_eq!(Grid::least_surface_in(dims, ranks, [4]), Some(grid([1, 2, 1, 2])));
+        assert_eq!(Grid::least_surface_in(dims, ranks, [3]), None);
+        assert_eq!(Grid::least_surface_in(dims, ranks, [3, 2]), Some(ranks));
     }
 
     #[test]

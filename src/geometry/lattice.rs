@@ -1,6 +1,7 @@
 //! The lattice on the devices of a team.
 
-use super::{Dims, Grid, GridError, NDIM, Shard};
+use super::{Dims, Grid, GridError, NDIM, Placement, Shard};
+use crate::device::mpi::World;
 use crate::device::{Device, DeviceError, Peers, Team, TeamSums};
 use crate::scalar::StoragePrecision;
 use std::sync::{Arc, OnceLock};
@@ -15,7 +16,11 @@ struct Inner {
     team: Team,
     dims: Dims,
     grid: Grid,
+    placement: Placement,
+    /// Those of this process.
     shards: Vec<Shard>,
+    /// All of them, each on a device of this process that is like its own.
+    everywhere: Vec<Shard>,
     /// Present where the devices of several shards reach each other's memory.
     peers: Option<Arc<Peers>>,
     /// Where they add what each has summed up; made when it is wanted first.
@@ -99,9 +104,13 @@ pub enum LatticeError {
 impl Lattice {
     /// A lattice on the devices of a team, cut where that makes the least surface ([`Grid::least_surface`]).
     ///
-    /// A team with more devices than there can be parts leaves the last ones idle.
+    /// A team with more devices than there can be parts leaves the last ones idle. Over several ranks it is every rank's last ones, and the call
+    /// is one of every rank.
+    ///
+    /// # Errors
+    /// When there are more ranks than parts.
     pub fn new(team: &Team, dims: Dims) -> Result<Self, LatticeError> {
-        Self::cut(team, dims, Grid::least_surface(dims, team.len()))
+        Self::with_grids(team, dims, None, None)
     }
 
     /// A lattice on the devices of a team, cut over this grid: domain number *k* is on the team's device number *k*.
@@ -109,24 +118,65 @@ impl Lattice {
     /// # Errors
     /// When the lattice cannot be cut like this, or the grid has not as many parts as the team has devices. The host is one.
     pub fn with_grid(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
-        grid.check(dims)?;
-        let devices = team.len().max(1);
-        if grid.count() != devices {
-            return Err(GridError::DeviceCount { grid, devices }.into());
-        }
-        Self::cut(team, dims, grid)
+        Self::with_grids(team, dims, Some(grid), None)
     }
 
-    fn cut(team: &Team, dims: Dims, grid: Grid) -> Result<Self, LatticeError> {
+    /// A lattice cut over a grid of domains, which are cut over a coarser grid of ranks into equal blocks. `None` is the grid with
+    /// the least surface.
+    ///
+    /// # Errors
+    /// As [`with_grid`](Self::with_grid), and when the grid of ranks has not as many parts as there are ranks, or does not divide that of
+    /// the domains.
+    pub fn with_grids(
+        team: &Team,
+        dims: Dims,
+        grid: Option<Grid>,
+        ranks_grid: Option<Grid>,
+    ) -> Result<Self, LatticeError> {
+        let ranks = team.ranks().map_or(1, |world| world.size());
+        if let Some(grid) = ranks_grid.filter(|grid| grid.count() != ranks) {
+            return Err(GridError::RankCount { grid, ranks }.into());
+        }
+        let each = team.len().max(1);
+        let grid = match grid {
+            Some(grid) => {
+                grid.check(dims)?;
+                let devices = ranks * each;
+                if grid.count() != devices {
+                    return Err(GridError::DeviceCount { grid, devices }.into());
+                }
+                grid
+            }
+            None => {
+                let counts = (1..=each).rev().map(|each| ranks * each);
+                Grid::least_surface_in(dims, ranks_grid.unwrap_or(Grid::ONE), counts)
+                    .ok_or(GridError::TooManyRanks { dims, ranks, among: ranks_grid })?
+            }
+        };
+        let ranks_grid = ranks_grid.or_else(|| grid.least_surface_above(dims, ranks));
+        match ranks_grid {
+            Some(ranks) if ranks.divides(grid) => Self::cut(team, dims, grid, Placement::new(grid, ranks)),
+            found => Err(GridError::RanksDoNotDivide { grid, ranks: found.unwrap_or(Grid::ONE) }.into()),
+        }
+    }
+
+    fn cut(team: &Team, dims: Dims, grid: Grid, placement: Placement) -> Result<Self, LatticeError> {
         let domains = grid.domains(dims)?;
-        let devices = team.devices().iter().cloned();
-        let devices: Vec<Device> = devices.take(domains.len()).collect();
-        let peers = Peers::of(&devices);
+        let own = placement.domains_of(team.ranks().map_or(0, |world| world.rank()));
+        let devices: Vec<Device> = team.devices().iter().take(own.len()).cloned().collect();
+        // Domains of other ranks are reached by messages alone.
+        let peers = if team.ranks().is_none() { Peers::of(&devices) } else { None };
         let has_flags = peers.as_ref().is_some_and(|peers| peers.way().has_flags());
-        let of_domain = |(device, domain)| Shard { device, domain, has_flags };
-        let shards = devices.into_iter().zip(domains).map(of_domain).collect();
+        let everywhere: Vec<Shard> = if devices.is_empty() {
+            Vec::new()
+        } else {
+            let device = |number: usize| devices[placement.place_in_rank(number)].clone();
+            let shard = |(number, domain)| Shard { device: device(number), domain, has_flags };
+            domains.into_iter().enumerate().map(shard).collect()
+        };
+        let shards = own.iter().filter_map(|&number| everywhere.get(number).cloned()).collect();
         let (team, sums) = (team.clone(), OnceLock::new());
-        Ok(Self { inner: Arc::new(Inner { team, dims, grid, shards, peers, sums }) })
+        Ok(Self { inner: Arc::new(Inner { team, dims, grid, placement, shards, everywhere, peers, sums }) })
     }
 
     /// The extents.
@@ -139,6 +189,21 @@ impl Lattice {
         self.inner.grid
     }
 
+    /// The parts that ranks cut it into in each direction; a single one without other ranks.
+    pub fn ranks_grid(&self) -> Grid {
+        self.inner.placement.ranks()
+    }
+
+    /// The processes that hold its domains; `None` if this one has all of them.
+    pub(crate) fn ranks(&self) -> Option<&Arc<World>> {
+        self.team().ranks()
+    }
+
+    /// Which rank has which domains.
+    pub(crate) fn placement(&self) -> Placement {
+        self.inner.placement
+    }
+
     /// The team that holds the fields.
     pub fn team(&self) -> &Team {
         &self.inner.team
@@ -149,6 +214,7 @@ impl Lattice {
         Arc::ptr_eq(&self.inner, &other.inner)
             || (self.dims() == other.dims()
                 && self.grid() == other.grid()
+                && self.placement() == other.placement()
                 && self.team().devices() == other.team().devices())
     }
 
@@ -162,7 +228,7 @@ impl Lattice {
         );
     }
 
-    /// Devices of the team that have no part.
+    /// Devices of the team in this process that have no part.
     pub fn idle_devices(&self) -> usize {
         self.team().len() - self.shards().len()
     }
@@ -174,7 +240,7 @@ impl Lattice {
         }
         // Whole time slices are described as they were when there was no other cut: so kept states of then can be taken back.
         let of_slices = self.grid().parts()[..NDIM - 1] == [1; NDIM - 1];
-        let shards = self.shards().iter().map(|shard| {
+        let shards = self.everywhere().iter().map(|shard| {
             let lanes = [StoragePrecision::Double, StoragePrecision::Single, StoragePrecision::Half]
                 .map(|precision| shard.layout(precision).lanes().to_string());
             let [x, y, z, t] = shard.domain.extents();
@@ -212,8 +278,14 @@ impl Lattice {
         self.peers().map_or(Ok(()), |peers| peers.check())
     }
 
-    /// The parts of the lattice, one for each device that has one; none on the host.
+    /// The parts of the lattice in this process, one for each device that has one; none on the host.
     pub(crate) fn shards(&self) -> &[Shard] {
         &self.inner.shards
+    }
+
+    /// The parts of the lattice in all processes, in the order of the domains. Those of other ranks are on a device of this process that is like
+    /// their own: they say how fields lie in memory there.
+    pub(crate) fn everywhere(&self) -> &[Shard] {
+        &self.inner.everywhere
     }
 }

@@ -1,7 +1,7 @@
 //! Sites, and where they lie: extents, boundary conditions, devices, memory.
 //!
 //! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
-//! boxes, and each device holds one such [`Domain`] of every field. Without a device the fields are plain host data.
+//! boxes, and each device holds one such [`Domain`] of every field. The devices may be those of several processes. Without a device the fields are plain host data.
 
 mod anisotropy;
 mod boundary;
@@ -11,6 +11,7 @@ mod grid;
 mod lattice;
 mod layout;
 mod neighbours;
+mod placement;
 mod shard;
 
 pub use anisotropy::{Anisotropy, AnisotropyError};
@@ -21,4 +22,5 @@ pub use grid::{Grid, GridError};
 pub use lattice::{Lattice, LatticeError};
 pub use layout::{Layout, Place, Shape};
 pub use neighbours::Neighbours;
+pub(crate) use placement::Placement;
 pub(crate) use shard::Shard;

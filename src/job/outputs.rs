@@ -100,6 +100,10 @@ pub struct Devices {
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
+    /// Blocks of the grid in x, y, z, t, one for each rank of MPI: 1x1x1x2. Default: those with the least surface.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub ranks_grid: Option<Grid>,
 }
 
 #[cfg(test)]

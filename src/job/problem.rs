@@ -231,10 +231,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     }
 }
 
-/// The lattice of a job, cut over its grid of devices.
+/// The lattice of a job, cut over its grids of devices and ranks.
 fn lattice_of(job: &Job, team: &Team, dims: Dims) -> Result<Lattice, LatticeError> {
-    match job.devices.grid {
-        Some(grid) => Lattice::with_grid(team, dims, grid),
-        None => Lattice::new(team, dims),
-    }
+    Lattice::with_grids(team, dims, job.devices.grid, job.devices.ranks_grid)
 }

@@ -151,7 +151,7 @@ impl<T: Storage> SchurComplement<T> {
             let layout = shard.layout(T::STORAGE);
             ends_on_matrix_units::<T>(&shard.device, &layout, columns)
         };
-        let ends_blocks = !lattice.team().is_host() && lattice.shards().iter().all(ends);
+        let ends_blocks = !lattice.team().is_host() && lattice.everywhere().iter().all(ends);
         let before = Self::before(links, form, order, columns)?;
         let (links, to_even) = (links.clone(), ByEnding::default());
         Ok(Self { space, links, form, order, inverse, to_odd, to_even, between, before, ends_blocks })

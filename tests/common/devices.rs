@@ -1,9 +1,11 @@
 //! The devices and teams that tests run on.
 
+use lattice_cl::device::mpi::{Launcher, World};
 use lattice_cl::device::{
     CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Selector, Team,
     TuningMode, discover,
 };
+use std::sync::{Arc, OnceLock};
 
 /// Every device here with double precision.
 ///
@@ -55,10 +57,27 @@ pub fn all_combinations() -> bool {
     std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1")
 }
 
+/// The ranks that this process is one of, if a launcher of MPI has started the test program.
+fn ranks() -> Option<&'static Arc<World>> {
+    static WORLD: OnceLock<Option<&'static Arc<World>>> = OnceLock::new();
+    *WORLD.get_or_init(|| {
+        let world = World::open(&Launcher::of_this_process()?).expect("the library of the launcher");
+        let world: &'static Arc<World> = Box::leak(Box::new(Arc::new(world)));
+        world.leave_at_exit();
+        Some(world)
+    })
+}
+
 /// The host, each OpenCL device alone, each device opened two and three times over as a team (under a simulator,
-/// two times), and where there are several devices all of them together.
+/// two times), and where there are several devices all of them together. Under MPI the host, and the first device of each rank.
 pub fn teams() -> Vec<(String, Team)> {
     let mut teams = vec![("host".to_owned(), Team::host())];
+    if let Some(world) = ranks() {
+        let device = Device::open(&usable()[0], &untuned()).expect("a discovered device opens");
+        let team = Team::from(device).across(world).expect("ranks on one machine are alike");
+        teams.push((format!("{} ranks", world.size()), team));
+        return teams;
+    }
     for found in usable() {
         let index = Selector::Index(found.index);
         let most = if small() { 2 } else { 3 };

@@ -2,6 +2,7 @@
 
 use super::absence::Absence;
 use super::room::NoRoom;
+use lattice_mpi::MpiError;
 use opencl3::error_codes::{ClError, error_text};
 use std::fmt;
 
@@ -205,6 +206,32 @@ pub enum DeviceError {
         /// How long it waits at most.
         seconds: f64,
     },
+
+    /// A rank of several has no device.
+    #[error(
+        "rank {rank} has no OpenCL device, and the host holds whole lattices only; choose devices that every rank has, or start one \
+         process with `host`"
+    )]
+    HostAmongRanks {
+        /// The first such rank.
+        rank: usize,
+    },
+
+    /// Ranks have different devices.
+    #[error(
+        "rank {rank} has other devices ({}) than rank 0 ({}); all ranks need the same, in the same order: name them by --device",
+        devices[1], devices[0]
+    )]
+    UnlikeRanks {
+        /// The first such rank.
+        rank: usize,
+        /// Those of rank 0, and its own.
+        devices: [String; 2],
+    },
+
+    /// The ranks of a job no longer understand each other.
+    #[error(transparent)]
+    Mpi(#[from] MpiError),
 
     /// More of the host's memory than this process may have.
     #[error(transparent)]

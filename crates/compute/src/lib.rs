@@ -48,6 +48,7 @@ pub use kernel::{
     Argument, ArgumentList, CacheMode, Compilation, Kernel, KernelFamily, KernelKey, MatrixOperation,
     NO_CACHE_VARIABLE, Parameter, Program, Range, TUNING_FILE_VARIABLE,
 };
+pub use lattice_mpi as mpi;
 pub use measure::{
     AccessKernels, ArithmeticRate, GatherList, PeriodicNumbers, Stream, StreamArrays, StreamKernels,
     StreamLaunch, arithmetic_rate, random_places, repeated, triad_bandwidth,

@@ -75,6 +75,9 @@ pub struct Equation {
     /// Parts of the lattice in x, y, z, t, one on each device of --device: 1x1x2x2 [default: the grid with the least surface]
     #[arg(long, hide_short_help = true)]
     grid: Option<Grid>,
+    /// Blocks of this grid in x, y, z, t, one for each rank of MPI: 1x1x1x2 [default: those with the least surface]
+    #[arg(long, value_name = "GRID", hide_short_help = true)]
+    ranks_grid: Option<Grid>,
     #[command(flatten)]
     pub input: Input,
 }
@@ -100,7 +103,7 @@ impl Equation {
             sources: Some(self.source()),
             solver: method.method(),
             // Its devices are not among these options.
-            devices: Devices { grid: self.grid, ..Devices::default() },
+            devices: Devices { grid: self.grid, ranks_grid: self.ranks_grid, ..Devices::default() },
             ..Job::default()
         }
     }

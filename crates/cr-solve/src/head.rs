@@ -35,6 +35,9 @@ pub struct Head<'a> {
     pub devices: Vec<String>,
     /// Parts of the lattice in x, y, z, t, one on each device.
     grid: String,
+    /// Blocks of this grid, one for each rank; absent for one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks_grid: Option<String>,
     links: usize,
     pub tolerance: f64,
 }
@@ -78,6 +81,7 @@ impl<'a> Head<'a> {
             dims: problem.dims().extents(),
             devices: device_names(problem.lattice().team()),
             grid: problem.lattice().grid().to_string(),
+            ranks_grid: problem.lattice().team().ranks().map(|_| problem.lattice().ranks_grid().to_string()),
             links: job.configuration.links.reals(),
             tolerance: job.solver.tolerance(),
         }

@@ -4,6 +4,7 @@
 
 use super::failure::{Failure, Status};
 use super::job_keys::{COMMAND, Table, table_of, tables};
+use super::ranks::Ranks;
 use lattice_cl::job::{Invalid, Job, Task};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -90,13 +91,13 @@ pub struct JobFile {
 }
 
 impl JobFile {
-    /// Reads a job file; each of `overrides`, `key=value`, replaces what the file says.
+    /// Reads a job file, as the first rank has it; each of `overrides`, `key=value`, replaces what the file says.
     ///
     /// # Errors
     /// When the file cannot be read, is not TOML, has an unknown key or a value of another type than its key's, and when the job makes no sense.
-    pub fn read(path: &Path, overrides: &[String]) -> Result<Self, Failure> {
-        let text =
-            text_of(path).map_err(|source| JobFileError::Unreadable { path: path.to_owned(), source })?;
+    pub fn read(path: &Path, overrides: &[String], ranks: &Ranks) -> Result<Self, Failure> {
+        let text = ranks.text_of_first(|| text_of(path));
+        let text = text.map_err(|source| JobFileError::Unreadable { path: path.to_owned(), source })?;
         let file = Self::parse(path, &text, overrides)?;
         file.check().map_err(|invalid| file.refused(invalid))?;
         Ok(file)

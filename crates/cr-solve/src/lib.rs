@@ -30,6 +30,7 @@ pub mod precisions;
 mod process;
 mod progress;
 mod provenance;
+mod ranks;
 pub mod report;
 pub mod residual;
 pub mod run;
@@ -48,8 +49,10 @@ mod writing;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Status};
+use lattice_cl::device::mpi::Launcher;
 use lattice_cl::device::{CacheMode, DeviceOptions, Profiling, Recorder, Selector, Team, TuningMode};
 use lattice_cl::tuning;
+use ranks::Ranks;
 use report::{ColourChoice, Report};
 use std::ffi::OsString;
 use std::io::Write;
@@ -97,6 +100,9 @@ pub struct Common {
     /// this option a GPU searches for them on first use
     #[arg(long, global = true, hide_short_help = true)]
     pub no_tune: bool,
+    /// The processes that do the job together.
+    #[arg(skip)]
+    pub ranks: Ranks,
 }
 
 impl Common {
@@ -148,6 +154,7 @@ impl Common {
         self.team_with(options, report)
     }
 
+    /// Of several processes on a machine each opens its share of the devices.
     fn team_with(&self, options: DeviceOptions, report: &Report) -> Result<Team, Failure> {
         let selectors = self.device.iter().flat_map(|text| Selector::list(text));
         let options = DeviceOptions {
@@ -155,7 +162,11 @@ impl Common {
             compiling: report.compile_clock(),
             ..options
         };
-        let team = Team::select_with(selectors, &options)?;
+        let team = Team::select_share(selectors, &options, self.ranks.on_machine())?;
+        let team = match self.ranks.world() {
+            Some(world) => team.across(world)?,
+            None => team,
+        };
         // A benchmark opens its devices more than once.
         static SAID: Once = Once::new();
         SAID.call_once(|| team.remarks().iter().for_each(|remark| report.note(remark)));
@@ -202,6 +213,15 @@ impl Command {
         }
     }
 
+    /// Whether the ranks of MPI do it together. Anything else is done by the first one alone.
+    fn is_done_together(&self) -> bool {
+        match self {
+            Command::Invert(_) | Command::Spectrum(_) | Command::Run(_) => true,
+            Command::Bench(bench) => bench.is_done_together(),
+            _ => false,
+        }
+    }
+
     fn run(self, common: &Common, report: &Report) -> Result<Status, Failure> {
         if let Some(name) = self.on_host_only() {
             common.expect_no_device(name)?;
@@ -239,9 +259,18 @@ fn parse(arguments: &[OsString]) -> Result<Program, clap::Error> {
 }
 
 fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
+    let launcher = Launcher::of_this_process();
+    let is_first = launcher.as_ref().is_none_or(|launcher| launcher.rank == 0);
     let arguments = arguments::tell_colours_apart(arguments::join_extents(arguments));
-    let program = match parse(&arguments) {
+    let mut program = match parse(&arguments) {
         Ok(program) => program,
+        Err(message) if !is_first => {
+            if !message.use_stderr() {
+                return Status::Fine;
+            }
+            ranks::leave_the_word_to_the_first(launcher.as_ref());
+            return Status::Usage;
+        }
         Err(message) => {
             // Help and version come this way too. If nobody reads them, that is no failure.
             let written = message.print().and_then(|()| std::io::stdout().flush());
@@ -258,11 +287,22 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Status {
     if program.common.cache().is_off() {
         process::switch_off_caches_of_drivers();
     }
-    let report = Report::new(&program.common);
-    process::set_up().and_then(|()| program.command.run(&program.common, &report)).unwrap_or_else(|failure| {
-        report.failure(&failure);
-        failure.status
-    })
+    let report = Report::new(&program.common, is_first);
+    let together = launcher.as_ref().filter(|_| program.command.is_done_together());
+    match together.map(Ranks::open) {
+        Some(Ok(ranks)) => program.common.ranks = ranks,
+        Some(Err(failure)) => {
+            if is_first {
+                report.failure(&failure);
+            }
+            ranks::leave_the_word_to_the_first(launcher.as_ref());
+            return failure.status;
+        }
+        None if !is_first => return Status::Fine,
+        None => {}
+    }
+    let result = process::set_up().and_then(|()| program.command.run(&program.common, &report));
+    program.common.ranks.end(result, &report)
 }
 
 #[cfg(test)]

@@ -83,9 +83,10 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         Overwriting { force: job.outputs.force }.check(output)?;
     }
     let checkpointing = Checkpointing::of(&job.outputs);
-    let taken = checkpointing.take(&kept_solutions(job, &checkpointing)?)?;
+    let ranks = &common.ranks;
+    let taken = checkpointing.take(&kept_solutions(job, &checkpointing)?, ranks)?;
     let interrupt = Interrupt::listen()?;
-    let trace = Trace::to(job.outputs.trace.clone());
+    let trace = Trace::to(job.outputs.trace.clone().filter(|_| ranks.is_first()));
     let recorder = trace.recorder();
     let SetUp { problem, configuration, provenance, seconds: setup_seconds } =
         set_up(job, common, &recorder, report)?;
@@ -96,7 +97,8 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
     let bar = SolveBar::new(report, problem.lattice().team(), job.solver.tolerance(), solves);
     let session = checkpointing.session(taken, identity, &problem, interrupt, bar, report)?;
     let earlier = session.kept_time();
-    let solutions = Solutions::new(&problem, files.clone(), report);
+    let written = if ranks.is_first() { files.clone() } else { Vec::new() };
+    let solutions = Solutions::new(&problem, written, report);
     let one_solve = problem.labels().len() == 1;
     let tracing = Tracing { trace: &trace, recorder: &recorder, report, one_solve, traced: None };
     let mut companion = Companion { session, solutions, tracing };
@@ -124,7 +126,7 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         solve_seconds: session.seconds(),
         earlier,
     };
-    let plotted = show.plot(&performed, report);
+    let plotted = if ranks.is_first() { show.plot(&performed, report) } else { Ok(()) };
     let warn_first = job.command == Task::Spectrum;
     let warn = || {
         if let (Some((solve, _)), Ok(())) = (failed, &written) {
@@ -139,6 +141,8 @@ pub fn perform(job: &Job, show: &dyn Show, common: &Common, report: &Report) -> 
         warn();
     }
     let written = written.map_err(Failure::from);
+    // The first rank may still be writing, and others may still read what is removed at the end.
+    ranks.wait_for_all()?;
     match (failed, outcome.propagators.last()) {
         (Some((solve, failure)), Some(propagator)) => {
             report.also([written, plotted, traced]);

@@ -32,6 +32,8 @@ pub enum ColourChoice {
 #[derive(Debug)]
 pub struct Report {
     json: bool,
+    /// Another process speaks for this one, unless it fails alone.
+    silent: bool,
     quiet: bool,
     verbose: bool,
     colour: bool,
@@ -52,8 +54,8 @@ struct Extended<'a, T: Serialize> {
 }
 
 impl Report {
-    /// Set up as the options say; also sends the library's log to standard error.
-    pub fn new(common: &Common) -> Self {
+    /// Set up as the options say; also sends the library's log to standard error. Of several processes only the first one speaks.
+    pub fn new(common: &Common, is_first: bool) -> Self {
         // What moves or has colour is for terminals that can do more than print.
         let terminal = io::stderr().is_terminal() && !is_dumb();
         let colour = match common.colour_choice() {
@@ -61,14 +63,15 @@ impl Report {
             ColourChoice::Never => false,
             ColourChoice::Auto => terminal && !colour_is_unwanted(),
         };
-        let level = match (common.quiet, common.verbose) {
+        let quiet = common.quiet || !is_first;
+        let level = match (quiet, common.verbose) {
             (true, _) => LevelFilter::ERROR,
             (false, 0) => LevelFilter::WARN,
             (false, 1) => LevelFilter::INFO,
             (false, 2) => LevelFilter::DEBUG,
             (false, _) => LevelFilter::TRACE,
         };
-        let progress = terminal && !common.quiet;
+        let progress = terminal && !quiet;
         let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bars = MultiProgress::with_draw_target(target);
         let log = bars.clone();
@@ -81,8 +84,9 @@ impl Report {
             .try_init();
         Self {
             json: common.json,
-            quiet: common.quiet,
-            verbose: common.verbose > 0,
+            silent: !is_first,
+            quiet,
+            verbose: common.verbose > 0 && is_first,
             colour,
             compiling: Compiling::new(bars.clone(), progress),
             bars,
@@ -99,7 +103,9 @@ impl Report {
     ///
     /// That nobody reads it is no failure.
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
-        let written = if self.json {
+        let written = if self.silent {
+            Ok(())
+        } else if self.json {
             let additions = lock(&self.additions);
             let result = Extended { result: json, additions: &additions };
             serde_json::to_string(&result).map_err(io::Error::other).and_then(|json| print(&json))
@@ -114,7 +120,7 @@ impl Report {
     /// # Errors
     /// When it cannot be written.
     pub fn text(&self, text: impl Display) -> Result<(), Failure> {
-        outcome_of_print(print(&text))
+        outcome_of_print(if self.silent { Ok(()) } else { print(&text) })
     }
 
     /// Something worth knowing beside the result.
@@ -151,6 +157,12 @@ impl Report {
         for hint in &failure.hints {
             self.say(format_args!("{}: {hint}", self.label("hint", "36")));
         }
+    }
+
+    /// Why one rank has failed where the first one has not.
+    pub fn failure_of_rank(&self, rank: usize, failure: &Failure) {
+        self.say(format_args!("rank {rank}:"));
+        self.failure(failure);
     }
 
     /// Whether `-v` asks for more.

@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
             failure
         }
     };
-    let job = JobFile::read(file, &arguments.set).map_err(hint)?.job;
+    let job = JobFile::read(file, &arguments.set, &common.ranks).map_err(hint)?.job;
     expect_spared(file, &job)?;
     let mut common = common.clone();
     if common.device.is_empty() {

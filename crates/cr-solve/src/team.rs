@@ -10,7 +10,7 @@ pub fn device_names(team: &Team) -> Vec<String> {
     if team.is_host() {
         return vec!["host".to_owned()];
     }
-    team.devices().iter().map(|device| device.label().to_owned()).collect()
+    team.labels()
 }
 
 /// Opens the devices of `--device`, and says where `auto` landed.

@@ -8,7 +8,7 @@ use std::ffi::c_int;
 use std::fmt;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -189,6 +189,10 @@ impl World {
     /// # Errors
     /// [`MpiError::TooLarge`]; [`MpiError::Failed`].
     pub fn gather(&self, mine: &[u8]) -> Result<Vec<u8>, MpiError> {
+        // Two slices of nothing may have one address, which Open MPI refuses.
+        if mine.is_empty() {
+            return Ok(Vec::new());
+        }
         let _turn = self.lock();
         let mut all = vec![0; mine.len() * self.size];
         self.gather_into(self.constants.world, mine, &mut all, None)?;
@@ -330,6 +334,16 @@ impl World {
         }
     }
 
+    /// Leaves MPI when the process ends in the usual way: nobody drops what is kept for the life of the process.
+    ///
+    /// Ranks that end wait for each other then. One that fails has to call [`abort`](Self::abort) before.
+    pub fn leave_at_exit(&'static self) {
+        if LEFT_AT_EXIT.set(self).is_ok() {
+            // SAFETY: the function is one for the whole life of the program, and does not unwind: MPI_Finalize is C.
+            unsafe { atexit(leave_now) };
+        }
+    }
+
     /// Ends all ranks at once, with this status where the launcher passes it on.
     pub fn abort(&self, status: u8) -> ! {
         // SAFETY: MPI is initialised. It may be called while another call is under way, because none returns any more.
@@ -352,6 +366,19 @@ impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rank, size, library, .. } = self;
         write!(f, "rank {rank} of {size}, {library}")
+    }
+}
+
+static LEFT_AT_EXIT: OnceLock<&World> = OnceLock::new();
+
+// SAFETY: the declaration is that of the C standard.
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
+}
+
+extern "C" fn leave_now() {
+    if let Some(world) = LEFT_AT_EXIT.get() {
+        world.leave();
     }
 }
 

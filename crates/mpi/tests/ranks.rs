@@ -27,8 +27,11 @@ fn a_rank_plays_its_part() {
     let world = match World::open(&launcher) {
         Ok(world) => world,
         Err(error) => {
+            // A launcher ends all when one ends with a failure.
             if launcher.rank == 0 {
                 eprintln!("{error}");
+            } else {
+                std::thread::sleep(Duration::from_secs(1));
             }
             std::process::exit(if matches!(error, MpiError::OtherLauncher { .. }) { 42 } else { 43 });
         }
@@ -54,6 +57,8 @@ fn talk(world: &World) {
     assert_eq!(all, (0..size).flat_map(|rank| [rank as u8, 9]).collect::<Vec<_>>());
     let texts = world.gather_any("x".repeat(3 * rank).as_bytes()).unwrap();
     assert!(texts.iter().enumerate().all(|(rank, text)| text.len() == 3 * rank));
+
+    assert_eq!(world.gather_any(&[]).unwrap(), vec![Vec::<u8>::new(); size]);
 
     // From the first and the last rank, small and large.
     for (from, length) in [(0, 5), (size - 1, 1 << 20), (0, 0)] {

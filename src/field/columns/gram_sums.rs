@@ -1,7 +1,7 @@
 //! Gram matrices that the work-groups of a kernel make in parts.
 
+use super::super::carrier::Carrier;
 use super::super::communicator::Communicator;
-use super::super::local::Local;
 use super::division::tiles;
 use crate::device::{
     Argument, Buffer, Device, DeviceError, DeviceKind, Kernel, KernelFamily, KernelKey, Parameter, Pending,
@@ -132,7 +132,7 @@ pub(crate) enum PendingGram<'a> {
     /// It was made on the host.
     Known(SquareMatrix),
     /// The sum of those of each device, in their order, for so many columns.
-    OfShards(&'a Local, usize, Vec<&'a GramSums>),
+    OfShards(&'a Carrier, usize, Vec<&'a GramSums>),
 }
 
 impl PendingGram<'_> {

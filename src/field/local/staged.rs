@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// With buffers of each device alone.
-pub(super) fn faces<R: Pod>(
+pub(in crate::field) fn faces<R: Pod>(
     neighbours: &[Neighbours],
     shards: &[Shard],
     numbers: impl Fn(&Shard, usize) -> usize,

@@ -8,9 +8,9 @@ mod updates;
 pub(crate) use columns::matrix;
 pub(crate) use kernels::space_key;
 
+use super::carrier::Carrier;
 use super::columns::ColumnKernels;
 use super::communicator::Communicator;
-use super::local::Local;
 use super::site_field::Sites;
 use super::spinors::{Field, Spinors};
 use super::{ParityField, SpinorField};
@@ -38,7 +38,7 @@ pub struct SpinorSpace<T: Storage, F = SpinorField<T>> {
     /// Fields in a vector.
     columns: usize,
     kernels: Arc<Kernels>,
-    communicator: Local,
+    communicator: Carrier,
     vectors: PhantomData<fn() -> (T, F)>,
 }
 
@@ -88,7 +88,7 @@ impl<T: Storage, F> SpinorSpace<T, F> {
                 shards: kernels.collect::<Result<_, _>>()?,
                 columns: OnceLock::new(),
             }),
-            communicator: Local::new(lattice)?,
+            communicator: Carrier::new(lattice)?,
             vectors: PhantomData,
         })
     }

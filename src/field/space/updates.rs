@@ -2,8 +2,8 @@
 
 use super::kernels::ShardKernels;
 use crate::device::{Argument, DeviceError, Number};
+use crate::field::carrier::Carrier;
 use crate::field::communicator::Communicator;
-use crate::field::local::Local;
 use crate::field::spinors::Spinors;
 use crate::host;
 use crate::scalar::Storage;
@@ -28,7 +28,7 @@ pub(super) fn on_host<T: Storage>(
 
 /// Carries out a formula on the fields of each device. Sums of several domains are added in their order, once all devices have been started.
 pub(super) fn on_devices<T: Storage>(
-    communicator: &Local,
+    communicator: &Carrier,
     shards: &[ShardKernels],
     formula: &Formula,
     factors: &[&Number],

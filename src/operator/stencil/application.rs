@@ -9,7 +9,7 @@ use super::task::{Region, Task};
 use super::variants::Tuning;
 use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
 use crate::field::{
-    BlockField, Communicator, GaugeField, GaugeStorage, Halo, Local, Packing, PendingGram, Sites, Spinors,
+    BlockField, Carrier, Communicator, GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors,
 };
 use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
@@ -28,7 +28,7 @@ pub(crate) struct Stencil<T: Storage> {
     /// One for each device; none on the host.
     kernels: Vec<ShardKernels>,
     /// How faces and sums travel.
-    communicator: Local,
+    communicator: Carrier,
     /// Present if there are several domains. It is scratch memory, so that applying an operator needs no exclusive reference to it.
     halo: Option<RefCell<Halo<T>>>,
     /// What is subtracted, on the host.
@@ -52,12 +52,12 @@ impl<T: Storage> Stencil<T> {
         tuning: impl Fn(&Shard) -> Result<Tuning, DeviceError>,
     ) -> Result<Self, DeviceError> {
         let lattice = links.lattice();
-        let sharded = lattice.shards().len() > 1;
+        let sharded = lattice.grid().count() > 1;
         let blocks =
             [prepared(links, task.form.shift.matrix)?, prepared(links, task.form.coefficient.matrix)?];
         let kernels =
             lattice.shards().iter().map(|shard| ShardKernels::new(shard, links, task, tuning(shard)?));
-        let communicator = Local::new(lattice)?;
+        let communicator = Carrier::new(lattice)?;
         let halo = sharded.then(|| Halo::new(lattice, task.columns, &communicator));
         Ok(Self {
             links: links.clone(),

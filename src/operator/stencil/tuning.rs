@@ -299,7 +299,7 @@ impl<T: Storage> StencilKernel<'_, T> {
     /// its own, with other links.
     fn links_of_the_device_alone(&self) -> Result<GaugeField<T>, LatticeError> {
         let lattice = self.links.lattice();
-        if lattice.shards().len() == 1 {
+        if lattice.grid().count() == 1 {
             return Ok(self.links.clone());
         }
         // Extents are even; one slice more or less does not matter.

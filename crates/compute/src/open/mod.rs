@@ -4,6 +4,7 @@ mod build;
 mod handle;
 mod options;
 mod peer_ways;
+mod ranks;
 mod team;
 mod tuning_options;
 

@@ -2,28 +2,34 @@
 
 use super::handle::Device;
 use super::options::DeviceOptions;
+use super::ranks::Ranks;
 use crate::absence::Absence;
 use crate::error::{DeviceError, Result};
 use crate::kernel::Compilation;
 use crate::select::{DeviceKind, Discovery, FoundDevice, Remark, Selector, discover, remarks_on};
+use lattice_mpi::World;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// An ordered list of open devices; clones are the same team.
 ///
 /// One device is a team of one, and the team of none is the host: then everything runs on the processor,
-/// through the twins in `host`.
+/// through the twins in `host`. A team may go on in other processes, its ranks: see [`Team::across`].
 #[derive(Clone, Debug)]
 pub struct Team {
     devices: Arc<[Device]>,
     absence: Option<Absence>,
     remarks: Arc<[Remark]>,
+    ranks: Option<Ranks>,
 }
+
+/// All of the selected devices, for a process that is alone on its machine.
+const ALONE: [usize; 2] = [0, 1];
 
 impl Team {
     /// The host alone.
     pub fn host() -> Self {
-        Self { devices: Arc::new([]), absence: None, remarks: Arc::new([]) }
+        Self { devices: Arc::new([]), absence: None, remarks: Arc::new([]), ranks: None }
     }
 
     /// Opens the selected devices, in the order given.
@@ -49,10 +55,25 @@ impl Team {
         selectors: impl IntoIterator<Item = Selector>,
         options: &DeviceOptions,
     ) -> Result<Self> {
+        Self::select_share(selectors, options, ALONE)
+    }
+
+    /// As [`Team::select_with`], the share of one of several processes on a machine: its number, and how many there are.
+    ///
+    /// The selected devices are shared out in their order, as many to each process. If there are fewer devices than processes, some have
+    /// the same one. [`Selector::Auto`] gives each process one of the best devices that are alike.
+    ///
+    /// # Errors
+    /// As [`Team::select`].
+    pub fn select_share(
+        selectors: impl IntoIterator<Item = Selector>,
+        options: &DeviceOptions,
+        process: [usize; 2],
+    ) -> Result<Self> {
         let selectors: Vec<Selector> = selectors.into_iter().collect();
         match selectors.as_slice() {
-            [] | [Selector::Auto] => Self::auto(&discover(), options),
-            [Selector::All] => Self::all(options),
+            [] | [Selector::Auto] => Self::auto(&discover(), options, process),
+            [Selector::All] => Self::share_of_all(options, process),
             [Selector::Host] => Ok(Self::host()),
             several => {
                 let alone = |s: &&Selector| matches!(s, Selector::Auto | Selector::All | Selector::Host);
@@ -63,7 +84,8 @@ impl Team {
                 let matches: Vec<Vec<&FoundDevice>> =
                     several.iter().map(|selector| discovery.find(selector)).collect::<Result<_>>()?;
                 let remarks = remarks_on(several, &matches);
-                let team = Self::open(matches.iter().map(|found| found[0]), options)?;
+                let found: Vec<&FoundDevice> = matches.iter().map(|found| found[0]).collect();
+                let team = Self::open(share(&found, process).copied(), options)?;
                 Ok(Self { remarks: remarks.into(), ..team })
             }
         }
@@ -74,6 +96,10 @@ impl Team {
     /// # Errors
     /// [`DeviceError::OpenCl`] if a device does not open.
     pub fn all(options: &DeviceOptions) -> Result<Self> {
+        Self::share_of_all(options, ALONE)
+    }
+
+    fn share_of_all(options: &DeviceOptions, process: [usize; 2]) -> Result<Self> {
         let discovery = discover();
         let (usable, left_out): (Vec<&FoundDevice>, Vec<_>) =
             discovery.devices.iter().partition(|d| d.info.fp64);
@@ -82,7 +108,32 @@ impl Team {
         }
         let left_out: Vec<Remark> =
             left_out.into_iter().map(|found| Remark::NoDoublePrecision { device: found.label() }).collect();
-        Ok(Self { remarks: left_out.into(), ..Self::open(usable, options)? })
+        Ok(Self { remarks: left_out.into(), ..Self::open(share(&usable, process).copied(), options)? })
+    }
+
+    /// The same devices as those of one rank of several. Every rank calls this, and the team is then that of all of them.
+    ///
+    /// Its [`devices`](Team::devices) are still those of this process.
+    ///
+    /// # Errors
+    /// [`DeviceError::HostAmongRanks`] and [`DeviceError::UnlikeRanks`] on all ranks, if not all have the same kinds of device;
+    /// [`DeviceError::Mpi`].
+    pub fn across(self, world: &Arc<World>) -> Result<Self> {
+        let ranks = Ranks::of(world, &self.devices)?;
+        Ok(Self { ranks: Some(ranks), ..self })
+    }
+
+    /// The processes that the team is spread over; `None` if it is all in this one.
+    pub fn ranks(&self) -> Option<&Arc<World>> {
+        self.ranks.as_ref().map(|ranks| &ranks.world)
+    }
+
+    /// The labels of its devices, those of other ranks too, rank by rank.
+    pub fn labels(&self) -> Vec<String> {
+        match &self.ranks {
+            Some(ranks) => ranks.labels.to_vec(),
+            None => self.devices.iter().map(|device| device.label().to_owned()).collect(),
+        }
     }
 
     /// The team of devices that are open already.
@@ -90,19 +141,19 @@ impl Team {
         Self { devices: devices.into_iter().collect(), ..Self::host() }
     }
 
-    fn auto(discovery: &Discovery, options: &DeviceOptions) -> Result<Self> {
+    fn auto(discovery: &Discovery, options: &DeviceOptions, process: [usize; 2]) -> Result<Self> {
         let rank = |kind| match kind {
             DeviceKind::Gpu => 3,
             DeviceKind::Accelerator => 2,
             DeviceKind::Cpu => 1,
             DeviceKind::Other => 0,
         };
-        // `max_by_key` takes the last of equals; reversed, the first in the list wins.
-        let usable = discovery.devices.iter().filter(|d| d.info.fp64).rev();
-        match usable.max_by_key(|d| (rank(d.info.kind), d.info.memory_bytes)) {
-            Some(best) => Self::open([best], options),
-            None => Ok(Self::without_device(discovery)),
-        }
+        let worth = |found: &FoundDevice| (rank(found.info.kind), found.info.memory_bytes);
+        let usable = || discovery.devices.iter().filter(|found| found.info.fp64);
+        let Some(best) = usable().map(worth).max() else { return Ok(Self::without_device(discovery)) };
+        let best: Vec<&FoundDevice> = usable().filter(|found| worth(found) == best).collect();
+        let [number, _] = process;
+        Self::open([best[number % best.len()]], options)
     }
 
     fn without_device(discovery: &Discovery) -> Self {
@@ -177,6 +228,12 @@ impl Team {
     }
 }
 
+/// The part of a list that one of several processes takes.
+fn share<T>(all: &[T], [number, processes]: [usize; 2]) -> impl Iterator<Item = &T> {
+    let each = (all.len() / processes).max(1);
+    (0..each.min(all.len())).map(move |k| &all[(number * each + k) % all.len()])
+}
+
 impl From<Device> for Team {
     fn from(device: Device) -> Self {
         Self::of([device])
@@ -190,5 +247,24 @@ impl IntoIterator for Selector {
     /// A single selector selects a team of one: `Team::select(Selector::Auto)`.
     fn into_iter(self) -> Self::IntoIter {
         std::iter::once(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn processes_of_a_machine_share_its_devices() {
+        let shares = |devices: usize, processes: usize| -> Vec<Vec<usize>> {
+            let all: Vec<usize> = (0..devices).collect();
+            (0..processes).map(|number| share(&all, [number, processes]).copied().collect()).collect()
+        };
+        assert_eq!(shares(4, 1), [vec![0, 1, 2, 3]]);
+        assert_eq!(shares(4, 2), [vec![0, 1], vec![2, 3]]);
+        // Each has as many as the others.
+        assert_eq!(shares(5, 2), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(shares(2, 4), [vec![0], vec![1], vec![0], vec![1]]);
+        assert_eq!(shares(0, 2), vec![Vec::<usize>::new(); 2]);
     }
 }

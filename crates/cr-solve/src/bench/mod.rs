@@ -86,6 +86,11 @@ impl Bench {
         Ok(if interrupted { ended_by_signal } else { Status::Fine })
     }
 
+    /// Whether the ranks of MPI measure it together.
+    pub fn is_done_together(&self) -> bool {
+        matches!(self, Bench::Stencil(_) | Bench::Solver(_))
+    }
+
     fn measure(&self, session: &mut Session<'_>) -> Result<(), Failure> {
         match self {
             Bench::Bandwidth(arguments) => bandwidth::measure(arguments, session),

@@ -4,8 +4,10 @@ use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome, Row, Samples, S
 use crate::Common;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
+use crate::ranks::Ranks;
 use crate::report::Report;
-use lattice_cl::device::{Device, Profiling, Team, arithmetic_rate, triad_bandwidth};
+use lattice_cl::device::mpi::{MpiError, World};
+use lattice_cl::device::{Device, DeviceError, Profiling, Team, arithmetic_rate, triad_bandwidth};
 use lattice_cl::scalar::Precision;
 use lattice_cl::{host, io};
 use std::fmt::Display;
@@ -79,6 +81,9 @@ impl<'a> Session<'a> {
         for device in team.devices() {
             devices.push(MeasuredDevice::new(device, triad_bandwidth(device)? / 1e9));
         }
+        if let Some(world) = team.ranks() {
+            devices = devices_of_ranks(world, &devices).map_err(DeviceError::from)?;
+        }
         Ok(Self { how: how.clone(), report, common, interrupt, team, devices, rows: Vec::new() })
     }
 
@@ -145,9 +150,20 @@ impl<'a> Session<'a> {
         Ok(*known.insert(ArithmeticCeiling { fma_gflops: rate.fma / 1e9, matrix_gflops }))
     }
 
-    /// Whether Ctrl-C asks to come to an end.
+    /// The processes that measure together.
+    pub fn ranks(&self) -> &Ranks {
+        &self.common.ranks
+    }
+
+    /// Whether Ctrl-C asks to come to an end, on any rank.
     pub fn interrupted(&self) -> bool {
-        self.interrupt.pressed()
+        let own = u8::from(self.interrupt.pressed());
+        self.ranks().answers(own).map_or(true, |all| all.iter().any(|&pressed| pressed != 0))
+    }
+
+    /// What the first rank says, whose clock decides for all.
+    fn decided(&self, own: bool) -> Result<bool, Failure> {
+        Ok(self.ranks().first_decides([u8::from(own)])? != [0])
     }
 
     /// With what status the program then ends.
@@ -211,11 +227,11 @@ impl<'a> Session<'a> {
         let longest = self.how.seconds.unwrap_or(if self.how.quick { 0.2 } else { 1.0 });
         let first = Instant::now();
         let mut warm_up = 0;
-        while warm_up < WARM_UP || first.elapsed() < WARM_UP_TIME {
-            // Slow calls warm up in one.
-            if warm_up > 0 && first.elapsed().as_secs_f64() > longest {
-                break;
-            }
+        // Slow calls warm up in one.
+        while self.decided(
+            (warm_up < WARM_UP || first.elapsed() < WARM_UP_TIME)
+                && (warm_up == 0 || first.elapsed().as_secs_f64() <= longest),
+        )? {
             if self.interrupted() {
                 return Ok(Samples::default());
             }
@@ -223,9 +239,10 @@ impl<'a> Session<'a> {
             warm_up += 1;
         }
         let start = Instant::now();
-        while samples.wall.len() < self.how.samples as usize
-            && (samples.wall.len() < FEWEST_SAMPLES || start.elapsed().as_secs_f64() < longest)
-        {
+        while self.decided(
+            samples.wall.len() < self.how.samples as usize
+                && (samples.wall.len() < FEWEST_SAMPLES || start.elapsed().as_secs_f64() < longest),
+        )? {
             if self.interrupted() {
                 return Ok(Samples::default());
             }
@@ -247,6 +264,18 @@ impl<'a> Session<'a> {
         outcome.set_memory_ceilings();
         outcome
     }
+}
+
+/// The devices of all ranks, which are alike; each rank has measured the bandwidth of its own.
+fn devices_of_ranks(world: &World, own: &[MeasuredDevice]) -> Result<Vec<MeasuredDevice>, MpiError> {
+    let triads: Vec<u8> = own.iter().flat_map(|device| device.triad_gb_s.to_le_bytes()).collect();
+    let all = world.gather(&triads)?;
+    let measured = all.chunks_exact(8).zip(own.iter().cycle()).enumerate().map(|(k, (bytes, device))| {
+        let triad_gb_s = f64::from_le_bytes(std::array::from_fn(|k| bytes[k]));
+        let label = format!("rank {}: {}", k / own.len(), device.label);
+        MeasuredDevice { label, triad_gb_s, memory_gb_s: triad_gb_s, ..device.clone() }
+    });
+    Ok(measured.collect())
 }
 
 /// Why a command that needs an OpenCL device does not run on a team without any.

@@ -152,14 +152,16 @@ impl Limits {
 }
 
 /// Checks and times solves on each device, and on the team if there are several; with `--quick` not on the team, whose kernels
-/// are others.
+/// are others. Several ranks solve together only.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let devices = session.opencl_devices("solver")?;
     let alone = devices.iter().enumerate().map(|(number, device)| (Some(number), Team::from(device.clone())));
-    let together = (devices.len() > 1 && !session.how.quick).then(|| (None, session.team()));
+    let has_ranks = session.ranks().world().is_some();
+    let together = (has_ranks || (devices.len() > 1 && !session.how.quick)).then(|| (None, session.team()));
+    let alone = alone.filter(|_| !has_ranks);
     if let (Some(grid), None) = (arguments.grid, &together) {
         let message =
             format!("--grid {grid} is for solves on several devices together, and there are none here");
@@ -278,7 +280,7 @@ impl Case<'_> {
 
     /// The row of a method, of which `work` is that of all these iterations.
     fn subject(&self, name: &str, limits: Limits, work: Option<(lattice_solvers::Work, u32)>) -> Subject {
-        let Self { arguments, operator, number, dims, .. } = *self;
+        let Self { arguments, operator, dirac, number, dims, .. } = *self;
         let (work, iterations) = work.unwrap_or_default();
         let per_iteration = u64::from(iterations.max(1));
         let subject = Subject::new(Benchmark::Solver, name)
@@ -302,6 +304,13 @@ impl Case<'_> {
             _ => subject.with("operator", operator.to_string()),
         };
         let subject = with(with(subject, "csw", term.csw()), "mu", term.mu());
+        let lattice = dirac.lattice();
+        let subject = match lattice.team().ranks() {
+            Some(world) => {
+                subject.with("ranks", world.size()).with("ranks_grid", lattice.ranks_grid().to_string())
+            }
+            None => subject,
+        };
         match (number, arguments.grid) {
             (Some(number), _) => subject.on(number),
             (None, Some(grid)) => subject.with("grid", grid.to_string()),

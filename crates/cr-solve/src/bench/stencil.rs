@@ -99,12 +99,22 @@ struct Timed {
 /// Sites at which each kernel is compared with the twin.
 const CHECKED_SITES: usize = 500;
 
-/// Checks and times the kernels on each device.
+/// Checks and times the kernels on each device; several ranks have one lattice together.
 ///
 /// # Errors
 /// When a device fails, or a kernel computes something wrong: that one is not timed.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
-    for (number, device) in session.opencl_devices("stencil")?.iter().enumerate() {
+    let devices = session.opencl_devices("stencil")?;
+    let teams: Vec<(Option<usize>, Team)> = match session.ranks().world() {
+        Some(_) if arguments.search => {
+            let message = "--search tries variants on one device, and here are several ranks".to_owned();
+            return Err(Failure::usage(message).hint("leave out --search, or start one process"));
+        }
+        Some(_) => vec![(None, session.team())],
+        None => devices.iter().enumerate().map(|(k, device)| (Some(k), Team::from(device.clone()))).collect(),
+    };
+    for (number, team) in &teams {
+        let (number, device) = (*number, &team.devices()[0]);
         for &dims in &arguments.dims {
             session.report.note(format_args!("{}: {dims}, random links and spinors", device.label()));
             let most = arguments.rhs.iter().copied().max().unwrap_or(1);
@@ -112,7 +122,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             need.expect_room(format_args!("random links and spinors of a {dims} lattice"), Some(device))?;
             let configuration = Arc::new(random::hot(dims, 1));
             let psi = random::spinor_field(dims, 2);
-            let case = Case { number, device, configuration: &configuration, psi: &psi, arguments };
+            let case = Case { number, device, team, configuration: &configuration, psi: &psi, arguments };
             for precision in StoragePrecision::ALL {
                 if !is_wanted(&arguments.precision, precision) {
                     continue;
@@ -165,8 +175,11 @@ impl Operator {
 
 /// One lattice with its data.
 struct Case<'a> {
-    number: usize,
+    /// The number of the device, if it is alone.
+    number: Option<usize>,
+    /// The first of the team.
     device: &'a Device,
+    team: &'a Team,
     configuration: &'a Arc<GaugeConfiguration>,
     psi: &'a [Spinor<f64>],
     arguments: &'a Arguments,
@@ -180,8 +193,8 @@ enum Fields<T: Storage> {
 
 /// A kernel variant.
 enum Variant<T: Storage> {
-    Hop(HopEvenOdd<T>),
-    Full(Dirac<T>),
+    Hop(Box<HopEvenOdd<T>>),
+    Full(Box<Dirac<T>>),
 }
 
 impl<T: Storage> Fields<T> {
@@ -237,10 +250,11 @@ impl<T: Storage> Variant<T> {
     ) -> Result<Self, Failure> {
         Ok(if operator.is_hop() {
             let options = HopOptions { columns: sources, tuning, ..Default::default() };
-            Variant::Hop(HopEvenOdd::new(links, 0, operator.form(), options)?)
+            Variant::Hop(Box::new(HopEvenOdd::new(links, 0, operator.form(), options)?))
         } else {
             let options = DiracOptions { columns: sources, tuning };
-            Variant::Full(Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?)
+            let dirac = Dirac::with_options(links, Kappa(KAPPA), operator.site_term(), options)?;
+            Variant::Full(Box::new(dirac))
         })
     }
 
@@ -285,7 +299,7 @@ impl<T: Storage> Variant<T> {
     fn work(&self) -> Work {
         match self {
             Variant::Hop(hop) => hop.work(),
-            Variant::Full(wilson) => LinearOperator::work(wilson),
+            Variant::Full(wilson) => LinearOperator::work(&**wilson),
         }
     }
 }
@@ -297,9 +311,11 @@ fn spinor_of_source(psi: &[Spinor<f64>], source: usize, site: usize) -> Spinor<f
 
 impl Case<'_> {
     fn measure<T: Storage>(&self, bound: f64, session: &mut Session<'_>) -> Result<(), Failure> {
-        session.arithmetic(self.number, T::Real::PRECISION)?;
+        if let Some(number) = self.number {
+            session.arithmetic(number, T::Real::PRECISION)?;
+        }
         let dims = self.configuration.dims();
-        let lattice = Lattice::new(&Team::from(self.device.clone()), dims)?;
+        let lattice = Lattice::new(self.team, dims)?;
         for reconstruction in Reconstruction::ALL {
             if !is_wanted(&self.arguments.links, reconstruction) {
                 continue;
@@ -313,8 +329,15 @@ impl Case<'_> {
                     else {
                         return Ok(());
                     };
-                    let mut subject = Subject::new(Benchmark::Stencil, operator.to_string())
-                        .on(self.number)
+                    let subject = Subject::new(Benchmark::Stencil, operator.to_string());
+                    let subject = match (self.number, self.team.ranks()) {
+                        (Some(number), _) => subject.on(number),
+                        (None, Some(world)) => subject
+                            .with("ranks", world.size())
+                            .with("ranks_grid", lattice.ranks_grid().to_string()),
+                        (None, None) => subject,
+                    };
+                    let mut subject = subject
                         .with("dims", dims.to_string())
                         .with("precision", T::STORAGE.to_string())
                         .with("links", reconstruction.reals())
@@ -421,10 +444,15 @@ impl Case<'_> {
         let samples = session.samples(|_| {
             let launches = in_a_row;
             let (wall, on_device) = variant.time_of_row(fields, launches)?;
-            in_a_row = longer_batch(launches, wall).unwrap_or(launches);
+            // All ranks launch as many; a kernel alone is not what they do together.
+            let decided = session.ranks().first_decides((wall.as_nanos() as u64).to_le_bytes())?;
+            let decided = Duration::from_nanos(u64::from_le_bytes(decided));
+            in_a_row = longer_batch(launches, decided).unwrap_or(launches);
+            let on_device = on_device.filter(|_| session.ranks().world().is_none());
             Ok((wall / launches, on_device.map(|duration| duration / launches)))
         })?;
-        let spread = Spread::of(&samples.event);
+        let has_events = !samples.event.is_empty();
+        let spread = Spread::of(if has_events { &samples.event } else { &samples.wall });
         let work = variant.work();
         Ok(spread.map(|event_seconds| Timed { tuning, deviation, event_seconds, samples, work }))
     }

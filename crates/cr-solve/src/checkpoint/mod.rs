@@ -9,6 +9,7 @@ mod session;
 pub use session::{Identity, Session};
 
 use super::failure::Failure;
+use super::ranks::Ranks;
 use document::Document;
 use lattice_cl::io;
 use lattice_cl::job::{Interval, Label, Outputs};
@@ -63,6 +64,7 @@ pub struct Resumed {
 pub struct Taken {
     resumed: Option<Resumed>,
     locks: Vec<Lock>,
+    ranks: Ranks,
 }
 
 impl Checkpointing {
@@ -91,10 +93,13 @@ impl Checkpointing {
     /// # Errors
     /// When another running job has them; when the checkpoint cannot be read, is damaged or no checkpoint; and when `--checkpoint` would overwrite another
     /// one, or files beside it that are no solutions of a checkpoint.
-    pub fn take(&self, solutions: &[PathBuf]) -> Result<Taken, Failure> {
+    pub fn take(&self, solutions: &[PathBuf], ranks: &Ranks) -> Result<Taken, Failure> {
         let resumed = self.resumed_file();
         let mut locks = Vec::new();
-        if let (option, Some(path)) = self.file() {
+        // Of several processes of a job the first one has the lock for all.
+        if let (option, Some(path)) = self.file()
+            && ranks.is_first()
+        {
             locks.push(Lock::take(option, path)?);
             if let Some(resume) = resumed.filter(|resume| !io::is_same_file(path, resume)) {
                 locks.push(Lock::take("--resume", resume)?);
@@ -127,7 +132,7 @@ impl Checkpointing {
             let document = Document::read(path, &file.about)?;
             Ok::<_, Failure>(Resumed { path: path.to_owned(), document, blocks: file.blocks })
         };
-        Ok(Taken { resumed: resumed.map(read).transpose()?, locks })
+        Ok(Taken { resumed: resumed.map(read).transpose()?, locks, ranks: ranks.clone() })
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Checkpointing, KEPT_SOLUTION, Resumed, Taken, beside};
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupt;
 use crate::provenance::add;
+use crate::ranks::Ranks;
 use crate::report::{Report, scientific};
 use crate::solve_bar::SolveBar;
 use lattice_cl::device::{DeviceError, Team};
@@ -24,6 +25,10 @@ use std::time::{Duration, Instant};
 /// How often the state is kept unless one says otherwise.
 const EVERY: Duration = Duration::from_secs(60);
 
+/// What a rank says of itself at each look: it was interrupted, the state is due to be kept.
+const INTERRUPTED: u8 = 1;
+const DUE: u8 = 2;
+
 /// What tells a job from others: names and values.
 pub type Identity = Vec<(String, String)>;
 
@@ -32,6 +37,7 @@ pub struct Session<'a> {
     report: &'a Report,
     progress: SolveBar<'a>,
     interrupt: Interrupt,
+    ranks: Ranks,
     _locks: Vec<Lock>,
     file: Option<PathBuf>,
     every: Duration,
@@ -70,7 +76,7 @@ impl Checkpointing {
         progress: SolveBar<'a>,
         report: &'a Report,
     ) -> Result<Session<'a>, Failure> {
-        let Taken { resumed, locks } = taken;
+        let Taken { resumed, locks, ranks } = taken;
         let now = Instant::now();
         let (lattice, solves) = (problem.lattice(), problem.labels());
         let keeps_solutions = solves.len() > 1 && !problem.job().solves_at_once();
@@ -82,6 +88,7 @@ impl Checkpointing {
             report,
             progress,
             interrupt,
+            ranks,
             _locks: locks,
             file,
             every: self.every.as_ref().map_or(EVERY, Interval::duration),
@@ -147,7 +154,7 @@ fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Fa
 impl Session<'_> {
     /// Takes the solutions of the earlier run over, into files beside its own checkpoint if that has another name.
     fn take_over(&mut self, path: PathBuf, finished: Vec<Finished>) -> Result<(), Failure> {
-        let elsewhere = self.file.as_ref().is_some_and(|own| !io::is_same_file(own, &path));
+        let elsewhere = self.written_file().is_some_and(|own| !io::is_same_file(own, &path));
         self.resumed_from = Some(path);
         for solve in finished {
             if elsewhere && let Some(label) = self.label(&solve) {
@@ -160,6 +167,11 @@ impl Session<'_> {
             self.resumed_from.clone_from(&self.file);
         }
         Ok(())
+    }
+
+    /// The file that this process keeps states in: the first one of several.
+    fn written_file(&self) -> Option<&PathBuf> {
+        self.file.as_ref().filter(|_| self.ranks.is_first())
     }
 
     /// The solve of this job that is known by this name.
@@ -219,7 +231,7 @@ impl Session<'_> {
     }
 
     fn keep_solution(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), io::Error> {
-        if self.file.is_none() {
+        if self.written_file().is_none() {
             return Ok(());
         }
         let SolveOutcome { label, info, attempts, .. } = solve;
@@ -236,7 +248,7 @@ impl Session<'_> {
     }
 
     fn write_solution(&self, label: &Label, x: &[Spinor<f64>]) -> Result<(), io::Error> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = self.written_file() else { return Ok(()) };
         let about = format!("{KEPT_SOLUTION} {}", file.display());
         let mut writer = PropagatorWriter::create(beside(file, label), self.dims, Precision::Double, &about)?;
         let Column { spin, colour } = label.column();
@@ -246,7 +258,7 @@ impl Session<'_> {
 
     /// Begins a checkpoint, if states are kept.
     fn begin_file(&self, current: Option<Current>) -> Result<Option<CheckpointWriter>, io::Error> {
-        let Some(file) = &self.file else { return Ok(None) };
+        let Some(file) = self.written_file() else { return Ok(None) };
         let document = Document::new(self.job.clone(), self.seconds(), self.finished.clone(), current);
         let text = serde_json::to_string(&document).expect("names and numbers have a form in JSON");
         CheckpointWriter::create(file, &text).map(Some)
@@ -259,7 +271,12 @@ impl Session<'_> {
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
-        if let Err(error) = self.write(label, earlier, state)? {
+        let written = self.write(label, earlier, state)?;
+        // Who has nothing to write might come to the end of the job before the state is kept.
+        if let Some(world) = self.ranks.world() {
+            world.barrier()?;
+        }
+        if let Err(error) = written {
             if self.interrupt.pressed() {
                 self.error = Some(error);
             } else {
@@ -277,23 +294,31 @@ impl Session<'_> {
         earlier: &Earlier<&dyn StoredField>,
         state: &SolverState<&dyn StoredField>,
     ) -> Result<Result<(), io::Error>, DeviceError> {
-        let mut writer = match self.begin_file(Some(Current::of(label.as_str(), earlier, state))) {
-            Ok(Some(writer)) => writer,
-            other => return Ok(other.map(drop)),
-        };
-        let mut written = writer.block(&block_of(&state.history));
-        for (_, field) in &state.vectors {
-            if written.is_ok() {
-                written = writer.block(&field.to_bytes()?);
+        let mut writer = self.begin_file(Some(Current::of(label.as_str(), earlier, state)));
+        let block = |writer: &mut Result<Option<CheckpointWriter>, io::Error>, bytes: &[u8]| {
+            if let Ok(Some(file)) = writer
+                && let Err(error) = file.block(bytes)
+            {
+                *writer = Err(error);
             }
+        };
+        // Every rank has parts of the fields. So all of them are asked, though one rank writes, and even if it no longer can.
+        let bytes = |writer: &Result<_, _>, field: &dyn StoredField| {
+            if writer.is_ok() || self.ranks.world().is_some() { field.to_bytes() } else { Ok(Vec::new()) }
+        };
+        block(&mut writer, &block_of(&state.history));
+        for (_, field) in &state.vectors {
+            let bytes = bytes(&writer, *field)?;
+            block(&mut writer, &bytes);
         }
         if !earlier.attempts.is_empty() {
-            written = written.and_then(|()| writer.block(&block_of(&earlier.history)));
+            block(&mut writer, &block_of(&earlier.history));
         }
-        if let (Ok(()), Some(best)) = (&written, earlier.best) {
-            written = writer.block(&best.to_bytes()?);
+        if let Some(best) = earlier.best {
+            let bytes = bytes(&writer, best)?;
+            block(&mut writer, &bytes);
         }
-        Ok(written.and_then(|()| writer.finish()))
+        Ok(writer.and_then(|writer| writer.map_or(Ok(()), CheckpointWriter::finish)))
     }
 
     /// Seconds spent on the solves of the job, with those of earlier runs, but for compilers.
@@ -322,7 +347,7 @@ impl Session<'_> {
 
     /// The job is done, and its results are written: removes what was kept.
     pub fn done(self) {
-        let Some(file) = &self.file else { return };
+        let Some(file) = self.written_file() else { return };
         let kept = self.finished.iter().filter_map(|solve| self.label(solve));
         let solutions = kept.map(|label| beside(file, &label));
         // A job that was done before the first state was kept has no file.
@@ -368,11 +393,16 @@ impl Callbacks for Session<'_> {
         self.state.take_if(|(of, _)| of == label.as_str()).map(|(_, kept)| kept)
     }
 
+    /// That of all ranks: whichever was interrupted, and by the clock of the first.
     fn wish(&mut self) -> Wish {
-        match (self.interrupt.pressed(), &self.file) {
+        let due = self.file.is_some() && self.last.elapsed() >= self.every;
+        let own = u8::from(self.interrupt.pressed()) * INTERRUPTED + u8::from(due) * DUE;
+        // Ranks that do not understand each other come to their end with the next sum.
+        let Ok(all) = self.ranks.answers(own) else { return Wish::Stop };
+        match (all.iter().any(|answer| answer & INTERRUPTED != 0), &self.file) {
             (true, Some(_)) => Wish::KeepAndStop,
             (true, None) => Wish::Stop,
-            (false, Some(_)) if self.last.elapsed() >= self.every => Wish::Keep,
+            (false, _) if all[0] & DUE != 0 => Wish::Keep,
             (false, _) => Wish::GoOn,
         }
     }

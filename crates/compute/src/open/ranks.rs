@@ -1,0 +1,48 @@
+//! A team whose devices are those of several processes.
+
+use super::handle::Device;
+use crate::error::{DeviceError, Result};
+use crate::select::DeviceInfo;
+use lattice_mpi::World;
+use std::sync::Arc;
+
+/// The ranks that a team is spread over. Each has as many devices, of the same kind in the same order.
+#[derive(Clone, Debug)]
+pub(super) struct Ranks {
+    pub world: Arc<World>,
+    /// Of all devices, rank by rank.
+    pub labels: Arc<[String]>,
+}
+
+impl Ranks {
+    /// Of ranks that have these devices, one call on each.
+    pub fn of(world: &Arc<World>, devices: &[Device]) -> Result<Self> {
+        let described: Vec<String> = devices.iter().map(|device| description(device.info())).collect();
+        let all = texts(world, &described)?;
+        let first = &all[0];
+        for (rank, own) in all.iter().enumerate() {
+            if own.is_empty() {
+                return Err(DeviceError::HostAmongRanks { rank });
+            }
+            if own != first {
+                let lists = [first, own].map(|list| list.join(", "));
+                return Err(DeviceError::UnlikeRanks { rank, devices: lists });
+            }
+        }
+        let labels: Vec<String> = devices.iter().map(|device| device.label().to_owned()).collect();
+        Ok(Self { world: Arc::clone(world), labels: texts(world, &labels)?.concat().into() })
+    }
+}
+
+/// What decides how fields lie in memory, and what kernels do.
+fn description(info: &DeviceInfo) -> String {
+    let [float, double] = [info.native_vector_width_float, info.native_vector_width_double];
+    format!("{} {} ({}), vectors of {float} and {double}", info.kind, info.name, info.platform)
+}
+
+/// The texts of each rank.
+fn texts(world: &World, own: &[String]) -> Result<Vec<Vec<String>>> {
+    let all = world.gather_any(own.join("\n").as_bytes())?;
+    let lines = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect();
+    Ok(all.iter().map(lines).collect())
+}

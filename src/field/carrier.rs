@@ -1,0 +1,69 @@
+//! The way of a lattice between its domains.
+
+use super::communicator::Communicator;
+use super::faces::Exchange;
+use super::local::Local;
+use super::ranks::Ranks;
+use crate::device::{DeviceError, Number, Reduction};
+use crate::geometry::{Lattice, Shard};
+use bytemuck::Pod;
+
+/// What carries faces and sums between the domains of a lattice.
+#[derive(Clone)]
+pub(crate) enum Carrier {
+    /// All of them are in this process.
+    Local(Local),
+    /// They are those of several processes.
+    Ranks(Ranks),
+}
+
+impl Carrier {
+    /// That of a lattice.
+    pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
+        match lattice.ranks() {
+            Some(world) => Ok(Self::Ranks(Ranks::new(lattice, world))),
+            None => Local::new(lattice).map(Self::Local),
+        }
+    }
+}
+
+impl Communicator for Carrier {
+    fn faces<R: Pod>(
+        &self,
+        lattice: &Lattice,
+        numbers: impl Fn(&Shard, usize) -> usize,
+    ) -> Result<Exchange<R>, DeviceError> {
+        match self {
+            Self::Local(local) => local.faces(lattice, numbers),
+            Self::Ranks(ranks) => ranks.faces(lattice, numbers),
+        }
+    }
+
+    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        match self {
+            Self::Local(local) => local.exchange(exchange),
+            Self::Ranks(ranks) => ranks.exchange(exchange),
+        }
+    }
+
+    fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+        match self {
+            Self::Local(local) => local.numbers(running),
+            Self::Ranks(ranks) => ranks.numbers(running),
+        }
+    }
+
+    fn keeps_numbers(&self) -> bool {
+        match self {
+            Self::Local(local) => local.keeps_numbers(),
+            Self::Ranks(ranks) => ranks.keeps_numbers(),
+        }
+    }
+
+    fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {
+        match self {
+            Self::Local(local) => local.sum(parts, total),
+            Self::Ranks(ranks) => ranks.sum(parts, total),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Domains of several processes, which pass faces and sums to each other by messages.
+//!
+//! Faces go through pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order of the domains: the bits are those
+//! of one process with all domains.
+
+use super::communicator::Communicator;
+use super::faces::{Exchange, Faces, Packed, Side};
+use super::local::staged;
+use crate::device::mpi::{Incoming, Outgoing, World};
+use crate::device::{DeviceError, Event, Number, PinnedBuffer, Reduction};
+use crate::geometry::{Lattice, Neighbours, Placement, Shard};
+use bytemuck::Pod;
+use num_complex::Complex64;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The domains of a lattice are those of several ranks.
+#[derive(Clone)]
+pub(crate) struct Ranks {
+    world: Arc<World>,
+    placement: Placement,
+    /// The domains of this rank.
+    own: Arc<[usize]>,
+    /// Those of each of them, by their numbers in the grid.
+    neighbours: Arc<[Neighbours]>,
+    domains: usize,
+}
+
+impl Ranks {
+    pub fn new(lattice: &Lattice, world: &Arc<World>) -> Self {
+        let (grid, placement) = (lattice.grid(), lattice.placement());
+        let own = placement.domains_of(world.rank());
+        Self {
+            world: Arc::clone(world),
+            placement,
+            neighbours: own.iter().map(|&number| Neighbours::of(grid, number)).collect(),
+            own: own.into(),
+            domains: grid.count(),
+        }
+    }
+
+    /// Tells messages between two ranks apart: by the domain that receives them, and the face.
+    fn tag(&self, domain: usize, mu: usize, side: Side) -> usize {
+        8 * self.placement.place_in_rank(domain) + 2 * mu + side as usize
+    }
+
+    /// Sends what has come from the devices to other ranks, and receives what they send.
+    fn pass<R: Pod>(
+        &self,
+        domains: &[Vec<Faces<R>>],
+        sent: &[Through<PinnedBuffer<R>>],
+        received: &mut [Through<PinnedBuffer<R>>],
+    ) -> Result<(), DeviceError> {
+        let beyond = |domain: usize, direction: usize, side: Side| {
+            let mu = domains[domain][direction].mu;
+            let number = side.neighbour(&self.neighbours[domain])[mu];
+            (mu, number, self.placement.rank_of(number))
+        };
+        let outgoing: Vec<Outgoing<'_>> = sent
+            .iter()
+            .map(|Through { domain, direction, side, elements, message }| {
+                let (mu, number, to) = beyond(*domain, *direction, *side);
+                let tag = self.tag(number, mu, side.opposite());
+                Outgoing { to, tag, bytes: bytemuck::cast_slice(&message.as_slice()[..elements.len()]) }
+            })
+            .collect();
+        let mut incoming: Vec<Incoming<'_>> = received
+            .iter_mut()
+            .map(|Through { domain, direction, side, elements, message }| {
+                let (mu, _, from) = beyond(*domain, *direction, *side);
+                let tag = self.tag(self.own[*domain], mu, *side);
+                let elements = elements.len();
+                Incoming {
+                    from,
+                    tag,
+                    bytes: bytemuck::cast_slice_mut(&mut message.as_mut_slice()[..elements]),
+                }
+            })
+            .collect();
+        Ok(self.world.exchange(&mut incoming, &outgoing)?)
+    }
+
+    /// Equally long arrays of all domains, in their order, where each rank has those of its own.
+    fn of_all_domains(&self, own: &[&[f64]]) -> Result<Vec<Vec<f64>>, DeviceError> {
+        let length = own.first().map_or(0, |part| part.len());
+        let mine: Vec<u8> =
+            own.iter().flat_map(|part| bytemuck::cast_slice::<f64, u8>(part)).copied().collect();
+        let all = self.world.gather(&mine)?;
+        let part = |domain: usize| {
+            let rank = self.placement.rank_of(domain);
+            let place = rank * own.len() + self.placement.place_in_rank(domain);
+            let bytes = &all[place * size_of::<f64>() * length..][..size_of::<f64>() * length];
+            let number = |bytes: &[u8]| f64::from_ne_bytes(std::array::from_fn(|k| bytes[k]));
+            bytes.chunks_exact(size_of::<f64>()).map(number).collect()
+        };
+        Ok((0..self.domains).map(part).collect())
+    }
+}
+
+/// The face of a domain, and a message through it.
+struct Through<M> {
+    /// The place of the domain among those of the rank.
+    domain: usize,
+    /// The place of the direction among those that are cut.
+    direction: usize,
+    side: Side,
+    elements: Range<usize>,
+    message: M,
+}
+
+impl Communicator for Ranks {
+    fn faces<R: Pod>(
+        &self,
+        lattice: &Lattice,
+        numbers: impl Fn(&Shard, usize) -> usize,
+    ) -> Result<Exchange<R>, DeviceError> {
+        staged::faces(&self.neighbours, lattice.shards(), numbers)
+    }
+
+    fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        let epoch = exchange.epoch;
+        let me = self.world.rank();
+        let domains = &mut exchange.domains;
+        let mut reads = Vec::new();
+        for (domain, all) in domains.iter_mut().enumerate() {
+            for (direction, faces) in all.iter_mut().enumerate() {
+                let Some(Packed { event, elements }) = faces.packed.take() else { continue };
+                let packed: Vec<&Event> = event.iter().collect();
+                for side in Side::BOTH {
+                    let face = side.of(faces);
+                    let sent = face.staging()?;
+                    let message = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
+                    reads.push(Through { domain, direction, side, elements: elements.clone(), message });
+                }
+            }
+        }
+        // Every face sends and receives, so that the messages that come are as many and as long as those that go.
+        let (mut within, mut sent, mut received) = (Vec::new(), Vec::new(), Vec::new());
+        for Through { domain, direction, side, elements, message } in reads {
+            let faces = &mut domains[domain][direction];
+            let message = message.wait()?;
+            if self.placement.rank_of(side.neighbour(&self.neighbours[domain])[faces.mu]) == me {
+                within.push(Through { domain, direction, side, elements, message });
+            } else {
+                let arrival = side.of(faces).arrival_staging()?;
+                received.push(Through {
+                    domain,
+                    direction,
+                    side,
+                    elements: elements.clone(),
+                    message: arrival,
+                });
+                sent.push(Through { domain, direction, side, elements, message });
+            }
+        }
+        self.pass(domains, &sent, &mut received)?;
+
+        let mut arrivals = vec![Vec::new(); domains.len()];
+        for Through { domain, direction, side, elements, message } in received {
+            let face = side.of(&mut domains[domain][direction]);
+            let under_way =
+                Arc::new(message).share_start_to(face.received_mut(epoch).slice_mut(elements)?, &[])?;
+            arrivals[domain].push(under_way.event().clone());
+            face.set_arriving(under_way);
+        }
+        for Through { domain, direction, side, message, .. } in sent {
+            side.of(&mut domains[domain][direction]).keep(message);
+        }
+        for Through { domain, direction, side, elements, message } in within {
+            let mu = domains[domain][direction].mu;
+            let number = side.neighbour(&self.neighbours[domain])[mu];
+            let neighbour = self.placement.place_in_rank(number);
+            let to = side.opposite().of(&mut domains[neighbour][direction]);
+            let under_way =
+                Arc::new(message).share_start_to(to.received_mut(epoch).slice_mut(elements)?, &[])?;
+            arrivals[neighbour].push(under_way.event().clone());
+            side.of(&mut domains[domain][direction]).set_under_way(under_way);
+        }
+        for (all, arrivals) in domains.iter_mut().zip(&arrivals) {
+            if let Some(faces) = all.first_mut() {
+                let device = faces.ahead.sent(epoch).device().clone();
+                device.compute_after(&arrivals.iter().collect::<Vec<_>>())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+        for reduction in &running {
+            reduction.device().flush()?;
+        }
+        let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
+        let mut sums = [0.0; 3];
+        self.sum(&parts, &mut sums)?;
+        let [re, im, real] = sums;
+        Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
+    }
+
+    fn keeps_numbers(&self) -> bool {
+        false
+    }
+
+    fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {
+        total.fill(0.0);
+        for part in self.of_all_domains(parts)? {
+            total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+        }
+        Ok(())
+    }
+}
