@@ -30,7 +30,7 @@
 //! | [`blas`] | vector operations on device buffers, products of matrices |
 //! | [`geometry`] | extents, boundary conditions, the lattice on the devices of a team |
 //! | [`field`] | gauge and spinor fields on a lattice |
-//! | [`gauge`] | what is done to links: field strength, heat bath, plaquette, energy and charge |
+//! | [`gauge`] | what is done to links: heat bath, smearing, gradient flow, energy, charge, Wilson loops |
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
 //! | [`hadron`] | sources, propagators, correlators |

@@ -15,7 +15,9 @@
 //! Links of one direction on the sites of one parity are in no staple of each other: they are updated at once,
 //! with numbers that belong to the site, so that the result has the same bits whatever the number of threads.
 
+use super::directions::Directions;
 use super::observables::plaquette;
+use super::staples;
 use super::su2::{Quaternion, SUBGROUPS};
 use crate::device::reserve;
 use crate::geometry::{Dims, NDIM};
@@ -275,18 +277,7 @@ fn in_each_subgroup(
 
 /// The sum A_μ(x) over the six staples of a link; its formula is at the head of this file.
 fn staple_sum(configuration: &GaugeConfiguration, site: usize, mu: usize) -> Matrix3<f64> {
-    let dims = configuration.dims();
-    let link = |site, mu| configuration.link(site, mu);
-    let forward = dims.forward(site, mu);
-    let mut sum = Matrix3::zero();
-    for nu in (0..NDIM).filter(|&nu| nu != mu) {
-        let (up, down) = (dims.forward(site, nu), dims.backward(site, nu));
-        let forward_down = dims.backward(forward, nu);
-        let upper = link(forward, nu) * (link(site, nu) * link(up, mu)).adjoint();
-        let lower = (link(down, mu) * link(forward_down, nu)).adjoint() * link(down, nu);
-        sum = sum + upper + lower;
-    }
-    sum
+    staples::staple_sum(configuration, site, mu, Directions::ALL).adjoint()
 }
 
 #[cfg(test)]

@@ -1,10 +1,27 @@
-//! What is done to links: heat bath, field strength, observables. All of it works on plain host data.
+//! What is done to links: heat bath, smearing, field strength, observables. All of it works on plain host data.
 
+mod ape;
+mod directions;
 mod energy;
+mod flow;
+mod flow_scales;
 mod heat_bath;
+mod hyp;
+mod link_table;
 mod observables;
+mod projection;
+mod smear;
+mod staples;
+mod stout;
 mod su2;
+mod wilson_loops;
 
-pub use energy::{Energy, energy, topological_charge};
+pub use directions::{Directions, DirectionsError};
+pub use energy::{Energy, TopologicalCharge, energy, energy_and_charge, topological_charge};
+pub use flow::{FlowAction, FlowError, FlowOutcome, FlowParams, FlowRow, flow};
+pub use flow_scales::FlowScales;
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use observables::{Plaquette, link_trace, plaquette, polyakov_loop};
+pub use projection::Projection;
+pub use smear::{SmearError, SmearParams, Smearing, smear};
+pub use wilson_loops::{WilsonLoopError, WilsonLoops};

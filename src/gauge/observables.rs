@@ -3,7 +3,7 @@
 //! Links are read in the precision they are stored in and every sum is taken in double, in a fixed order.
 
 use crate::geometry::NDIM;
-use crate::host::{GaugeConfiguration, Matrix3, ordered_sum};
+use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, ordered_sum};
 use num_complex::Complex;
 use serde::Serialize;
 use std::ops::Add;
@@ -20,21 +20,21 @@ pub struct Plaquette {
 }
 
 /// The plaquette U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x), Re tr / 3, averaged over sites and planes.
-pub fn plaquette(config: &GaugeConfiguration) -> Plaquette {
-    let dims = config.dims();
+pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
+    let volume = config.dims().volume();
     let t = NDIM - 1;
-    let [spatial, temporal] = ordered_sum(dims.volume(), [0.0; 2], add, |site| {
+    let [spatial, temporal] = ordered_sum(volume, [0.0; 2], add, |site| {
         let mut sums = [0.0; 2];
         for nu in 1..NDIM {
             for mu in 0..nu {
-                let there = config.link(site, mu) * config.link(dims.forward(site, mu), nu);
-                let back = config.link(site, nu) * config.link(dims.forward(site, nu), mu);
+                let there = config.link(site, mu) * config.link(config.forward(site, mu), nu);
+                let back = config.link(site, nu) * config.link(config.forward(site, nu), mu);
                 sums[usize::from(nu == t)] += real_trace_with_adjoint(&there, &back);
             }
         }
         sums
     });
-    let planes = 9.0 * dims.volume() as f64; // three planes, three colours
+    let planes = 9.0 * volume as f64; // three planes, three colours
     Plaquette {
         average: (spatial + temporal) / (2.0 * planes),
         spatial: spatial / planes,

@@ -1,4 +1,4 @@
-//! The lattice field strength from four-leaf clovers.
+//! The lattice field strength from four-leaf clovers, of plaquettes and of rectangles.
 
 use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
@@ -6,6 +6,7 @@ use super::matrix3::Matrix3;
 use crate::geometry::{Dims, NDIM, PLANES};
 use crate::scalar::Real;
 use num_complex::Complex;
+use rayon::prelude::*;
 
 /// F_μν(x) in the planes [`PLANES`]: anti-Hermitian matrices, with their traces.
 ///
@@ -14,12 +15,20 @@ use num_complex::Complex;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldStrength(pub [Matrix3<f64>; 6]);
 
-/// Links that a field strength can be made of.
+/// Links that paths around the lattice can be made of.
 pub trait LinksOfSites: Sync {
     /// The extents of the lattice.
     fn dims(&self) -> Dims;
     /// The link that leaves `site` in direction `mu`.
     fn link(&self, site: usize, mu: usize) -> Matrix3<f64>;
+    /// The site that this link leads to.
+    fn forward(&self, site: usize, mu: usize) -> usize {
+        self.dims().forward(site, mu)
+    }
+    /// The site that a link in direction `mu` leads from to this one.
+    fn backward(&self, site: usize, mu: usize) -> usize {
+        self.dims().backward(site, mu)
+    }
 }
 
 impl LinksOfSites for GaugeConfiguration {
@@ -45,9 +54,20 @@ impl<T: Real> LinksOfSites for LinkField<T> {
 impl FieldStrength {
     /// The field strength at a site.
     pub fn at(links: &impl LinksOfSites, site: usize) -> Self {
+        Self(PLANES.map(|(mu, nu)| anti_hermitian_part(&clover_leaves(links, site, mu, nu), 0.125)))
+    }
+
+    /// The field strength at a site from rectangles: twice that of [`at`](Self::at) in smooth fields.
+    ///
+    /// F_μν = (R_μν − R_μν†)/16, where R_μν is the sum of the eight loops of 2×1 and 1×2 links that begin and end at x and turn
+    /// from μ to ν. `doubled` are the [straight lines of two links](doubled_links).
+    pub fn of_rectangles(links: &impl LinksOfSites, doubled: &[Matrix3<f64>], site: usize) -> Self {
         Self(PLANES.map(|(mu, nu)| {
-            let q = clover_leaves(links, site, mu, nu);
-            Matrix3::from_fn(|i, j| (q.0[i][j] - q.0[j][i].conj()) * 0.125)
+            let [long, tall] = [mu, nu].map(|direction| {
+                let stretched = Stretched { links, doubled, direction };
+                clover_leaves(&stretched, site, mu, nu)
+            });
+            anti_hermitian_part(&(long + tall), 0.0625)
         }))
     }
 
@@ -72,6 +92,47 @@ impl FieldStrength {
     }
 }
 
+/// (Q − Q†) times a factor.
+fn anti_hermitian_part(q: &Matrix3<f64>, factor: f64) -> Matrix3<f64> {
+    Matrix3::from_fn(|i, j| (q.0[i][j] - q.0[j][i].conj()) * factor)
+}
+
+/// U_μ(x) U_μ(x+μ) for each site and direction, in the order `4·site + mu`.
+pub fn doubled_links(links: &impl LinksOfSites) -> Vec<Matrix3<f64>> {
+    let doubled = |k: usize| {
+        let (site, mu) = (k / NDIM, k % NDIM);
+        links.link(site, mu) * links.link(links.forward(site, mu), mu)
+    };
+    (0..NDIM * links.dims().volume()).into_par_iter().map(doubled).collect()
+}
+
+/// Links of which those in one direction are lines of two.
+struct Stretched<'a, L> {
+    links: &'a L,
+    doubled: &'a [Matrix3<f64>],
+    direction: usize,
+}
+
+impl<L: LinksOfSites> LinksOfSites for Stretched<'_, L> {
+    fn dims(&self) -> Dims {
+        self.links.dims()
+    }
+
+    fn link(&self, site: usize, mu: usize) -> Matrix3<f64> {
+        if mu == self.direction { self.doubled[NDIM * site + mu] } else { self.links.link(site, mu) }
+    }
+
+    fn forward(&self, site: usize, mu: usize) -> usize {
+        let next = self.links.forward(site, mu);
+        if mu == self.direction { self.links.forward(next, mu) } else { next }
+    }
+
+    fn backward(&self, site: usize, mu: usize) -> usize {
+        let next = self.links.backward(site, mu);
+        if mu == self.direction { self.links.backward(next, mu) } else { next }
+    }
+}
+
 fn trace_of_product(a: &Matrix3<f64>, b: &Matrix3<f64>) -> Complex<f64> {
     (0..9).map(|k| a.0[k / 3][k % 3] * b.0[k % 3][k / 3]).sum()
 }
@@ -79,13 +140,12 @@ fn trace_of_product(a: &Matrix3<f64>, b: &Matrix3<f64>) -> Complex<f64> {
 /// The four plaquettes (μ, ν), (ν, −μ), (−μ, −ν) and (−ν, μ) that begin and end at the site.
 fn clover_leaves(links: &impl LinksOfSites, x: usize, mu: usize, nu: usize) -> Matrix3<f64> {
     debug_assert!(mu < nu && nu < NDIM);
-    let dims = links.dims();
     let u = |site, direction| links.link(site, direction);
     let back = |site, direction| links.link(site, direction).adjoint();
-    let (up, right) = (dims.forward(x, nu), dims.forward(x, mu));
-    let (down, left) = (dims.backward(x, nu), dims.backward(x, mu));
-    let (left_up, left_down) = (dims.forward(left, nu), dims.backward(left, nu));
-    let down_right = dims.forward(down, mu);
+    let (up, right) = (links.forward(x, nu), links.forward(x, mu));
+    let (down, left) = (links.backward(x, nu), links.backward(x, mu));
+    let (left_up, left_down) = (links.forward(left, nu), links.backward(left, nu));
+    let down_right = links.forward(down, mu);
     u(x, mu) * u(right, nu) * back(up, mu) * back(x, nu)
         + u(x, nu) * back(left_up, mu) * back(left, nu) * u(left, mu)
         + back(left, mu) * back(left_down, nu) * u(left_down, mu) * u(down, nu)
@@ -110,6 +170,31 @@ mod tests {
             }
             assert!(f.traceless().0.iter().all(|plane| plane.trace().norm() < 1e-15));
             assert!(f.traceless().energy() > 0.0);
+        }
+    }
+
+    /// Of a constant Abelian field a loop is e^{iaf}, a its area.
+    #[test]
+    fn rectangles_of_a_constant_field_have_twice_the_area() {
+        let dims = Dims::new([4, 6, 2, 2]).unwrap();
+        let angle = 0.3;
+        let mut configuration = GaugeConfiguration::unit(dims);
+        for site in 0..dims.volume() {
+            let z = Complex::from_polar(1.0, -angle * dims.coordinates(site)[1] as f64);
+            let diagonal = [z, z.conj(), Complex::new(1.0, 0.0)];
+            let link = Matrix3::from_fn(|i, j| if i == j { diagonal[i] } else { Complex::default() });
+            configuration.set_link(site, 0, link);
+        }
+        let doubled = doubled_links(&configuration);
+        for site in 0..dims.volume() {
+            // Away from where the field is cut off in y.
+            if !(2..4).contains(&dims.coordinates(site)[1]) {
+                continue;
+            }
+            let plaquettes = FieldStrength::at(&configuration, site).0[0].0[0][0];
+            let rectangles = FieldStrength::of_rectangles(&configuration, &doubled, site).0[0].0[0][0];
+            assert!((plaquettes - Complex::new(0.0, angle.sin())).norm() < 1e-15, "{plaquettes}");
+            assert!((rectangles - Complex::new(0.0, (2.0 * angle).sin())).norm() < 1e-15, "{rectangles}");
         }
     }
 }

@@ -7,6 +7,7 @@
 mod clover;
 pub mod columns;
 mod configuration;
+mod exponential;
 mod field_strength;
 pub mod gamma;
 mod link_field;
@@ -29,7 +30,7 @@ pub use crate::device::{NoRoom, PeriodicNumbers, Stream, available_memory, expec
 pub use crate::philox::{self, Philox};
 pub use clover::{BlockForm, CloverBlocks, GENERAL_NUMBERS, HERMITIAN_NUMBERS, HermitianBlock, SiteBlocks};
 pub use configuration::{GaugeConfiguration, Links};
-pub use field_strength::{FieldStrength, LinksOfSites};
+pub use field_strength::{FieldStrength, LinksOfSites, doubled_links};
 pub use link_field::{LinkField, link_with_phase};
 pub use matrix3::Matrix3;
 pub(crate) use ordered_sum::ordered_sum;

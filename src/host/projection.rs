@@ -72,22 +72,31 @@ impl Matrix3<f64> {
     /// (1986)) without the phase of its determinant. Sweeps over the SU(2) subgroups (N. Cabibbo and E. Marinari, Phys.
     /// Lett. B 119, 387 (1982)) then go to the maximum.
     pub fn nearest_special_unitary(&self) -> Option<Self> {
-        let unitary = self.unitary_factor()?;
-        let phase = Complex64::from_polar(1.0, -unitary.determinant().arg() / 3.0);
-        let mut nearest = Self::from_fn(|i, j| unitary.0[i][j] * phase);
+        let mut nearest = self.special_unitary_factor()?;
+        // X = V A†, which turns as V does.
+        let mut x = nearest * self.adjoint();
         for _ in 0..MOST_SWEEPS {
-            let mut next = nearest;
+            let before = nearest;
             for (i, j) in [(0, 1), (0, 2), (1, 2)] {
-                next = next.turned_in_subgroup(&(next * self.adjoint()), i, j);
+                let Some(rotation) = x.rotation_to_largest_trace(i, j) else { continue };
+                nearest.turn(rotation, i, j);
+                x.turn(rotation, i, j);
             }
-            let change = next.max_difference(&nearest);
-            nearest = next;
-            if change < 1e-15 {
+            if nearest.max_difference(&before) < 1e-15 {
                 break;
             }
         }
         // What rounding has left of the constraint.
         Some(nearest.reunitarised())
+    }
+
+    /// The unitary factor W = A (A†A)^(−1/2) of this matrix A, divided by det(W)^(1/3) with the least angle.
+    ///
+    /// It is in SU(3), but not nearest to A. `None` for matrices that are singular or not finite.
+    pub fn special_unitary_factor(&self) -> Option<Self> {
+        let unitary = self.unitary_factor()?;
+        let phase = Complex64::from_polar(1.0, -unitary.determinant().arg() / 3.0);
+        Some(Self::from_fn(|i, j| unitary.0[i][j] * phase))
     }
 
     /// W of A = W P, with P hermitian and positive.
@@ -125,22 +134,22 @@ impl Matrix3<f64> {
         Some(Self::from_fn(|i, j| cofactor(j, i) / determinant))
     }
 
-    /// R V with R in the SU(2) subgroup of rows i and j that makes Re tr(R X) largest, for X = V A†.
-    fn turned_in_subgroup(&self, x: &Self, i: usize, j: usize) -> Self {
+    /// The a and b of R in the SU(2) subgroup of rows i and j that makes Re tr(R X) largest, for this X.
+    fn rotation_to_largest_trace(&self, i: usize, j: usize) -> Option<[Complex64; 2]> {
         // The part of X in the subgroup is a multiple of an element of SU(2); R is its inverse.
-        let a = x.0[i][i] + x.0[j][j].conj();
-        let b = x.0[i][j] - x.0[j][i].conj();
+        let a = self.0[i][i] + self.0[j][j].conj();
+        let b = self.0[i][j] - self.0[j][i].conj();
         let norm = (a.norm_sqr() + b.norm_sqr()).sqrt();
-        if !(norm > 0.0 && norm.is_finite()) {
-            return *self;
-        }
-        let (a, b) = (a.conj() / norm, -b / norm);
-        let mut turned = *self;
+        (norm > 0.0 && norm.is_finite()).then(|| [a.conj() / norm, -b / norm])
+    }
+
+    /// Multiplies rows i and j from the left by the element (a, b; −b*, a*) of SU(2).
+    fn turn(&mut self, [a, b]: [Complex64; 2], i: usize, j: usize) {
         for k in 0..3 {
-            turned.0[i][k] = a * self.0[i][k] + b * self.0[j][k];
-            turned.0[j][k] = -b.conj() * self.0[i][k] + a.conj() * self.0[j][k];
+            let (upper, lower) = (self.0[i][k], self.0[j][k]);
+            self.0[i][k] = a * upper + b * lower;
+            self.0[j][k] = a.conj() * lower - b.conj() * upper;
         }
-        turned
     }
 }
 

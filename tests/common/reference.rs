@@ -44,6 +44,13 @@ pub fn probe(dims: Dims) -> Vec<Spinor> {
     (0..dims.volume()).map(spinor).collect()
 }
 
+/// The probe of links: Σ_k φ*[k] U[k], k counting sites, directions, rows and columns.
+pub fn probe_of_links(links: &GaugeConfiguration) -> Complex<f64> {
+    let phi = |k: f64| Complex::new((0.1 * k).cos(), (0.2 * k + 0.3).sin());
+    let entry = |k: usize| links.entry(k / 36, k / 9 % 4, k / 3 % 3, k % 3);
+    (0..36 * links.dims().volume()).map(|k| phi(k as f64).conj() * entry(k)).sum()
+}
+
 /// γ5 φ
 pub fn gamma5(field: &[Spinor]) -> Vec<Spinor> {
     let turned = |psi: &Spinor| Spinor::from_fn(|s, c| if s < 2 { psi.0[s][c] } else { -psi.0[s][c] });

@@ -1,9 +1,10 @@
 //! `cr-solve convert`: a gauge configuration in another format or precision.
 
 use super::arguments::{
-    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format, path_text,
+    DESCRIPTION, Input, LOGICAL_FILE_NAME, Output, Overwriting, Precision, help_on_format,
 };
 use super::failure::{Failure, Status};
+use super::links_file::{FileSummary, expect_two_files};
 use super::report::{Report, Table, scientific};
 use lattice_cl::geometry::Dims;
 use lattice_cl::io::{Format, GaugeFile};
@@ -48,14 +49,6 @@ struct ConvertResult {
     seconds: f64,
 }
 
-#[derive(Serialize)]
-struct FileSummary {
-    #[serde(serialize_with = "path_text")]
-    file: PathBuf,
-    format: Format,
-    precision: u32,
-}
-
 /// Reads one file and writes the other.
 ///
 /// # Errors
@@ -63,10 +56,7 @@ struct FileSummary {
 /// the input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
-    if is_same_file(&arguments.input, &arguments.output) {
-        let message = format!("{} is the input and the output", arguments.input.display());
-        return Err(Failure::usage(message).hint("give the output another name"));
-    }
+    expect_two_files(&arguments.input, &arguments.output)?;
     let output =
         Output::prepare(&arguments.output, arguments.format, arguments.precision, arguments.overwriting)?
             .with_lfn(arguments.lfn.clone())?;
@@ -96,11 +86,6 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     }
     report.result(table(&outcome, dims), &outcome)?;
     Ok(Status::Fine)
-}
-
-/// False if one of them does not exist, and then there is nothing to overwrite.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Projects the links of a file to SU(3), and returns the largest change of an entry.
@@ -177,13 +162,10 @@ fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precis
 }
 
 fn table(outcome: &ConvertResult, dims: Dims) -> Table {
-    let summary = |FileSummary { file, format, precision }: &FileSummary| {
-        format!("{} ({format}, {precision} bits)", file.display())
-    };
     let mut table = Table::default();
     table.line("extents", dims);
-    table.line("input", summary(&outcome.input));
-    table.line("output", summary(&outcome.output));
+    table.line("input", &outcome.input);
+    table.line("output", &outcome.output);
     if let Some(change) = outcome.reunitarised {
         table.line("re-unitarised", format_args!("largest change of an entry {}", scientific(change, 2)));
     }

@@ -2,7 +2,7 @@
 
 use lattice_cl::device::{Absence, DeviceError};
 use lattice_cl::field::RESTORING_A_FIELD;
-use lattice_cl::gauge::GenerateError;
+use lattice_cl::gauge::{FlowError, GenerateError, SmearError, WilsonLoopError};
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
@@ -87,6 +87,40 @@ impl From<GenerateError> for Failure {
             | GenerateError::OutOfMemory { .. } => Status::Usage,
         };
         Self::new(status, error)
+    }
+}
+
+impl From<FlowError> for Failure {
+    fn from(error: FlowError) -> Self {
+        let status = match error {
+            FlowError::StepTooSmall(_) => Status::Failed,
+            FlowError::Step { .. } | FlowError::Tolerance(_) | FlowError::OutOfMemory(_) => Status::Usage,
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<SmearError> for Failure {
+    fn from(error: SmearError) -> Self {
+        let status = match error {
+            SmearError::Projection(_) => Status::File,
+            SmearError::Parameter { .. } | SmearError::HypDirections(_) | SmearError::OutOfMemory(_) => {
+                Status::Usage
+            }
+        };
+        Self::new(status, error)
+    }
+}
+
+impl From<WilsonLoopError> for Failure {
+    fn from(error: WilsonLoopError) -> Self {
+        let failure = Self::new(Status::Usage, error.clone());
+        match error {
+            WilsonLoopError::NoSide(_) | WilsonLoopError::TooLong { .. } => failure.hint(
+                "choose sides between 1 and the extents of the lattice, for example --wilson-loops 4x4",
+            ),
+            WilsonLoopError::OtherDims { .. } | WilsonLoopError::OutOfMemory(_) => failure,
+        }
     }
 }
 

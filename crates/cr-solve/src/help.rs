@@ -34,6 +34,28 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cr-solve measure",
+        &[
+            "cr-solve measure conf.ildg --energy --charge",
+            "cr-solve measure conf.ildg --wilson-loops 4x6 --ape 0.5,20 --spatial --json",
+        ],
+    ),
+    (
+        "cr-solve smear",
+        &[
+            "cr-solve smear conf.ildg smeared.ildg --stout 0.1,3",
+            "cr-solve smear conf.ildg smeared.ildg --ape 0.6,10 --spatial",
+            "cr-solve smear conf.ildg smeared.ildg --hyp 0.75,0.6,0.3,1",
+        ],
+    ),
+    (
+        "cr-solve flow",
+        &[
+            "cr-solve flow conf.ildg --action wilson --time 4 --step 0.02",
+            "cr-solve flow conf.ildg flowed.ildg --action symanzik --time 1 --every 0.1 --json",
+        ],
+    ),
+    (
         "cr-solve invert",
         &[
             "cr-solve invert conf.ildg --kappa 0.15",

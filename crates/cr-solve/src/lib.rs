@@ -12,6 +12,7 @@ pub mod devices;
 pub mod equation;
 pub mod extents;
 pub mod failure;
+pub mod flow;
 mod gave_up;
 pub mod generate;
 mod head;
@@ -21,6 +22,8 @@ pub mod interrupt;
 pub mod invert;
 pub mod job_file;
 mod job_keys;
+mod links_file;
+pub mod measure;
 pub mod memory;
 mod method;
 mod outputs;
@@ -35,6 +38,8 @@ pub mod report;
 pub mod residual;
 pub mod run;
 mod shell;
+pub mod smear;
+mod smearing;
 mod solutions;
 mod solve_bar;
 pub mod spectrum;
@@ -182,6 +187,12 @@ enum Command {
     Info(info::Arguments),
     /// Write a gauge configuration in another format or precision
     Convert(convert::Arguments),
+    /// Measure a gauge configuration: energy, topological charge, Wilson loops, static potential
+    Measure(measure::Arguments),
+    /// Smear the links of a gauge configuration: APE, stout or HYP
+    Smear(smear::Arguments),
+    /// Let the links of a gauge configuration flow along the gradient of an action; gives t0 and w0
+    Flow(flow::Arguments),
     /// Solve the Dirac equation M x = b for one point source
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
@@ -209,6 +220,9 @@ impl Command {
             Command::Generate(_) => Some("generate"),
             Command::Info(_) => Some("info"),
             Command::Convert(_) => Some("convert"),
+            Command::Measure(_) => Some("measure"),
+            Command::Smear(_) => Some("smear"),
+            Command::Flow(_) => Some("flow"),
             _ => None,
         }
     }
@@ -233,6 +247,9 @@ impl Command {
             Command::Tune(arguments) => tune::run(&arguments, common, report),
             Command::Info(arguments) => info::run(&arguments, report),
             Command::Convert(arguments) => convert::run(&arguments, report),
+            Command::Measure(arguments) => measure::run(&arguments, report),
+            Command::Smear(arguments) => smear::run(&arguments, report),
+            Command::Flow(arguments) => flow::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),
             Command::Run(arguments) => run::run(&arguments, common, report),

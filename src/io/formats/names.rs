@@ -25,6 +25,16 @@ impl Format {
         self.reader().about().reads
     }
 
+    /// The format with a name, whether it is written or only read.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::READ.into_iter().find(|format| format.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The names of all formats that are read, as a list in a sentence.
+    pub fn names_read() -> String {
+        listed(&Self::READ.map(Self::name), "or")
+    }
+
     /// The format that is written under a file name, if its ending tells one.
     pub fn of_file_name(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -142,6 +152,10 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
             assert_eq!(format.name().to_uppercase().parse(), Ok(format));
+        }
+        for format in Format::READ {
+            assert_eq!(Format::of_name(format.name()), Some(format));
+            assert!(Format::names_read().contains(format.name()));
         }
         assert_eq!("hdf5".parse::<Format>(), Err(UnknownFormatName("hdf5".into())));
     }

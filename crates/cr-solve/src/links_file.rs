@@ -1,0 +1,95 @@
+//! A file of links that a command makes of another.
+
+use super::arguments::{DESCRIPTION, Output, Overwriting, Precision, help_on_format, path_text};
+use super::failure::Failure;
+use super::report::Report;
+use lattice_cl::host::GaugeConfiguration;
+use lattice_cl::io::{Format, GaugeFile};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// How the file is written.
+#[derive(Debug, clap::Args)]
+pub struct Destination {
+    #[arg(long, help = help_on_format())]
+    format: Option<Format>,
+    /// The precision to write: double or single; by default double where the format has it
+    #[arg(long, value_enum, hide_possible_values = true)]
+    precision: Option<Precision>,
+    /// The logical file name of an ILDG file; by default the name of the output
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    lfn: Option<String>,
+    #[command(flatten)]
+    overwriting: Overwriting,
+}
+
+/// A file of links in a result.
+#[derive(Debug, Serialize)]
+pub struct FileSummary {
+    #[serde(serialize_with = "path_text")]
+    pub file: PathBuf,
+    pub format: Format,
+    pub precision: u32,
+}
+
+impl Destination {
+    /// Decides how `output` is written, before the work.
+    ///
+    /// # Errors
+    /// When it is the input, and as [`Output::prepare`].
+    pub fn prepare(&self, input: &Path, output: &Path) -> Result<Output, Failure> {
+        expect_two_files(input, output)?;
+        Output::prepare(output, self.format, self.precision, self.overwriting)?.with_lfn(self.lfn.clone())
+    }
+}
+
+impl FileSummary {
+    /// Of a file that was read.
+    pub fn of_input(path: &Path, file: &GaugeFile) -> Self {
+        Self { file: path.to_owned(), format: file.format, precision: file.configuration.precision().bits() }
+    }
+
+    /// Of a file that links in double were written to.
+    pub fn of_output(output: &Output) -> Self {
+        let precision = output.precision_of(lattice_cl::scalar::Precision::Double).bits();
+        Self { file: output.path.clone(), format: output.format, precision }
+    }
+}
+
+impl std::fmt::Display for FileSummary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({}, {} bits)", self.file.display(), self.format, self.precision)
+    }
+}
+
+/// Writes links with a description: what was done, to which file, and what that file says of itself.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write(
+    output: &Output,
+    links: &GaugeConfiguration,
+    done: &str,
+    (path, facts): (&Path, &[(String, String)]),
+    report: &Report,
+) -> Result<(), Failure> {
+    let mut description = format!("{done}, of {}", path.display());
+    if let Some((_, before)) = facts.iter().find(|(name, _)| name == DESCRIPTION) {
+        description.push_str(&format!(": {before}"));
+    }
+    output.write(links, None, Some(description), report)
+}
+
+/// Refuses an output that is the input.
+///
+/// # Errors
+/// When both are the same file. If one does not exist, there is nothing to overwrite.
+pub fn expect_two_files(input: &Path, output: &Path) -> Result<(), Failure> {
+    match (input.canonicalize(), output.canonicalize()) {
+        (Ok(a), Ok(b)) if a == b => {
+            let message = format!("{} is the input and the output", input.display());
+            Err(Failure::usage(message).hint("give the output another name"))
+        }
+        _ => Ok(()),
+    }
+}
