@@ -245,7 +245,7 @@ impl FlowingLinks {
             *exponent = force + exponent.scale(of_before);
         });
         let exponents = &self.exponents;
-        self.links.change(|site, mu, link| *link = exponents[NDIM * site + mu].exponential() * *link);
+        self.links.change(|site, mu, _, link| *link = exponents[NDIM * site + mu].exponential() * *link);
     }
 
     /// A step beside one of second order, W' = e^{−Z_0+2Z_1} V (P. Fritzsch and A. Ramos, JHEP 10 (2013) 008): the largest |entry| of

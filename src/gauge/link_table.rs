@@ -67,9 +67,13 @@ impl LinkTable {
         &self.links
     }
 
-    /// Changes each link in place, by site and direction.
-    pub fn change(&mut self, change: impl Fn(usize, usize, &mut Matrix3<f64>) + Sync) {
-        self.links.par_iter_mut().enumerate().for_each(|(k, link)| change(k / NDIM, k % NDIM, link));
+    /// Changes each link in place, by the site it leaves, its direction and the site it leads to.
+    pub fn change(&mut self, change: impl Fn(usize, usize, usize, &mut Matrix3<f64>) + Sync) {
+        let steps = &self.steps;
+        self.links.par_iter_mut().enumerate().for_each(|(k, link)| {
+            let (site, mu) = (k / NDIM, k % NDIM);
+            change(site, mu, steps[site].forward[mu], link);
+        });
     }
 
     /// The links as a configuration.

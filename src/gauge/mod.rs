@@ -1,10 +1,11 @@
-//! What is done to links: heat bath, smearing, field strength, observables. All of it works on plain host data.
+//! What is done to links: heat bath, smearing, gradient flow, gauge fixing, observables. All of it works on plain host data.
 
 mod ape;
 mod directions;
 mod energy;
 mod flow;
 mod flow_scales;
+mod gauge_fixing;
 mod heat_bath;
 mod hyp;
 mod link_table;
@@ -20,6 +21,7 @@ pub use directions::{Directions, DirectionsError};
 pub use energy::{Energy, TopologicalCharge, energy, energy_and_charge, topological_charge};
 pub use flow::{FlowAction, FlowError, FlowOutcome, FlowParams, FlowRow, flow};
 pub use flow_scales::FlowScales;
+pub use gauge_fixing::{FixError, FixOutcome, FixParams, FixedStart, Gauge, fix_gauge};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use observables::{Plaquette, link_trace, plaquette, polyakov_loop};
 pub use projection::Projection;

@@ -40,6 +40,16 @@ impl Quaternion {
         Self([q0, -q1, -q2, -q3])
     }
 
+    /// This element of SU(2) to a real power: its angle times `exponent`, around the same axis.
+    pub fn power(&self, exponent: f64) -> Self {
+        let [q0, q1, q2, q3] = self.0;
+        let sine = (q1 * q1 + q2 * q2 + q3 * q3).sqrt();
+        let angle = exponent * sine.atan2(q0);
+        // Small angles have the limit of the ratio.
+        let ratio = if sine > 0.0 { angle.sin() / sine } else { 0.0 };
+        Self([angle.cos(), ratio * q1, ratio * q2, ratio * q3])
+    }
+
     /// The matrix product.
     pub fn times(&self, other: &Self) -> Self {
         let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (self.0, other.0);
@@ -133,6 +143,21 @@ mod tests {
             assert!((as_matrix(&a, subgroup).determinant() - 1.0).norm() < 1e-15);
             assert_eq!(Quaternion::part_of(&as_matrix(&a, subgroup), subgroup), a);
         }
+    }
+
+    #[test]
+    fn powers_add_their_exponents() {
+        let mut random = Philox::new(4, 0, 0);
+        for _ in 0..10 {
+            let a = random_element(&mut random);
+            let distance =
+                |a: &Quaternion, b: &Quaternion| (0..4).map(|k| (a.0[k] - b.0[k]).abs()).fold(0.0, f64::max);
+            assert!(distance(&a.power(1.0), &a) < 1e-15);
+            assert!(distance(&a.power(0.3).times(&a.power(0.7)), &a) < 1e-14);
+            assert!(distance(&a.power(2.0), &a.times(&a)) < 1e-14);
+        }
+        let unit = Quaternion([1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(unit.power(1.7), unit);
     }
 
     /// Re tr(a m) = 2 (a0 q0 − a·q) + what a does not touch, for any matrix m with quaternion part q.

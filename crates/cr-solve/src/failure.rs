@@ -2,7 +2,7 @@
 
 use lattice_cl::device::{Absence, DeviceError};
 use lattice_cl::field::RESTORING_A_FIELD;
-use lattice_cl::gauge::{FlowError, GenerateError, SmearError, WilsonLoopError};
+use lattice_cl::gauge::{FixError, FlowError, GenerateError, SmearError, WilsonLoopError};
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
@@ -87,6 +87,20 @@ impl From<GenerateError> for Failure {
             | GenerateError::OutOfMemory { .. } => Status::Usage,
         };
         Self::new(status, error)
+    }
+}
+
+impl From<FixError> for Failure {
+    fn from(error: FixError) -> Self {
+        match error {
+            FixError::NotConverged { .. } => Self::new(Status::Failed, error)
+                .hint("allow more --max-iterations, a larger --tolerance, or more --starts"),
+            FixError::Projection(_) => Self::new(Status::File, error),
+            FixError::Tolerance(_)
+            | FixError::OverRelaxation(_)
+            | FixError::NoStart
+            | FixError::OutOfMemory(_) => Self::new(Status::Usage, error),
+        }
     }
 }
 

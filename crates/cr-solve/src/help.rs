@@ -56,6 +56,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "cr-solve fix",
+        &[
+            "cr-solve fix conf.ildg landau.ildg --gauge landau",
+            "cr-solve fix conf.ildg coulomb.ildg --gauge coulomb --starts 4 --tolerance 1e-20",
+        ],
+    ),
+    (
         "cr-solve invert",
         &[
             "cr-solve invert conf.ildg --kappa 0.15",

@@ -12,6 +12,7 @@ pub mod devices;
 pub mod equation;
 pub mod extents;
 pub mod failure;
+pub mod fix;
 pub mod flow;
 mod gave_up;
 pub mod generate;
@@ -193,6 +194,8 @@ enum Command {
     Smear(smear::Arguments),
     /// Let the links of a gauge configuration flow along the gradient of an action; gives t0 and w0
     Flow(flow::Arguments),
+    /// Bring a gauge configuration into Landau or Coulomb gauge
+    Fix(fix::Arguments),
     /// Solve the Dirac equation M x = b for one point source
     Invert(Box<invert::Arguments>),
     /// Solve for all twelve spins and colours of a point source; gives the pion correlator
@@ -223,6 +226,7 @@ impl Command {
             Command::Measure(_) => Some("measure"),
             Command::Smear(_) => Some("smear"),
             Command::Flow(_) => Some("flow"),
+            Command::Fix(_) => Some("fix"),
             _ => None,
         }
     }
@@ -249,6 +253,7 @@ impl Command {
             Command::Convert(arguments) => convert::run(&arguments, report),
             Command::Measure(arguments) => measure::run(&arguments, report),
             Command::Smear(arguments) => smear::run(&arguments, report),
+            Command::Fix(arguments) => fix::run(&arguments, report),
             Command::Flow(arguments) => flow::run(&arguments, report),
             Command::Invert(arguments) => invert::run(&arguments, common, report),
             Command::Spectrum(arguments) => spectrum::run(&arguments, common, report),

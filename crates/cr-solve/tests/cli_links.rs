@@ -1,4 +1,4 @@
-//! `cr-solve measure`, `smear` and `flow` as a user runs them.
+//! `cr-solve measure`, `smear`, `flow` and `fix` as a user runs them.
 
 mod common;
 
@@ -198,6 +198,42 @@ fn flows_that_make_no_sense_are_refused() {
     ] {
         assert_refused(&folder, &format!("flow a.ildg {options}"), 2, words);
     }
+}
+
+#[test]
+fn a_gauge_is_fixed_from_several_starts() {
+    let folder = folder_with_links();
+    for gauge in ["landau", "coulomb"] {
+        let fixed = json(&folder, &format!("fix a.ildg {gauge}.ildg --gauge {gauge} --starts 2"));
+        assert!(fixed["theta"].as_f64().unwrap() < 1e-14);
+        assert!(fixed["iterations"].as_u64().unwrap() > 0);
+        let starts: Vec<f64> =
+            fixed["starts"].as_array().unwrap().iter().map(|f| f.as_f64().unwrap()).collect();
+        let largest = starts.iter().fold(0.0, |a: f64, b| a.max(*b));
+        assert!(starts.len() == 2 && near(&fixed["functional"], largest, 1e-11));
+        assert!(fixed["functional_before"].as_f64().unwrap() < largest);
+        let measure =
+            |file: &str| json(&folder, &format!("measure {file} --energy --charge --wilson-loops 2x2"));
+        let (before, after) = (measure("a.ildg"), measure(&format!("{gauge}.ildg")));
+        for key in ["/plaquette", "/polyakov/0", "/energy/improved", "/charge/clover", "/wilson_loops/1/1"] {
+            assert!(near(after.pointer(key).unwrap(), before.pointer(key).unwrap().as_f64().unwrap(), 1e-12));
+        }
+        // It is there already.
+        let again = json(&folder, &format!("fix {gauge}.ildg again.nersc --gauge {gauge} --force"));
+        assert_eq!(again["iterations"], 0);
+    }
+    for (options, status, words) in [
+        ("b.ildg --gauge axial", 2, &["landau or coulomb"][..]),
+        ("b.ildg --gauge landau --tolerance -1", 2, &["positive"]),
+        ("b.ildg --gauge landau --overrelaxation 2", 2, &["less than 2"]),
+        ("b.ildg --gauge landau --starts 0", 2, &["at least one start"]),
+        ("b.ildg --gauge landau --max-iterations 2", 1, &["after 2 iterations", "--max-iterations"]),
+        ("a.ildg --gauge landau --force", 2, &["the input and the output"]),
+        ("b.ildg", 2, &["--gauge"]),
+    ] {
+        assert_refused(&folder, &format!("fix a.ildg {options}"), status, words);
+    }
+    assert!(!folder.path().join("b.ildg").exists());
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! `cr-solve fix`: a gauge configuration in Landau or Coulomb gauge.
+
+use super::arguments::{Input, help_on_configuration};
+use super::failure::{Failure, Status};
+use super::links_file::{self, Destination, FileSummary};
+use super::provenance::{Configuration, Provenance};
+use super::report::{Report, Table, scientific};
+use lattice_cl::device::Team;
+use lattice_cl::gauge::{FixError, FixParams, FixedStart, Gauge, fix_gauge};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+/// The command line of `fix`.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[arg(value_name = "FILE", help = help_on_configuration())]
+    input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// The gauge: landau or coulomb
+    #[arg(long, value_name = "GAUGE")]
+    gauge: Gauge,
+    /// Starts: the configuration itself, then random gauge transformations of it; the one with the largest functional is written
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    starts: usize,
+    /// The theta to stop at
+    #[arg(long, value_name = "THETA", default_value_t = 1e-14, allow_negative_numbers = true)]
+    tolerance: f64,
+    /// The power of each step, from 1 to less than 2
+    #[arg(long, value_name = "OMEGA", default_value_t = 1.7, allow_negative_numbers = true)]
+    overrelaxation: f64,
+    /// Most iterations from each start
+    #[arg(long, value_name = "N", default_value_t = FixParams::new(Gauge::Landau).most_iterations)]
+    max_iterations: usize,
+    /// What the random gauge transformations are made from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    destination: Destination,
+    #[command(flatten)]
+    reading: Input,
+}
+
+#[derive(Serialize)]
+struct FixResult {
+    schema_version: u32,
+    configuration: Configuration,
+    provenance: Provenance,
+    dims: [usize; 4],
+    gauge: Gauge,
+    /// Of the links in the file.
+    functional_before: f64,
+    theta_before: f64,
+    functional: f64,
+    theta: f64,
+    iterations: usize,
+    /// The functional of each start. Several values are Gribov copies.
+    starts: Vec<f64>,
+    /// All about each start.
+    runs: Vec<FixedStart>,
+    /// The start that is written, counted from 0.
+    best: usize,
+    tolerance: f64,
+    overrelaxation: f64,
+    input: FileSummary,
+    output: FileSummary,
+    seconds: f64,
+}
+
+/// Reads links, fixes their gauge and writes them.
+///
+/// # Errors
+/// When an option makes no sense, no start converges, the input cannot be read or the output cannot be written, or is the input.
+pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+    let (began, started) = (Instant::now(), SystemTime::now());
+    let params = FixParams {
+        gauge: arguments.gauge,
+        tolerance: arguments.tolerance,
+        overrelaxation: arguments.overrelaxation,
+        most_iterations: arguments.max_iterations,
+        starts: arguments.starts,
+        seed: arguments.seed,
+    };
+    let output = arguments.destination.prepare(&arguments.input, &arguments.output)?;
+    let file = arguments.reading.read(&arguments.input, report)?;
+    let gauge = params.gauge;
+    let before = [
+        gauge.functional_in_su3(&file.configuration).map_err(FixError::from)?,
+        gauge.theta(&file.configuration),
+    ];
+    let line = report.line();
+    let mut watch = |start: usize, iterations: usize, theta: f64| {
+        line.set_message(format!("start {start}, iteration {iterations}, theta {}", scientific(theta, 2)));
+        tracing::info!(start, iterations, theta);
+    };
+    let fixed = fix_gauge(&file.configuration, &params, &mut watch);
+    line.finish_and_clear();
+    let fixed = fixed?;
+    let best = fixed.starts[fixed.best];
+    let done =
+        format!("{gauge} gauge, functional {:.12}, theta {}", best.functional, scientific(best.theta, 2));
+    links_file::write(&output, &fixed.links, &done, (&arguments.input, &file.facts), report)?;
+    for (number, start) in fixed.starts.iter().enumerate().filter(|(_, start)| !start.converged) {
+        report
+            .warning(format_args!("start {number} has not converged: theta {}", scientific(start.theta, 2)));
+    }
+    let outcome = FixResult {
+        schema_version: 1,
+        configuration: Configuration::new(&arguments.input, &file.configuration),
+        provenance: Provenance::new(&Team::host(), started),
+        dims: fixed.links.dims().extents(),
+        gauge,
+        functional_before: before[0],
+        theta_before: before[1],
+        functional: best.functional,
+        theta: best.theta,
+        iterations: best.iterations,
+        starts: fixed.starts.iter().map(|start| start.functional).collect(),
+        runs: fixed.starts,
+        best: fixed.best,
+        tolerance: params.tolerance,
+        overrelaxation: params.overrelaxation,
+        input: FileSummary::of_input(&arguments.input, &file),
+        output: FileSummary::of_output(&output),
+        seconds: began.elapsed().as_secs_f64(),
+    };
+    report.result(table(&outcome), &outcome)?;
+    Ok(Status::Fine)
+}
+
+fn table(outcome: &FixResult) -> Table {
+    let mut table = Table::default();
+    table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
+    table.line("configuration", outcome.configuration.fingerprint());
+    table.line("gauge", outcome.gauge);
+    let (functional, theta) = (outcome.functional_before, scientific(outcome.theta_before, 2));
+    table.line("before", format_args!("functional {functional:.12}, theta {theta}"));
+    for (number, run) in outcome.runs.iter().enumerate() {
+        let (functional, theta, iterations) = (run.functional, scientific(run.theta, 2), run.iterations);
+        let written = if number == outcome.best { ", written" } else { "" };
+        table.line(
+            "start",
+            format_args!(
+                "{number}: functional {functional:.12}, theta {theta}, {iterations} iterations{written}"
+            ),
+        );
+    }
+    table.line("output", &outcome.output);
+    table.line("seconds", format_args!("{:.2}", outcome.seconds));
+    table
+}
