@@ -41,6 +41,7 @@ done
 # also loses track of what the host has written into the links of a single device, and reports `multiply` there. All of these numbers are initialised:
 # the tests compare results on random links with the twin, so that every number that was read is one that was written. On several devices Oclgrind
 # keeps track of links. There the operator and hops in every storage, of one and of several columns, are checked for uninitialised memory.
+check gauge_devices '--data-races --check-api'
 check even_odd '--data-races --check-api'
 check wilson_properties '--data-races --check-api'
 check domains "$everything" the_operator

@@ -46,11 +46,24 @@ pub fn energy_and_charge(links: &impl LinksOfSites) -> (Energy, TopologicalCharg
         [plaquettes.energy(), rectangles.energy(), plaquettes.charge_density(), rectangles.charge_density()]
     });
     let [energy, of_rectangles, charge, charge_of_rectangles] = sums;
-    let [energy, of_rectangles] = [energy, of_rectangles].map(|sum| sum / volume as f64);
-    let plaquette = 36.0 * (1.0 - plaquette(links).average);
+    from_sums(volume, [energy, charge], [of_rectangles, charge_of_rectangles], plaquette(links).average)
+}
+
+/// From −Σ tr F² and the charge, with loops of plaquettes and of rectangles, summed over `volume` sites, and the average plaquette.
+pub(super) fn from_sums(
+    volume: usize,
+    of_plaquettes: [f64; 2],
+    of_rectangles: [f64; 2],
+    average_plaquette: f64,
+) -> (Energy, TopologicalCharge) {
+    let [clover, charge] = of_plaquettes;
+    let [improved_energy, improved_charge] =
+        std::array::from_fn(|k| improved(of_plaquettes[k], of_rectangles[k]));
+    let density = |sum: f64| sum / volume as f64;
+    let plaquette = 36.0 * (1.0 - average_plaquette);
     (
-        Energy { clover: energy, plaquette, improved: improved(energy, of_rectangles) },
-        TopologicalCharge { clover: charge, improved: improved(charge, charge_of_rectangles) },
+        Energy { clover: density(clover), plaquette, improved: density(improved_energy) },
+        TopologicalCharge { clover: charge, improved: improved_charge },
     )
 }
 

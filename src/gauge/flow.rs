@@ -4,10 +4,12 @@
 //! the staples. The Symanzik action of Lüscher and Weisz has (1 − 8c1) C + c1 R with the staples R of rectangles, c1 = −1/12.
 
 use super::directions::Directions;
-use super::energy::{Energy, TopologicalCharge, clover_energy, energy_and_charge};
+use super::energy::{Energy, TopologicalCharge, clover_energy, energy_and_charge, from_sums};
 use super::link_table::LinkTable;
 use super::observables::plaquette;
+use super::on_device::{DeviceLinks, Update};
 use super::staples::{rectangle_staple_sum, staple_sum};
+use crate::device::{Device, DeviceError, Team};
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, NoRoom};
 use rayon::prelude::*;
@@ -45,12 +47,23 @@ impl FlowAction {
         }
     }
 
+    /// The coefficients of the staples of plaquettes and of rectangles in Ω.
+    fn coefficients(self) -> [f64; 2] {
+        match self {
+            Self::Wilson => [1.0, 0.0],
+            Self::Symanzik => [1.0 - 8.0 * C1, C1],
+        }
+    }
+
     /// TA(Ω) of a link.
     fn force(self, links: &LinkTable, site: usize, mu: usize) -> Matrix3<f64> {
         let staples = staple_sum(links, site, mu, Directions::ALL);
+        let [of_plaquettes, of_rectangles] = self.coefficients();
         let sum = match self {
             Self::Wilson => staples,
-            Self::Symanzik => staples.scale(1.0 - 8.0 * C1) + rectangle_staple_sum(links, site, mu).scale(C1),
+            Self::Symanzik => {
+                staples.scale(of_plaquettes) + rectangle_staple_sum(links, site, mu).scale(of_rectangles)
+            }
         };
         (sum * links.link(site, mu).adjoint()).traceless_anti_hermitian()
     }
@@ -116,9 +129,15 @@ pub enum FlowError {
     /// The steps of the integrator have become too small.
     #[error("no step keeps the error below the tolerance {0}; choose a larger one")]
     StepTooSmall(f64),
+    /// Adaptive steps on a device.
+    #[error("adaptive steps are taken on the host only")]
+    AdaptiveOnDevice,
     /// There is not enough memory.
     #[error(transparent)]
     OutOfMemory(#[from] NoRoom),
+    /// A device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 /// What is measured at a flow time.
@@ -149,16 +168,30 @@ pub struct FlowOutcome {
     pub integrator_steps: usize,
 }
 
-/// Lets links flow, in double precision.
+/// Lets links flow on the host; see [`flow_on`].
+///
+/// # Errors
+/// As [`flow_on`].
+pub fn flow(
+    configuration: &GaugeConfiguration,
+    params: &FlowParams,
+    watch: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
+) -> Result<FlowOutcome, FlowError> {
+    flow_on(&Team::host(), configuration, params, watch)
+}
+
+/// Lets links flow, in double precision, on the first device of a team or on the host.
 ///
 /// `watch` is told the step that was done and the clover energy there; [`ControlFlow::Break`] ends the flow. Links of a file in
 /// single precision are taken as they are, and stay as far from SU(3) as they were.
 ///
-/// Beside the links there is one matrix for each link, and with a tolerance three.
+/// Beside the links there is one matrix for each link on the host, with a tolerance three, and two on a device. A field is not cut over
+/// devices. Adaptive steps are for the host.
 ///
 /// # Errors
-/// When the step or the tolerance makes no sense, and without memory.
-pub fn flow(
+/// When the step or the tolerance makes no sense, without memory, and when the device fails.
+pub fn flow_on(
+    team: &Team,
     configuration: &GaugeConfiguration,
     params: &FlowParams,
     watch: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
@@ -172,21 +205,26 @@ pub fn flow(
     if let Some(tolerance) = tolerance.filter(|&tolerance| !(tolerance > 0.0 && tolerance < f64::MAX)) {
         return Err(FlowError::Tolerance(tolerance));
     }
-    let mut field = FlowingLinks::new(configuration, action, tolerance)?;
-    let (mut rows, mut energies) = (vec![field.row(0.0)], Vec::new());
-    energies.push(rows[0].energy.clover);
+    let mut field = match team.devices().first() {
+        None => Field::Host(FlowingLinks::new(configuration, action, tolerance)?),
+        Some(_) if tolerance.is_some() => return Err(FlowError::AdaptiveOnDevice),
+        Some(device) => Field::Device(DeviceFlow::new(device, configuration, action)?),
+    };
+    let mut rows = vec![field.row(0.0)?];
+    let mut energies = vec![rows[0].energy.clover];
     let mut adaptive = Adaptive { next: step.min(action.largest_step() / 2.0), steps: 0 };
     for done in 1..=steps {
-        match tolerance {
-            None => field.step(step),
-            Some(tolerance) => adaptive.advance(&mut field, step, tolerance)?,
+        match (&mut field, tolerance) {
+            (Field::Host(field), None) => field.step(step),
+            (Field::Host(field), Some(tolerance)) => adaptive.advance(field, step, tolerance)?,
+            (Field::Device(field), _) => field.step(step)?,
         }
         let energy = if done % every.max(1) == 0 || done == steps {
-            let row = field.row(done as f64 * step);
+            let row = field.row(done as f64 * step)?;
             rows.push(row);
             row.energy.clover
         } else {
-            clover_energy(&field.links)
+            field.clover_energy()?
         };
         energies.push(energy);
         if watch(done, energy).is_break() {
@@ -194,7 +232,83 @@ pub fn flow(
         }
     }
     let integrator_steps = if tolerance.is_some() { adaptive.steps } else { energies.len() - 1 };
-    Ok(FlowOutcome { rows, energies, links: field.links.into_configuration(), integrator_steps })
+    let links = match field {
+        Field::Host(field) => field.links.into_configuration(),
+        Field::Device(field) => field.links.to_configuration()?,
+    };
+    Ok(FlowOutcome { rows, energies, links, integrator_steps })
+}
+
+/// Where links flow.
+enum Field {
+    Host(FlowingLinks),
+    Device(DeviceFlow),
+}
+
+impl Field {
+    /// Everything that is measured.
+    fn row(&self, time: f64) -> Result<FlowRow, FlowError> {
+        let (energy, charge, plaquette) = match self {
+            Self::Host(field) => {
+                let (energy, charge) = energy_and_charge(&field.links);
+                (energy, charge, plaquette(&field.links).average)
+            }
+            Self::Device(field) => field.measure()?,
+        };
+        Ok(FlowRow { time, energy, t2_energy: time * time * energy.clover, charge, plaquette })
+    }
+
+    fn clover_energy(&self) -> Result<f64, FlowError> {
+        match self {
+            Self::Host(field) => Ok(clover_energy(&field.links)),
+            Self::Device(field) => {
+                let volume = field.links.dims().volume() as f64;
+                Ok(field.links.sums(false)?.energy / volume)
+            }
+        }
+    }
+}
+
+/// Links that flow on a device, by the same stages as [`FlowingLinks`].
+struct DeviceFlow {
+    links: DeviceLinks,
+    action: FlowAction,
+}
+
+impl DeviceFlow {
+    fn new(
+        device: &Device,
+        configuration: &GaugeConfiguration,
+        action: FlowAction,
+    ) -> Result<Self, DeviceError> {
+        let links = DeviceLinks::new(device, configuration, action == FlowAction::Symanzik)?;
+        Ok(Self { links, action })
+    }
+
+    fn step(&mut self, epsilon: f64) -> Result<(), DeviceError> {
+        for [of_force, of_before] in STAGES {
+            self.links.update(&Update {
+                directions: Directions::ALL,
+                of_force: epsilon * of_force,
+                of_before,
+                coefficients: self.action.coefficients(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn measure(&self) -> Result<(Energy, TopologicalCharge, f64), DeviceError> {
+        let [plaquettes, rectangles] = [self.links.sums(false)?, self.links.sums(true)?];
+        let volume = self.links.dims().volume();
+        let average = plaquettes.plaquettes.iter().sum::<f64>() / (18 * volume) as f64;
+        let (energy, charge) = from_sums(
+            volume,
+            [plaquettes.energy, plaquettes.charge],
+            [rectangles.energy, rectangles.charge],
+            average,
+        );
+        Ok((energy, charge, average))
+    }
 }
 
 /// Links that flow, by a Runge-Kutta method of third order (M. Lüscher, JHEP 08 (2010) 071, eq. C.2).
@@ -222,13 +336,6 @@ impl FlowingLinks {
         let links = LinkTable::new(configuration, fields)?;
         let exponents = vec![Matrix3::zero(); links.links().len()];
         Ok(Self { links, action, exponents })
-    }
-
-    /// Everything that is measured.
-    fn row(&self, time: f64) -> FlowRow {
-        let (energy, charge) = energy_and_charge(&self.links);
-        let t2_energy = time * time * energy.clover;
-        FlowRow { time, energy, t2_energy, charge, plaquette: plaquette(&self.links).average }
     }
 
     /// Goes on by a step ε.

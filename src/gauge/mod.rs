@@ -1,4 +1,5 @@
-//! What is done to links: heat bath, smearing, gradient flow, gauge fixing, observables. All of it works on plain host data.
+//! What is done to links: heat bath, smearing, gradient flow, gauge fixing, observables. The flow and stout smearing also
+//! work on a device.
 
 mod ape;
 mod directions;
@@ -10,6 +11,7 @@ mod heat_bath;
 mod hyp;
 mod link_table;
 mod observables;
+mod on_device;
 mod projection;
 mod smear;
 mod staples;
@@ -19,11 +21,11 @@ mod wilson_loops;
 
 pub use directions::{Directions, DirectionsError};
 pub use energy::{Energy, TopologicalCharge, energy, energy_and_charge, topological_charge};
-pub use flow::{FlowAction, FlowError, FlowOutcome, FlowParams, FlowRow, flow};
+pub use flow::{FlowAction, FlowError, FlowOutcome, FlowParams, FlowRow, flow, flow_on};
 pub use flow_scales::FlowScales;
 pub use gauge_fixing::{FixError, FixOutcome, FixParams, FixedStart, Gauge, fix_gauge};
 pub use heat_bath::{GenerateError, GenerateParams, Start, generate, generate_watched};
 pub use observables::{Plaquette, link_trace, plaquette, polyakov_loop};
 pub use projection::Projection;
-pub use smear::{SmearError, SmearParams, Smearing, smear};
+pub use smear::{SmearError, SmearParams, Smearing, smear, smear_on};
 pub use wilson_loops::{WilsonLoopError, WilsonLoops};

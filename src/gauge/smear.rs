@@ -4,8 +4,10 @@ use super::ape::ape_step;
 use super::directions::Directions;
 use super::hyp::{self, hyp_step, hyp_step_in_space};
 use super::link_table::LinkTable;
+use super::on_device::{DeviceLinks, Update};
 use super::projection::Projection;
 use super::stout::stout_step;
+use crate::device::{Device, DeviceError, Team};
 use crate::host::{GaugeConfiguration, NoRoom, ProjectionError};
 use std::fmt;
 
@@ -65,9 +67,31 @@ pub enum SmearError {
     /// A smeared link has no nearest element of SU(3).
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A kind that devices have no kernels for.
+    #[error("{0} smearing runs on the host only")]
+    HostOnly(&'static str),
     /// There is not enough memory.
     #[error(transparent)]
     OutOfMemory(#[from] NoRoom),
+    /// A device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+impl Smearing {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Smearing::Ape { .. } => "APE",
+            Smearing::Stout { .. } => "stout",
+            Smearing::Hyp { .. } => "HYP",
+        }
+    }
+
+    /// Whether devices have kernels for it: stout smearing. The other kinds run on the host.
+    pub fn has_kernels(&self) -> bool {
+        matches!(self, Smearing::Stout { .. })
+    }
 }
 
 impl SmearParams {
@@ -148,11 +172,7 @@ impl SmearParams {
 impl fmt::Display for SmearParams {
     /// As in `APE alpha 0.6, 3 steps in xyz, projection trace`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.smearing {
-            Smearing::Ape { .. } => "APE",
-            Smearing::Stout { .. } => "stout",
-            Smearing::Hyp { .. } => "HYP",
-        })?;
+        f.write_str(self.smearing.name())?;
         for (name, value, _) in self.parameters() {
             write!(f, " {name} {value}")?;
         }
@@ -165,23 +185,57 @@ impl fmt::Display for SmearParams {
     }
 }
 
-/// Smears the links of a configuration, in double precision.
+/// Smears the links of a configuration on the host; see [`smear_on`].
+///
+/// # Errors
+/// As [`smear_on`].
+pub fn smear(
+    configuration: &GaugeConfiguration,
+    params: &SmearParams,
+) -> Result<GaugeConfiguration, SmearError> {
+    smear_on(&Team::host(), configuration, params)
+}
+
+/// Smears the links of a configuration, in double precision, on the first device of a team or on the host.
 ///
 /// The result does not depend on the number of threads. Links of a file in single precision are taken as they are: stout smearing
 /// keeps their distance from SU(3), the other kinds project.
 ///
 /// # Errors
-/// When a parameter is out of its range, when a sum of links has no nearest element of SU(3), and without memory.
-pub fn smear(
+/// When a parameter is out of its range, when a sum of links has no nearest element of SU(3), when a device has no kernels for this kind
+/// or fails, and without memory.
+pub fn smear_on(
+    team: &Team,
+
     configuration: &GaugeConfiguration,
     params: &SmearParams,
 ) -> Result<GaugeConfiguration, SmearError> {
     params.check()?;
+    if let Some(device) = team.devices().first() {
+        return smear_on_device(device, configuration, params);
+    }
     let mut links = LinkTable::new(configuration, params.fields())?;
     for _ in 0..params.steps {
         links = params.step(&links)?;
     }
     Ok(links.into_configuration())
+}
+
+fn smear_on_device(
+    device: &Device,
+    configuration: &GaugeConfiguration,
+    params: &SmearParams,
+) -> Result<GaugeConfiguration, SmearError> {
+    let Smearing::Stout { rho } = params.smearing else {
+        return Err(SmearError::HostOnly(params.smearing.name()));
+    };
+    let mut links = DeviceLinks::new(device, configuration, false)?;
+    let directions = params.directions;
+    let update = Update { directions, of_force: rho, of_before: 0.0, coefficients: [1.0, 0.0] };
+    for _ in 0..params.steps {
+        links.update(&update)?;
+    }
+    Ok(links.to_configuration()?)
 }
 
 #[cfg(test)]

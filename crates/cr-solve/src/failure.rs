@@ -107,8 +107,12 @@ impl From<FixError> for Failure {
 impl From<FlowError> for Failure {
     fn from(error: FlowError) -> Self {
         let status = match error {
+            FlowError::Device(error) => return error.into(),
             FlowError::StepTooSmall(_) => Status::Failed,
-            FlowError::Step { .. } | FlowError::Tolerance(_) | FlowError::OutOfMemory(_) => Status::Usage,
+            FlowError::Step { .. }
+            | FlowError::Tolerance(_)
+            | FlowError::AdaptiveOnDevice
+            | FlowError::OutOfMemory(_) => Status::Usage,
         };
         Self::new(status, error)
     }
@@ -117,10 +121,12 @@ impl From<FlowError> for Failure {
 impl From<SmearError> for Failure {
     fn from(error: SmearError) -> Self {
         let status = match error {
+            SmearError::Device(error) => return error.into(),
             SmearError::Projection(_) => Status::File,
-            SmearError::Parameter { .. } | SmearError::HypDirections(_) | SmearError::OutOfMemory(_) => {
-                Status::Usage
-            }
+            SmearError::Parameter { .. }
+            | SmearError::HypDirections(_)
+            | SmearError::HostOnly(_)
+            | SmearError::OutOfMemory(_) => Status::Usage,
         };
         Self::new(status, error)
     }

@@ -1,13 +1,14 @@
 //! `cr-solve flow`: the gradient flow of a gauge configuration.
 
+use super::Common;
 use super::arguments::{Input, help_on_configuration};
 use super::failure::{Failure, Status};
 use super::interrupt::Interrupt;
 use super::links_file::{self, Destination, FileSummary};
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table, align_right, plain_table};
-use lattice_cl::device::Team;
-use lattice_cl::gauge::{FlowAction, FlowParams, FlowRow, FlowScales, flow};
+use super::team::{device_names, select_one};
+use lattice_cl::gauge::{FlowAction, FlowParams, FlowRow, FlowScales, flow_on};
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -82,6 +83,7 @@ struct FlowResult {
     configuration: Configuration,
     provenance: Provenance,
     dims: [usize; 4],
+    devices: Vec<String>,
     action: FlowAction,
     step: f64,
     /// Steps that were done.
@@ -149,9 +151,10 @@ fn whole(steps: f64) -> Option<usize> {
 ///
 /// # Errors
 /// When an option makes no sense, the input cannot be read or the output cannot be written, or is the input.
-pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let params = arguments.params(report)?;
+    let team = select_one(common, params.tolerance.map(|_| "an adaptive flow"), report)?;
     let output = match &arguments.output {
         Some(path) => Some(arguments.destination.prepare(&arguments.input, path)?),
         None => None,
@@ -166,7 +169,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         tracing::info!(time, energy);
         if interrupt.pressed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let flowed = flow(&file.configuration, &params, &mut watch);
+    let flowed = flow_on(&team, &file.configuration, &params, &mut watch);
     bar.finish_and_clear();
     let flowed = flowed?;
     let steps = flowed.energies.len() - 1;
@@ -183,8 +186,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let outcome = FlowResult {
         schema_version: 1,
         configuration: Configuration::new(&arguments.input, &file.configuration),
-        provenance: Provenance::new(&Team::host(), started),
+        provenance: Provenance::new(&team, started),
         dims: file.configuration.dims().extents(),
+        devices: device_names(&team),
         action: params.action,
         step: params.step,
         steps,
@@ -207,6 +211,7 @@ fn text(outcome: &FlowResult) -> String {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("configuration", outcome.configuration.fingerprint());
+    table.line("device", outcome.devices.join(", "));
     table.line("flow", format_args!("{}, {} steps of {}", outcome.action, outcome.steps, outcome.step));
     if let Some(tolerance) = outcome.adaptive {
         let steps = outcome.integrator_steps;

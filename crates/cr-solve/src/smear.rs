@@ -1,13 +1,14 @@
 //! `cr-solve smear`: smeared links of a gauge configuration.
 
+use super::Common;
 use super::arguments::{Input, help_on_configuration};
 use super::failure::{Failure, Status};
 use super::links_file::{self, Destination, FileSummary};
 use super::provenance::{Configuration, Provenance};
 use super::report::{Report, Table};
 use super::smearing::SmearingOptions;
-use lattice_cl::device::Team;
-use lattice_cl::gauge::{plaquette, smear};
+use super::team::{device_names, select_one};
+use lattice_cl::gauge::{plaquette, smear_on};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
@@ -34,6 +35,7 @@ struct SmearResult {
     configuration: Configuration,
     provenance: Provenance,
     dims: [usize; 4],
+    devices: Vec<String>,
     smearing: String,
     steps: usize,
     input: FileSummary,
@@ -49,24 +51,27 @@ struct SmearResult {
 ///
 /// # Errors
 /// When a parameter is out of its range, the input cannot be read or the output cannot be written, or is the input.
-pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
+pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let Some(params) = arguments.smearing.params(report)? else {
         return Err(Failure::usage("no smearing is chosen".to_owned())
             .hint("give --ape ALPHA,N, --stout RHO,N or --hyp A1,A2,A3,N"));
     };
+    let host_only = (!params.smearing.has_kernels()).then(|| format!("{} smearing", params.smearing.name()));
+    let team = select_one(common, host_only.as_deref(), report)?;
     let output = arguments.destination.prepare(&arguments.input, &arguments.output)?;
     let file = arguments.reading.read(&arguments.input, report)?;
     let spinner = report.spinner("smearing");
-    let smeared = smear(&file.configuration, &params)?;
+    let smeared = smear_on(&team, &file.configuration, &params)?;
     spinner.finish_and_clear();
     links_file::write(&output, &smeared, &params.to_string(), (&arguments.input, &file.facts), report)?;
     let found = plaquette(&smeared);
     let outcome = SmearResult {
         schema_version: 1,
         configuration: Configuration::new(&arguments.input, &file.configuration),
-        provenance: Provenance::new(&Team::host(), started),
+        provenance: Provenance::new(&team, started),
         dims: smeared.dims().extents(),
+        devices: device_names(&team),
         smearing: params.to_string(),
         steps: params.steps,
         input: FileSummary::of_input(&arguments.input, &file),
@@ -84,6 +89,7 @@ fn table(outcome: &SmearResult) -> Table {
     let mut table = Table::default();
     table.line("extents", outcome.dims.map(|extent| extent.to_string()).join("x"));
     table.line("configuration", outcome.configuration.fingerprint());
+    table.line("device", outcome.devices.join(", "));
     table.line("smearing", &outcome.smearing);
     table.line(
         "plaquette",

@@ -3,7 +3,7 @@
 use super::Common;
 use super::failure::Failure;
 use super::report::Report;
-use lattice_cl::device::{Recorder, Team};
+use lattice_cl::device::{Profiling, Recorder, Team};
 
 /// The names of a team's devices, as results show them.
 pub fn device_names(team: &Team) -> Vec<String> {
@@ -11,6 +11,27 @@ pub fn device_names(team: &Team) -> Vec<String> {
         return vec!["host".to_owned()];
     }
     team.labels()
+}
+
+/// Opens the one device of a command that works on a field as a whole, and says where `auto` landed.
+///
+/// # Errors
+/// When no device can be opened. If `host_only` names what has no kernels, when a device is named.
+pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> Result<Team, Failure> {
+    if let Some(what) = host_only {
+        common.expect_no_device(what)?;
+        return Ok(Team::host());
+    }
+    let team = common.team(Profiling::Off, report)?;
+    if let Some(absence) = team.absence() {
+        report.note(format_args!("running on the host: {absence}"));
+    }
+    let Some(first) = team.devices().first() else { return Ok(team) };
+    report.note(format_args!("running on {}", first.label()));
+    if team.len() > 1 {
+        report.note("the other devices are not used: the links lie on one");
+    }
+    Ok(Team::of([first.clone()]))
 }
 
 /// Opens the devices of `--device`, and says where `auto` landed.

@@ -201,6 +201,43 @@ fn flows_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn devices_flow_and_smear_as_the_host_does() {
+    let folder = folder_with_links();
+    let on = |device: &str| {
+        let flow = "flow a.ildg b.ildg --force --action symanzik --time 0.04 --step 0.02";
+        let flowed = json(&folder, &format!("{flow} --device {device}"));
+        let smear = "smear a.ildg c.ildg --force --stout 0.1,2 --spatial";
+        let smeared = json(&folder, &format!("{smear} --device {device}"));
+        let links = json(&folder, "measure b.ildg");
+        let numbers = [
+            &flowed["rows"][2]["energy"]["improved"],
+            &flowed["rows"][2]["charge"]["improved"],
+            &links["plaquette"],
+            &smeared["plaquette"],
+        ];
+        (flowed["devices"][0].clone(), numbers.map(|number| number.as_f64().unwrap()))
+    };
+    let (host, device) = (on("host"), on("0.0"));
+    assert_eq!(host.0, "host");
+    assert_ne!(device.0, "host");
+    for (found, expected) in device.1.into_iter().zip(host.1) {
+        assert!((found - expected).abs() < 1e-13, "{found} {expected}");
+    }
+    assert_refused(
+        &folder,
+        "smear a.ildg d.ildg --ape 0.5,1 --device 0.0",
+        2,
+        &["APE smearing runs on the host"],
+    );
+    assert_refused(
+        &folder,
+        "flow a.ildg --time 1 --adaptive 1e-6 --device 0.0",
+        2,
+        &["an adaptive flow runs on"],
+    );
+}
+
+#[test]
 fn a_gauge_is_fixed_from_several_starts() {
     let folder = folder_with_links();
     for gauge in ["landau", "coulomb"] {
