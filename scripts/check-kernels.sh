@@ -34,14 +34,13 @@ check() {
 }
 
 everything='--data-races --uninitialized --check-api'
-for test in device kernels_level1 kernels_bandwidth ladder matrix_operations gemm; do
+for test in device kernels_level1 kernels_bandwidth ladder matrix_operations gemm gauge_devices; do
     check "$test" "$everything"
 done
 # Oclgrind takes numbers that kernels of columns have loaded, and links that groups share, for uninitialised as soon as they come to local memory. It
 # also loses track of what the host has written into the links of a single device, and reports `multiply` there. All of these numbers are initialised:
 # the tests compare results on random links with the twin, so that every number that was read is one that was written. On several devices Oclgrind
 # keeps track of links. There the operator and hops in every storage, of one and of several columns, are checked for uninitialised memory.
-check gauge_devices '--data-races --check-api'
 check even_odd '--data-races --check-api'
 check wilson_properties '--data-races --check-api'
 check domains "$everything" the_operator

@@ -208,7 +208,7 @@ pub fn flow_on(
     let mut field = match team.devices().first() {
         None => Field::Host(FlowingLinks::new(configuration, action, tolerance)?),
         Some(_) if tolerance.is_some() => return Err(FlowError::AdaptiveOnDevice),
-        Some(device) => Field::Device(DeviceFlow::new(device, configuration, action)?),
+        Some(device) => Field::Device(Box::new(DeviceFlow::new(device, configuration, action)?)),
     };
     let mut rows = vec![field.row(0.0)?];
     let mut energies = vec![rows[0].energy.clover];
@@ -242,7 +242,7 @@ pub fn flow_on(
 /// Where links flow.
 enum Field {
     Host(FlowingLinks),
-    Device(DeviceFlow),
+    Device(Box<DeviceFlow>),
 }
 
 impl Field {
@@ -406,8 +406,7 @@ impl Adaptive {
             } else {
                 field.links = before;
                 self.next = epsilon * factor;
-                // So put that NaN ends it.
-                if !(self.next > 1e-9 * time) {
+                if self.next.is_nan() || self.next <= 1e-9 * time {
                     return Err(FlowError::StepTooSmall(tolerance));
                 }
             }
