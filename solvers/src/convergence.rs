@@ -328,6 +328,11 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.work += self.operator.work();
     }
 
+    /// Those whose work is in that of a preconditioner.
+    pub fn count_applications_of_preconditioner(&mut self, count: usize) {
+        self.applications += count;
+    }
+
     pub fn count_application_with_products(&mut self) {
         self.applications += 1;
         self.work += self.operator.work_with_products();

@@ -5,7 +5,7 @@ use crate::callbacks::Callbacks;
 use crate::convergence::{Outcome, Progress, Step, Stopping, Verdict};
 use crate::outcome::SolverError;
 use crate::state::{Names, Resumed};
-use crate::update::{AXPY, DOT, RESIDUAL, SOLUTION_AND_RESIDUAL};
+use crate::update::{AXPY, DOT, NORM2, RESIDUAL, SOLUTION_AND_RESIDUAL};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
@@ -42,6 +42,30 @@ pub type Preconditioner<'a, A> =
 /// The work of a preconditioner, or why there is none of it.
 pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 
+/// A preconditioner that knows the image of what it gives, for [`gcr_with_images`].
+pub trait ImagingPreconditioner<A: LinearOperator> {
+    /// z ≈ A⁻¹ r and image = A z, and the work of it, applications of A included. What both hold before is anything.
+    ///
+    /// # Errors
+    /// Those of the space.
+    fn apply(
+        &mut self,
+        r: &VectorOf<A>,
+        z: &mut VectorOf<A>,
+        image: &mut VectorOf<A>,
+    ) -> Result<Work, ErrorOf<A>>;
+
+    /// How often A is applied meanwhile.
+    fn applications(&self) -> usize;
+}
+
+/// What makes the directions.
+enum Maker<'a, A: LinearOperator + 'a> {
+    Residual,
+    Preconditioner(Preconditioner<'a, A>),
+    Imaging(&'a mut (dyn ImagingPreconditioner<A> + 'a)),
+}
+
 /// Solves A x = b by the method of Generalised Conjugate Residuals with restarts, GCR(m) (S. C. Eisenstat, H. C. Elman and M. H. Schultz,
 /// SIAM J. Numer. Anal. 20 (1983) 345), with a preconditioner K that may be another one in each iteration (H. A. van der Vorst and C. Vuik,
 /// Numer. Linear Algebra Appl. 1 (1994) 369).
@@ -73,16 +97,49 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 /// direction after a start does not make the residual smaller, when a scalar is not finite, when the residual stagnates or the
 /// iteration limit is reached; [`SolverError::Parameter`] when m is zero; what the preconditioner says other than that it gave up; the
 /// space's own error when an operation fails.
-pub fn gcr<'c, A>(
+pub fn gcr<'p, 'c, A>(
     a: &A,
     b: &VectorOf<A>,
     guess: Option<&VectorOf<A>>,
     params: &GcrOptions,
-    mut preconditioner: Option<Preconditioner<'_, A>>,
+    preconditioner: Option<Preconditioner<'p, A>>,
     callbacks: impl Into<Callbacks<'c, A>>,
 ) -> Outcome<A>
 where
-    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>>,
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
+{
+    let maker = preconditioner.map_or(Maker::Residual, Maker::Preconditioner);
+    iterate(a, b, guess, params, maker, callbacks.into())
+}
+
+/// As [`gcr`], with a preconditioner that gives A K r with K r, as a smoother does which leaves a residual: A is not applied for it.
+///
+/// # Errors
+/// As [`gcr`].
+pub fn gcr_with_images<'p, 'c, A>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &GcrOptions,
+    preconditioner: &'p mut (dyn ImagingPreconditioner<A> + 'p),
+    callbacks: impl Into<Callbacks<'c, A>>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
+{
+    iterate(a, b, guess, params, Maker::Imaging(preconditioner), callbacks.into())
+}
+
+fn iterate<'p, 'c, A>(
+    a: &A,
+    b: &VectorOf<A>,
+    guess: Option<&VectorOf<A>>,
+    params: &GcrOptions,
+    mut maker: Maker<'p, A>,
+    callbacks: Callbacks<'c, A>,
+) -> Outcome<A>
+where
+    A: LinearOperator<Space: VectorSpace<Vector: 'c, Scalar: 'c, Error: 'c>> + 'p,
 {
     if params.restart == 0 {
         return Err(SolverError::Parameter { name: "restart", value: 0.0, allowed: "1 or more" });
@@ -103,7 +160,7 @@ where
         }
     }
     // As many as were needed so far; the first `used` of them since the last start.
-    let mut directions = Vec::new();
+    let mut directions = Directions::default();
     let mut used = 0;
     loop {
         // At a start there are no directions to keep.
@@ -112,14 +169,11 @@ where
         {
             return progress.finish(x, verdict);
         }
-        if used == directions.len() {
-            directions.push(Direction::zero(space)?);
-        }
-        let (before, rest) = directions.split_at_mut(used);
-        let Direction { p, q, q_norm2 } = &mut rest[0];
-        match preconditioner.as_mut() {
-            None => space.copy(&r, p)?,
-            Some(precondition) => match precondition(&r, p) {
+        let (before, Direction { p, q, q_norm2 }) = directions.next(space, used)?;
+        let mut has_image = false;
+        match &mut maker {
+            Maker::Residual => space.copy(&r, p)?,
+            Maker::Preconditioner(precondition) => match precondition(&r, p) {
                 Ok(work) => progress.work += work,
                 Err(SolverError::NotConverged { best, info, .. }) => {
                     *p = best;
@@ -127,10 +181,25 @@ where
                 }
                 Err(other) => return Err(other),
             },
+            Maker::Imaging(preconditioner) => {
+                progress.work += preconditioner.apply(&r, p, q)?;
+                progress.count_applications_of_preconditioner(preconditioner.applications());
+                has_image = true;
+            }
         }
+        // (w, q) and (q, q) for q = A p
+        let mut image_with_products = |p: &VectorOf<A>, w: &VectorOf<A>, q: &mut VectorOf<A>| {
+            if has_image {
+                progress.work += DOT.work(space);
+                progress.work += NORM2.work(space);
+                return Ok([space.dot(w, q)?, space.norm2(q)?]);
+            }
+            progress.count_application_with_products();
+            a.apply_products(p, w, q)
+        };
         let (product, image_norm2);
         let q_r = if let Some(first) = before.first() {
-            [product, image_norm2] = a.apply_products(p, &first.q, q)?;
+            [product, image_norm2] = image_with_products(p, &first.q, q)?;
             let mut projection = product;
             for (k, direction) in before.iter().enumerate() {
                 if k > 0 {
@@ -144,17 +213,15 @@ where
             // What rounding leaves of a direction that is none would take x and r apart.
             let [image_norm2, q_norm2] = space.read([&image_norm2, q_norm2])?;
             if vanishes("‖Ap‖", q_norm2.sqrt(), image_norm2.re, params.breakdown).is_some() {
-                progress.count_application_with_products();
                 used = 0;
                 continue;
             }
             space.dot(q, &r)?
         } else {
-            [product, image_norm2] = a.apply_products(p, &r, q)?;
+            [product, image_norm2] = image_with_products(p, &r, q)?;
             *q_norm2 = image_norm2;
             space.conjugate(&product)
         };
-        progress.count_application_with_products();
         let alpha = space.quotient(&q_r, q_norm2);
         let [new_norm2] = SOLUTION_AND_RESIDUAL.apply(space, [&alpha], [p, q], [&mut x, &mut r])?;
         progress.work += step;
@@ -186,11 +253,34 @@ const STATE: Names<2, 1, 0> =
     Names { method: "Generalised Conjugate Residual", vectors: ["x", "r"], scalars: ["(r, r)"], numbers: [] };
 
 /// A direction and its image, which is orthogonal to those of the other directions since the last start.
-struct Direction<S: VectorSpace> {
-    p: S::Vector,
+pub(crate) struct Direction<S: VectorSpace> {
+    pub p: S::Vector,
     /// A p
-    q: S::Vector,
-    q_norm2: S::Scalar,
+    pub q: S::Vector,
+    pub q_norm2: S::Scalar,
+}
+
+/// Directions, made as they are wanted and used again after a start.
+pub(crate) struct Directions<S: VectorSpace>(Vec<Direction<S>>);
+
+impl<S: VectorSpace> Default for Directions<S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// Directions since a start, and the next one.
+type Split<'a, S> = (&'a [Direction<S>], &'a mut Direction<S>);
+
+impl<S: VectorSpace> Directions<S> {
+    /// The first `used` of them, and the one behind.
+    pub fn next(&mut self, space: &S, used: usize) -> Result<Split<'_, S>, S::Error> {
+        if used == self.0.len() {
+            self.0.push(Direction::zero(space)?);
+        }
+        let (before, rest) = self.0.split_at_mut(used);
+        Ok((before, &mut rest[0]))
+    }
 }
 
 impl<S: VectorSpace> Direction<S> {

@@ -16,6 +16,8 @@
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
+//! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, as the [`Cycle`] of a multigrid method does.
+//!
 //! What a method does with vectors besides is written as formulas, which a space carries out in one pass over memory ([`mod@update`]).
 //!
 //! Each takes options with documented defaults and returns the solution with a [`SolverInfo`], or a
@@ -52,6 +54,7 @@ mod clock;
 mod conjugate_gradient;
 mod conjugate_residual;
 mod convergence;
+mod cycle;
 mod gcr;
 mod keeper;
 mod minimal_residual;
@@ -59,6 +62,7 @@ mod minres;
 mod multi_shift;
 mod operator;
 mod outcome;
+mod polynomial;
 mod shadow;
 mod source;
 mod space;
@@ -80,13 +84,15 @@ pub use cgne::cgne;
 pub use conjugate_gradient::{CgOptions, conjugate_gradient};
 pub use conjugate_residual::{CrOptions, Recurrence, conjugate_residual};
 pub use convergence::Stopping;
-pub use gcr::{GcrOptions, Preconditioned, Preconditioner, gcr};
+pub use cycle::{CoarseCorrection, CoarseSolve, Cycle};
+pub use gcr::{GcrOptions, ImagingPreconditioner, Preconditioned, Preconditioner, gcr, gcr_with_images};
 pub use keeper::{Look, StateKeeper, Watching, Wish};
 pub use minimal_residual::{MrOptions, MrSmoother, minimal_residual};
 pub use minres::{MinresOptions, minres};
 pub use multi_shift::{MultiShiftOptions, Shifted, multi_shift_cg};
 pub use operator::LinearOperator;
 pub use outcome::{Failure, Residual, Solution, SolverError, SolverInfo};
+pub use polynomial::Polynomial;
 pub use source::{SourceError, power_of_source};
 pub use space::VectorSpace;
 pub use square_matrix::{Cholesky, SquareMatrix};

@@ -44,6 +44,8 @@ updates! {
     /// Solution and residual after the two steps of BiCGStab, with the sums that the next direction needs.
     BICGSTAB_SOLUTION_AND_RESIDUAL: FusedUpdate<2, 3, 2, 2> =
         "bicgstab_solution_and_residual", "x = x + a p + b r; r = r - b t; (q, r), (r, r)";
+    /// A step of a smoother along its residual.
+    SMOOTHING_STEP: FusedUpdate<1, 1, 2, 0> = "smoothing_step", "x = x + a r; r = r - a q";
     /// The next direction of BiCGStab.
     BICGSTAB_DIRECTION: FusedUpdate<2, 2, 1, 0> = "bicgstab_direction", "p = p - a v; p = r + b p";
 }

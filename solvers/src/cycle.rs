@@ -1,0 +1,151 @@
+//! The multigrid cycle: what a coarser level can tell, then a smoother.
+
+use crate::gcr::Directions;
+use crate::polynomial::Polynomial;
+use crate::update::{DOT, RESIDUAL, SOLUTION_AND_RESIDUAL};
+use crate::work::Work;
+use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
+
+/// What a coarser level can say of a solution of A z = r.
+pub trait CoarseCorrection<A: LinearOperator> {
+    /// z = P A_c⁻¹ R r, or nearly so; what z holds before is anything.
+    ///
+    /// # Errors
+    /// Those of the space.
+    fn correct(&mut self, r: &VectorOf<A>, z: &mut VectorOf<A>) -> Result<Work, ErrorOf<A>>;
+}
+
+/// One level of a multigrid method: a correction by the next coarser level if there is one, then a smoother.
+///
+/// It is a preconditioner which knows the image A z of what it gives: r less what remains after smoothing. So no
+/// operator has to be applied for it.
+pub struct Cycle<A: LinearOperator> {
+    smoother: Polynomial,
+    remaining: VectorOf<A>,
+}
+
+impl<A: LinearOperator> Cycle<A> {
+    /// With this smoother.
+    ///
+    /// # Errors
+    /// Those of the space.
+    pub fn new(a: &A, smoother: Polynomial) -> Result<Self, ErrorOf<A>> {
+        Ok(Self { smoother, remaining: a.space().zero_vector()? })
+    }
+
+    /// z ≈ A⁻¹ r and image = A z. Waits for nothing by itself.
+    ///
+    /// # Errors
+    /// Those of the space.
+    pub fn apply(
+        &mut self,
+        a: &A,
+        correction: Option<&mut dyn CoarseCorrection<A>>,
+        r: &VectorOf<A>,
+        z: &mut VectorOf<A>,
+        image: &mut VectorOf<A>,
+    ) -> Result<Work, ErrorOf<A>> {
+        let space = a.space();
+        let mut work = Work::default();
+        match correction {
+            None => {
+                space.set_zero(z)?;
+                space.copy(r, &mut self.remaining)?;
+            }
+            Some(correction) => {
+                work += correction.correct(r, z)?;
+                a.residual(r, z, &mut self.remaining)?;
+                work += a.work();
+                work += Work::pass(space, 2, 3);
+            }
+        }
+        work += self.smoother.smooth(a, z, &mut self.remaining, image)?;
+        space.copy(r, image)?;
+        space.axpy(&space.scalar((-1.0).into()), &self.remaining, image)?;
+        work += Work::pass(space, 2, 5);
+        Ok(work)
+    }
+
+    /// Applications of A in [`apply`](Self::apply), with a correction or without.
+    pub fn applications(&self, with_correction: bool) -> usize {
+        self.smoother.degree() + usize::from(with_correction)
+    }
+}
+
+/// A few steps of GCR on a coarse level, whose solution need not be a good one.
+///
+/// With a single step allowed it is the preconditioner alone, a V-cycle; with more, a K-cycle (Y. Notay and P. S. Vassilevski, Numer. Linear Algebra
+/// Appl. 15 (2008) 473).
+pub struct CoarseSolve<A: LinearOperator> {
+    /// Most steps, one or more.
+    steps: usize,
+    /// The residual that is small enough, relative to the right-hand side.
+    tolerance: f64,
+    directions: Directions<A::Space>,
+    r: VectorOf<A>,
+}
+
+impl<A: LinearOperator> CoarseSolve<A> {
+    /// At most this many steps, until the residual has fallen to `tolerance`.
+    ///
+    /// # Errors
+    /// Those of the space.
+    pub fn new(a: &A, steps: usize, tolerance: f64) -> Result<Self, ErrorOf<A>> {
+        let r = a.space().zero_vector()?;
+        Ok(Self { steps: steps.max(1), tolerance, directions: Directions::default(), r })
+    }
+
+    /// x ≈ A⁻¹ b; what x holds before is anything. `precondition` makes of r a direction p and its image A p.
+    ///
+    /// # Errors
+    /// Those of the space.
+    pub fn solve(
+        &mut self,
+        a: &A,
+        b: &VectorOf<A>,
+        x: &mut VectorOf<A>,
+        mut precondition: impl FnMut(&VectorOf<A>, &mut VectorOf<A>, &mut VectorOf<A>) -> Result<Work, ErrorOf<A>>,
+    ) -> Result<Work, ErrorOf<A>> {
+        let space = a.space();
+        if self.steps == 1 {
+            return precondition(b, x, &mut self.r);
+        }
+        let mut work = Work::default();
+        space.set_zero(x)?;
+        space.copy(b, &mut self.r)?;
+        let mut wanted = None;
+        for step in 0..self.steps {
+            let (before, next) = self.directions.next(space, step)?;
+            work += precondition(&self.r, &mut next.p, &mut next.q)?;
+            for direction in before {
+                let minus_beta = space.quotient(&space.dot(&direction.q, &next.q)?, &direction.q_norm2);
+                space.axpy(&space.negate(&minus_beta), &direction.q, &mut next.q)?;
+                space.axpy(&space.negate(&minus_beta), &direction.p, &mut next.p)?;
+                work += DOT.work(space);
+                work += RESIDUAL.work(space).times(2);
+            }
+            next.q_norm2 = space.norm2(&next.q)?;
+            let alpha = space.quotient(&space.dot(&next.q, &self.r)?, &next.q_norm2);
+            let [r_norm2] =
+                SOLUTION_AND_RESIDUAL.apply(space, [&alpha], [&next.p, &next.q], [&mut *x, &mut self.r])?;
+            work += DOT.work(space).times(2);
+            work += SOLUTION_AND_RESIDUAL.work(space);
+            if step + 1 < self.steps {
+                let [now] = space.read([&r_norm2])?;
+                let wanted = match wanted {
+                    Some(wanted) => wanted,
+                    None => {
+                        let [b_norm2] = space.read([&space.norm2(b)?])?;
+                        *wanted.insert(b_norm2.re * self.tolerance * self.tolerance)
+                    }
+                };
+                // What is not a number ends it too.
+                let is_left = now.re > wanted;
+                if !is_left {
+                    break;
+                }
+            }
+        }
+        Ok(work)
+    }
+}
