@@ -33,6 +33,7 @@
 //! | [`gauge`] | what is done to links: heat bath, smearing, gradient flow, energy, charge, Wilson loops |
 //! | [`operator`] | Dirac operators and their Schur complements |
 //! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
+//! | [`multigrid`] | an adaptive multigrid method: levels of an operator, and solving with them |
 //! | [`hadron`] | sources, propagators, correlators |
 //! | [`job`] | what is to be computed, as structures: lists of masses, sources, observables |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
@@ -56,6 +57,7 @@ pub mod hadron;
 pub mod host;
 pub mod io;
 pub mod job;
+pub mod multigrid;
 pub mod operator;
 pub mod solve;
 

@@ -27,7 +27,7 @@ const FLOORS: [&[&str]; 11] = [
     &["io"],
     &["operator"],
     &["solve"],
-    &["hadron"],
+    &["hadron", "multigrid"],
     &["job"],
     &["lib"],
 ];

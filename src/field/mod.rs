@@ -15,6 +15,7 @@ mod key;
 mod links;
 mod local;
 mod parity;
+mod plain;
 mod ranks;
 mod site_field;
 mod space;
@@ -37,6 +38,9 @@ pub(crate) use key::field_key;
 pub use links::GaugeField;
 pub(crate) use links::{GaugeStorage, LinkFormat};
 pub use parity::ParityField;
+pub(crate) use plain::{
+    Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
+};
 pub(crate) use site_field::Sites;
 pub use space::{ParitySpace, SpinorSpace};
 pub(crate) use space::{matrix, space_key};

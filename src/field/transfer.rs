@@ -234,21 +234,22 @@ pub fn sub_extents(layout: &Layout) -> [u32; NDIM] {
 
 /// The kernels that a device has used here: a solve converts again and again.
 #[derive(Default)]
-struct Kernels(Mutex<HashMap<KernelKey, Arc<Kernel>>>);
+struct Kernels(Mutex<HashMap<(KernelKey, &'static str), Arc<Kernel>>>);
 
 /// A kernel of a device, made when it is wanted first.
 pub fn kernel(
     device: &Device,
     key: KernelKey,
-    name: &str,
+    name: &'static str,
     parameters: &[Parameter],
 ) -> Result<Arc<Kernel>, DeviceError> {
     let made = device.attached(|_| Ok::<_, DeviceError>(Kernels::default()))?;
     let mut made = lock(&made.0);
-    if let Some(kernel) = made.get(&key) {
+    let of_name = (key, name);
+    if let Some(kernel) = made.get(&of_name) {
         return Ok(kernel.clone());
     }
-    let kernel = Arc::new(device.program(&key)?.kernel(name, parameters)?);
-    made.insert(key, kernel.clone());
+    let kernel = Arc::new(device.program(&of_name.0)?.kernel(name, parameters)?);
+    made.insert(of_name, kernel.clone());
     Ok(kernel)
 }

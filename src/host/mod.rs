@@ -12,6 +12,7 @@ mod field_strength;
 pub mod gamma;
 mod link_field;
 mod matrix3;
+pub mod multigrid;
 mod ordered_sum;
 mod projection;
 pub mod random;

@@ -151,6 +151,12 @@ impl<T: Storage> Dirac<T> {
         self.site_term
     }
 
+    /// What its links have besides their configuration, in words: the phases of the boundary, and the anisotropy.
+    pub(crate) fn links_text(&self) -> String {
+        let links = self.stencil.links();
+        format!("{:?}, {:?}", links.boundary(), links.anisotropy())
+    }
+
     /// The kernel variant of the first device; `None` on the host.
     pub fn tuning(&self) -> Option<Tuning> {
         self.stencil.tuning()

@@ -2,15 +2,17 @@
 
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
-use super::iteration::Outcome;
+use super::iteration::{Iteration, Outcome};
 use super::method_macros::method_functions;
 use super::params::{self, CrParams, Plan, SolveParams, methods};
 use super::precision::{Form, norm, scale};
 use super::sources::Scaled;
 use crate::device::DeviceError;
 use crate::field::{ParityField, SpinorField};
-use crate::operator::Dirac;
-use lattice_solvers::{Failure, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work};
+use crate::operator::{Dirac, SchurComplement};
+use lattice_solvers::{
+    Failure, ImagingPreconditioner, LinearOperator, Residual, SolverError, SolverInfo, VectorSpace, Work,
+};
 use std::time::Duration;
 
 methods!(method_functions);
@@ -43,6 +45,28 @@ pub fn solve_with_checkpoints(
     solve(dirac, b, None, (*params).into(), Some(checkpoints))
 }
 
+/// Solves M x = b by GCR on the Schur complement with this preconditioner, in mixed precision: corrections in single are added up in double
+/// when their residual has fallen to `replaced_at`.
+pub(crate) fn solve_preconditioned(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    params: SolveParams,
+    replaced_at: f64,
+    preconditioner: &mut dyn ImagingPreconditioner<SchurComplement<f32>>,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Solution {
+    let by = By::Preconditioned(preconditioner, replaced_at);
+    solve_by(dirac, b, None, params.into(), by, checkpoints)
+}
+
+/// What solves the form of an equation.
+enum By<'a> {
+    /// The method of the plan.
+    Method,
+    /// GCR with this preconditioner, and how far residuals fall before they are replaced.
+    Preconditioned(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a), f64),
+}
+
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 pub(crate) fn solve(
@@ -52,12 +76,23 @@ pub(crate) fn solve(
     plan: Plan,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
+    solve_by(dirac, b, guess, plan, By::Method, checkpoints)
+}
+
+fn solve_by(
+    dirac: &Dirac<f64>,
+    b: &SpinorField<f64>,
+    guess: Option<&SpinorField<f64>>,
+    plan: Plan,
+    by: By<'_>,
+    checkpoints: Option<&mut dyn Checkpoints>,
+) -> Solution {
     let Some(scaled) = Scaled::of(b, &[norm(dirac.spinor_space(), b)?])?? else {
-        return solve_ordinary(dirac, b, guess, plan, checkpoints);
+        return solve_ordinary(dirac, b, guess, plan, by, checkpoints);
     };
     let guess = guess.map(|guess| scaled.scale(guess)).transpose()?;
     let (mut x, mut info, mut failure) =
-        match solve_ordinary(dirac, &scaled.b, guess.as_ref(), plan, checkpoints) {
+        match solve_ordinary(dirac, &scaled.b, guess.as_ref(), plan, by, checkpoints) {
             Ok((x, info)) => (x, info, None),
             Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
             Err(error) => return Err(error),
@@ -101,6 +136,7 @@ fn solve_ordinary(
     b: &SpinorField<f64>,
     guess: Option<&SpinorField<f64>>,
     plan: Plan,
+    by: By<'_>,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let space = dirac.spinor_space();
@@ -124,7 +160,14 @@ fn solve_ordinary(
             };
             let operator = &dirac.schur_complement_in(schur_form)?;
             let form = Form { operator, b: &source, b_norm, true_residual: &mut true_residual, checkpoints };
-            let outcome = form.solve(guess.as_ref(), plan)?;
+            let outcome = match by {
+                By::Method => form.solve(guess.as_ref(), plan)?,
+                By::Preconditioned(preconditioner, replaced_at) => {
+                    let iterate =
+                        |of: Iteration<'_, '_, _>| params::gcr_preconditioned(&plan, preconditioner, of);
+                    form.solve_mixed::<f32>(guess.as_ref(), plan, replaced_at, iterate)?
+                }
+            };
             finish(outcome, |even| {
                 parts.solution(&even, &mut x)?;
                 Ok(x)

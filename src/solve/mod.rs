@@ -22,6 +22,7 @@ pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};
 pub use error::InvertError;
+pub(crate) use methods::solve_preconditioned;
 pub use methods::*;
 pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg, multi_shift_cg_watched};
 pub use params::*;

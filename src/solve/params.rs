@@ -4,7 +4,7 @@ use super::iteration::{Iterated, Iteration};
 use super::method_macros::{method_types, parameter_types};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::operator::{DiracOperator, Normal, System};
-use lattice_solvers::{self as solvers, MrSmoother, Recurrence, Stopping};
+use lattice_solvers::{self as solvers, ImagingPreconditioner, MrSmoother, Recurrence, Stopping};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -168,6 +168,20 @@ fn gcr<A: DiracOperator>(params: &GcrParams, of: Iteration<'_, '_, A>) -> Iterat
     };
     let mut precondition = |r: &_, z: &mut _| smoother.apply(r, z);
     Ok(solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks))
+}
+
+/// GCR with a preconditioner that is given; of a plan for another method it takes the defaults.
+pub(super) fn gcr_preconditioned<A: DiracOperator>(
+    plan: &Plan,
+    preconditioner: &mut dyn ImagingPreconditioner<A>,
+    of: Iteration<'_, '_, A>,
+) -> Iterated<A> {
+    let restart = match plan.params {
+        SolveParams::Gcr(params) => params.restart,
+        _ => GcrParams::default().restart,
+    };
+    let options = solvers::GcrOptions { stopping: of.stopping, restart, ..Default::default() };
+    Ok(solvers::gcr_with_images(of.operator, of.source, of.guess, &options, preconditioner, of.callbacks))
 }
 
 fn mr<A: DiracOperator>(params: &MrParams, of: Iteration<'_, '_, A>) -> Iterated<A> {

@@ -3,7 +3,7 @@
 use super::best_solution::BestSolution;
 use super::checkpoints::{Beside, Checkpoints, Keeper};
 use super::error::InvertError;
-use super::iteration::{Iteration, Outcome};
+use super::iteration::{Iterated, Iteration, Outcome};
 use super::params::{Plan, SolveParams};
 use super::plan::{Inner, IterationPrecision};
 use crate::device::DeviceError;
@@ -67,8 +67,12 @@ impl<A: InPrecision<f32> + InPrecision<Half>> Form<'_, A> {
                 Ok(plan.params.iterate(of)?)
             }
             IterationPrecision::Single => self.solve_low::<f32>(guess, plan),
-            IterationPrecision::Mixed(Inner::Single) => self.solve_mixed::<f32>(guess, plan, Inner::Single),
-            IterationPrecision::Mixed(Inner::Half) => self.solve_mixed::<Half>(guess, plan, Inner::Half),
+            IterationPrecision::Mixed(inner @ Inner::Single) => {
+                self.solve_mixed::<f32>(guess, plan, inner.replaced_at(), |of| plan.params.iterate(of))
+            }
+            IterationPrecision::Mixed(inner @ Inner::Half) => {
+                self.solve_mixed::<Half>(guess, plan, inner.replaced_at(), |of| plan.params.iterate(of))
+            }
         }
     }
 }
@@ -131,12 +135,13 @@ impl<A: DiracOperator> Form<'_, A> {
         })
     }
 
-    /// Corrections in a lower precision to a solution in this one.
-    fn solve_mixed<R: Storage>(
+    /// Corrections in a lower precision to a solution in this one, which `iterate` finds. The residual is replaced when it has fallen to `replaced_at`.
+    pub fn solve_mixed<R: Storage>(
         self,
         guess: Option<&VectorOf<A>>,
         plan: Plan,
-        inner: Inner,
+        replaced_at: f64,
+        iterate: impl FnOnce(Iteration<'_, '_, A::Low>) -> Iterated<A::Low>,
     ) -> Result<Outcome<VectorOf<A>>, InvertError>
     where
         A: InPrecision<R>,
@@ -188,7 +193,7 @@ impl<A: DiracOperator> Form<'_, A> {
             best.judge(relative);
             Ok(Replaced { true_residual: relative, r_norm2, value: value.re })
         };
-        let residual = TrueResidual::Replaced { replace: &mut replace, at: inner.replaced_at() };
+        let residual = TrueResidual::Replaced { replace: &mut replace, at: replaced_at };
         let mut keeper = checkpoints.map(|checkpoints| Keeper {
             space: low.space(),
             checkpoints,
@@ -198,7 +203,7 @@ impl<A: DiracOperator> Form<'_, A> {
         let callbacks = callbacks(residual, &mut keeper);
         let stopping = plan.stopping;
         let of = Iteration { operator: &low, source: &source, guess: None, stopping, callbacks };
-        let outcome = plan.params.iterate(of)?;
+        let outcome = iterate(of)?;
         let work = operator.work().times(replacements.get());
         let solution = solution.into_inner();
         Ok(match outcome {

@@ -1,0 +1,223 @@
+//! Fields as plain arrays of numbers: what a multigrid method works on.
+
+use super::site_field::Sites;
+use super::spinors::Spinors;
+use super::transfer::{self, FROM};
+use super::{ParityField, SpinorField};
+use crate::device::{Argument, Buffer, DeviceError, KernelFamily, KernelKey, Parameter, Range};
+use crate::geometry::{Lattice, NDIM, Shape, Shard};
+use crate::host::gamma::{GAMMA, Phase};
+use crate::host::{self, Spinor};
+use crate::scalar::Real;
+use num_complex::Complex;
+use rayon::prelude::*;
+
+const PLAIN: KernelFamily = KernelFamily::new(
+    "plain",
+    &[include_str!("../../cl/layout.cl"), include_str!("../../cl/multigrid/plain.cl")],
+);
+
+/// Reals: on the host, or a buffer on each device of a lattice.
+pub(crate) enum Numbers<R> {
+    Host(Vec<R>),
+    Devices(Vec<Buffer<R>>),
+}
+
+/// The same to be read.
+#[derive(Clone, Copy)]
+pub(crate) enum NumbersView<'a, R> {
+    Host(&'a [R]),
+    Devices(&'a [Buffer<R>]),
+}
+
+impl<R: Real> Numbers<R> {
+    pub fn view(&self) -> NumbersView<'_, R> {
+        match self {
+            Self::Host(numbers) => NumbersView::Host(numbers),
+            Self::Devices(buffers) => NumbersView::Devices(buffers),
+        }
+    }
+}
+
+/// Spinors of the even sites, and behind them those of the odd ones if there are both: the order and the basis are those of `cl/multigrid/plain.cl`.
+///
+/// Each device has its domain.
+pub(crate) mod plain_spinors {
+    use super::*;
+
+    /// Zeros for the even sites, or for all.
+    pub(crate) fn zero<R: Real>(lattice: &Lattice, all: bool) -> Result<Numbers<R>, DeviceError> {
+        let reals = |volume: usize| Spinor::<R>::REALS * if all { volume } else { volume / 2 };
+        if lattice.team().is_host() {
+            return Ok(Numbers::Host(vec![R::zero(); reals(lattice.dims().volume())]));
+        }
+        let of_shard = |shard: &Shard| Buffer::zeroed(&shard.device, reals(shard.domain.volume()));
+        Ok(Numbers::Devices(lattice.shards().iter().map(of_shard).collect::<Result<_, _>>()?))
+    }
+
+    /// The numbers of the field's parity become those of the field.
+    pub(crate) fn take<R: Real>(field: &ParityField<R>, numbers: &mut Numbers<R>) -> Result<(), DeviceError> {
+        let parity = field.parity();
+        match numbers {
+            Numbers::Host(numbers) => {
+                let spinors = field.spinors.on_host();
+                let reals = spinors.len() * Spinor::<R>::REALS;
+                let own = &mut numbers[parity * reals..][..reals];
+                own.par_chunks_mut(Spinor::<R>::REALS).zip(spinors).for_each(|(own, spinor)| {
+                    own.copy_from_slice(bytemuck::cast_slice(&host::multigrid::plain(spinor)));
+                });
+            }
+            Numbers::Devices(buffers) => {
+                let shards = field.lattice().shards().iter();
+                for ((shard, own), field) in shards.zip(buffers).zip(field.spinors.on_devices()) {
+                    convert::<R>(shard, "spinors_to_plain", parity, field.into(), own.into())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The field becomes the numbers of its parity.
+    pub(crate) fn put<R: Real>(numbers: &Numbers<R>, field: &mut ParityField<R>) -> Result<(), DeviceError> {
+        let parity = field.parity();
+        match numbers {
+            Numbers::Host(numbers) => {
+                let spinors = field.spinors.on_host_mut();
+                let reals = spinors.len() * Spinor::<R>::REALS;
+                let own = numbers[parity * reals..][..reals].par_chunks(Spinor::<R>::REALS);
+                spinors.par_iter_mut().zip(own).for_each(|(spinor, own)| {
+                    *spinor = host::multigrid::spinor(bytemuck::cast_slice(own));
+                });
+            }
+            Numbers::Devices(buffers) => {
+                let lattice = field.lattice().clone();
+                let fields = field.spinors.on_devices_mut();
+                for ((shard, own), field) in lattice.shards().iter().zip(buffers).zip(fields) {
+                    convert::<R>(shard, "spinors_from_plain", parity, own.into(), field.into())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// ψ = (1 − γ_μ) ψ / 2
+    pub(crate) fn project<R: Real>(
+        lattice: &Lattice,
+        numbers: &mut Numbers<R>,
+        mu: usize,
+    ) -> Result<(), DeviceError> {
+        let gamma = &GAMMA[mu];
+        let buffers = match numbers {
+            Numbers::Host(numbers) => {
+                host::multigrid::project(bytemuck::cast_slice_mut::<R, Complex<R>>(numbers), gamma);
+                return Ok(());
+            }
+            Numbers::Devices(buffers) => buffers,
+        };
+        let powers = gamma.map(|(_, phase)| match phase {
+            Phase::One => 0_u32,
+            Phase::I => 1,
+            Phase::MinusOne => 2,
+            Phase::MinusI => 3,
+        });
+        let columns = gamma.map(|(column, _)| column as u32);
+        let parameters = [
+            Parameter::output::<R>("psi"),
+            Parameter::value::<[u32; 4]>("columns"),
+            Parameter::value::<[u32; 4]>("powers"),
+            Parameter::value::<u32>("sites"),
+        ];
+        for (shard, own) in lattice.shards().iter().zip(buffers) {
+            let sites = own.len() / Spinor::<R>::REALS;
+            let kernel = transfer::kernel(&shard.device, key::<R>(shard), "project_plain", &parameters)?;
+            let arguments = [
+                Argument::from(own),
+                Argument::value(columns),
+                Argument::value(powers),
+                Argument::value(sites as u32),
+            ];
+            kernel.start(Range::covering(sites, 64), &arguments)?;
+        }
+        Ok(())
+    }
+}
+
+fn key<R: Real>(shard: &Shard) -> KernelKey {
+    let key = KernelKey::of_real::<R>(PLAIN)
+        .define("GROUPS", Shape::SPINOR.groups)
+        .define("GROUP", Shape::SPINOR.group);
+    FROM.define(key, &shard.layout(R::STORAGE), Shape::SPINOR)
+}
+
+fn convert<R: Real>(
+    shard: &Shard,
+    name: &'static str,
+    parity: usize,
+    from: Argument<'_>,
+    to: Argument<'_>,
+) -> Result<(), DeviceError> {
+    let parameters = [
+        Parameter::input::<R>("from"),
+        Parameter::output::<R>("to"),
+        Parameter::value::<[u32; NDIM]>("extents"),
+        Parameter::value::<u32>("start"),
+        Parameter::value::<u32>("sites"),
+    ];
+    let layout = shard.layout(R::STORAGE);
+    let kernel = transfer::kernel(&shard.device, key::<R>(shard), name, &parameters)?;
+    let sites = layout.volume() / 2;
+    let arguments = [
+        from,
+        to,
+        Argument::value(transfer::sub_extents(&layout)),
+        Argument::value((parity * sites) as u32),
+        Argument::value(sites as u32),
+    ];
+    kernel.start(Range::covering(sites, 64), &arguments)
+}
+
+/// The numbers of a field as they lie in memory, whatever they mean there; those on the host are copied.
+pub(crate) fn numbers_of<R: Real, T>(
+    field: &SpinorField<R>,
+    then: impl FnOnce(NumbersView<'_, R>) -> T,
+) -> T {
+    if !field.lattice().team().is_host() {
+        return then(NumbersView::Devices(field.spinors.on_devices()));
+    }
+    let reals: Vec<R> = field
+        .spinors
+        .on_host()
+        .iter()
+        .flat_map(|spinor| spinor.0.as_flattened().iter().flat_map(|z| [z.re, z.im]))
+        .collect();
+    then(NumbersView::Host(&reals))
+}
+
+/// The buffer of a field on one device.
+///
+/// # Panics
+/// When it is on the host.
+pub(crate) fn buffer_of<R: Real>(field: &SpinorField<R>) -> &Buffer<R> {
+    &field.spinors.on_devices()[0]
+}
+
+/// As [`buffer_of`], to be written.
+pub(crate) fn buffer_of_mut<R: Real>(field: &mut SpinorField<R>) -> &mut Buffer<R> {
+    &mut field.spinors.on_devices_mut()[0]
+}
+
+/// The field becomes these numbers, and zeros behind them, as they lie in memory. It is on the host or on one device.
+pub(crate) fn set_numbers<R: Real>(field: &mut SpinorField<R>, numbers: &[R]) -> Result<(), DeviceError> {
+    let spinors: &mut Spinors<R> = &mut field.spinors;
+    debug_assert_eq!(spinors.sites(), Sites::All);
+    if !spinors.lattice().team().is_host() {
+        let buffer = &mut spinors.on_devices_mut()[0];
+        return buffer.slice_mut(..numbers.len())?.write(numbers);
+    }
+    let own = spinors.on_host_mut();
+    own.par_iter_mut().zip(numbers.par_chunks(Spinor::<R>::REALS)).for_each(|(spinor, reals)| {
+        let at = |k: usize| reals.get(k).copied().unwrap_or_else(R::zero);
+        *spinor = Spinor::from_fn(|s, c| Complex::new(at(2 * (3 * s + c)), at(2 * (3 * s + c) + 1)));
+    });
+    Ok(())
+}

@@ -1,0 +1,378 @@
+//! The operator of a coarse level: a matrix with a block for each site and each of its neighbours.
+
+use super::coarse_lattice::CoarseLattice;
+use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
+use super::error::SetupError;
+use super::kernels::{LOCAL_SIZE, kernel};
+use crate::device::{Argument, Buffer, DeviceError, Kernel, Range, Team};
+use crate::field::{
+    NumbersView, SpinorField, SpinorSpace, buffer_of, buffer_of_mut, numbers_of, set_numbers,
+};
+use crate::geometry::{LatticeError, NDIM};
+use crate::host::multigrid::{BLOCKS, CoarseBlocks, coarse_hop};
+use crate::scalar::Real;
+use lattice_solvers::{LinearOperator, VectorSpace, Work};
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex};
+
+/// The blocks for the neighbours, ahead and behind in each direction.
+const HOPS: u32 = (1 << (2 * NDIM)) - 1;
+/// The block of a site itself.
+pub(super) const WITHIN: usize = 2 * NDIM;
+/// Its inverse.
+const INVERSE: usize = WITHIN + 1;
+
+/// Blocks as they are made: those of the neighbours and that of the site itself, `[site][block][column][row]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RawBlocks<R> {
+    /// Numbers of a site.
+    pub columns: usize,
+    pub blocks: Vec<Complex<R>>,
+}
+
+/// Blocks of a site in [`RawBlocks`].
+pub(super) const RAW_BLOCKS: usize = WITHIN + 1;
+
+impl<R: Real> RawBlocks<R> {
+    pub fn zero(lattice: &CoarseLattice, columns: usize) -> Self {
+        let numbers = lattice.volume() * RAW_BLOCKS * columns * columns;
+        Self { columns, blocks: vec![Complex::default(); numbers] }
+    }
+
+    /// One column of a block.
+    pub fn column_mut(&mut self, place: usize, block: usize, column: usize) -> &mut [Complex<R>] {
+        let n = self.columns;
+        &mut self.blocks[((place * RAW_BLOCKS + block) * n + column) * n..][..n]
+    }
+
+    pub fn element(&self, place: usize, block: usize, row: usize, column: usize) -> Complex<R> {
+        let n = self.columns;
+        self.blocks[((place * RAW_BLOCKS + block) * n + column) * n + row]
+    }
+}
+
+enum Storage<R: Real> {
+    Host { blocks: Vec<Complex<R>>, neighbours: Vec<u32> },
+    Device(Box<OnDevice<R>>),
+}
+
+struct OnDevice<R: Real> {
+    blocks: Buffer<R>,
+    neighbours: Buffer<u32>,
+    kernel: Kernel,
+}
+
+/// The system of a coarse level on its first half of sites.
+///
+/// The blocks of a site are multiplied by the inverse of its own one: M = D (1 + Â). With parities the system is the
+/// Schur complement 1 − Â_eo Â_oe, without them 1 + Â.
+pub(super) struct CoarseOperator<R: Real> {
+    lattice: Arc<CoarseLattice>,
+    space: CoarseSpace<R>,
+    storage: Storage<R>,
+    /// On the second half of sites.
+    between: Mutex<SpinorField<R>>,
+}
+
+impl<R: Real> CoarseOperator<R> {
+    /// The operator with its blocks as they are, of which [`apply_whole`](Self::apply_whole) is known.
+    pub fn raw(place: &Team, lattice: &Arc<CoarseLattice>, raw: &RawBlocks<R>) -> Result<Self, LatticeError> {
+        let n2 = raw.columns * raw.columns;
+        let of_site =
+            |from: &[Complex<R>], to: &mut [Complex<R>]| to[..RAW_BLOCKS * n2].copy_from_slice(from);
+        Self::new(place, lattice, raw, |from, to| {
+            of_site(from, to);
+            true
+        })?
+        .ok_or_else(|| unreachable!("nothing is inverted"))
+    }
+
+    /// The system of level `level`.
+    pub fn scaled(
+        place: &Team,
+        lattice: &Arc<CoarseLattice>,
+        raw: &RawBlocks<R>,
+        level: usize,
+    ) -> Result<Self, SetupError> {
+        let n = raw.columns;
+        let made = Self::new(place, lattice, raw, |from, to| scale_site(n, from, to))?;
+        made.ok_or(SetupError::Singular { level })
+    }
+
+    /// With blocks that are made site by site; `None` where a site has none.
+    fn new(
+        place: &Team,
+        lattice: &Arc<CoarseLattice>,
+        raw: &RawBlocks<R>,
+        make: impl Fn(&[Complex<R>], &mut [Complex<R>]) -> bool + Sync,
+    ) -> Result<Option<Self>, LatticeError> {
+        let (n, volume) = (raw.columns, lattice.volume());
+        let space = CoarseSpace::new(place, lattice, n)?;
+        let between = Mutex::new(space.space().zero_vector()?);
+        let neighbours = lattice.neighbours_within_halves();
+        let per_site = BLOCKS * n * n;
+        let from = raw.blocks.par_chunks(RAW_BLOCKS * n * n);
+        let storage = if place.is_host() {
+            let mut blocks = vec![Complex::default(); volume * per_site];
+            if !from.zip(blocks.par_chunks_mut(per_site)).map(|(from, to)| make(from, to)).all(|made| made) {
+                return Ok(None);
+            }
+            Storage::Host { blocks, neighbours }
+        } else {
+            let device = place.device()?;
+            let padded = 2 * BLOCKS * n * space.numbers.padded();
+            let mut blocks = vec![R::zero(); volume * padded];
+            let made = from.zip(blocks.par_chunks_mut(padded)).map(|(from, to)| {
+                let mut scratch = vec![Complex::default(); per_site];
+                let made = make(from, &mut scratch);
+                to.copy_from_slice(&space.numbers.to_memory(&scratch));
+                made
+            });
+            if !made.all(|made| made) {
+                return Ok(None);
+            }
+            Storage::Device(Box::new(OnDevice {
+                blocks: Buffer::from_slice(device, &blocks)?,
+                neighbours: Buffer::from_slice(device, &neighbours)?,
+                kernel: kernel::<R>(device, "coarse_hop", space.numbers, 1)?,
+            }))
+        };
+        Ok(Some(Self { lattice: Arc::clone(lattice), space, storage, between }))
+    }
+
+    pub fn lattice(&self) -> &Arc<CoarseLattice> {
+        &self.lattice
+    }
+
+    pub fn coarse_space(&self) -> &CoarseSpace<R> {
+        &self.space
+    }
+
+    pub fn numbers(&self) -> SiteNumbers {
+        self.space.numbers
+    }
+
+    /// out = alpha own + beta (the blocks of `mask`) on the sites of a half: the neighbours are in `others`, the sites themselves in `own`.
+    fn hop(
+        &self,
+        half: usize,
+        [others, own]: [&SpinorField<R>; 2],
+        out: &mut SpinorField<R>,
+        mask: u32,
+        [alpha, beta]: [f64; 2],
+    ) -> Result<(), DeviceError> {
+        let [first, sites] = self.lattice.half(half);
+        let [alpha, beta] = [alpha, beta].map(R::from_f64);
+        let columns = self.space.numbers.columns;
+        match &self.storage {
+            Storage::Host { blocks, neighbours } => {
+                let operator = CoarseBlocks { blocks, neighbours, columns };
+                let result = numbers_of(others, |others| {
+                    numbers_of(own, |own| match (others, own) {
+                        (NumbersView::Host(others), NumbersView::Host(own)) => {
+                            let vectors = [others, own].map(bytemuck::cast_slice);
+                            coarse_hop(operator, vectors, [first, sites], mask, [alpha, beta])
+                        }
+                        _ => unreachable!("vectors of the host are there"),
+                    })
+                });
+                set_numbers(out, bytemuck::cast_slice(&result))
+            }
+            Storage::Device(own_device) => {
+                let OnDevice { blocks, neighbours, kernel } = &**own_device;
+                let chunks = self.space.numbers.chunks();
+                let arguments = [
+                    Argument::from(blocks),
+                    Argument::from(neighbours),
+                    Argument::from(buffer_of(others)),
+                    Argument::from(buffer_of(own)),
+                    Argument::from(buffer_of_mut(out)),
+                    Argument::value(first as u32),
+                    Argument::value(sites as u32),
+                    Argument::value(columns as u32),
+                    Argument::value(chunks as u32),
+                    Argument::value(mask),
+                    Argument::value(alpha),
+                    Argument::value(beta),
+                ];
+                kernel.start(Range::covering(sites * chunks, LOCAL_SIZE.min(16)), &arguments)
+            }
+        }
+    }
+
+    /// out = M x on all sites, for blocks as they are; or a part of it: that of the blocks of `mask`.
+    fn apply_blocks(
+        &self,
+        x: &WholeVector<R>,
+        out: &mut WholeVector<R>,
+        mask: u32,
+    ) -> Result<(), DeviceError> {
+        match (&x.odd, &mut out.odd) {
+            (Some(odd), Some(out_odd)) => {
+                self.hop(0, [odd, &x.even], &mut out.even, mask, [0.0, 1.0])?;
+                self.hop(1, [&x.even, odd], out_odd, mask, [0.0, 1.0])
+            }
+            _ => self.hop(0, [&x.even, &x.even], &mut out.even, mask, [0.0, 1.0]),
+        }
+    }
+
+    /// out = M x, for blocks as they are.
+    pub fn apply_whole(&self, x: &WholeVector<R>, out: &mut WholeVector<R>) -> Result<(), DeviceError> {
+        self.apply_blocks(x, out, HOPS | 1 << WITHIN)
+    }
+
+    /// out = the part of M x that comes from the neighbours ahead in direction `mu`, for blocks as they are.
+    pub fn apply_from_ahead(
+        &self,
+        x: &WholeVector<R>,
+        out: &mut WholeVector<R>,
+        mu: usize,
+    ) -> Result<(), DeviceError> {
+        self.apply_blocks(x, out, 1 << (2 * mu))
+    }
+
+    /// The block of each site itself, on the first half: what a residual of the system is one of M x = b by.
+    pub fn within(&self, x: &SpinorField<R>, out: &mut SpinorField<R>) -> Result<(), DeviceError> {
+        self.hop(0, [x, x], out, 1 << WITHIN, [0.0, 1.0])
+    }
+
+    /// Makes of the right-hand side c of M x = c that of the system. `turned` becomes D⁻¹ c, which [`solution`](Self::solution) needs.
+    pub fn source(
+        &self,
+        c: &WholeVector<R>,
+        turned: &mut WholeVector<R>,
+        source: &mut SpinorField<R>,
+    ) -> Result<(), DeviceError> {
+        let inverse = 1 << INVERSE;
+        self.hop(0, [&c.even, &c.even], &mut turned.even, inverse, [0.0, 1.0])?;
+        let (Some(odd), Some(turned_odd)) = (&c.odd, &mut turned.odd) else {
+            return self.space.space().copy(&turned.even, source);
+        };
+        self.hop(1, [odd, odd], turned_odd, inverse, [0.0, 1.0])?;
+        self.hop(0, [turned_odd, &turned.even], source, HOPS, [1.0, -1.0])
+    }
+
+    /// The second half of the solution by its first one.
+    pub fn solution(&self, turned: &WholeVector<R>, x: &mut WholeVector<R>) -> Result<(), DeviceError> {
+        let (Some(turned), Some(odd)) = (&turned.odd, &mut x.odd) else { return Ok(()) };
+        self.hop(1, [&x.even, turned], odd, HOPS, [1.0, -1.0])
+    }
+
+    /// The second half of a vector that is near-null where its first half is so for the system.
+    pub fn complete(&self, even: &SpinorField<R>) -> Result<WholeVector<R>, LatticeError> {
+        let mut whole = WholeVector::zero(&self.space, &self.lattice)?;
+        let turned = WholeVector::zero(&self.space, &self.lattice)?;
+        self.space.space().copy(even, &mut whole.even)?;
+        self.solution(&turned, &mut whole)?;
+        Ok(whole)
+    }
+
+    /// Work of a pass over so many blocks of every site.
+    fn work_of(&self, blocks: usize, sites: usize) -> Work {
+        let n = self.space.numbers.columns as u64;
+        let numbers = (blocks * sites) as u64 * n * n;
+        Work { flops: 8 * numbers, bytes: numbers * 2 * size_of::<R>() as u64 }
+    }
+
+    /// The work of [`source`](Self::source) and [`solution`](Self::solution) together.
+    pub fn work_of_sides(&self) -> Work {
+        let mut work = self.work_of(1, self.lattice.volume());
+        if self.lattice.has_parities() {
+            work += self.work_of(2 * NDIM, self.lattice.volume());
+        }
+        work
+    }
+}
+
+impl<R: Real> LinearOperator for CoarseOperator<R> {
+    type Space = SpinorSpace<R>;
+
+    fn space(&self) -> &SpinorSpace<R> {
+        self.space.space()
+    }
+
+    fn apply(&self, x: &SpinorField<R>, out: &mut SpinorField<R>) -> Result<(), DeviceError> {
+        if !self.lattice.has_parities() {
+            return self.hop(0, [x, x], out, HOPS, [1.0, 1.0]);
+        }
+        let mut between = crate::sync::lock(&self.between);
+        self.hop(1, [x, x], &mut between, HOPS, [0.0, 1.0])?;
+        self.hop(0, [&between, x], out, HOPS, [1.0, -1.0])
+    }
+
+    fn work(&self) -> Work {
+        self.work_of(2 * NDIM, self.lattice.volume())
+    }
+}
+
+/// Makes of the blocks of a site those of the system; false where the site's own block has no inverse.
+fn scale_site<R: Real>(n: usize, from: &[Complex<R>], to: &mut [Complex<R>]) -> bool {
+    let n2 = n * n;
+    let within = &from[WITHIN * n2..][..n2];
+    let Some(inverse) = inverse(n, within) else { return false };
+    to[WITHIN * n2..][..n2].copy_from_slice(within);
+    to[INVERSE * n2..][..n2].copy_from_slice(&inverse);
+    for hop in 0..2 * NDIM {
+        for (column, out) in from[hop * n2..][..n2].chunks(n).zip(to[hop * n2..].chunks_mut(n)) {
+            for (x, inverse) in column.iter().zip(inverse.chunks(n)) {
+                out.iter_mut().zip(inverse).for_each(|(out, a)| *out += a * x);
+            }
+        }
+    }
+    true
+}
+
+/// The inverse of a matrix that is given column by column, by elimination with pivots in double.
+pub(super) fn inverse<R: Real>(n: usize, matrix: &[Complex<R>]) -> Option<Vec<Complex<R>>> {
+    // Rows of the transpose are columns: the inverse of the transpose is the transpose of the inverse.
+    let mut rows: Vec<Vec<Complex64>> = matrix
+        .chunks(n)
+        .enumerate()
+        .map(|(k, row)| {
+            let unit = (0..n).map(|j| Complex64::from(f64::from(u8::from(j == k))));
+            row.iter().map(|z| Complex64::new(z.re.to_f64(), z.im.to_f64())).chain(unit).collect()
+        })
+        .collect();
+    for k in 0..n {
+        let pivot =
+            (k..n).max_by(|&i, &j| rows[i][k].norm_sqr().total_cmp(&rows[j][k].norm_sqr())).unwrap_or(k);
+        rows.swap(k, pivot);
+        let factor = 1.0 / rows[k][k];
+        if !factor.is_finite() {
+            return None;
+        }
+        rows[k].iter_mut().for_each(|z| *z *= factor);
+        let pivot_row = std::mem::take(&mut rows[k]);
+        for (i, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            debug_assert_ne!(i, k);
+            let factor = row[k];
+            row[k..].iter_mut().zip(&pivot_row[k..]).for_each(|(z, above)| *z -= factor * above);
+        }
+        rows[k] = pivot_row;
+    }
+    let all = rows.into_iter().flat_map(|row| row.into_iter().skip(n));
+    let inverse: Vec<_> = all.map(|z| Complex::new(R::from_f64(z.re), R::from_f64(z.im))).collect();
+    inverse.iter().all(|z| z.re.is_finite() && z.im.is_finite()).then_some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_is_one() {
+        let n = 5;
+        let number = |k: usize| Complex::new((1.7 * (k * k) as f64).sin(), (0.9 * k as f64).cos());
+        let matrix: Vec<_> = (0..n * n).map(number).collect();
+        let inverse = inverse(n, &matrix).unwrap();
+        for row in 0..n {
+            for column in 0..n {
+                let sum: Complex64 = (0..n).map(|k| matrix[k * n + row] * inverse[column * n + k]).sum();
+                let expected = f64::from(u8::from(row == column));
+                assert!((sum - expected).norm() < 1e-12, "{row} {column}: {sum}");
+            }
+        }
+        assert!(super::inverse(2, &[Complex::new(1.0, 0.0); 4]).is_none());
+    }
+}

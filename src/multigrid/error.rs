@@ -1,0 +1,73 @@
+//! Why there is no multigrid method for an equation.
+
+use super::block::Block;
+use crate::device::DeviceError;
+use crate::geometry::{Dims, LatticeError};
+
+/// Why the set-up of a multigrid method failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// No block fits the lattice and its domains.
+    #[error(
+        "no block of 2 or more sites in direction {} divides the {dims} lattice and the domains of its devices; cut it over a grid \
+         with larger domains, or over fewer devices", Dims::direction_name(*mu)
+    )]
+    NoBlock {
+        /// The extents.
+        dims: Dims,
+        /// The direction.
+        mu: usize,
+    },
+    /// The lattice is spread over several processes.
+    #[error(
+        "the lattice is spread over {ranks} ranks, and coarse levels are on one device; solve in one process, or by another method"
+    )]
+    OverRanks {
+        /// How many.
+        ranks: usize,
+    },
+    /// The block that was asked for does not fit.
+    #[error(
+        "blocks of {block} sites do not fit: in direction {} they must have 2 or more sites, and divide {share}, the extent of the lattice or of a \
+         device's domain", Dims::direction_name(*mu)
+    )]
+    BlockDoesNotDivide {
+        /// The block.
+        block: Block,
+        /// The direction.
+        mu: usize,
+        /// What it has to divide.
+        share: usize,
+    },
+    /// The vectors are not independent within a block.
+    #[error(
+        "the {vectors} near-null vectors of level {level} are not independent within their blocks; choose fewer vectors or larger blocks"
+    )]
+    Dependent {
+        /// The level, 0 for the finest.
+        level: usize,
+        /// The number of vectors.
+        vectors: usize,
+    },
+    /// A coarse operator has a block without an inverse.
+    #[error("the operator of level {level} has a site whose block has no inverse")]
+    Singular {
+        /// The level.
+        level: usize,
+    },
+    /// The smoother cannot be made.
+    #[error("the smoother of level {level} cannot be made: the operator is singular there, or not finite")]
+    NoSmoother {
+        /// The level.
+        level: usize,
+    },
+    /// A field or a device failed.
+    #[error(transparent)]
+    Lattice(#[from] LatticeError),
+}
+
+impl From<DeviceError> for SetupError {
+    fn from(error: DeviceError) -> Self {
+        Self::Lattice(error.into())
+    }
+}

@@ -1,0 +1,181 @@
+//! The levels, and how a residual of the finest one goes through them.
+
+use super::coarse_operator::CoarseOperator;
+use super::coarse_space::WholeVector;
+use super::error::SetupError;
+use super::transfer::{Members, Transfer};
+use crate::device::DeviceError;
+use crate::field::{
+    Numbers, NumbersView, ParityField, SpinorField, buffer_of_mut, numbers_of, plain_spinors, set_numbers,
+};
+use crate::operator::SchurComplement;
+use crate::scalar::Real;
+use lattice_solvers::{
+    CoarseCorrection, CoarseSolve, Cycle, ImagingPreconditioner, LinearOperator, Polynomial, VectorSpace,
+    Work,
+};
+
+/// Degree of the polynomial that smooths coarse levels: a step costs little there.
+pub(super) const COARSE_DEGREE: usize = 6;
+
+/// Steps of the solve of a coarse level with another one below it, and how far its residual falls.
+const CYCLES: (usize, f64) = (3, 0.25);
+
+/// The same of the coarsest level.
+const COARSEST: (usize, f64) = (24, 0.1);
+
+/// A transfer and the level below it.
+pub(super) struct Coarsening<R: Real> {
+    transfer: Transfer<R>,
+    solver: CoarseSolver<R>,
+    source: WholeVector<R>,
+    solution: WholeVector<R>,
+}
+
+/// The solve of a coarse level.
+struct CoarseSolver<R: Real> {
+    operator: CoarseOperator<R>,
+    cycle: Cycle<CoarseOperator<R>>,
+    solve: CoarseSolve<CoarseOperator<R>>,
+    below: Option<Box<Below<R>>>,
+    turned: WholeVector<R>,
+    source: SpinorField<R>,
+}
+
+/// The level below a coarse one.
+struct Below<R: Real> {
+    coarsening: Coarsening<R>,
+    residual: SpinorField<R>,
+}
+
+impl<R: Real> Coarsening<R> {
+    /// With the operator of the coarse level, its smoother, and what is below it.
+    pub fn new(
+        transfer: Transfer<R>,
+        operator: CoarseOperator<R>,
+        smoother: Polynomial,
+        below: Option<Coarsening<R>>,
+    ) -> Result<Self, SetupError> {
+        let zero = || WholeVector::zero(operator.coarse_space(), operator.lattice());
+        let (source, solution, turned) = (zero()?, zero()?, zero()?);
+        let (steps, tolerance) = if below.is_some() { CYCLES } else { COARSEST };
+        let field = || operator.space().zero_vector();
+        let below = match below {
+            None => None,
+            Some(coarsening) => Some(Box::new(Below { coarsening, residual: field()? })),
+        };
+        let solver = CoarseSolver {
+            cycle: Cycle::new(&operator, smoother)?,
+            solve: CoarseSolve::new(&operator, steps, tolerance)?,
+            turned,
+            source: field()?,
+            below,
+            operator,
+        };
+        Ok(Self { transfer, solver, source, solution })
+    }
+
+    /// Solves the coarse equation for a residual of the finer level, on the first half of its sites.
+    fn solve(&mut self, residual: NumbersView<'_, R>) -> Result<Work, DeviceError> {
+        self.transfer.restrict(residual, Members::Evens, &mut self.source)?;
+        let mut work = self.transfer.work();
+        work += self.solver.solve(&self.source, &mut self.solution)?;
+        Ok(work)
+    }
+}
+
+impl<R: Real> CoarseSolver<R> {
+    /// e ≈ M⁻¹ c
+    fn solve(&mut self, c: &WholeVector<R>, e: &mut WholeVector<R>) -> Result<Work, DeviceError> {
+        let Self { operator, cycle, solve, below, turned, source } = self;
+        operator.source(c, turned, source)?;
+        let mut work = solve.solve(operator, source, &mut e.even, |r, z, image| match below {
+            None => cycle.apply(operator, None, r, z, image),
+            Some(below) => {
+                let mut correction = OfCoarse { operator, below };
+                cycle.apply(operator, Some(&mut correction), r, z, image)
+            }
+        })?;
+        operator.solution(turned, e)?;
+        work += operator.work_of_sides();
+        Ok(work)
+    }
+}
+
+/// The correction of a coarse level by the one below it.
+struct OfCoarse<'a, R: Real> {
+    operator: &'a CoarseOperator<R>,
+    below: &'a mut Below<R>,
+}
+
+impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
+    fn correct(&mut self, r: &SpinorField<R>, z: &mut SpinorField<R>) -> Result<Work, DeviceError> {
+        let Below { coarsening, residual } = &mut *self.below;
+        // The system is D⁻¹ times the equation that is restricted.
+        self.operator.within(r, residual)?;
+        let work = numbers_of(residual, |residual| coarsening.solve(residual))?;
+        let Coarsening { transfer, solution, .. } = coarsening;
+        if self.operator.coarse_space().place().is_host() {
+            let reals = 2 * self.operator.lattice().evens() * self.operator.numbers().padded();
+            let mut numbers = Numbers::Host(vec![R::zero(); reals]);
+            transfer.prolong(solution, &mut numbers)?;
+            if let Numbers::Host(numbers) = numbers {
+                set_numbers(z, &numbers)?;
+            }
+        } else {
+            transfer.prolong_to(solution, std::slice::from_mut(buffer_of_mut(z)))?;
+        }
+        Ok(work)
+    }
+}
+
+/// All levels: a preconditioner of the Schur complement.
+pub(super) struct Hierarchy<R: Real> {
+    schur: SchurComplement<R>,
+    cycle: Cycle<SchurComplement<R>>,
+    fine: OfFine<R>,
+}
+
+/// The correction of the finest level.
+struct OfFine<R: Real> {
+    coarsening: Coarsening<R>,
+    /// Spinors of the even sites, in the order of transfers.
+    plain: Numbers<R>,
+}
+
+impl<R: Real> Hierarchy<R> {
+    pub fn new(
+        schur: SchurComplement<R>,
+        smoother: Polynomial,
+        coarsening: Coarsening<R>,
+    ) -> Result<Self, SetupError> {
+        let plain = plain_spinors::zero(schur.lattice(), false)?;
+        let cycle = Cycle::new(&schur, smoother)?;
+        Ok(Self { schur, cycle, fine: OfFine { coarsening, plain } })
+    }
+}
+
+impl<R: Real> CoarseCorrection<SchurComplement<R>> for OfFine<R> {
+    fn correct(&mut self, r: &ParityField<R>, z: &mut ParityField<R>) -> Result<Work, DeviceError> {
+        plain_spinors::take(r, &mut self.plain)?;
+        let work = self.coarsening.solve(self.plain.view())?;
+        self.coarsening.transfer.prolong(&self.coarsening.solution, &mut self.plain)?;
+        plain_spinors::put(&self.plain, z)?;
+        Ok(work)
+    }
+}
+
+impl<R: Real> ImagingPreconditioner<SchurComplement<R>> for Hierarchy<R> {
+    fn apply(
+        &mut self,
+        r: &ParityField<R>,
+        z: &mut ParityField<R>,
+        image: &mut ParityField<R>,
+    ) -> Result<Work, DeviceError> {
+        self.cycle.apply(&self.schur, Some(&mut self.fine), r, z, image)
+    }
+
+    fn applications(&self) -> usize {
+        self.cycle.applications(true)
+    }
+}

@@ -1,0 +1,46 @@
+//! An adaptive multigrid method for Dirac operators.
+//!
+//! Near-null vectors of M span, block by block and each chirality for itself, the space of a coarse operator V† M V
+//! (J. Brannick, R. C. Brower, M. A. Clark, J. C. Osborn and C. Rebbi, Phys. Rev. Lett. 100 (2008) 041601; A. Frommer, K. Kahl, S. Krieg, B. Leder and
+//! M. Rottmann, SIAM J. Sci. Comput. 36 (2014) A1581). What this space cannot see a smoother removes.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `params` | parameters, and the blocks that suit a lattice |
+//! | `near_null` | near-null vectors |
+//! | `transfer` | restriction and prolongation |
+//! | `galerkin` | the blocks of a coarse operator |
+//! | `coarse_operator` | that operator and its Schur complement |
+//! | `finer` | what a level must be able to do to have a coarser one |
+//! | `setup` | all of this, level by level |
+//! | `setup_file` | its near-null vectors in a file |
+//! | `hierarchy` | the way of a residual through the levels |
+//! | `solve` | [`Multigrid`], which solves |
+//!
+//! The cycle itself is in [`lattice_solvers`].
+
+mod block;
+mod coarse_lattice;
+mod coarse_operator;
+mod coarse_space;
+mod error;
+mod finer;
+mod galerkin;
+mod hierarchy;
+mod kernels;
+mod near_null;
+mod params;
+mod setup;
+mod setup_file;
+mod solve;
+mod transfer;
+
+pub use block::Block;
+pub use error::SetupError;
+pub use params::MultigridParams;
+pub use setup::{LevelsInfo, SetupProgress};
+pub use setup_file::SetupFileError;
+pub use solve::Multigrid;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Vectors that an operator makes small.
+
+use super::error::SetupError;
+use super::finer::Finer;
+use crate::device::DeviceError;
+use crate::scalar::Real;
+use lattice_solvers::{
+    BicgstabOptions, LinearOperator, SolverError, Stopping, VectorOf, VectorSpace, bicgstab,
+};
+use num_complex::Complex;
+
+/// The residual below which a vector is good enough: single precision has to tell it from nothing.
+const GOOD_ENOUGH: f64 = 1e-3;
+
+/// A random vector v less the solution of A c = A v after a few iterations: what is left has what the iteration is slow with.
+pub(super) fn near_null_vector<R: Real, F: Finer<R>>(
+    finer: &F,
+    stream: u32,
+    iterations: usize,
+) -> Result<Vec<Complex<R>>, SetupError> {
+    let system = finer.system();
+    let mut vector = finer.random(stream)?;
+    let mut b = system.space().zero_vector()?;
+    system.apply(&vector, &mut b)?;
+    let solution = after(system, &b, iterations)?;
+    let space = system.space();
+    space.axpy(&space.scalar((-1.0).into()), &solution, &mut vector)?;
+    finer.complete(&vector)
+}
+
+/// A⁻¹ b after so many iterations.
+fn after<A>(a: &A, b: &VectorOf<A>, iterations: usize) -> Result<VectorOf<A>, DeviceError>
+where
+    A: LinearOperator<Space: VectorSpace<Error = DeviceError>>,
+{
+    let stopping = Stopping { tolerance: GOOD_ENOUGH, max_iterations: iterations, ..Default::default() };
+    let options = BicgstabOptions { stopping, ..Default::default() };
+    match bicgstab(a, b, None, &options, None) {
+        Ok((x, _)) => Ok(x),
+        Err(SolverError::NotConverged { best, .. }) => Ok(best),
+        Err(SolverError::Operation(error)) => Err(error),
+        // An image that is zero or not finite leaves nothing to do; the vectors are dependent then, which is found out.
+        Err(_) => a.space().zero_vector(),
+    }
+}

@@ -1,0 +1,184 @@
+//! The parameters of a multigrid method, and those that are found for a lattice.
+
+use super::block::Block;
+use super::error::SetupError;
+use crate::geometry::{Lattice, NDIM};
+use serde::{Deserialize, Serialize};
+
+/// Parameters of a multigrid method. All have defaults that follow from the lattice.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MultigridParams {
+    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
+    pub tol: f64,
+    /// Most cycles of a solve. Default 10 000.
+    pub max_iterations: usize,
+    /// Levels, the finest included: 2 or 3. Default `None`: as many as pay.
+    pub levels: Option<usize>,
+    /// Near-null vectors of each level, each in both chiralities. Default `None`: 24, and fewer where blocks are small.
+    pub vectors: Option<usize>,
+    /// Sites of a block of the finest level. Default `None`: about 4 in each direction.
+    pub block: Option<Block>,
+    /// Iterations of BiCGStab that make a near-null vector of a random one. Default 40.
+    pub setup_iterations: usize,
+    /// Degree of the polynomial that smooths the finest level. Default 4.
+    pub smoother_degree: usize,
+}
+
+impl Default for MultigridParams {
+    fn default() -> Self {
+        let crate::solve::CrParams { tol, max_iterations, .. } = crate::solve::CrParams::default();
+        Self {
+            tol,
+            max_iterations,
+            levels: None,
+            vectors: None,
+            block: None,
+            setup_iterations: 40,
+            smoother_degree: 4,
+        }
+    }
+}
+
+/// Directions that cycles keep, each two fields.
+pub(super) const RESTART: usize = 10;
+
+/// To which fraction the residual falls until it is replaced in double.
+pub(super) const REPLACED_AT: f64 = 1e-3;
+
+/// The extent of a block of the finest level that is looked for.
+const USUAL_BLOCK: usize = 4;
+
+/// The same of coarser levels.
+const USUAL_COARSE_BLOCK: usize = 2;
+
+/// Near-null vectors if there is room for them.
+const USUAL_VECTORS: usize = 24;
+
+/// Numbers of a coarse level, on half of its sites, that are too few for another level below it.
+const FEW_NUMBERS: usize = 4096;
+
+/// A coarsening: the extents of its blocks, and how many vectors there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Blocking {
+    pub block: Block,
+    pub vectors: usize,
+}
+
+impl MultigridParams {
+    /// The coarsenings of a lattice, finest first.
+    pub(super) fn blockings(&self, lattice: &Lattice) -> Result<Vec<Blocking>, SetupError> {
+        let dims = lattice.dims();
+        if let Some(world) = lattice.ranks().filter(|world| world.size() > 1) {
+            return Err(SetupError::OverRanks { ranks: world.size() });
+        }
+        let shares = shares(lattice);
+        let block = match self.block {
+            None => {
+                block(dims.extents(), shares, USUAL_BLOCK).map_err(|mu| SetupError::NoBlock { dims, mu })?
+            }
+            Some(Block(block)) => {
+                let fits = |mu: &usize| block[*mu] >= 2 && shares[*mu].is_multiple_of(block[*mu]);
+                if let Some(mu) = (0..NDIM).find(|mu| !fits(mu)) {
+                    return Err(SetupError::BlockDoesNotDivide {
+                        block: Block(block),
+                        mu,
+                        share: shares[mu],
+                    });
+                }
+                block
+            }
+        };
+        // Each chirality of a block has six numbers a site. Half of them leaves room to be independent.
+        let vectors = self.vectors.unwrap_or_else(|| usual_vectors(6 * block.iter().product::<usize>()));
+        let first = Blocking { block: Block(block), vectors: vectors.max(1) };
+        let coarse: [usize; NDIM] = std::array::from_fn(|mu| dims.extents()[mu] / block[mu]);
+        let numbers = coarse.iter().product::<usize>() * first.vectors;
+        let wanted = self.levels.unwrap_or(if numbers > FEW_NUMBERS { 3 } else { 2 });
+        if wanted < 3 {
+            return Ok(vec![first]);
+        }
+        let Ok(second) = coarse_block(coarse) else { return Ok(vec![first]) };
+        let room = usual_vectors(first.vectors * second.iter().product::<usize>());
+        let second = Blocking { block: Block(second), vectors: room.min(first.vectors) };
+        Ok(vec![first, second])
+    }
+}
+
+fn usual_vectors(room: usize) -> usize {
+    match room / 2 {
+        room if room >= USUAL_VECTORS => USUAL_VECTORS,
+        room if room >= 8 => room / 8 * 8,
+        room => room.max(1),
+    }
+}
+
+/// What a block has to divide in each direction: the extent of the lattice, and where domains begin and end.
+fn shares(lattice: &Lattice) -> [usize; NDIM] {
+    let mut shares = lattice.dims().extents();
+    for shard in lattice.shards() {
+        let (origin, extents) = (shard.domain.origin(), shard.domain.extents());
+        for mu in 0..NDIM {
+            shares[mu] = common_divisor(common_divisor(shares[mu], origin[mu]), extents[mu]);
+        }
+    }
+    shares
+}
+
+fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+/// The blocks of a lattice with these extents that divide its shares: as near as can be to the usual ones, and such that the coarse lattice has two parities
+/// if that is possible. Otherwise a direction in which there is none.
+fn block(extents: [usize; NDIM], shares: [usize; NDIM], usual: usize) -> Result<[usize; NDIM], usize> {
+    let mut block = [0; NDIM];
+    for mu in 0..NDIM {
+        let divisors = (2..=shares[mu]).filter(|block| shares[mu].is_multiple_of(*block));
+        // How far it is from the usual one, as a factor; a coarse lattice without parities is worth a factor of 2.5.
+        let cost = |block: &usize| {
+            let ratio = *block as f64 / usual as f64;
+            let coarse = extents[mu] / block;
+            ratio.max(1.0 / ratio) * if coarse == 1 || coarse.is_multiple_of(2) { 1.0 } else { 2.5 }
+        };
+        block[mu] = divisors.min_by(|a, b| cost(a).total_cmp(&cost(b))).ok_or(mu)?;
+    }
+    Ok(block)
+}
+
+/// The same of a coarse lattice, which is on one device. In directions with one site there is nothing to divide.
+fn coarse_block(extents: [usize; NDIM]) -> Result<[usize; NDIM], usize> {
+    let divisible = extents.map(|extent| if extent == 1 { 2 } else { extent });
+    let block = block(divisible, divisible, USUAL_COARSE_BLOCK)?;
+    let block = std::array::from_fn(|mu| block[mu].min(extents[mu]));
+    if block == [1; NDIM] { Err(0) } else { Ok(block) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Team;
+    use crate::geometry::Dims;
+
+    fn blockings(extents: [usize; NDIM]) -> Vec<[usize; NDIM]> {
+        let lattice = Lattice::new(&Team::host(), Dims::new(extents).unwrap()).unwrap();
+        let found = MultigridParams::default().blockings(&lattice).unwrap();
+        found.into_iter().map(|blocking| blocking.block.0).collect()
+    }
+
+    #[test]
+    fn blocks_divide_and_leave_parities() {
+        assert_eq!(blockings([16, 16, 16, 32]), [[4, 4, 4, 4], [2, 2, 2, 2]]);
+        assert_eq!(blockings([12, 12, 12, 24]), [[3, 3, 3, 4], [2, 2, 2, 3]]);
+        assert_eq!(blockings([8, 8, 8, 16]), [[4, 4, 4, 4]]);
+        assert_eq!(blockings([6, 10, 4, 14]), [[3, 5, 4, 7]]);
+        assert_eq!(blockings([2, 2, 2, 2]), [[2, 2, 2, 2]]);
+    }
+
+    #[test]
+    fn a_block_that_does_not_divide_is_named() {
+        let lattice = Lattice::new(&Team::host(), Dims::new([8, 8, 8, 8]).unwrap()).unwrap();
+        let params = MultigridParams { block: Some(Block([4, 3, 4, 4])), ..Default::default() };
+        let error = params.blockings(&lattice).unwrap_err();
+        assert!(matches!(error, SetupError::BlockDoesNotDivide { mu: 1, share: 8, .. }), "{error}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Solving with a multigrid method.
+
+use super::error::SetupError;
+use super::hierarchy::Hierarchy;
+use super::params::{Blocking, MultigridParams, REPLACED_AT, RESTART};
+use super::setup::{self, LevelsInfo, SetupProgress, Vectors};
+use super::setup_file::{Binding, SetupFileError};
+use crate::field::SpinorField;
+use crate::operator::Dirac;
+use crate::solve::{
+    Checkpoints, GcrParams, Inner, InvertError, IterationPrecision, Preconditioning, SolveParams,
+    solve_preconditioned,
+};
+use lattice_solvers::SolverInfo;
+use std::path::Path;
+
+/// A multigrid method that stands ready for an operator.
+///
+/// ```
+/// # use lattice_cl::{device::Team, geometry::{Boundary, Dims, Lattice}, host::random, operator::{Dirac, Kappa}};
+/// use lattice_cl::multigrid::{Multigrid, MultigridParams};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let lattice = Lattice::new(&Team::host(), Dims::new([4, 4, 4, 4])?)?;
+/// # let links = lattice.gauge::<f64>(&random::weak(lattice.dims(), 0.2, 1), Boundary::antiperiodic_t())?;
+/// let dirac = Dirac::wilson(&links, Kappa(0.12))?;
+/// let params = MultigridParams { vectors: Some(4), ..Default::default() };
+/// let mut multigrid = Multigrid::new(&dirac, params, |_progress| ())?;
+/// let b = lattice.point_source::<f64>([0, 0, 0, 0], 0, 0)?;
+/// let (x, info) = multigrid.solve(&dirac, &b, None)?; // and so for other sources
+/// assert!(info.residual.true_residual <= 1e-10);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Multigrid {
+    params: MultigridParams,
+    blockings: Vec<Blocking>,
+    hierarchy: Hierarchy<f32>,
+    vectors: Vectors<f32>,
+}
+
+impl Multigrid {
+    /// Makes the levels for an operator.
+    ///
+    /// # Errors
+    /// When no blocks fit the lattice, when a level cannot be made, or a device fails. Nothing is wrong with the equation then: another method may
+    /// solve it.
+    pub fn new(
+        dirac: &Dirac<f64>,
+        params: MultigridParams,
+        progress: impl FnMut(SetupProgress),
+    ) -> Result<Self, SetupError> {
+        Self::with_vectors(dirac, params, None, progress)
+    }
+
+    fn with_vectors(
+        dirac: &Dirac<f64>,
+        params: MultigridParams,
+        vectors: Option<Vectors<f32>>,
+        progress: impl FnMut(SetupProgress),
+    ) -> Result<Self, SetupError> {
+        let blockings = params.blockings(dirac.lattice())?;
+        let (hierarchy, vectors) = setup::hierarchy(dirac.cast()?, &params, &blockings, vectors, progress)?;
+        Ok(Self { params, blockings, hierarchy, vectors })
+    }
+
+    /// The same for another operator on these links, with the vectors that are known: for masses nearby.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn for_operator(
+        self,
+        dirac: &Dirac<f64>,
+        progress: impl FnMut(SetupProgress),
+    ) -> Result<Self, SetupError> {
+        let Self { params, vectors, hierarchy, .. } = self;
+        // Its memory is needed.
+        drop(hierarchy);
+        Self::with_vectors(dirac, params, Some(vectors), progress)
+    }
+
+    /// Keeps its near-null vectors in a file. `configuration` is what tells the links from others.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: &Path, dirac: &Dirac<f64>, configuration: &str) -> Result<(), SetupFileError> {
+        binding(dirac, configuration, &self.params, &self.blockings).write(path, &self.vectors)
+    }
+
+    /// As [`new`](Self::new), with the vectors that [`write`](Self::write) has kept. They need not be those of this operator's mass.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). The inner error says that the file cannot be read or believed, or is not of these links and parameters.
+    pub fn read(
+        path: &Path,
+        dirac: &Dirac<f64>,
+        configuration: &str,
+        params: MultigridParams,
+        progress: impl FnMut(SetupProgress),
+    ) -> Result<Result<Self, SetupFileError>, SetupError> {
+        let blockings = params.blockings(dirac.lattice())?;
+        match binding(dirac, configuration, &params, &blockings).read(path) {
+            Ok(vectors) => Self::with_vectors(dirac, params, Some(vectors), progress).map(Ok),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// What its levels are.
+    pub fn levels(&self) -> LevelsInfo {
+        LevelsInfo(self.blockings.clone())
+    }
+
+    /// The method that it is a preconditioner of: GCR on the Schur complement, in mixed precision.
+    pub fn outer(params: &MultigridParams) -> SolveParams {
+        SolveParams::Gcr(GcrParams {
+            tol: params.tol,
+            max_iterations: params.max_iterations,
+            restart: RESTART,
+            smoothing: 0,
+            precision: IterationPrecision::Mixed(Inner::Single),
+            preconditioning: Preconditioning::EvenOdd,
+        })
+    }
+
+    /// Solves M x = b for the operator that it was made for, from x = 0, or from the state that `checkpoints` has.
+    ///
+    /// # Errors
+    /// As [`gcr`](crate::solve::gcr).
+    pub fn solve(
+        &mut self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        checkpoints: Option<&mut dyn Checkpoints>,
+    ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+        let outer = Self::outer(&self.params);
+        solve_preconditioned(dirac, b, outer, REPLACED_AT, &mut self.hierarchy, checkpoints)
+    }
+}
+
+fn binding<'a>(
+    dirac: &'a Dirac<f64>,
+    configuration: &'a str,
+    params: &'a MultigridParams,
+    blockings: &'a [Blocking],
+) -> Binding<'a> {
+    Binding { lattice: dirac.lattice(), configuration, links: dirac.links_text(), params, blockings }
+}

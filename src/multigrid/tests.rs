@@ -1,0 +1,222 @@
+use super::coarse_lattice::CoarseLattice;
+use super::coarse_operator::{CoarseOperator, RAW_BLOCKS, RawBlocks, WITHIN};
+use super::coarse_space::{CoarseSpace, WholeVector};
+use super::finer::{CoarseLevel, FineLevel, Finer};
+use super::galerkin::galerkin;
+use super::near_null::near_null_vector;
+use super::transfer::{EVERY_SITE, Members, Transfer};
+use crate::device::{Device, DeviceOptions, Team, discover};
+use crate::field::{Numbers, set_numbers};
+use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
+use crate::host::random::hot;
+use crate::operator::{Dirac, Kappa, SiteTerm};
+use lattice_solvers::LinearOperator;
+use num_complex::{Complex, Complex64};
+use std::sync::Arc;
+
+const DIMS: [usize; NDIM] = [4, 4, 6, 4];
+const BLOCK: [usize; NDIM] = [2, 4, 3, 2];
+const VECTORS: usize = 3;
+const KAPPA: f64 = 0.11;
+
+/// The host, a device, and the device twice, with a part of the lattice for each.
+fn lattices() -> Vec<Lattice> {
+    let dims = Dims::new(DIMS).unwrap();
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    let twice = Team::of(vec![device.clone(); 2]);
+    vec![
+        Lattice::new(&Team::host(), dims).unwrap(),
+        Lattice::new(&Team::of([device]), dims).unwrap(),
+        Lattice::with_grid(&twice, dims, Grid::new([1, 1, 2, 1]).unwrap()).unwrap(),
+    ]
+}
+
+fn place(lattice: &Lattice) -> Team {
+    lattice.team().devices().first().map_or_else(Team::host, |device| Team::of([device.clone()]))
+}
+
+fn fine_level(lattice: &Lattice, term: SiteTerm) -> FineLevel<f64> {
+    let configuration = Arc::new(hot(lattice.dims(), 5));
+    let links = lattice.gauge::<f64>(&configuration, Boundary::antiperiodic_t()).unwrap();
+    let links = links.with_clover(configuration).unwrap();
+    FineLevel::new(Dirac::new(&links, Kappa(KAPPA), term).unwrap(), BLOCK).unwrap()
+}
+
+/// Numbers without a rule that a kernel could follow by accident.
+fn number(k: usize) -> Complex64 {
+    Complex::new((1.3 * (k * k % 1013) as f64).sin(), (0.7 * (k % 517) as f64 + 0.2).cos())
+}
+
+fn numbers(count: usize, from: usize) -> Vec<Complex64> {
+    (0..count).map(|k| number(from + k)).collect()
+}
+
+/// A level's vectors, transfer and coarse operator. The transfer takes all sites for those of the first half, so that it shows the whole of V.
+fn coarsened<F: Finer<f64>>(
+    finer: &mut F,
+    place: &Team,
+    extents: [usize; NDIM],
+    block: [usize; NDIM],
+    vectors: &[Vec<Complex64>],
+) -> (Transfer<f64>, RawBlocks<f64>, CoarseOperator<f64>) {
+    let lattice = Arc::new(CoarseLattice::new(std::array::from_fn(|mu| extents[mu] / block[mu])));
+    let space = CoarseSpace::new(place, &lattice, 2 * vectors.len()).unwrap();
+    let mut parts = finer.parts();
+    parts.iter_mut().for_each(|part| part.evens = part.sites.len());
+    let transfer = Transfer::new(0, finer.numbers(), &parts, block, &lattice, &space, vectors).unwrap();
+    let raw = galerkin(finer, &transfer, |_, _| ()).unwrap();
+    let unscaled = CoarseOperator::raw(place, &lattice, &raw).unwrap();
+    (transfer, raw, unscaled)
+}
+
+fn whole(transfer: &Transfer<f64>, values: &[Complex64]) -> WholeVector<f64> {
+    let (space, lattice) = (transfer.coarse_space(), transfer.lattice());
+    let mut vector = WholeVector::zero(space, lattice).unwrap();
+    let (even, odd) = values.split_at(lattice.evens() * space.numbers.columns);
+    set_numbers(&mut vector.even, &space.numbers.to_memory(even)).unwrap();
+    if let Some(field) = &mut vector.odd {
+        set_numbers(field, &space.numbers.to_memory(odd)).unwrap();
+    }
+    vector
+}
+
+fn expect_close(found: &[Complex64], expected: &[Complex64], bound: f64, what: &str) {
+    let largest = expected.iter().map(|z| z.norm()).fold(0.0, f64::max);
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let difference = (found - expected).norm();
+        assert!(difference < bound * largest, "{what}: number {k} is {found}, not {expected}");
+    }
+}
+
+/// V†V = 1, V†MV is the coarse operator, and this is γ5-hermitian where M is.
+fn expect_identities<F: Finer<f64>>(
+    finer: &mut F,
+    (transfer, raw, unscaled): &(Transfer<f64>, RawBlocks<f64>, CoarseOperator<f64>),
+    is_hermitian: bool,
+    what: &str,
+) {
+    let (lattice, n) = (transfer.lattice(), raw.columns);
+    let values = numbers(lattice.volume() * n, 1);
+    let vector = whole(transfer, &values);
+    let (mut fine, mut image) = (finer.whole().unwrap(), finer.whole().unwrap());
+    transfer.prolong(&vector, &mut fine).unwrap();
+    let mut restricted = whole(transfer, &vec![Complex64::default(); values.len()]);
+    transfer.restrict(fine.view(), Members::All, &mut restricted).unwrap();
+    expect_close(&transfer.on_host(&restricted).unwrap(), &values, 1e-13, &format!("{what}: V†V"));
+
+    finer.apply(&fine, &mut image, None).unwrap();
+    transfer.restrict(image.view(), Members::All, &mut restricted).unwrap();
+    let mut coarse_image = whole(transfer, &values);
+    unscaled.apply_whole(&vector, &mut coarse_image).unwrap();
+    let [found, expected] = [&coarse_image, &restricted].map(|vector| transfer.on_host(vector).unwrap());
+    expect_close(&found, &expected, 1e-13, &format!("{what}: V†MV"));
+
+    let block = |place: usize, block: usize| -> Vec<Complex64> {
+        (0..n * n).map(|k| raw.element(place, block, k / n, k % n)).collect()
+    };
+    let hermitian = (0..lattice.volume()).all(|place| {
+        let own = block(place, WITHIN);
+        (0..n * n).all(|k| {
+            let (row, column) = (k / n, k % n);
+            let sign = if (row + column) % 2 == 0 { 1.0 } else { -1.0 };
+            (own[k] - sign * own[column * n + row].conj()).norm() < 1e-13
+        })
+    });
+    assert_eq!(hermitian, is_hermitian, "{what}");
+}
+
+/// What the system does is what the blocks say: S x = x − Â Â x, for D (1 + Â) = M.
+fn expect_system(
+    transfer: &Transfer<f64>,
+    raw: &RawBlocks<f64>,
+    place: &Team,
+    unscaled: &CoarseOperator<f64>,
+) {
+    let lattice = transfer.lattice();
+    let system = CoarseOperator::scaled(place, lattice, raw, 1).unwrap();
+    // The solution x of M x = c for a known x: its first half solves the system of the source.
+    let x = whole(transfer, &numbers(lattice.volume() * raw.columns, 7));
+    let zero = || whole(transfer, &vec![Complex64::default(); lattice.volume() * raw.columns]);
+    let (mut c, mut turned, mut source) = (zero(), zero(), zero());
+    unscaled.apply_whole(&x, &mut c).unwrap();
+    system.source(&c, &mut turned, &mut source.even).unwrap();
+    let mut image = zero();
+    system.apply(&x.even, &mut image.even).unwrap();
+    let evens = lattice.evens() * raw.columns;
+    let [found, expected] =
+        [&image, &source].map(|vector| transfer.on_host(vector).unwrap()[..evens].to_vec());
+    expect_close(&found, &expected, 1e-11, "the system");
+    let mut again = zero();
+    lattice_solvers::VectorSpace::copy(system.space(), &x.even, &mut again.even).unwrap();
+    system.solution(&turned, &mut again).unwrap();
+    let [found, expected] = [&again, &x].map(|vector| transfer.on_host(vector).unwrap());
+    expect_close(&found, &expected, 1e-11, "the other half");
+}
+
+#[test]
+fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
+    let terms = [SiteTerm::Clover { csw: 1.1, mu: 0.2 }, SiteTerm::Scalar, SiteTerm::Twisted { mu: 0.3 }];
+    for (lattice, term) in lattices().iter().zip(terms) {
+        let mut fine = fine_level(lattice, term);
+        let vectors: Vec<_> = (0..VECTORS).map(|k| near_null_vector(&fine, k as u32, 4).unwrap()).collect();
+        let place = place(lattice);
+        let what = format!("{term:?} on {} devices", lattice.team().len());
+        let made = coarsened(&mut fine, &place, DIMS, BLOCK, &vectors);
+        expect_identities(&mut fine, &made, term.is_gamma5_hermitian(), &what);
+        let (transfer, raw, unscaled) = made;
+        expect_system(&transfer, &raw, &place, &unscaled);
+
+        // The level below it: 2, 1, 2 and 2 sites, in blocks of two in z.
+        let system = CoarseOperator::scaled(&place, transfer.lattice(), &raw, 1).unwrap();
+        let mut coarse = CoarseLevel::new(&system, unscaled);
+        let vectors: Vec<_> = (0..2).map(|k| near_null_vector(&coarse, 100 + k, 2).unwrap()).collect();
+        let made = coarsened(&mut coarse, &place, [2, 1, 2, 2], [1, 1, 2, 1], &vectors);
+        expect_identities(&mut coarse, &made, term.is_gamma5_hermitian(), &format!("{what}, second level"));
+    }
+}
+
+#[test]
+fn kernels_are_their_twins() {
+    let lattices = lattices();
+    let results = lattices.iter().map(|lattice| {
+        let mut fine = fine_level(lattice, SiteTerm::Scalar);
+        let sites: usize = DIMS.iter().product();
+        // Vectors that no device has computed.
+        let vectors: Vec<_> = (0..VECTORS).map(|k| numbers(12 * sites, 31 * k)).collect();
+        let (transfer, raw, unscaled) = coarsened(&mut fine, &place(lattice), DIMS, BLOCK, &vectors);
+        let values = numbers(transfer.lattice().volume() * raw.columns, 3);
+        let vector = whole(&transfer, &values);
+        let mut image = whole(&transfer, &values);
+        unscaled.apply_from_ahead(&vector, &mut image, 2).unwrap();
+        let mut fine_vector = fine.whole().unwrap();
+        transfer.take(3, EVERY_SITE, &mut fine_vector).unwrap();
+        let mut taken = whole(&transfer, &values);
+        transfer.restrict(fine_vector.view(), Members::Last(2), &mut taken).unwrap();
+        (raw, transfer.on_host(&image).unwrap(), transfer.on_host(&taken).unwrap())
+    });
+    let results: Vec<_> = results.collect();
+    let (raw, image, taken) = &results[0];
+    assert_eq!(raw.blocks.len() % RAW_BLOCKS, 0);
+    for (other, other_image, other_taken) in &results[1..] {
+        expect_close(&other.blocks, &raw.blocks, 1e-13, "blocks");
+        expect_close(other_image, image, 1e-13, "a hop");
+        expect_close(other_taken, taken, 1e-13, "a column");
+    }
+}
+
+#[test]
+fn an_odd_coarse_lattice_has_a_system_on_all_sites() {
+    let lattice = Lattice::new(&Team::host(), Dims::new([2, 4, 6, 2]).unwrap()).unwrap();
+    let configuration = hot(lattice.dims(), 5);
+    let links = lattice.gauge::<f64>(&configuration, Boundary::antiperiodic_t()).unwrap();
+    let block = [2, 2, 2, 2];
+    let mut fine = FineLevel::new(Dirac::wilson(&links, Kappa(KAPPA)).unwrap(), block).unwrap();
+    let vectors: Vec<_> = (0..VECTORS).map(|k| near_null_vector(&fine, k as u32, 4).unwrap()).collect();
+    let made = coarsened(&mut fine, &Team::host(), [2, 4, 6, 2], block, &vectors);
+    assert!(!made.0.lattice().has_parities());
+    expect_identities(&mut fine, &made, true, "1x2x3x1 blocks");
+    expect_system(&made.0, &made.1, &Team::host(), &made.2);
+    let numbers = fine.whole().unwrap();
+    assert!(matches!(numbers, Numbers::Host(_)));
+}

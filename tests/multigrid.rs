@@ -1,0 +1,212 @@
+//! The multigrid method: the solutions of other methods in few cycles, for every operator and however the lattice is cut.
+
+mod common;
+
+use common::{all_combinations, small, team_of, teams};
+use lattice_cl::field::SpinorField;
+use lattice_cl::geometry::{Boundary, Grid, Lattice};
+use lattice_cl::host::random;
+use lattice_cl::multigrid::{Block, Multigrid, MultigridParams, SetupError, SetupFileError};
+use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
+use lattice_cl::solve::{BicgstabParams, CgParams, Preconditioning, bicgstab, cg};
+use lattice_cl::{Dims, GaugeConfiguration};
+use lattice_solvers::{LinearOperator, VectorSpace};
+use std::sync::Arc;
+
+const TERMS: [SiteTerm; 4] = [
+    SiteTerm::Scalar,
+    SiteTerm::Clover { csw: 1.0, mu: 0.0 },
+    SiteTerm::Twisted { mu: 0.05 },
+    SiteTerm::Clover { csw: 1.0, mu: -0.03 },
+];
+
+fn few_vectors() -> MultigridParams {
+    MultigridParams { vectors: Some(6), setup_iterations: 20, ..Default::default() }
+}
+
+fn dirac(
+    lattice: &Lattice,
+    configuration: &Arc<GaugeConfiguration>,
+    kappa: f64,
+    term: SiteTerm,
+) -> Dirac<f64> {
+    let links = lattice.gauge::<f64>(configuration, Boundary::antiperiodic_t()).unwrap();
+    let links = if term.csw() != 0.0 { links.with_clover(Arc::clone(configuration)).unwrap() } else { links };
+    Dirac::new(&links, Kappa(kappa), term).unwrap()
+}
+
+/// ‖x − y‖ / ‖y‖
+fn distance(dirac: &Dirac<f64>, x: &SpinorField<f64>, y: &SpinorField<f64>) -> f64 {
+    let space = dirac.space();
+    let mut difference = space.zero_vector().unwrap();
+    space.copy(x, &mut difference).unwrap();
+    space.axpy(&space.scalar((-1.0).into()), y, &mut difference).unwrap();
+    let norms = [space.norm2(&difference).unwrap(), space.norm2(y).unwrap()];
+    let [difference, norm] = space.read([&norms[0], &norms[1]]).unwrap();
+    (difference.re / norm.re).sqrt()
+}
+
+fn source(lattice: &Lattice) -> SpinorField<f64> {
+    lattice.point_source([1, 0, 1, 1], 2, 1).unwrap()
+}
+
+#[test]
+fn solutions_are_those_of_cg_on_every_operator_and_team() {
+    let dims = Dims::new(if small() { [4, 4, 2, 4] } else { [4, 4, 4, 12] }).unwrap();
+    let configuration = Arc::new(random::weak(dims, 0.3, 3));
+    for (number, (name, team)) in teams().into_iter().enumerate() {
+        let lattice = Lattice::new(&team, dims).unwrap();
+        // Kernels to compile are what takes the time: operators take turns.
+        let all = team.is_host() || all_combinations();
+        for (_, term) in TERMS.into_iter().enumerate().filter(|(k, _)| all || number % TERMS.len() == *k) {
+            let dirac = dirac(&lattice, &configuration, 0.125, term);
+            let b = source(&lattice);
+            let mut multigrid = Multigrid::new(&dirac, few_vectors(), |_| ()).unwrap();
+            let (x, info) = multigrid.solve(&dirac, &b, None).unwrap();
+            assert!(info.residual.true_residual <= 1e-10, "{name}, {term:?}");
+            let params = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+            let (y, of_cg) = cg(&dirac, &b, &params).unwrap();
+            let distance = distance(&dirac, &x, &y);
+            assert!(distance < 1e-8, "{name}, {term:?}: {distance:e}");
+            assert!(info.iterations < of_cg.iterations / 2, "{name}, {term:?}: {}", info.iterations);
+        }
+    }
+}
+
+#[test]
+fn cycles_hardly_grow_as_quarks_become_light() {
+    if small() {
+        return;
+    }
+    let lattice = Lattice::new(&team_of(1), Dims::new([8, 8, 8, 8]).unwrap()).unwrap();
+    let configuration = Arc::new(random::weak(lattice.dims(), 0.25, 3));
+    let b = source(&lattice);
+    let kappas = [0.136, 0.132, 0.129];
+    let operator = |kappa: f64| dirac(&lattice, &configuration, kappa, SiteTerm::Scalar);
+    let mut multigrid = None;
+    let mut cycles = Vec::new();
+    let mut iterations = Vec::new();
+    for kappa in kappas {
+        let dirac = operator(kappa);
+        // The vectors are those of the lightest mass.
+        let mut levels = match multigrid.take() {
+            None => Multigrid::new(&dirac, MultigridParams::default(), |_| ()).unwrap(),
+            Some(levels) => Multigrid::for_operator(levels, &dirac, |_| ()).unwrap(),
+        };
+        let (x, info) = levels.solve(&dirac, &b, None).unwrap();
+        let params = BicgstabParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+        let (y, of_bicgstab) = bicgstab(&dirac, &b, &params).unwrap();
+        assert!(distance(&dirac, &x, &y) < 1e-7, "{kappa}");
+        cycles.push(info.iterations);
+        iterations.push(of_bicgstab.iterations);
+        multigrid = Some(levels);
+    }
+    let (few, many) = (cycles.iter().min().unwrap(), cycles.iter().max().unwrap());
+    assert!(
+        *many as f64 <= 1.4 * *few as f64 && *many <= 25,
+        "{cycles:?} where BiCGStab takes {iterations:?}"
+    );
+    assert!(2 * iterations[0] > 3 * iterations[2], "{iterations:?}: the masses are too much alike");
+}
+
+#[test]
+fn blocks_of_odd_shapes_and_three_levels_solve() {
+    let cases: [([usize; 4], MultigridParams, &str); 3] = [
+        ([6, 4, 2, 10], few_vectors(), "2 levels, 6 vectors on blocks of 3x4x2x5"),
+        (
+            [6, 6, 2, 6],
+            MultigridParams { block: Some(Block([2, 2, 2, 2])), levels: Some(3), ..few_vectors() },
+            "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 3x3x1x3",
+        ),
+        (
+            [4, 4, 4, 8],
+            MultigridParams { block: Some(Block([2, 2, 2, 2])), levels: Some(3), ..few_vectors() },
+            "3 levels, 6 vectors on blocks of 2x2x2x2, 6 vectors on blocks of 2x2x2x2",
+        ),
+    ];
+    let team = team_of(1);
+    for (extents, params, levels) in cases {
+        let lattice = Lattice::new(&team, Dims::new(extents).unwrap()).unwrap();
+        let configuration = Arc::new(random::weak(lattice.dims(), 0.3, 3));
+        let dirac = dirac(&lattice, &configuration, 0.125, SiteTerm::Scalar);
+        let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
+        assert_eq!(multigrid.levels().to_string(), levels);
+        let (_, info) = multigrid.solve(&dirac, &source(&lattice), None).unwrap();
+        assert!(
+            info.residual.true_residual <= 1e-10 && info.iterations < 40,
+            "{extents:?}: {}",
+            info.iterations
+        );
+    }
+}
+
+#[test]
+fn a_lattice_without_blocks_is_named() {
+    let grid = Grid::new([1, 1, 2, 1]).unwrap();
+    let lattice = Lattice::with_grid(&team_of(2), Dims::new([4, 4, 2, 4]).unwrap(), grid).unwrap();
+    let configuration = Arc::new(random::weak(lattice.dims(), 0.3, 3));
+    let dirac = dirac(&lattice, &configuration, 0.12, SiteTerm::Scalar);
+    let Err(error) = Multigrid::new(&dirac, few_vectors(), |_| ()) else { panic!("one site is no block") };
+    assert!(matches!(error, SetupError::NoBlock { mu: 2, .. }), "{error}");
+    assert!(error.to_string().contains("direction z"), "{error}");
+}
+
+#[test]
+fn solutions_turn_as_sources_and_links_do() {
+    let lattice = Lattice::new(&team_of(1), Dims::new([4, 4, 4, 4]).unwrap()).unwrap();
+    let configuration = random::weak(lattice.dims(), 0.3, 3);
+    let transformation = random::gauge_transformation(lattice.dims(), 8);
+    let turned = random::transform_links(&configuration, &transformation);
+    let b = random::spinor_field(lattice.dims(), 4);
+    let solve = |configuration: GaugeConfiguration, b: &[lattice_cl::host::Spinor<f64>]| {
+        let dirac = dirac(&lattice, &Arc::new(configuration), 0.125, SiteTerm::Scalar);
+        let b = lattice.spinor_from_host::<f64>(b).unwrap();
+        let mut multigrid = Multigrid::new(&dirac, few_vectors(), |_| ()).unwrap();
+        let (x, info) = multigrid.solve(&dirac, &b, None).unwrap();
+        (dirac, x, info.iterations)
+    };
+    let (_, x, cycles) = solve(configuration, &b);
+    let (dirac, y, turned_cycles) = solve(turned, &random::transform_spinor(&b, &transformation));
+    let x = random::transform_spinor(&x.to_host().unwrap(), &transformation);
+    let x = lattice.spinor_from_host::<f64>(&x).unwrap();
+    assert!(distance(&dirac, &y, &x) < 1e-8);
+    // Random vectors do not turn with the links: cycles are about as many.
+    assert!(cycles.abs_diff(turned_cycles) <= 3, "{cycles} and {turned_cycles}");
+}
+
+#[test]
+fn a_kept_set_up_solves_to_the_same_bits_and_is_bound_to_its_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("conf.mg");
+    let lattice = Lattice::new(&team_of(1), Dims::new([4, 4, 4, 4]).unwrap()).unwrap();
+    let configuration = Arc::new(random::weak(lattice.dims(), 0.3, 3));
+    let dirac = dirac(&lattice, &configuration, 0.125, SiteTerm::Scalar);
+    let mut multigrid = Multigrid::new(&dirac, few_vectors(), |_| ()).unwrap();
+    multigrid.write(&path, &dirac, "A").unwrap();
+    let mut read = Multigrid::read(&path, &dirac, "A", few_vectors(), |_| ()).unwrap().unwrap();
+    let b = source(&lattice);
+    let [x, y] = [&mut multigrid, &mut read].map(|levels| levels.solve(&dirac, &b, None).unwrap().0);
+    assert_eq!(x.to_host().unwrap(), y.to_host().unwrap());
+
+    let refused = |configuration: &str, params: MultigridParams| match Multigrid::read(
+        &path,
+        &dirac,
+        configuration,
+        params,
+        |_| (),
+    )
+    .unwrap()
+    {
+        Ok(_) => panic!("it is another"),
+        Err(error) => error,
+    };
+    let error = refused("B", few_vectors());
+    assert!(matches!(error, SetupFileError::Other { what: "configuration", .. }), "{error}");
+    let error = refused("A", MultigridParams { vectors: Some(5), ..few_vectors() });
+    assert!(error.to_string().contains("conf.mg") && error.to_string().contains("5 vectors"), "{error}");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    assert!(matches!(refused("A", few_vectors()), SetupFileError::File(_)));
+}
