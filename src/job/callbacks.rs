@@ -1,6 +1,7 @@
 //! What a job asks and tells while it runs.
 
 use super::label::Label;
+use super::multigrid_news::MultigridNews;
 use super::outcome::SolveOutcome;
 use crate::device::DeviceError;
 use crate::field::StoredField;
@@ -90,6 +91,9 @@ pub trait Callbacks {
 
     /// A method was tried for a part of the way, to compare it: see [`Watch::compares`].
     fn compares(&mut self, _tried: &Attempt, _next: &SolveParams) {}
+
+    /// Told of the set-up of a multigrid method, so it must be quick.
+    fn multigrid(&mut self, _news: &MultigridNews<'_>) {}
 }
 
 impl Callbacks for () {}

@@ -4,6 +4,7 @@ use super::invalid::Invalid;
 use crate::geometry::LatticeError;
 use crate::hadron::SourceError;
 use crate::io;
+use crate::multigrid::SetupFileError;
 use crate::operator::DiracError;
 use crate::solve::InvertError;
 
@@ -28,6 +29,9 @@ pub enum JobError {
     /// A solve cannot begin, or not go on from the state that was kept.
     #[error(transparent)]
     Solve(#[from] InvertError),
+    /// The file of a multigrid method's set-up is of no use.
+    #[error(transparent)]
+    SetupFile(#[from] SetupFileError),
     /// What the caller does with solutions failed.
     #[error(transparent)]
     Callback(Box<dyn std::error::Error + Send + Sync>),

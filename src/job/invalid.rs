@@ -2,8 +2,10 @@
 
 use super::solver::Solver;
 use super::task::Task;
+use super::wanted_precision::WantedPrecision;
 use crate::geometry::AnisotropyError;
 use crate::operator::{CouplingError, SiteTermError, System};
+use crate::solve::Preconditioning;
 
 /// A job that makes no sense. [`key`](Self::key) says which key is at fault.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -107,6 +109,31 @@ pub enum Invalid {
         "block-cg solves for several sources at once, and invert has one; take solver = cg, or the command spectrum"
     )]
     SeveralColumns,
+    /// A key of the multigrid method was given to another one.
+    #[error("gives {key}, which only solver = multigrid has; take it, or leave {key} out")]
+    NoMultigrid {
+        /// The key.
+        key: &'static str,
+    },
+    /// So many levels there are not.
+    #[error("multigrid-levels = {0} is not allowed: choose 2 or 3, or leave it out")]
+    MultigridLevels(usize),
+    /// So many vectors there are not.
+    #[error("multigrid-vectors = {0} is not allowed: choose a number from 1 to 1024, or leave it out")]
+    MultigridVectors(usize),
+    /// A multigrid method iterates the even-odd preconditioned system.
+    #[error(
+        "solver = multigrid iterates the even-odd preconditioned system, not {0}; leave out preconditioning"
+    )]
+    PreconditioningOfMultigrid(Preconditioning),
+    /// A multigrid method iterates in mixed precision.
+    #[error("solver = multigrid iterates in mixed-single, not in {0}; leave out precision")]
+    PrecisionOfMultigrid(WantedPrecision),
+    /// Nobody has said which configuration it is.
+    #[error(
+        "gives multigrid-setup, and nothing tells the configuration from others; call Problem::with_fingerprint"
+    )]
+    NoFingerprint,
     /// There is no checkpoint that may be present.
     #[error("resume-if-present goes on from the file of checkpoint, and there is none; give checkpoint too")]
     NoCheckpoint,
@@ -139,6 +166,12 @@ impl Invalid {
             Self::Tolerance(_) => "solver.tol",
             Self::SystemOfAuto(_) | Self::OtherSystem { .. } | Self::NotHermitian => "solver.system",
             Self::SeveralColumns => "solver.solver",
+            Self::NoFingerprint => "solver.multigrid-setup",
+            Self::NoMultigrid { key } => return Some(format!("solver.{key}")),
+            Self::MultigridLevels(_) => "solver.multigrid-levels",
+            Self::MultigridVectors(_) => "solver.multigrid-vectors",
+            Self::PreconditioningOfMultigrid(_) => "solver.preconditioning",
+            Self::PrecisionOfMultigrid(_) => "solver.precision",
             Self::NoCheckpoint | Self::ResumeTwice => "outputs.resume-if-present",
         };
         Some(key.to_owned())

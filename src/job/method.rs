@@ -5,10 +5,14 @@ use super::solver::Solver;
 use super::text::{self, words};
 use super::wanted_precision::WantedPrecision;
 use crate::device::Team;
+use crate::multigrid::{Block, MultigridParams};
 use crate::operator::System;
-use crate::solve::{AutoParams, BlockCgParams, CrParams, IterationPrecision, Preconditioning, SolveParams};
+use crate::solve::{
+    AutoParams, BlockCgParams, CrParams, Inner, IterationPrecision, Preconditioning, SolveParams,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// How the equation is solved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +41,20 @@ pub struct Method {
     #[schemars(with = "WantedPrecision")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub precision: Option<WantedPrecision>,
+    /// Levels of solver = multigrid, the finest included: 2 or 3. Default: as many as pay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_levels: Option<usize>,
+    /// Near-null vectors of each level of solver = multigrid. Default: 24, and fewer where blocks are small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_vectors: Option<usize>,
+    /// Sites of a block of solver = multigrid in x, y, z, t: 4x4x4x4. Default: about 4 in each direction, such that it divides the lattice and the domains of
+    /// its devices.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub multigrid_block: Option<Block>,
+    /// The file of the near-null vectors of solver = multigrid, for other jobs on the same configuration. It is written if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multigrid_setup: Option<PathBuf>,
 }
 
 impl Default for Method {
@@ -48,6 +66,10 @@ impl Default for Method {
             tol: None,
             max_iterations: CrParams::default().max_iterations,
             precision: None,
+            multigrid_levels: None,
+            multigrid_vectors: None,
+            multigrid_block: None,
+            multigrid_setup: None,
         }
     }
 }
@@ -61,12 +83,15 @@ pub enum Parameters {
     Auto(AutoParams),
     /// All columns of a propagator at once.
     AllAtOnce(BlockCgParams),
+    /// A multigrid method.
+    Multigrid(MultigridParams),
 }
 
 impl Method {
     /// The precision of the iteration on this team; of an automatic choice that with which it begins.
     pub fn precision_on(&self, team: &Team) -> IterationPrecision {
         match (self.precision, self.solver) {
+            (_, Solver::Multigrid) => IterationPrecision::Mixed(Inner::Single),
             (Some(wanted), _) => wanted.on(team),
             (None, Solver::Auto) => IterationPrecision::mixed_on(team),
             (None, _) => IterationPrecision::Double,
@@ -93,7 +118,10 @@ impl Method {
         resolved.tol = Some(self.tolerance());
         if self.solver != Solver::Auto {
             resolved.system = Some(self.iterated_system());
-            resolved.precision = self.precision.or(Some(WantedPrecision::This(IterationPrecision::Double)));
+            resolved.precision = self.precision.or(Some(WantedPrecision::This(match self.solver {
+                Solver::Multigrid => IterationPrecision::Mixed(Inner::Single),
+                _ => IterationPrecision::Double,
+            })));
         }
         resolved
     }
@@ -101,8 +129,9 @@ impl Method {
     /// Checks what the keys say together.
     ///
     /// # Errors
-    /// When the tolerance is none, and when the method does not iterate the system.
+    /// When the tolerance is none, when the method does not iterate the system, and when a key is not the method's.
     pub fn check(&self) -> Result<(), Invalid> {
+        self.check_multigrid()?;
         let tolerance = self.tolerance();
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return Err(Invalid::Tolerance(tolerance));
@@ -113,6 +142,37 @@ impl Method {
         }
         match self.solver.only_system() {
             Some(only) if only != system => Err(Invalid::OtherSystem { solver: self.solver, only, system }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the keys of a multigrid method, and those that it cannot have.
+    fn check_multigrid(&self) -> Result<(), Invalid> {
+        let given = [
+            ("multigrid-levels", self.multigrid_levels.is_some()),
+            ("multigrid-vectors", self.multigrid_vectors.is_some()),
+            ("multigrid-block", self.multigrid_block.is_some()),
+            ("multigrid-setup", self.multigrid_setup.is_some()),
+        ];
+        if self.solver != Solver::Multigrid {
+            let given = given.into_iter().find(|(_, given)| *given);
+            return given.map_or(Ok(()), |(key, _)| Err(Invalid::NoMultigrid { key }));
+        }
+        if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=3).contains(levels)) {
+            return Err(Invalid::MultigridLevels(levels));
+        }
+        // More would overflow counts long after they overflow memory.
+        if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=1024).contains(vectors)) {
+            return Err(Invalid::MultigridVectors(vectors));
+        }
+        if self.preconditioning != Preconditioning::EvenOdd {
+            return Err(Invalid::PreconditioningOfMultigrid(self.preconditioning));
+        }
+        let mixed = WantedPrecision::This(IterationPrecision::Mixed(Inner::Single));
+        match self.precision {
+            Some(wanted) if wanted != WantedPrecision::Mixed && wanted != mixed => {
+                Err(Invalid::PrecisionOfMultigrid(wanted))
+            }
             _ => Ok(()),
         }
     }
@@ -130,6 +190,14 @@ impl Method {
                 Parameters::Auto(AutoParams { tol, max_iterations, precision, preconditioning })
             }
             Solver::One(method) => Parameters::One(method.params(&common)),
+            Solver::Multigrid => Parameters::Multigrid(MultigridParams {
+                tol,
+                max_iterations,
+                levels: self.multigrid_levels,
+                vectors: self.multigrid_vectors,
+                block: self.multigrid_block,
+                ..Default::default()
+            }),
             Solver::BlockCg => {
                 Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning })
             }

@@ -6,8 +6,9 @@ use super::error::JobError;
 use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::label::Label;
-use super::method::Parameters;
+use super::method::{Method, Parameters};
 use super::observables::ObservableEntry;
+use super::solver::Solver;
 use super::sources::LabelledSource;
 use super::task::Task;
 use crate::device::Team;
@@ -16,8 +17,10 @@ use crate::geometry::{Dims, Lattice, LatticeError};
 use crate::hadron::Column;
 use crate::host::GaugeConfiguration;
 use crate::io;
+use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -31,6 +34,8 @@ pub struct Problem {
     pub(super) observables: Vec<ObservableEntry>,
     /// Of the columns of each propagator.
     pub(super) labels: Vec<Vec<Label>>,
+    /// What tells the configuration from others, if it is known.
+    fingerprint: Option<String>,
 }
 
 impl Problem {
@@ -79,7 +84,21 @@ impl Problem {
             observables: job.observables()?,
             labels: job.labels()?,
             job: job.clone(),
+            fingerprint: None,
         })
+    }
+
+    /// The same, and what tells its configuration from others: files of a multigrid method's set-up are bound to it.
+    #[must_use]
+    pub fn with_fingerprint(self, fingerprint: impl Into<String>) -> Self {
+        Self { fingerprint: Some(fingerprint.into()), ..self }
+    }
+
+    /// The file of a multigrid method's set-up, and what it is bound to.
+    pub(super) fn setup_file(&self) -> Result<Option<(&Path, &str)>, Invalid> {
+        let Some(path) = &self.job.solver.multigrid_setup else { return Ok(None) };
+        let fingerprint = self.fingerprint.as_deref().ok_or(Invalid::NoFingerprint)?;
+        Ok(Some((path, fingerprint)))
     }
 
     /// The job.
@@ -173,6 +192,10 @@ impl Problem {
             ("nu", action.nu),
         ];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, format!("{:?}", number?))));
+        let multigrid = (job.solver.solver == Solver::Multigrid).then(|| {
+            let Method { multigrid_levels, multigrid_vectors, multigrid_block, .. } = &job.solver;
+            ("multigrid", format!("{multigrid_levels:?}, {multigrid_vectors:?}, {multigrid_block:?}"))
+        });
         let flavour = action.flavour.map(|flavour| ("flavour", flavour.to_string()));
         let theta = action.theta.map(|theta| ("theta", theta.to_string()));
         let of_columns =
@@ -180,8 +203,13 @@ impl Problem {
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
-        let all =
-            own.into_iter().chain(numbers).chain(flavour).chain(theta).chain(columns.into_iter().flatten());
+        let all = own
+            .into_iter()
+            .chain(numbers)
+            .chain(multigrid)
+            .chain(flavour)
+            .chain(theta)
+            .chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -219,6 +247,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
         let params = match job.solver.parameters(team) {
             Parameters::One(params) => params,
             Parameters::Auto(params) => Auto::new(params).first_step(team),
+            Parameters::Multigrid(params) => Multigrid::outer(&params),
             // Its programs are made as they are wanted.
             Parameters::AllAtOnce(_) => return,
         };

@@ -5,6 +5,7 @@ use super::error::JobError;
 use super::flavour::Flavour;
 use super::label::Label;
 use super::method::Parameters;
+use super::multigrid::Levels;
 use super::outcome::{Outcome, PropagatorOutcome, SolveOutcome};
 use super::problem::Problem;
 use super::solving::{Solved, Solving};
@@ -29,9 +30,15 @@ impl Problem {
         let mut outcome = Outcome::default();
         // One solution after the other, in the same memory.
         let mut x = Vec::new();
+        let parameters = self.job.solver.parameters(self.team());
+        let mut levels = match parameters {
+            Parameters::Multigrid(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
+            _ => None,
+        };
         for (dirac, source, labels) in self.propagators() {
-            let parameters = self.job.solver.parameters(self.team());
-            let solving = Solving::new(parameters, self.team());
+            let operator = outcome.propagators.len() / self.sources.len();
+            let multigrid = levels.as_mut().map(|levels| (levels, operator));
+            let solving = Solving::new(parameters, self.team(), multigrid);
             let flavour = self.flavour(outcome.propagators.len());
             let mut run = Run { problem: self, dirac, flavour, source, solving, callbacks: &mut *callbacks };
             let propagator = match parameters {
@@ -52,16 +59,16 @@ impl Problem {
 }
 
 /// The solves of one propagator.
-struct Run<'a> {
+struct Run<'a, 'l> {
     problem: &'a Problem,
     dirac: &'a Dirac<f64>,
     flavour: Option<Flavour>,
     source: &'a LabelledSource,
-    solving: Solving,
+    solving: Solving<'a, 'l>,
     callbacks: &'a mut dyn Callbacks,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     fn one_after_the_other(
         &mut self,
         labels: &[Label],
@@ -102,6 +109,7 @@ impl Run<'_> {
             return Ok(found);
         }
         let b = self.source.source.field(self.dirac.lattice(), label.column())?;
+        self.solving.prepare(&mut *self.callbacks)?;
         self.callbacks.begins(&label);
         let clock = Clock::start(team);
         let mut of_solve = OfSolve { label: &label, callbacks: &mut *self.callbacks };

@@ -19,13 +19,15 @@ pub enum Solver {
     One(SolveMethod),
     /// Block Conjugate Gradient, for all twelve columns of a propagator at once.
     BlockCg,
+    /// GCR, preconditioned by a multigrid method that is set up once for all sources.
+    Multigrid,
 }
 
 impl Solver {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         let named = SolveMethod::ALL.iter().copied().map(Self::One);
-        [Self::Auto].into_iter().chain(named).chain([Self::BlockCg])
+        [Self::Auto].into_iter().chain(named).chain([Self::BlockCg, Self::Multigrid])
     }
 
     /// Its name, as jobs and results have it.
@@ -34,6 +36,7 @@ impl Solver {
             Self::Auto => "auto",
             Self::One(method) => method.name(),
             Self::BlockCg => "block-cg",
+            Self::Multigrid => "multigrid",
         }
     }
 
@@ -45,6 +48,9 @@ impl Solver {
             }
             Self::One(method) => method.summary(),
             Self::BlockCg => "Block Conjugate Gradient on M†M: all twelve sources of spectrum at once",
+            Self::Multigrid => {
+                "GCR on M, preconditioned by adaptive multigrid: for light quarks and several sources"
+            }
         }
     }
 
@@ -54,6 +60,7 @@ impl Solver {
             Self::Auto => None,
             Self::One(method) => method.only_system(),
             Self::BlockCg => Some(System::Normal),
+            Self::Multigrid => Some(System::Direct),
         }
     }
 }

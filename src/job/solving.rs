@@ -1,18 +1,25 @@
 //! One solve after the other, by a method or by one that is chosen.
 
-use super::callbacks::OfSolve;
+use super::callbacks::{Callbacks, OfSolve};
+use super::error::JobError;
 use super::method::Parameters;
+use super::multigrid::Levels;
 use crate::device::Team;
 use crate::field::SpinorField;
+use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{
-    Attempt, Auto, AutoSolution, BlockCgParams, CgParams, InvertError, SolveParams, solve_with_checkpoints,
+    Attempt, Auto, AutoSolution, BicgstabParams, BlockCgParams, CgParams, GcrParams, InvertError,
+    SolveParams, solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 
-/// The solver of one propagator: one method for all sources, or one that is chosen and remembers from column to column what worked.
-pub(super) struct Solving {
+/// The solver of one propagator: one method for all sources, or one that is chosen and remembers from column to column what worked, or a multigrid
+/// method.
+pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
+    /// The levels, and the number of the operator.
+    multigrid: Option<(&'a mut Levels<'l>, usize)>,
     params: SolveParams,
 }
 
@@ -27,22 +34,36 @@ pub(super) struct Solved {
     pub attempts: Vec<Attempt>,
 }
 
-impl Solving {
-    /// Nothing is known of the equation yet.
-    pub fn new(parameters: Parameters, team: &Team) -> Self {
-        match parameters {
-            Parameters::One(params) => Self { auto: None, params },
-            Parameters::Auto(params) => {
-                let auto = Auto::new(params);
-                let params = auto.first_step(team);
-                Self { auto: Some(auto), params }
-            }
+impl<'a, 'l> Solving<'a, 'l> {
+    /// Nothing is known of the equation yet. A multigrid method has its levels, and the number of the operator.
+    pub fn new(parameters: Parameters, team: &Team, multigrid: Option<(&'a mut Levels<'l>, usize)>) -> Self {
+        let (mut auto, multigrid) = (None, multigrid);
+        let params = match parameters {
+            Parameters::One(params) => params,
+            Parameters::Auto(params) => auto.insert(Auto::new(params)).first_step(team),
             // All at once or one after the other, it is Conjugate Gradient on the same system.
             Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning }) => {
-                let params = CgParams { tol, max_iterations, precision, preconditioning };
-                Self { auto: None, params: SolveParams::Cg(params) }
+                SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
             }
+            Parameters::Multigrid(params) => Multigrid::outer(&params),
+        };
+        Self { auto, multigrid, params }
+    }
+
+    /// Makes what the next solve needs, before its time begins.
+    ///
+    /// # Errors
+    /// When a file of a set-up is of no use. A multigrid method that cannot be made is told, and BiCGStab solves.
+    pub fn prepare(&mut self, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
+        let Some((levels, operator)) = &mut self.multigrid else { return Ok(()) };
+        if levels.of(*operator, callbacks)?.is_none()
+            && let SolveParams::Gcr(GcrParams { tol, max_iterations, precision, preconditioning, .. }) =
+                self.params
+        {
+            let params = BicgstabParams { tol, max_iterations, precision, preconditioning };
+            self.params = SolveParams::Bicgstab(params);
         }
+        Ok(())
     }
 
     /// The method; if it is chosen, that which ended the last solve.
@@ -57,18 +78,15 @@ impl Solving {
         b: &SpinorField<f64>,
         callbacks: &mut OfSolve<'_>,
     ) -> Result<Solved, InvertError> {
-        let solved =
-            match &mut self.auto {
-                None => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(|(x, info)| Solved {
-                    x,
-                    info,
-                    failure: None,
-                    attempts: Vec::new(),
-                }),
-                Some(auto) => auto
-                    .solve(dirac, b, callbacks)
-                    .map(|AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts }),
-            };
+        let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
+        let multigrid = self.multigrid.as_mut().and_then(|(levels, operator)| levels.ready(*operator));
+        let solved = match (&mut self.auto, multigrid) {
+            (_, Some(multigrid)) => multigrid.solve(dirac, b, Some(callbacks)).map(alone),
+            (None, None) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
+            (Some(auto), None) => auto
+                .solve(dirac, b, callbacks)
+                .map(|AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts }),
+        };
         let solved = match solved {
             Ok(solved) => solved,
             Err(InvertError::NotConverged { failure, best, info }) => {

@@ -6,6 +6,7 @@ use lattice_cl::gauge::{FixError, FlowError, GenerateError, SmearError, WilsonLo
 use lattice_cl::geometry::LatticeError;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
+use lattice_cl::multigrid::SetupFileError;
 use lattice_cl::operator::DiracError;
 use lattice_cl::solve::InvertError;
 use std::fmt;
@@ -227,6 +228,8 @@ impl From<JobError> for Failure {
             JobError::Configuration(error) => error.into(),
             JobError::Lattice(error) | JobError::Solve(InvertError::Lattice(error)) => error.into(),
             JobError::Operator(error) => error.into(),
+            JobError::SetupFile(SetupFileError::File(error)) => error.into(),
+            JobError::SetupFile(error) => Failure::new(Status::File, error),
             JobError::Solve(error) => Failure::new(Status::Usage, error),
             JobError::Callback(error) => match error.downcast::<Failure>() {
                 Ok(failure) => *failure,

@@ -2,8 +2,10 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lattice_cl::job::{Method, Solver, WantedPrecision};
+use lattice_cl::multigrid::Block;
 use lattice_cl::operator::System;
 use lattice_cl::solve::{CrParams, Preconditioning};
+use std::path::PathBuf;
 
 /// How the equation is solved.
 #[derive(Debug, clap::Args)]
@@ -31,13 +33,35 @@ pub struct MethodOptions {
     /// double with a method by name]
     #[arg(long, hide_short_help = true)]
     precision: Option<WantedPrecision>,
+    /// Levels of --solver multigrid, the finest included: 2 or 3 [default: as many as pay]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    multigrid_levels: Option<usize>,
+    /// Near-null vectors of each level of --solver multigrid [default: 24, and fewer where blocks are small]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    multigrid_vectors: Option<usize>,
+    /// Sites of a block of --solver multigrid in x, y, z, t, as in 4x4x4x4 [default: about 4 in each direction, such that it divides the lattice and the domains of its devices]
+    #[arg(long, value_name = "BLOCK", hide_short_help = true)]
+    multigrid_block: Option<Block>,
+    /// The file of the near-null vectors of --solver multigrid, for other jobs on the same configuration: read if it is there, written if not
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    multigrid_setup: Option<PathBuf>,
 }
 
 impl MethodOptions {
     /// The table of a job.
     pub fn method(&self) -> Method {
-        let Self { solver, system, preconditioning, tol, max_iterations, precision } = *self;
-        Method { solver, system, preconditioning, tol, max_iterations, precision }
+        Method {
+            solver: self.solver,
+            system: self.system,
+            preconditioning: self.preconditioning,
+            tol: self.tol,
+            max_iterations: self.max_iterations,
+            precision: self.precision,
+            multigrid_levels: self.multigrid_levels,
+            multigrid_vectors: self.multigrid_vectors,
+            multigrid_block: self.multigrid_block,
+            multigrid_setup: self.multigrid_setup.clone(),
+        }
     }
 }
 

@@ -19,8 +19,8 @@ use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Lattice;
 use lattice_cl::host::Spinor;
 use lattice_cl::job::{
-    self, CallbackError, Callbacks, Found, Invalid, Job, Label, Outcome, Problem, Progress, SolveOutcome,
-    Task,
+    self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, Outcome, Problem, Progress,
+    SolveOutcome, Task,
 };
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
@@ -217,7 +217,7 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
     let configuration = Configuration::new(file, &read);
     drop(read);
     // By now its programs are compiled.
-    let problem = Problem::of_links(job, &links)?;
+    let problem = Problem::of_links(job, &links)?.with_fingerprint(configuration.fingerprint());
     team.finish()?;
     // Only solving is of interest.
     recorder.take()?;
@@ -312,5 +312,9 @@ impl Callbacks for Companion<'_> {
 
     fn compares(&mut self, tried: &Attempt, next: &SolveParams) {
         self.session.compares(tried, next);
+    }
+
+    fn multigrid(&mut self, news: &MultigridNews<'_>) {
+        self.session.multigrid(news);
     }
 }

@@ -6,6 +6,7 @@ use super::report::{Report, scientific};
 use indicatif::ProgressBar;
 use lattice_cl::device::Team;
 use lattice_cl::job::Progress;
+use lattice_cl::multigrid::SetupProgress;
 use std::time::{Duration, Instant};
 
 /// How often the bar changes.
@@ -97,6 +98,23 @@ impl<'a> SolveBar<'a> {
         let share = self.share();
         self.bar.set_position((share * STEPS as f64) as u64);
         self.bar.set_message(self.left(share).map_or_else(String::new, left_text));
+        self.bar.set_prefix(what);
+    }
+
+    /// Shows how far the set-up of a multigrid method is.
+    pub fn sets_up(&mut self, progress: &SetupProgress) {
+        let SetupProgress { level, done, of } = *progress;
+        if self.refreshed.is_some_and(|refreshed| refreshed.elapsed() < REFRESH) {
+            return;
+        }
+        self.refreshed = Some(Instant::now());
+        let what = format!("multigrid set-up, level {level}  {done}/{of}");
+        if self.report.is_verbose() && self.said.elapsed() >= LINE {
+            self.said = Instant::now();
+            self.report.note(&what);
+        }
+        self.bar.set_position(done as u64 * STEPS / of.max(1) as u64);
+        self.bar.set_message("");
         self.bar.set_prefix(what);
     }
 

@@ -353,6 +353,52 @@ fn every_method_solves_the_equation() {
 }
 
 #[test]
+fn multigrid_keeps_its_set_up_for_other_masses_and_is_bound_to_its_configuration() {
+    let folder = folder();
+    let line =
+        "spectrum FIELD --kappa 0.11 --solver multigrid --multigrid-vectors 4 --multigrid-setup set.mg";
+    let first = run(&folder, &format!("{line} --device 0.0 --json")).expect(0);
+    let first = first.says(&["multigrid: 2 levels, 4 vectors on blocks of", "wrote", "set.mg"]).json();
+    assert_eq!((&first["solver"], &first["method"]), (&"multigrid".into(), &"multigrid".into()));
+    assert_eq!((&first["precision"], &first["system"]), (&"mixed-single".into(), &"direct".into()));
+    let again = run(&folder, &format!("{line} --device 0.0 --json")).expect(0);
+    let again = again.says(&["vectors of", "set.mg"]).json();
+    assert_eq!(first["correlator"], again["correlator"], "the same bits");
+
+    let heavier = "invert FIELD --kappa 0.1 --device host --solver multigrid --multigrid-vectors 4";
+    let line = format!("{heavier} --multigrid-setup set.mg --output x.lime");
+    run(&folder, &line).expect(0).says(&["vectors of"]);
+    assert!(residual(&solution(&folder, "x.lime"), (1.0, -0.1), "antiperiodic", ORIGIN) < 1.01e-10);
+    let line = format!("{heavier} --multigrid-setup set.mg --boundary periodic");
+    assert_refused(&folder, &line, 3, &["set.mg", "its links is"]);
+    let line = "invert FIELD --kappa 0.1 --device host --solver multigrid --multigrid-vectors 5 --multigrid-setup set.mg";
+    assert_refused(&folder, line, 3, &["set.mg", "4 vectors", "5 vectors"]);
+    assert_refused(
+        &folder,
+        "invert FIELD --kappa 0.1 --multigrid-levels 2",
+        2,
+        &["multigrid-levels", "solver = multigrid"],
+    );
+    let line = "invert FIELD --kappa 0.1 --solver multigrid";
+    assert_refused(&folder, &format!("{line} --precision double"), 2, &["mixed-single", "double"]);
+    assert_refused(&folder, &format!("{line} --preconditioning none"), 2, &["even-odd", "none"]);
+    assert_refused(&folder, &format!("{line} --multigrid-levels 4"), 2, &["multigrid-levels = 4"]);
+}
+
+#[test]
+fn a_set_up_that_fails_is_told_and_another_method_solves() {
+    let folder = folder();
+    let line = "invert FIELD --kappa 0.11 --device host --solver multigrid --multigrid-block 4x3x2x2 --output x.lime";
+    run(&folder, line).expect(0).says(&[
+        "warning",
+        "no multigrid method",
+        "blocks of 4x3x2x2 sites",
+        "bicgstab",
+    ]);
+    assert!(residual(&solution(&folder, "x.lime"), KAPPA_FORM, "antiperiodic", ORIGIN) < 1.01e-10);
+}
+
+#[test]
 fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
     let folder = folder();
     let mass = 0.5 / KAPPA - 4.0;

@@ -15,7 +15,9 @@ use lattice_cl::geometry::Dims;
 use lattice_cl::hadron::Column;
 use lattice_cl::host::Spinor;
 use lattice_cl::io::{self, CheckpointWriter, PropagatorWriter};
-use lattice_cl::job::{CallbackError, Callbacks, Found, Interval, Label, Problem, Progress, SolveOutcome};
+use lattice_cl::job::{
+    CallbackError, Callbacks, Found, Interval, Label, MultigridNews, Problem, Progress, SolveOutcome,
+};
 use lattice_cl::scalar::Precision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Residual, SolverState, Wish};
@@ -428,6 +430,23 @@ impl Callbacks for Session<'_> {
             "tried {params} for {iterations} iterations, to {}; going on with {next}",
             scientific(residual.true_residual, 3)
         ));
+    }
+
+    fn multigrid(&mut self, news: &MultigridNews<'_>) {
+        match news {
+            MultigridNews::Progress(progress) => self.progress.sets_up(progress),
+            MultigridNews::Ready { levels, time, read } => {
+                let from = read.map_or_else(String::new, |path| format!(", vectors of {}", path.display()));
+                self.report
+                    .note(format_args!("multigrid: {levels}{from}; set up in {:.1} s", time.as_secs_f64()));
+            }
+            MultigridNews::Written(path) => {
+                self.report.note(format_args!("multigrid: wrote {}", path.display()));
+            }
+            MultigridNews::Without(error) => {
+                self.report.warning(format_args!("no multigrid method: {error}; solving by bicgstab"))
+            }
+        }
     }
 }
 

@@ -1,0 +1,142 @@
+//! The multigrid method of a job: set up once, for all its masses and sources.
+
+use super::callbacks::Callbacks;
+use super::error::JobError;
+use super::multigrid_news::MultigridNews;
+use crate::multigrid::{Multigrid, MultigridParams, SetupError};
+use crate::operator::Dirac;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The levels for the operators of a job, one after the other.
+pub(super) struct Levels<'a> {
+    params: MultigridParams,
+    operators: &'a [Dirac<f64>],
+    /// The file of near-null vectors, and what tells the configuration from others.
+    file: Option<(&'a Path, &'a str)>,
+    state: State,
+}
+
+enum State {
+    NotYet,
+    /// For the operator of this number.
+    Ready(Box<Multigrid>, usize),
+    /// It was told why.
+    Failed,
+}
+
+impl<'a> Levels<'a> {
+    pub fn new(
+        params: MultigridParams,
+        operators: &'a [Dirac<f64>],
+        file: Option<(&'a Path, &'a str)>,
+    ) -> Self {
+        Self { params, operators, file, state: State::NotYet }
+    }
+
+    /// The method for the operator of this number; `None` where it cannot be made.
+    ///
+    /// Its vectors are those of the lightest quarks, whichever operator comes first: a job that goes on solves as the one
+    /// that began.
+    pub fn of(
+        &mut self,
+        number: usize,
+        callbacks: &mut dyn Callbacks,
+    ) -> Result<Option<&mut Multigrid>, JobError> {
+        if matches!(self.state, State::NotYet) {
+            let kappa = |k: &usize| self.operators[*k].coupling().kappa();
+            let lightest = (0..self.operators.len())
+                .max_by(|i, j| kappa(i).total_cmp(&kappa(j)).then(j.cmp(i)))
+                .unwrap_or(number);
+            self.make(lightest, callbacks)?;
+        }
+        if let State::Ready(_, made_for) = self.state
+            && made_for != number
+        {
+            self.make_over(number, callbacks);
+        }
+        Ok(self.ready(number))
+    }
+
+    /// The method, if it stands for the operator of this number.
+    pub fn ready(&mut self, number: usize) -> Option<&mut Multigrid> {
+        match &mut self.state {
+            State::Ready(multigrid, made_for) if *made_for == number => Some(multigrid),
+            _ => None,
+        }
+    }
+
+    /// Makes vectors and levels, or reads the vectors.
+    fn make(&mut self, number: usize, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
+        let dirac = &self.operators[number];
+        let clock = Clock::start(dirac);
+        let mut tell = |progress| callbacks.multigrid(&MultigridNews::Progress(progress));
+        let read = self.file.filter(|(path, _)| path.exists());
+        let made = match read {
+            None => Multigrid::new(dirac, self.params, &mut tell),
+            Some((path, configuration)) => {
+                match Multigrid::read(path, dirac, configuration, self.params, &mut tell) {
+                    Ok(read) => Ok(read?),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        self.take(made, number, clock, read.map(|(path, _)| path), callbacks);
+        if let (State::Ready(multigrid, _), None, Some((path, configuration))) =
+            (&self.state, read, self.file)
+        {
+            multigrid.write(path, dirac, configuration)?;
+            callbacks.multigrid(&MultigridNews::Written(path));
+        }
+        Ok(())
+    }
+
+    /// Makes levels for another operator of the vectors that are known.
+    fn make_over(&mut self, number: usize, callbacks: &mut dyn Callbacks) {
+        let dirac = &self.operators[number];
+        let clock = Clock::start(dirac);
+        if let State::Ready(multigrid, _) = std::mem::replace(&mut self.state, State::Failed) {
+            let tell = |progress| callbacks.multigrid(&MultigridNews::Progress(progress));
+            let made = multigrid.for_operator(dirac, tell);
+            self.take(made, number, clock, None, callbacks);
+        }
+    }
+
+    fn take(
+        &mut self,
+        made: Result<Multigrid, SetupError>,
+        number: usize,
+        clock: Clock,
+        read: Option<&Path>,
+        callbacks: &mut dyn Callbacks,
+    ) {
+        match made {
+            Ok(multigrid) => {
+                let (levels, time) = (multigrid.levels(), clock.elapsed(&self.operators[number]));
+                callbacks.multigrid(&MultigridNews::Ready { levels, time, read });
+                self.state = State::Ready(Box::new(multigrid), number);
+            }
+            Err(error) => {
+                callbacks.multigrid(&MultigridNews::Without(&error));
+                self.state = State::Failed;
+            }
+        }
+    }
+}
+
+/// Time without compilers.
+struct Clock {
+    begun: Instant,
+    compiled: Duration,
+}
+
+impl Clock {
+    fn start(dirac: &Dirac<f64>) -> Self {
+        Self { begun: Instant::now(), compiled: dirac.lattice().team().compile_time() }
+    }
+
+    fn elapsed(&self, dirac: &Dirac<f64>) -> Duration {
+        let compiled = dirac.lattice().team().compile_time().saturating_sub(self.compiled);
+        self.begun.elapsed().saturating_sub(compiled)
+    }
+}
