@@ -2,14 +2,16 @@
 
 use crate::VectorSpace;
 
-/// The iterate with the smallest residual so far, to within a factor of four, so that few copies are made.
+/// The iterate with the smallest residual so far, to within a factor of four.
+///
+/// The factor keeps copies few.
 pub(crate) struct Best<V> {
     pub x: V,
     pub r_norm2: f64,
 }
 
 impl<V> Best<V> {
-    /// None yet: zero.
+    /// Makes a record without an iterate: zero.
     pub fn none<S: VectorSpace<Vector = V>>(space: &S) -> Result<Self, S::Error> {
         Ok(Self { x: space.zero_vector()?, r_norm2: f64::INFINITY })
     }

@@ -12,9 +12,12 @@ use crate::{LinearOperator, VectorOf, VectorSpace};
 /// Options of [`bicgstab`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BicgstabOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
-    /// Breakdown when an inner product that is divided by falls below this times the product of the two norms. Default 1e-12.
+    /// Bound of a breakdown. Default 1e-12.
+    ///
+    /// The method breaks down when an inner product that is divided by falls below this bound times
+    /// the product of the two norms.
     pub breakdown: f64,
 }
 
@@ -24,9 +27,10 @@ impl Default for BicgstabOptions {
     }
 }
 
-/// Solves A x = b by BiCGStab (H. A. van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631).
+/// Solves A x = b by BiCGStab.
 ///
-/// With the shadow residual q, at first r, and p = r, each iteration does
+/// Source: H. A. van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631. With the shadow residual
+/// q, at first r, and p = r, each iteration does
 ///
 /// ```text
 /// α = (q, r) / (q, Ap),   s = r − α Ap
@@ -35,16 +39,25 @@ impl Default for BicgstabOptions {
 /// β = (q, r') / (q, r) · α / ω,   p = r + β (p − ω Ap)
 /// ```
 ///
-/// Two applications of A an iteration, and three passes over vectors. When an inner product that is divided by vanishes, the method is started again
-/// from the iterate it reached, with its residual as the new shadow residual; where the last one brought no progress, with q = r + Ar ‖r‖ / ‖Ar‖. So it
-/// is when the residual has grown by a factor of 10⁴, from the best iterate then.
+/// An iteration takes two applications of A and three passes over vectors.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// The method starts again from the current iterate when an inner product that is divided by
+/// vanishes. The new shadow residual is the residual. If the last start brought no progress, the
+/// new one is q = r + Ar ‖r‖ / ‖Ar‖. When the residual has grown by a factor of 10⁴, the method
+/// starts again from the best iterate.
+///
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of
-/// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
-/// iteration limit is reached; the space's own error when an operation fails.
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
+/// residual, to within a factor of four, if
+/// * neither shadow residual brings progress,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails.
 pub fn bicgstab<'c, A>(
     a: &A,
     b: &VectorOf<A>,

@@ -13,11 +13,14 @@ use num_complex::Complex64;
 /// Options of [`bicgstab_l`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BicgstabLOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
-    /// ℓ, the degree of the polynomials in A by which the residual is made minimal. Default 2.
+    /// ℓ, the degree of the polynomials in A that make the residual minimal. Default 2.
     pub degree: usize,
-    /// Breakdown when an inner product that is divided by falls below this times the product of the two norms. Default 1e-12.
+    /// Bound of a breakdown. Default 1e-12.
+    ///
+    /// The method breaks down when an inner product that is divided by falls below this bound times
+    /// the product of the two norms.
     pub breakdown: f64,
 }
 
@@ -27,9 +30,11 @@ impl Default for BicgstabLOptions {
     }
 }
 
-/// Solves A x = b by BiCGStab(ℓ) (G. L. G. Sleijpen and D. R. Fokkema, Electron. Trans. Numer. Anal. 1 (1993) 11).
+/// Solves A x = b by BiCGStab(ℓ).
 ///
-/// With the shadow residual q, at first r, and uᵢ = Aⁱ u, rᵢ = Aⁱ r, each iteration does ℓ steps of bi-conjugate gradients, for j = 0 … ℓ − 1
+/// Source: G. L. G. Sleijpen and D. R. Fokkema, Electron. Trans. Numer. Anal. 1 (1993) 11. Let q
+/// be the shadow residual, at first r, and uᵢ = Aⁱ u, rᵢ = Aⁱ r. Each iteration does ℓ steps of
+/// bi-conjugate gradients, for j = 0 … ℓ − 1
 ///
 /// ```text
 /// β = (q, rⱼ') / (q, rⱼ₋₁) · α / ω for j = 0, with −1 for ω else
@@ -44,17 +49,25 @@ impl Default for BicgstabLOptions {
 /// x = x + Σ γᵢ rᵢ₋₁,   r = r − Σ γᵢ rᵢ,   u = u − Σ γᵢ uᵢ,   ω = γ_ℓ
 /// ```
 ///
-/// 2ℓ applications of A an iteration. ℓ = 1 is [`bicgstab`](crate::bicgstab); higher ones can follow eigenvalues far from the real axis, whose polynomials have
-/// complex roots. The γ solve an ℓ × ℓ system on the host: its inner products are read once an iteration.
+/// An iteration takes 2ℓ applications of A. ℓ = 1 is [`bicgstab`](crate::bicgstab). Higher ℓ can
+/// follow eigenvalues far from the real axis, whose polynomials have complex roots. The γ solve an
+/// ℓ × ℓ system on the host. The inner products of this system are read once an iteration.
 ///
-/// When an inner product that is divided by vanishes, the method is started again as `bicgstab` is.
+/// When an inner product that is divided by vanishes, the method starts again in the way of
+/// `bicgstab`.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
 /// [`SolverError::NotConverged`] with the iterate of the smallest residual, to within a factor of
-/// four, when neither shadow residual brings progress, when a scalar is not finite, when the residual stagnates or the
-/// iteration limit is reached; [`SolverError::Parameter`] when ℓ is zero; the space's own error when an operation fails.
+/// four, if
+/// * neither shadow residual brings progress,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// [`SolverError::Parameter`] if ℓ is zero. The space's own error if an operation fails.
 pub fn bicgstab_l<'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -80,7 +93,7 @@ where
     let powers = |count| (0..count).map(|_| space.zero_vector()).collect::<Result<Vec<_>, ErrorOf<A>>>();
     let (mut r, mut u) = (powers(degree + 1)?, powers(degree + 1)?);
     let (mut x, mut shadow);
-    // Of the last step; none at a start.
+    // The scalars of the last step. There are none at a start.
     let mut last: Option<Last<ScalarOf<A>>> = None;
     if let Some(Resumed { vectors, scalars, numbers: [norm2, start_norm2, mixed, re, im] }) = resumed {
         let q;
@@ -197,18 +210,18 @@ where
     }
 }
 
-/// What the next direction is made conjugate with.
+/// The scalars of the last step, to which the next direction is made conjugate.
 struct Last<S> {
-    /// (q, rⱼ)
+    /// The product (q, rⱼ).
     rho: S,
-    /// (q, uⱼ₊₁)
+    /// The product (q, uⱼ₊₁).
     sigma: S,
     alpha: S,
-    /// Or −1, within an iteration.
+    /// ω, or −1 within an iteration.
     omega: Complex64,
 }
 
-/// In the place of ω where there is no last step.
+/// Placeholder of ω if there is no last step.
 const NONE: Complex64 = Complex64::new(f64::NAN, f64::NAN);
 
 const STATE: Names<4, 2, 5> = Names {
@@ -218,20 +231,22 @@ const STATE: Names<4, 2, 5> = Names {
     numbers: [SHADOW_NUMBERS[0], SHADOW_NUMBERS[1], SHADOW_NUMBERS[2], "Re ω", "Im ω"],
 };
 
-/// What decides which combination of A r, A²r … is nearest to r.
+/// The system whose solution is the combination of A r, A²r … nearest to r.
 struct Minimum {
     /// (Aⁱr, Aʲr), i and j from 1 on.
     gram: Vec<Vec<Complex64>>,
-    /// (Aⁱr, r)
+    /// The products (Aⁱr, r).
     projections: Vec<Complex64>,
-    /// (r, r)
+    /// The squared norm (r, r).
     r_norm2: f64,
-    /// What was read besides.
+    /// Other scalars that were read in the same transfer.
     others: Vec<Complex64>,
 }
 
 impl Minimum {
-    /// For these powers, the first of which is r itself. Reads these other scalars too.
+    /// Reads the system of these powers, and other scalars.
+    ///
+    /// The first power is r itself.
     fn new<S: VectorSpace>(
         space: &S,
         powers: &[S::Vector],
@@ -265,10 +280,14 @@ impl Minimum {
         Ok(Self { gram, projections, r_norm2, others })
     }
 
-    /// The γᵢ for which ‖r − Σ γᵢ Aⁱr‖ is minimal, and why the method cannot go on with them, if so. They are fewer where the highest powers are no new directions.
+    /// Returns the γᵢ that make ‖r − Σ γᵢ Aⁱr‖ minimal.
     ///
-    /// By Cholesky decomposition G = L D L†. The square that its condition is of that of the powers costs only some of the minimality: x and r
-    /// stay what they are to each other whatever γ is.
+    /// The failure says why the method cannot go on with them. There are fewer γᵢ if the highest
+    /// powers are no new directions.
+    ///
+    /// The γᵢ come from the Cholesky decomposition G = L D L†. The condition of G is the square of
+    /// the condition of the powers. The square costs only some of the minimality: x and r stay
+    /// consistent whatever γ is.
     fn coefficients(&self, bound: f64) -> (Vec<Complex64>, Option<Failure>) {
         let Self { gram, projections, r_norm2, .. } = self;
         if gram.iter().flatten().chain(projections).any(|value| !value.is_finite()) {
@@ -308,5 +327,7 @@ impl Minimum {
     }
 }
 
-/// The part of ‖Aⁱr‖² that is new, relative to it, below which it is rounding.
+/// Relative part of ‖Aⁱr‖² that must be new.
+///
+/// A smaller part is rounding.
 const SMALLEST_PIVOT: f64 = 64.0 * f64::EPSILON;

@@ -9,21 +9,25 @@ use crate::{ErrorOf, VectorOf};
 
 /// A space whose vectors are blocks: N columns side by side, each of them a vector.
 ///
-/// To the plain operations of [`VectorSpace`] a block is one long vector. What is between columns is an N × N matrix, which is small and on the host: one
-/// transfer each, about 20 µs from a GPU, where an iteration on 12 fields of a 32⁴ lattice takes 3 to 9 ms.
+/// For the plain operations of [`VectorSpace`] a block is one long vector. The products of columns
+/// are an N × N matrix, which is small and on the host. Each such matrix is one transfer, about 20
+/// µs from a GPU. An iteration on 12 fields of a 32⁴ lattice takes 3 to 9 ms.
 ///
-/// For a block X with columns xⱼ and a matrix D, X D has the columns Σᵢ xᵢ Dᵢⱼ, and X†X the elements (xᵢ, xⱼ).
+/// For a block X with columns xⱼ and a matrix D, X D has the columns Σᵢ xᵢ Dᵢⱼ, and X†X the
+/// elements (xᵢ, xⱼ).
 pub trait BlockSpace: VectorSpace {
-    /// N
+    /// Returns N, the number of columns.
     fn columns(&self) -> usize;
 
-    /// Relative error of a number of a vector, and of a sum of products of them; that of the arithmetic if vectors are stored with less.
+    /// Returns the relative error of a number of a vector, and of a sum of products.
+    ///
+    /// If vectors are stored with less precision, the error is that of the arithmetic.
     fn roundoff(&self) -> f64;
 
-    /// X†X
+    /// Returns X†X.
     fn gram(&self, x: &Self::Vector) -> Result<SquareMatrix, Self::Error>;
 
-    /// Fused: Q = Q − Z D; gives Q†Q.
+    /// Computes Q = Q − Z D and returns Q†Q, fused.
     fn subtract_block(
         &self,
         z: &Self::Vector,
@@ -31,14 +35,18 @@ pub trait BlockSpace: VectorSpace {
         q: &mut Self::Vector,
     ) -> Result<SquareMatrix, Self::Error>;
 
-    /// Whether it is better to bring X up to date once for two directions, which takes half a pass over memory less in an iteration but one more vector,
-    /// and writes one that is not read. Default no.
+    /// `true` if the space prefers to bring X up to date once for two directions.
+    ///
+    /// The pair takes half a pass over memory less in an iteration. It takes one more vector, and
+    /// writes a vector that is not read. Default `false`.
     fn steps_in_pairs(&self) -> bool {
         false
     }
 
-    /// Fused: X = X + O D + P E; Q T + P F takes the place of O if there is one, and of P otherwise; Q = Q T if it is to be overwritten. T is upper triangular and F
-    /// lower triangular. There is no D without O.
+    /// Computes X = X + O D + P E and the next direction Q T + P F, fused.
+    ///
+    /// Q T + P F takes the place of O if there is one, and of P otherwise. Q = Q T if Q is to be
+    /// overwritten. T is upper triangular and F lower triangular. There is no D without O.
     fn advance_block(
         &self,
         matrices: Advance<'_>,
@@ -60,14 +68,16 @@ pub struct Advance<'a> {
     pub turn: &'a SquareMatrix,
     /// F, lower triangular.
     pub keep: &'a SquareMatrix,
-    /// Whether Q T takes the place of Q.
+    /// `true` if Q T takes the place of Q.
     pub overwrite: bool,
 }
 
 /// A linear operator on blocks, applied to each column.
 pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
-    /// Fused: Q = Q − A X D with the D that `factor` makes of X†A X; gives Q†Q. If it fails Q stays as it is, and its failure is the result. `image` is there to be
-    /// overwritten.
+    /// Computes Q = Q − A X D and returns Q†Q, fused.
+    ///
+    /// `factor` makes D from X†A X. If `factor` fails, Q stays unchanged, and the failure is the
+    /// result. `image` is there to be overwritten.
     fn descend_block(
         &self,
         x: &VectorOf<Self>,
@@ -76,7 +86,7 @@ pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
         factor: impl FnOnce(&SquareMatrix) -> Result<SquareMatrix, Failure>,
     ) -> Result<Result<SquareMatrix, Failure>, ErrorOf<Self>>;
 
-    /// Floating-point operations and least memory traffic of that.
+    /// Returns the operations and least memory traffic of `descend_block`.
     fn work_of_block_descent(&self) -> Work {
         let mut work = self.work();
         work += gram_work(self.space());
@@ -85,12 +95,14 @@ pub trait BlockOperator: LinearOperator<Space: BlockSpace> {
     }
 }
 
-/// Floating-point operations and least memory traffic of X†X: it is Hermitian, so that half of it is enough.
+/// Returns the operations and least memory traffic of X†X.
+///
+/// X†X is Hermitian, so that half of it is enough.
 pub fn gram_work<S: BlockSpace>(space: &S) -> Work {
     Work::pass(space, 4 * (space.columns() as u64 + 1), 1)
 }
 
-/// The same of [`BlockSpace::subtract_block`].
+/// Returns the operations and traffic of [`BlockSpace::subtract_block`].
 pub fn subtraction_work<S: BlockSpace>(space: &S) -> Work {
     Work::pass(space, 12 * space.columns() as u64 + 4, 3)
 }

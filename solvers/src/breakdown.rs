@@ -3,7 +3,9 @@
 use crate::outcome::Failure;
 use num_complex::Complex64;
 
-/// Why an inner product cannot be divided by, if so; `norms2` is the product of the two vectors' (x, x).
+/// Returns the reason why an inner product cannot be divided by, if there is one.
+///
+/// `norms2` is the product of the two vectors' (x, x).
 pub(crate) fn vanishes(
     quantity: &'static str,
     product: Complex64,

@@ -1,14 +1,18 @@
-//! What a solve asks and tells others while it goes on.
+//! Callbacks of a solve: computation of the residual, and a keeper of states.
 
 use crate::keeper::StateKeeper;
 use crate::true_residual::TrueResidual;
 use crate::{ErrorOf, LinearOperator, VectorOf};
 
-/// What a solve asks and tells others while it goes on. Made of a [`TrueResidual`] alone, or of `None`, by `into`.
+/// Callbacks of a solve that is under way.
+///
+/// `into` makes them from a [`TrueResidual`] alone, or from `None`.
 pub struct Callbacks<'a, A: LinearOperator> {
-    /// Computes the residual that counts; `None` stands for ‖b − A x‖ / ‖b‖.
+    /// Computation of the residual that counts.
+    ///
+    /// `None` stands for ‖b − A x‖ / ‖b‖.
     pub true_residual: Option<TrueResidual<'a, A>>,
-    /// Watches the solve and keeps its states, if anybody does.
+    /// Observer of the solve and keeper of its states, if there is one.
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 
@@ -19,7 +23,7 @@ impl<'a, A: LinearOperator> From<Option<TrueResidual<'a, A>>> for Callbacks<'a, 
 }
 
 impl<'a, A: LinearOperator> Callbacks<'a, A> {
-    /// The same for another operator on the same space.
+    /// Returns the same callbacks for another operator on the same space.
     pub fn for_operator<B>(self) -> Callbacks<'a, B>
     where
         B: LinearOperator<Space = A::Space>,

@@ -8,25 +8,36 @@ use crate::update::{NORM2, SOLUTION_AND_DIRECTION};
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// Solves A x = b for any A that is not singular by the Conjugate Gradient method on A A†y = b, with x = A†y in place of y (E. Craig,
-/// J. Math. and Phys. 34 (1955) 64; Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 8.5).
+/// Solves A x = b by Conjugate Gradient on A A†y = b.
+///
+/// A may be any operator that is not singular. The iteration has x = A†y in place of y. Sources: E.
+/// Craig, J. Math. and Phys. 34 (1955) 64; Y. Saad, *Iterative Methods for Sparse Linear Systems*,
+/// 2nd ed., algorithm 8.5.
 ///
 /// ```text
 /// α = (r, r) / (p, p),    x = x + α p,   r = r − α A p
 /// β = (r', r') / (r, r),  p = A†r' + β p
 /// ```
 ///
-/// One application of A and one of A† an iteration, as for [`conjugate_gradient`](crate::conjugate_gradient) on A†A x = A†b. That makes ‖b − A x‖ minimal in
-/// a Krylov space, this one ‖x − A⁻¹b‖ in the same: the error falls in each iteration, the residual need not. What is iterated is the residual of
-/// A x = b itself.
+/// An iteration takes one application of A and one of A†, like
+/// [`conjugate_gradient`](crate::conjugate_gradient) on A†A x = A†b. The other method makes
+/// ‖b − A x‖ minimal in a Krylov space, this one ‖x − A⁻¹b‖ in the same space. So the error falls
+/// in each iteration, and the residual need not. The iterated residual is the residual of A x = b
+/// itself.
 ///
-/// `adjoint` is A†; the curvature that tells a breakdown is (p, p) / (r, r); `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual
-/// that counts and who keeps states (see [`Callbacks`]).
+/// `adjoint` is A†. The curvature that tells a breakdown is (p, p) / (r, r). `guess` is x₀: zero if
+/// absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the residual that counts
+/// and keep states.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest residual, to within a factor of four, when A†r vanishes
-/// while r does not, when a scalar is not finite, when the residual stagnates or the iteration limit is reached; the space's own error when an operation
-/// fails.
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
+/// residual, to within a factor of four, if
+/// * A†r vanishes while r does not,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails.
 pub fn cgne<'c, A>(
     a: &A,
     adjoint: &A,
@@ -58,7 +69,7 @@ where
         adjoint.apply(&r, &mut p)?;
         progress.count_application();
     }
-    // A p, and then A†r.
+    // The image is A p, and then A†r.
     let mut image = space.zero_vector()?;
     let [one, minus_one] = [1.0, -1.0].map(|number| space.scalar(Complex64::new(number, 0.0)));
     loop {

@@ -3,7 +3,9 @@
 use crate::space::VectorSpace;
 use std::time::{Duration, Instant};
 
-/// Runs from when it is made, and stands still while the space does something else than solving.
+/// The clock of a solve.
+///
+/// It runs from its start, and stands still while the space does other things than solving.
 pub(crate) struct Clock {
     start: Instant,
     aside: Duration,
@@ -14,7 +16,7 @@ impl Clock {
         Self { start: Instant::now(), aside: space.time_aside() }
     }
 
-    /// Time since it was made, in the same space.
+    /// Returns the time since the start, in the same space.
     pub fn elapsed(&self, space: &impl VectorSpace) -> Duration {
         self.start.elapsed().saturating_sub(space.time_aside().saturating_sub(self.aside))
     }

@@ -11,10 +11,12 @@ use num_complex::Complex64;
 /// Options of [`conjugate_gradient`], and of [`cgne`](crate::cgne).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CgOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
-    /// Breakdown when the curvature (p, Ap) / (r, r) falls below this times that of the first direction, or is
-    /// negative. Default 1e-14.
+    /// Bound of a breakdown. Default 1e-14.
+    ///
+    /// The method breaks down when the curvature (p, Ap) / (r, r) is negative. It also breaks down
+    /// when the curvature falls below this bound times the curvature of the first direction.
     pub breakdown: f64,
 }
 
@@ -24,23 +26,31 @@ impl Default for CgOptions {
     }
 }
 
-/// Solves A x = b for a Hermitian positive definite A by the Conjugate Gradient method (M. Hestenes and
-/// E. Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409).
+/// Solves A x = b for a Hermitian positive definite A by Conjugate Gradient.
+///
+/// Source: M. Hestenes and E. Stiefel, J. Res. Natl. Bur. Stand. 49 (1952) 409.
 ///
 /// ```text
 /// α = (r, r) / (p, Ap),   x = x + α p,   r = r − α Ap
 /// β = (r', r') / (r, r),  p = r + β p
 /// ```
 ///
-/// Two passes over vectors an iteration, besides the application: one for r and its norm, which an operator may do as it is applied
-/// ([`LinearOperator::descend`]), and one for x and p.
+/// Besides the application, an iteration takes two passes over vectors. One is for r and its norm:
+/// an operator may do this pass as it is applied ([`LinearOperator::descend`]). The other is for x
+/// and p.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
-/// residual, to within a factor of four, when (p, Ap) is not positive, when a scalar is not finite, when the residual
-/// stagnates or the iteration limit is reached; the space's own error when an operation fails.
+/// residual, to within a factor of four, if
+/// * (p, Ap) is not positive,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails.
 pub fn conjugate_gradient<'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -109,29 +119,35 @@ const STATE: Names<3, 1, 1> = Names {
     numbers: ["first curvature"],
 };
 
-/// The curvature (p, Ap) / (r, r), which stays above the smallest eigenvalue of a positive definite A; or another quantity in place of (p, Ap).
+/// The curvature (p, Ap) / (r, r), or another quantity in place of (p, Ap).
+///
+/// The curvature stays above the smallest eigenvalue of a positive definite A.
 pub(crate) struct Curvature {
     quantity: &'static str,
     first: Option<f64>,
 }
 
 impl Curvature {
-    /// Of a quantity, by the name that it has in the method's formula.
+    /// Makes the curvature of a quantity.
+    ///
+    /// The name of the quantity is the one in the method's formula.
     pub fn of(quantity: &'static str) -> Self {
         Self { quantity, first: None }
     }
 
-    /// The first one, to be kept with the state of a solve; not a number before there is one.
+    /// Returns the first curvature, to be kept with the state of a solve.
+    ///
+    /// NaN before there is one.
     pub fn first(&self) -> f64 {
         self.first.unwrap_or(f64::NAN)
     }
 
-    /// Goes on from a first one that was kept.
+    /// Goes on from a first curvature that was kept.
     pub fn resume(&mut self, first: f64) {
         self.first = Some(first).filter(|first| !first.is_nan());
     }
 
-    /// Why the next step cannot be taken, if so.
+    /// Returns the reason why the next step cannot be taken, if there is one.
     pub fn failure(&mut self, p_ap: Complex64, r_norm2: f64, bound: f64) -> Option<Failure> {
         let quantity = self.quantity;
         if !p_ap.is_finite() {

@@ -8,10 +8,12 @@ use crate::update::{AXPY, DIRECTION_AND_IMAGE, RESIDUAL, SOLUTION_DIRECTION_AND_
 use crate::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// How the next search direction is made conjugate to the last one.
+/// The way in which the next search direction is made conjugate to the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recurrence {
-    /// β = (r', A r') / (r, A r): the published ratio. Right for a Hermitian A, definite or not.
+    /// β = (r', A r') / (r, A r): the published ratio.
+    ///
+    /// It is right for a Hermitian A, definite or not.
     #[default]
     Hermitian,
     /// β = −(A p, A r') / (A p, A p): makes A p' orthogonal to A p whatever A is.
@@ -21,11 +23,13 @@ pub enum Recurrence {
 /// Options of [`conjugate_residual`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
-    /// Which β. Default: [`Recurrence::Hermitian`].
+    /// Choice of β. Default: [`Recurrence::Hermitian`].
     pub recurrence: Recurrence,
-    /// Breakdown when |(r, A p)| falls below this times ‖r‖ ‖A p‖. Default 1e-14.
+    /// Bound of a breakdown. Default 1e-14.
+    ///
+    /// The method breaks down when |(r, A p)| falls below this bound times ‖r‖ ‖A p‖.
     pub breakdown: f64,
 }
 
@@ -35,10 +39,11 @@ impl Default for CrOptions {
     }
 }
 
-/// Solves A x = b by the Conjugate Residual method (E. Stiefel, Comment. Math. Helv. 29 (1955) 157; for complex
-/// A as in Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 6.20).
+/// Solves A x = b by the Conjugate Residual method.
 ///
-/// With r = b − A x₀, p = r and (r, Ap) known, each iteration does
+/// Sources: E. Stiefel, Comment. Math. Helv. 29 (1955) 157; for complex A, Y. Saad, *Iterative
+/// Methods for Sparse Linear Systems*, 2nd ed., algorithm 6.20. With r = b − A x₀, p = r and (r,
+/// Ap) known, each iteration does
 ///
 /// ```text
 /// α = conj((r, Ap)) / (Ap, Ap)         the α that makes ‖r‖ minimal
@@ -48,19 +53,27 @@ impl Default for CrOptions {
 /// p = r + β p,   Ap = Ar + β Ap
 /// ```
 ///
-/// One application of A an iteration; ‖r‖ never grows. For a Hermitian A the two β are the same number: (Ap, Ar')
-/// equals −(r', Ar')/conj(α) then, by r' = r − αAp. For any other A the published ratio does not make the new direction conjugate
-/// to the last. On the Wilson operator itself it stagnates at a relative residual of 0.1 to 0.2 on every real gauge configuration
-/// tried, so use it on γ5M (Hermitian, indefinite) or M†M (positive definite), and
-/// [`Recurrence::General`] on M. The latter is Orthomin(1), whose convergence is certain when the
-/// Hermitian part of A is definite.
+/// An iteration takes one application of A. ‖r‖ never grows.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// For a Hermitian A the two β are the same number: (Ap, Ar') equals −(r', Ar')/conj(α) then, by
+/// r' = r − αAp. For any other A the published ratio does not make the new direction conjugate to
+/// the last. On the Wilson operator itself it stagnates at a relative residual of 0.1 to 0.2, on
+/// every real gauge configuration tried. So use the published ratio on γ5M (Hermitian, indefinite)
+/// or M†M (positive definite), and [`Recurrence::General`] on M. The latter is Orthomin(1). Its
+/// convergence is certain if the Hermitian part of A is definite.
+///
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
 /// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the iterate of the smallest
-/// residual, to within a factor of four, when (r, Ap) vanishes while r does not, when a scalar is not finite, when
-/// the residual stagnates or the iteration limit is reached; the space's own error when an operation fails.
+/// residual, to within a factor of four, if
+/// * (r, Ap) vanishes while r does not,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails.
 pub fn conjugate_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -111,7 +124,7 @@ where
             match progress.judge(&mut x, &mut r)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
                 Step::Replaced(norm2) => {
-                    // Its recurrence holds for the residual that the directions were made of, and for no other.
+                    // The recurrence holds only for the residual that the directions were made of.
                     r_norm2 = norm2;
                     space.copy(&r, &mut p)?;
                     [r_ap, ap_norm2] = a.apply_products(&p, &p, &mut ap)?;
@@ -145,7 +158,8 @@ where
             SOLUTION_DIRECTION_AND_IMAGE.apply(space, [&alpha, &beta], [&r, &ar], written)?
         };
         if let Some(r_ar) = r_ar {
-            // The same number, as r is orthogonal to the last Ap; the published ratio is that of these.
+            // r is orthogonal to the last Ap, so (r, Ap) is (r, Ar). The published ratio uses (r,
+            // Ar).
             r_ap = r_ar;
         }
     }
@@ -158,7 +172,7 @@ const STATE: Names<4, 3, 0> = Names {
     numbers: [],
 };
 
-/// Why a step is not one, if so.
+/// Returns the reason why a step cannot be taken, if there is one.
 fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<Failure> {
     if !r_ap.is_finite() {
         return Some(Failure::NotFinite { quantity: "(r, Ar)" });
@@ -167,7 +181,8 @@ fn unusable(r_ap: Complex64, ap_norm2: f64, r_norm2: f64, bound: f64) -> Option<
         return Some(Failure::NotFinite { quantity: "(Ap, Ap)" });
     }
     let relative = r_ap.norm() / (r_norm2.sqrt() * ap_norm2.sqrt());
-    // Written so that 0/0, an A p equal to zero, counts as breakdown, and so does a norm that underflowed: it cannot be above 1.
+    // Written so that 0/0, an A p equal to zero, counts as breakdown. So does a norm that
+    // underflowed: it cannot be above 1.
     let usable = relative > bound && relative.is_finite();
     (!usable).then_some(Failure::Breakdown {
         quantity: "(r, Ar)",

@@ -1,54 +1,66 @@
-//! Who watches a solve and keeps its states.
+//! Observers of a solve, and keepers of its states.
 
 use crate::outcome::Residual;
 use crate::state::SolverState;
 
-/// What to do with a state.
+/// The wish of a keeper for a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Nothing: iterate.
+    /// Do nothing: iterate.
     GoOn,
-    /// Keep it, and iterate.
+    /// Keep the state, and iterate.
     Keep,
-    /// Keep it, and stop with [`Failure::Interrupted`](crate::Failure::Interrupted).
+    /// Keep the state, and stop.
+    ///
+    /// The solve ends with [`Failure::Interrupted`](crate::Failure::Interrupted).
     KeepAndStop,
-    /// Stop in the same way, without keeping it.
+    /// Stop like [`Wish::KeepAndStop`], without keeping the state.
     Stop,
 }
 
-/// How far a solve has come, when its residual has been looked at.
+/// The progress of a solve at a look at its residual.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Iterations done.
     pub iterations: usize,
-    /// The relative residual by the recurrence, and the true one that was computed last (NaN before there is one).
+    /// The relative residuals.
+    ///
+    /// One is by the recurrence. The true one is the last that was computed, NaN before there is
+    /// one.
     pub residual: Residual,
 }
 
-/// Watches a solve and keeps its states. By default it does neither.
+/// Watches a solve and keeps its states.
+///
+/// By default it does neither.
 pub trait StateKeeper<V, E> {
-    /// The state that the solve goes on from. Asked once, before everything else. Default: none.
+    /// Returns the state that the solve goes on from. Default: none.
+    ///
+    /// The solve asks once, before everything else.
     fn kept(&mut self) -> Result<Option<SolverState<V>>, E> {
         Ok(None)
     }
 
-    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    /// Receives the residual at every look. Default: ignores it.
     ///
-    /// The first look is before the first iteration. The last one is that which ends the solve.
+    /// The method must be quick. The first look is before the first iteration. The last look is the
+    /// one that ends the solve.
     fn looked(&mut self, _look: &Look) {}
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    /// Returns the wish for the state between two iterations. Default: to go on.
+    ///
+    /// The solve asks at every look at the residual, so the method must be quick.
     fn wish(&mut self) -> Wish {
         Wish::GoOn
     }
 
-    /// Keeps a state; called if it was wished. Default: drops it.
+    /// Keeps a state if that was wished. Default: drops it.
     fn keep(&mut self, _state: &SolverState<&V>) -> Result<(), E> {
         Ok(())
     }
 }
 
-/// A function that is told of every look at the residual, as a [`StateKeeper`] that keeps nothing.
+/// A [`StateKeeper`] that calls a function at every look and keeps nothing.
 ///
 /// ```
 /// use lattice_solvers::{Look, Watching};

@@ -14,11 +14,13 @@ use num_complex::Complex64;
 /// Options of [`minimal_residual`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MrOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
     /// ω, more than 0 and less than 2. Default 1.
     pub relaxation: f64,
-    /// Breakdown when |(r, Ar)| falls below this times ‖r‖ ‖Ar‖. Default 1e-14.
+    /// Bound of a breakdown. Default 1e-14.
+    ///
+    /// The method breaks down when |(r, Ar)| falls below this bound times ‖r‖ ‖Ar‖.
     pub breakdown: f64,
 }
 
@@ -28,25 +30,33 @@ impl Default for MrOptions {
     }
 }
 
-/// Solves A x = b by the Minimal Residual iteration (Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed.,
-/// algorithm 5.3), relaxed by ω.
+/// Solves A x = b by the Minimal Residual iteration, relaxed by ω.
+///
+/// Source: Y. Saad, *Iterative Methods for Sparse Linear Systems*, 2nd ed., algorithm 5.3.
 ///
 /// ```text
 /// α = (Ar, r) / (Ar, Ar)              the α that makes ‖r − α Ar‖ minimal
 /// x = x + ω α r,   r = r − ω α Ar
 /// ```
 ///
-/// One application of A and three vectors: nothing is remembered from one iteration to the next, so that it converges slowly, certainly
-/// when the Hermitian part of A is definite: each iteration makes ‖r‖² smaller by the factor 1 − ω (2 − ω) μ² / ‖A‖², or by more, where μ is that
-/// part's eigenvalue next to zero. ‖r‖ never grows.
-/// It is good at what a few iterations can do; see [`MrSmoother`].
+/// An iteration takes one application of A, and the method three vectors. Nothing is remembered
+/// from one iteration to the next, so the method converges slowly. Convergence is certain if the
+/// Hermitian part of A is definite. Let μ be the eigenvalue of the Hermitian part next to zero.
+/// Each iteration then makes ‖r‖² smaller by the factor 1 − ω (2 − ω) μ² / ‖A‖², or by more. ‖r‖
+/// never grows. The method is good for a few iterations (see [`MrSmoother`]).
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when (r, Ar) vanishes
-/// while r does not, when a scalar is not finite, when the residual stagnates or the iteration limit is reached;
-/// [`SolverError::Parameter`] when ω is not between 0 and 2; the space's own error when an operation fails.
+/// [`SolverError::NotConverged`] with the last iterate, which has the smallest residual, if
+/// * (r, Ar) vanishes while r does not,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// [`SolverError::Parameter`] if ω is not between 0 and 2. The space's own error if an operation
+/// fails.
 pub fn minimal_residual<'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -103,7 +113,7 @@ where
 const STATE: Names<2, 1, 0> =
     Names { method: "Minimal Residual", vectors: ["x", "r"], scalars: ["(r, r)"], numbers: [] };
 
-/// ω α
+/// Returns ω α.
 fn relaxed<S: VectorSpace>(
     space: &S,
     r_ar: &S::Scalar,
@@ -114,7 +124,7 @@ fn relaxed<S: VectorSpace>(
     space.quotient(&alpha, inverse_relaxation)
 }
 
-/// 1/ω, if ω is allowed.
+/// Returns 1/ω, if ω is allowed.
 fn inverse_relaxation<A: LinearOperator>(
     relaxation: f64,
 ) -> Result<Complex64, SolverError<VectorOf<A>, ErrorOf<A>>> {
@@ -128,14 +138,16 @@ fn inverse_relaxation<A: LinearOperator>(
     })
 }
 
-/// The work of one iteration, but for A.
+/// Returns the work of one iteration, except for A.
 fn step_work<S: VectorSpace>(space: &S) -> Work {
     let mut work = AXPY.work(space);
     work += RESIDUAL.work(space);
     work
 }
 
-/// A fixed number of iterations of [`minimal_residual`] from zero that nobody looks at: a smoother, and a preconditioner of
+/// A fixed number of iterations of [`minimal_residual`] from zero.
+///
+/// The iterations are not looked at. They are a smoother, and a preconditioner of
 /// [`gcr`](crate::gcr).
 pub struct MrSmoother<'a, A: LinearOperator> {
     a: &'a A,
@@ -146,10 +158,13 @@ pub struct MrSmoother<'a, A: LinearOperator> {
 }
 
 impl<'a, A: LinearOperator> MrSmoother<'a, A> {
-    /// `steps` iterations with the relaxation `relaxation`, more than 0 and less than 2.
+    /// Makes a smoother of `steps` iterations.
+    ///
+    /// `relaxation` is more than 0 and less than 2.
     ///
     /// # Errors
-    /// [`SolverError::Parameter`] when there are no steps or the relaxation is not in its range; the space's own error.
+    /// [`SolverError::Parameter`] if there are no steps or the relaxation is not in its range. The
+    /// space's own error.
     pub fn new(
         a: &'a A,
         steps: usize,
@@ -164,7 +179,9 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
         Ok(Self { a, steps, inverse_relaxation, r, ar })
     }
 
-    /// x ≈ A⁻¹ b, and the work of it. What x holds before is anything. Does not wait for the device.
+    /// Computes x ≈ A⁻¹ b and returns the work.
+    ///
+    /// x may hold any values before. The method does not wait for the device.
     ///
     /// # Errors
     /// Only the space's own.
@@ -173,7 +190,7 @@ impl<'a, A: LinearOperator> MrSmoother<'a, A> {
         space.set_zero(x)?;
         space.copy(b, &mut self.r)?;
         for step in 1..=self.steps {
-            // Where r is zero this is 0/0, which is a step of length zero.
+            // If r is zero this is 0/0, which is a step of length zero.
             let [r_ar, ar_norm2] = self.a.apply_products(&self.r, &self.r, &mut self.ar)?;
             let alpha = relaxed(space, &r_ar, &ar_norm2, &self.inverse_relaxation);
             space.axpy(&alpha, &self.r, x)?;

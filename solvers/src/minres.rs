@@ -12,11 +12,14 @@ use std::mem;
 /// Options of [`minres`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MinresOptions {
-    /// When to stop.
+    /// Conditions for stopping.
     pub stopping: Stopping,
-    /// Breakdown when ‖Ar‖ falls below this times ‖r‖ ‖Av‖: no step along a vector of the kernel makes r smaller. Default 1e-8,
-    /// because errors by rounding are ε times the square of the condition number (G. L. G. Sleijpen,
-    /// H. A. van der Vorst and J. Modersitzki, SIAM J. Matrix Anal. Appl. 22 (2000) 726).
+    /// Bound of a breakdown. Default 1e-8.
+    ///
+    /// The method breaks down when ‖Ar‖ falls below this bound times ‖r‖ ‖Av‖: no step along a
+    /// vector of the kernel makes r smaller. The default is large because errors by rounding are ε
+    /// times the square of the condition number (G. L. G. Sleijpen, H. A. van der Vorst and J.
+    /// Modersitzki, SIAM J. Matrix Anal. Appl. 22 (2000) 726).
     pub breakdown: f64,
 }
 
@@ -38,19 +41,26 @@ impl Default for MinresOptions {
 /// x = x + (c' η/ρ) p',   η' = −s' η                     ‖r‖ = |η'|
 /// ```
 ///
-/// One application of A an iteration. ‖r‖ never grows: it is the smallest in the Krylov space.
-/// [`conjugate_residual`](crate::conjugate_residual) finds the same iterates, but breaks down where a step has no length.
-/// MINRES passes over such steps, and solves singular systems that have a solution.
+/// An iteration takes one application of A. ‖r‖ never grows: it is the smallest in the Krylov
+/// space. [`conjugate_residual`](crate::conjugate_residual) finds the same iterates, but breaks
+/// down if a step has no length. MINRES passes over such steps, and solves singular systems that
+/// have a solution.
 ///
-/// The rotations need square roots, which scalars do not have. So both sums are read in each iteration,
-/// as block methods do, and a device waits for the host that long.
+/// The rotations need square roots, which scalars do not have. So both sums are read in each
+/// iteration, like in block methods, and a device waits for the host that long.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero). `callbacks` says what computes
-/// the residual that counts and who keeps states (see [`Callbacks`]).
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which has the smallest residual,
-/// when ‖Ar‖ vanishes while r does not, as happens where there is no solution; when a scalar is not finite; when the residual stagnates or the iteration limit is reached. The space's own error when an operation fails.
+/// [`SolverError::NotConverged`](crate::SolverError::NotConverged) with the last iterate, which has
+/// the smallest residual, if
+/// * ‖Ar‖ vanishes while r does not, for example without a solution,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails.
 pub fn minres<'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -64,7 +74,7 @@ where
     let space = a.space();
     let real = |value: f64| space.scalar(value.into());
     let mut progress = Progress::start(a, b, guess, params.stopping, callbacks)?;
-    // Besides the application: the next Lanczos vector, the direction, x, and the norm made 1.
+    // Work besides the application: the next Lanczos vector, the direction, x, and the norm made 1.
     let mut work = AXPY.work(space).times(5);
     work += RESIDUAL.work(space);
     let zero = space.zero_vector()?;
@@ -109,13 +119,14 @@ where
         mem::swap(&mut v, &mut earlier_v);
         progress.work += work;
         progress.iterated(&real(lanczos.eta * lanczos.eta));
-        // There is no next vector if its norm is zero: then either x is the solution, or r is replaced.
+        // There is no next vector if its norm is zero: then either x is the solution, or r is
+        // replaced.
         if progress.looks() || lanczos.beta == 0.0 {
             progress.read([])?;
             match progress.judge(&mut x, &mut image)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
                 Step::Replaced(norm2) => {
-                    // The vectors are those of the residual that they were made of, and of no other.
+                    // The vectors belong to the residual that they were made of, and to no other.
                     let [norm2] = space.read([&norm2])?;
                     lanczos = Lanczos::start(norm2.re.sqrt());
                     mem::swap(&mut v, &mut image);
@@ -139,9 +150,9 @@ const STATE: Names<5, 0, 8> = Names {
     numbers: ["β", "η", "c", "s", "ρ", "earlier c", "earlier s", "earlier ρ"],
 };
 
-/// What is known of T and of its rotations.
+/// The known numbers of T and of its rotations.
 struct Lanczos {
-    /// Beside the diagonal of T, between the last column and the next.
+    /// The element of T beside the diagonal, between the last column and the next.
     beta: f64,
     /// The last element of the rotated right-hand side: ‖r‖, up to its sign.
     eta: f64,
@@ -165,7 +176,7 @@ struct Direction {
 }
 
 impl Lanczos {
-    /// Before the first column, with this ‖r‖.
+    /// Makes the state before the first column, with this ‖r‖.
     fn start(norm: f64) -> Self {
         let none = Rotation { c: 1.0, s: 0.0, rho: 1.0 };
         Self { beta: 0.0, eta: norm, last: none, earlier: none }
@@ -184,7 +195,7 @@ impl Lanczos {
     /// Rotates the next column of T: α, and β² below it.
     ///
     /// # Errors
-    /// The failure, where they are not finite or the column becomes zero. Nothing changes then.
+    /// The failure if α or β² is not finite, or if the column becomes zero. Nothing changes then.
     fn turn(&mut self, alpha: Complex64, beta2: Complex64, bound: f64) -> Result<Direction, Failure> {
         if !(alpha.is_finite() && beta2.is_finite()) {
             return Err(Failure::NotFinite { quantity: "(v, Av)" });
@@ -192,7 +203,7 @@ impl Lanczos {
         let (alpha, below) = (alpha.re, beta2.re.sqrt());
         let Self { beta, eta, last, earlier } = *self;
         let delta = last.c * alpha - earlier.c * last.s * beta;
-        // ‖Ar‖ / ‖r‖ before this column, of which ρ is never less, relative to ‖Av‖.
+        // ‖Ar‖ / ‖r‖ before this column, relative to ‖Av‖. ρ is never less than ‖Ar‖ / ‖r‖.
         let relative = delta.hypot(last.c * below) / alpha.hypot(beta).hypot(below);
         // Written so that 0/0, an A v equal to zero, counts as breakdown.
         let usable = relative > bound;

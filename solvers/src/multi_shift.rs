@@ -12,10 +12,15 @@ use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 /// Options of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiShiftOptions {
-    /// When to stop: the tolerance is that of every shifted system.
+    /// Conditions for stopping.
+    ///
+    /// The tolerance is the one of every shifted system.
     pub stopping: Stopping,
-    /// Breakdown when the curvature (p, (A + σ) p) / (r, r) of the smallest shift σ falls below this times that of the first direction, or is
-    /// negative. Default 1e-14.
+    /// Bound of a breakdown. Default 1e-14.
+    ///
+    /// The curvature is (p, (A + σ) p) / (r, r) of the smallest shift σ. The method breaks down
+    /// when the curvature is negative. It also breaks down when the curvature falls below this
+    /// bound times the curvature of the first direction.
     pub breakdown: f64,
 }
 
@@ -25,28 +30,30 @@ impl Default for MultiShiftOptions {
     }
 }
 
-/// The solution of one shifted system, or what was reached of it.
+/// The solution of one shifted system, or the part of it that was reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shifted<V> {
-    /// σ
+    /// The shift σ.
     pub shift: f64,
-    /// x
+    /// The solution x.
     pub x: V,
-    /// ‖b − (A + σ) x‖ / ‖b‖
+    /// The residual ‖b − (A + σ) x‖ / ‖b‖.
     pub residual: Residual,
-    /// Iterations after which it was found.
+    /// Iterations after which the solution was found.
     pub iterations: usize,
 }
 
-/// What [`multi_shift_cg`] ends with.
+/// The result of [`multi_shift_cg`].
 type Outcome<A> =
     Result<Solution<Vec<Shifted<VectorOf<A>>>>, SolverError<Vec<Shifted<VectorOf<A>>>, ErrorOf<A>>>;
 
-/// Solves (A + σᵢ) xᵢ = b for a Hermitian positive definite A and all shifts σᵢ ≥ 0 by one Conjugate Gradient iteration (B. Jegerlehner,
-/// hep-lat/9612014).
+/// Solves (A + σᵢ) xᵢ = b for all shifts σᵢ ≥ 0 by one Krylov iteration.
 ///
-/// All these systems have the same Krylov space, and from x = 0 residuals that are multiples of each other: rᵢ = ζᵢ r, where r is that of the
-/// smallest shift σ. Each iteration does
+/// The iteration is Conjugate Gradient. A is Hermitian and positive definite. Source: B.
+/// Jegerlehner, hep-lat/9612014.
+///
+/// All these systems have the same Krylov space. From x = 0 their residuals are multiples of each
+/// other: rᵢ = ζᵢ r, where r is the residual of the smallest shift σ. Each iteration does
 ///
 /// ```text
 /// α = (r, r) / (p, (A + σ) p),   r = r − α (A + σ) p,   β = (r', r') / (r, r)
@@ -54,19 +61,28 @@ type Outcome<A> =
 /// xᵢ = xᵢ + α ζᵢ' pᵢ,   pᵢ = r + β (ζᵢ' / ζᵢ) pᵢ
 /// ```
 ///
-/// The directions are those of the paper divided by ζᵢ, so that they do not underflow. One application of A an iteration and two vectors a shift, of which
-/// those of larger shifts converge sooner; from then on they are left alone. The numbers of an iteration are read once, for the recurrence of ζ.
+/// The directions are the paper's directions divided by ζᵢ, so that they do not underflow. An
+/// iteration takes one application of A, and two vectors a shift. Systems of larger shifts converge
+/// sooner. From then on their vectors are left alone. The numbers of an iteration are read once,
+/// for the recurrence of ζ.
 ///
-/// The solutions come in the order of `shifts`; in the [`SolverInfo`] residual and history are those of the smallest one. Each true residual ‖b − (A + σᵢ) xᵢ‖ / ‖b‖ is computed
-/// from its definition when the recurrence says that xᵢ is found, and decides. There is no initial guess: its residuals would not be multiples
-/// of each other.
+/// The solutions come in the order of `shifts`. In the [`SolverInfo`] residual and history belong
+/// to the smallest shift. Each true residual ‖b − (A + σᵢ) xᵢ‖ / ‖b‖ is computed from its
+/// definition when the recurrence says that xᵢ is found, and decides. There is no initial guess:
+/// its residuals would not be multiples of each other.
 ///
 /// `watch` is told whenever the residual of the smallest shift is looked at.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`] with the last iterates when (p, (A + σ) p) is not positive, when a scalar is not finite, when a true residual does not
-/// follow its recurrence, when the residual of the smallest shift stagnates or the iteration limit is reached;
-/// [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0; the space's own error when an operation fails.
+/// [`SolverError::NotConverged`] with the last iterates if
+/// * (p, (A + σ) p) is not positive,
+/// * a scalar is not finite,
+/// * a true residual does not follow its recurrence,
+/// * the residual of the smallest shift stagnates, or
+/// * the iteration limit is reached.
+///
+/// [`SolverError::Parameter`] if there are no shifts or one is not a number ≥ 0. The space's own
+/// error if an operation fails.
 pub fn multi_shift_cg<A: LinearOperator>(
     a: &A,
     shifts: &[f64],
@@ -150,9 +166,9 @@ pub fn multi_shift_cg<A: LinearOperator>(
 /// One of the shifted systems.
 struct System<V> {
     shift: f64,
-    /// Its place among the caller's.
+    /// The system's place among the caller's.
     place: usize,
-    /// σᵢ − σ
+    /// The difference σᵢ − σ.
     difference: f64,
     x: V,
     p: V,
@@ -178,7 +194,7 @@ fn check<V, E: std::error::Error>(shifts: &[f64]) -> Result<(), SolverError<V, E
     }
 }
 
-/// The systems in the order of their shifts, all at x = 0.
+/// Makes the systems in the order of their shifts, all at x = 0.
 fn systems<S: VectorSpace>(
     space: &S,
     shifts: &[f64],
@@ -206,7 +222,7 @@ fn systems<S: VectorSpace>(
 }
 
 impl<V> System<V> {
-    /// Takes ζ one iteration further; gives ζ' / ζ.
+    /// Takes ζ one iteration further, and returns ζ' / ζ.
     fn next_zeta(&mut self, alpha: f64, last_alpha: f64, last_beta: f64) -> f64 {
         let Self { zeta, last_zeta, difference, .. } = *self;
         let denominator =
@@ -216,7 +232,9 @@ impl<V> System<V> {
         ratio
     }
 
-    /// Takes note of the true residual: whether x is found, or else why it never will be, if so.
+    /// Takes note of the true residual, which may say that x is found.
+    ///
+    /// Returns the reason why x will never be found, if there is one.
     fn judge(&mut self, true_residual: f64, tolerance: f64) -> Option<Failure> {
         let last = std::mem::replace(&mut self.residual.true_residual, true_residual);
         if true_residual <= tolerance {
@@ -228,13 +246,13 @@ impl<V> System<V> {
         if !improved || true_residual.is_nan() {
             return Some(Failure::PrecisionLimit { iterated, true_residual });
         }
-        // It has to fall further by as much as the true one is above the tolerance.
+        // The iterated residual has to fall by the ratio of the true one to the tolerance.
         self.target = 0.95 * iterated * tolerance / true_residual;
         None
     }
 }
 
-/// What the residuals that count are computed from.
+/// The operands for the residuals that count.
 struct Definition<'a, A: LinearOperator> {
     a: &'a A,
     b: &'a VectorOf<A>,
@@ -243,7 +261,7 @@ struct Definition<'a, A: LinearOperator> {
 }
 
 impl<A: LinearOperator> Definition<'_, A> {
-    /// ‖b − (A + σ) x‖ / ‖b‖
+    /// Returns ‖b − (A + σ) x‖ / ‖b‖.
     fn residual(&mut self, system: &System<VectorOf<A>>) -> Result<f64, ErrorOf<A>> {
         let space = self.a.space();
         Plus::new(self.a, system.shift).residual(self.b, &system.x, &mut self.scratch)?;
@@ -252,7 +270,7 @@ impl<A: LinearOperator> Definition<'_, A> {
     }
 }
 
-/// Ends the solve; the system of the smallest shift is the one whose progress it was.
+/// Ends the solve; `progress` belongs to the system of the smallest shift.
 fn finish<A: LinearOperator>(
     mut progress: Progress<'_, '_, Plus<'_, A>>,
     mut systems: Vec<System<VectorOf<A>>>,
@@ -262,7 +280,7 @@ fn finish<A: LinearOperator>(
     for system in systems[1..].iter_mut().filter(|system| !system.found) {
         system.residual.true_residual = definition.residual(system)?;
         progress.count_application();
-        // Written so that a residual that is not a number is not the best; that of x = 0 is 1.
+        // Written so that a NaN is not better. The residual of x = 0 is 1.
         let better_than_zero = system.residual.true_residual <= 1.0;
         if !better_than_zero {
             definition.a.space().set_zero(&mut system.x)?;
@@ -287,10 +305,10 @@ fn finish<A: LinearOperator>(
     }
 }
 
-/// A + σ
+/// The operator A + σ.
 struct Plus<'a, A: LinearOperator> {
     a: &'a A,
-    /// Absent if it is zero.
+    /// The shift σ; `None` if it is zero.
     shift: Option<<A::Space as VectorSpace>::Scalar>,
 }
 

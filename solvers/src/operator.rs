@@ -11,13 +11,15 @@ pub trait LinearOperator {
     /// The space that A maps to itself.
     type Space: VectorSpace;
 
-    /// The space that A maps to itself.
+    /// Returns the space that A maps to itself.
     fn space(&self) -> &Self::Space;
 
-    /// out = A x. `out` is another vector than `x` and is overwritten.
+    /// Computes out = A x.
+    ///
+    /// `out` is another vector than `x` and is overwritten.
     fn apply(&self, x: &VectorOf<Self>, out: &mut VectorOf<Self>) -> Result<(), crate::ErrorOf<Self>>;
 
-    /// r = b − A x
+    /// Computes r = b − A x.
     fn residual(
         &self,
         b: &VectorOf<Self>,
@@ -29,7 +31,9 @@ pub trait LinearOperator {
         space.xpby(b, &space.scalar(Complex64::new(-1.0, 0.0)), r)
     }
 
-    /// Fused: out = A x; gives (w, A x) and (A x, A x). `w` may be `x`.
+    /// Computes out = A x and returns (w, A x) and (A x, A x), fused.
+    ///
+    /// `w` may be `x`.
     fn apply_products(
         &self,
         x: &VectorOf<Self>,
@@ -40,7 +44,7 @@ pub trait LinearOperator {
         Ok([self.space().dot(w, out)?, self.space().norm2(out)?])
     }
 
-    /// Fused: out = A x; gives (x, A x).
+    /// Computes out = A x and returns (x, A x), fused.
     fn apply_dot(
         &self,
         x: &VectorOf<Self>,
@@ -50,7 +54,7 @@ pub trait LinearOperator {
         Ok(product)
     }
 
-    /// Fused: out = A x; gives (A x, A x).
+    /// Computes out = A x and returns (A x, A x), fused.
     fn apply_norm2(
         &self,
         x: &VectorOf<Self>,
@@ -60,7 +64,9 @@ pub trait LinearOperator {
         self.space().norm2(out)
     }
 
-    /// Fused: r = r − a A x; gives (r, r). `image` is there to be overwritten.
+    /// Computes r = r − a A x and returns (r, r), fused.
+    ///
+    /// `image` is there to be overwritten.
     fn subtract_image(
         &self,
         a: &ScalarOf<Self>,
@@ -73,8 +79,10 @@ pub trait LinearOperator {
         Ok(r_norm2)
     }
 
-    /// Fused: r = r − a A x with a = (r, r) / (x, A x), of which the numerator is given; gives (x, A x) and the new (r, r). `image` is there to
-    /// be overwritten.
+    /// Computes r = r − a A x with a = (r, r) / (x, A x), fused.
+    ///
+    /// `r_norm2` is the numerator of a. Returns (x, A x) and the new (r, r). `image` is there to be
+    /// overwritten.
     fn descend(
         &self,
         r_norm2: &ScalarOf<Self>,
@@ -88,33 +96,35 @@ pub trait LinearOperator {
         Ok([x_ax, r_norm2])
     }
 
-    /// Floating-point operations and least memory traffic of one application, for statistics. Default: none.
+    /// Returns the work of one application, for statistics.
+    ///
+    /// The work is floating-point operations and least memory traffic. Default: none.
     fn work(&self) -> Work {
         Work::default()
     }
 
-    /// The same of [`apply_norm2`](Self::apply_norm2).
+    /// Returns the work of [`apply_norm2`](Self::apply_norm2).
     fn work_with_norm2(&self) -> Work {
         let mut work = self.work();
         work += NORM2.work(self.space());
         work
     }
 
-    /// The same of [`subtract_image`](Self::subtract_image).
+    /// Returns the work of [`subtract_image`](Self::subtract_image).
     fn work_of_subtraction(&self) -> Work {
         let mut work = self.work();
         work += RESIDUAL.work(self.space());
         work
     }
 
-    /// The same of [`descend`](Self::descend).
+    /// Returns the work of [`descend`](Self::descend).
     fn work_of_descent(&self) -> Work {
         let mut work = self.work_with_products();
         work += RESIDUAL.work(self.space());
         work
     }
 
-    /// The same of one application with products.
+    /// Returns the work of one application with products.
     fn work_with_products(&self) -> Work {
         let mut work = self.work();
         work += Work::pass(self.space(), 12, 3);

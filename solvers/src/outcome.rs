@@ -1,4 +1,6 @@
-//! What a solver returns: a solution with its history, or an error that keeps what was reached.
+//! The results of a solver.
+//!
+//! A result is a solution with its history, or an error that keeps the best iterate.
 
 use crate::source::SourceError;
 use crate::state::ForeignState;
@@ -11,11 +13,13 @@ use std::time::Duration;
 pub struct Residual {
     /// ‖r‖ / ‖b‖ of the system that was iterated, by the solver's recurrence.
     pub iterated: f64,
-    /// The residual that counts, recomputed from its definition; NaN if it was never computed.
+    /// The residual that counts, recomputed from its definition.
+    ///
+    /// NaN if it was never computed.
     pub true_residual: f64,
 }
 
-/// How a solve went.
+/// The course of a solve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolverInfo {
     /// Iterations done.
@@ -24,7 +28,7 @@ pub struct SolverInfo {
     pub residual: Residual,
     /// Relative residual by the recurrence, before the first iteration and after each.
     pub history: Vec<f64>,
-    /// Applications of the operator, those for the true residual included.
+    /// Applications of the operator, true residuals included.
     pub applications: usize,
     /// Time in the solver.
     pub time: Duration,
@@ -32,24 +36,26 @@ pub struct SolverInfo {
     pub work: Work,
 }
 
-/// A solution and how it was found.
+/// A solution and the course of its solve.
 pub type Solution<V> = (V, SolverInfo);
 
-/// Why a solver gave up.
+/// The reason why a solver gave up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure {
     /// A number that the recurrence divides by vanished.
     Breakdown {
-        /// The quantity, as the method's formula writes it.
+        /// The quantity, in the notation of the method's formula.
         quantity: &'static str,
-        /// Its size relative to its natural scale.
+        /// The size of the quantity relative to its natural scale.
         relative: f64,
-        /// The bound it fell below.
+        /// The bound that the size fell below.
         bound: f64,
     },
-    /// A scalar became infinite or not a number: the operator or the source holds such values, or the method overflowed.
+    /// A scalar became infinite or not a number.
+    ///
+    /// The operator or the right-hand side holds such values, or the method overflowed.
     NotFinite {
-        /// The quantity, as the method's formula writes it.
+        /// The quantity, in the notation of the method's formula.
         quantity: &'static str,
     },
     /// The residual stopped falling.
@@ -59,7 +65,9 @@ pub enum Failure {
         /// Iterations without progress.
         window: usize,
     },
-    /// The iterated residual falls on, but the true one no longer follows: the limit of the precision.
+    /// The true residual no longer follows the iterated one.
+    ///
+    /// The limit of the precision is reached.
     PrecisionLimit {
         /// The iterated residual.
         iterated: f64,
@@ -71,12 +79,14 @@ pub enum Failure {
         /// The limit.
         limit: usize,
     },
-    /// Rounded to the numbers that there are, with their least and largest exponents, the solution is none.
+    /// The solution is out of the range of double precision.
+    ///
+    /// Rounded to the available exponents it is no solution.
     OutOfRange {
-        /// The true residual of what is left of it.
+        /// The true residual of the rounded solution.
         true_residual: f64,
     },
-    /// Whoever keeps the states of the solve wished that it stops.
+    /// The keeper of the states wished that the solve stops.
     Interrupted,
 }
 
@@ -104,17 +114,21 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Why there is no solution.
+/// The reason why there is no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum SolverError<V, E: std::error::Error> {
-    /// The method gave up. What it reached is here, nothing is lost.
+    /// The method gave up.
+    ///
+    /// The best iterate is here, nothing is lost.
     #[error("no convergence after {} iterations: {failure}", info.iterations)]
     NotConverged {
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// The iterate with the smallest residual the method can name. It is never worse than where the method began, x = 0 or the guess.
+        /// The iterate with the smallest residual that the method can name.
+        ///
+        /// It is never worse than the beginning of the method: x = 0 or the guess.
         best: V,
-        /// How far it came.
+        /// The course of the solve.
         info: Box<SolverInfo>,
     },
     /// A parameter makes no sense.
@@ -122,9 +136,9 @@ pub enum SolverError<V, E: std::error::Error> {
     Parameter {
         /// The parameter's name.
         name: &'static str,
-        /// Its value.
+        /// The value of the parameter.
         value: f64,
-        /// What would be allowed.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// The right-hand side cannot be solved for.
@@ -139,7 +153,7 @@ pub enum SolverError<V, E: std::error::Error> {
 }
 
 impl<V, E: std::error::Error> SolverError<V, E> {
-    /// The same error with something else as the best iterate.
+    /// Returns the same error with something else as the best iterate.
     pub(crate) fn map_best<W>(self, map: impl FnOnce(V, &SolverInfo) -> W) -> SolverError<W, E> {
         match self {
             Self::NotConverged { failure, best, info } => {

@@ -4,22 +4,26 @@ use crate::VectorSpace;
 use num_complex::Complex64;
 use std::ops::RangeInclusive;
 
-/// Norms of right-hand sides that are solved for. Products of four norms, of residuals 10⁻¹⁶ times smaller, stay in the range of double precision.
+/// Norms of right-hand sides that are solved for.
+///
+/// Products of four norms, of residuals 10⁻¹⁶ times smaller, stay in the range of double precision.
 const SAFE_NORMS: RangeInclusive<f64> = 1e-50..=1e50;
 
 /// Squared norms that have lost nothing to under- or overflow.
 const READABLE: RangeInclusive<f64> = 1e-280..=1e280;
 
-/// A working copy is multiplied by this power of two at once, which single precision can hold.
+/// Power of two by which a working copy is multiplied at once.
+///
+/// Single precision can hold it.
 const STEP: i32 = 100;
 
-/// The exponents of all numbers in double precision are less than this apart from 0.
+/// Bound of the exponents of all numbers in double precision apart from 0.
 const ALL_EXPONENTS: i32 = 1100;
 
-/// Its power of two and its inverse are numbers in double precision.
+/// Largest exponent whose power of two and its inverse double precision can hold.
 const LARGEST_POWER: i32 = 1000;
 
-/// Why a right-hand side cannot be solved for.
+/// The reason why a right-hand side cannot be solved for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// A component is infinite or not a number.
@@ -27,20 +31,22 @@ pub enum SourceError {
         "the right-hand side b has a component that is infinite or not a number; look where it comes from"
     )]
     NotFinite,
-    /// Its norm is not 0, but squares of it under- or overflow.
+    /// The norm is not 0, but its squares under- or overflow.
     #[error(
         "the right-hand side b is too small or too large: squares of its norm are out of the range of numbers; solve for 2^{power} b and multiply the solution by 2^{}",
         -power
     )]
     OutOfRange {
-        /// The power of two that makes its norm about 1.
+        /// The power of two that makes the norm about 1.
         power: i32,
     },
 }
 
-/// The power of two by which `b` is to be multiplied for its norm to be about 1. It is 0 if ‖b‖ is in the range `safe`, or if every component is zero.
+/// Returns the power of two that makes the norm of `b` about 1.
 ///
-/// Whether b is zero is asked of its components, not of its norm, whose square may underflow. `None` if a component is infinite or not a number.
+/// The power is 0 if ‖b‖ is in the range `safe`, or if every component is zero. The components
+/// decide that b is zero, not the norm, whose square may underflow. `None` if a component is
+/// infinite or not a number.
 ///
 /// # Errors
 /// The space's own.
@@ -57,7 +63,9 @@ fn norm2_of<S: VectorSpace>(space: &S, x: &S::Vector) -> Result<f64, S::Error> {
     Ok(norm2.re)
 }
 
-/// As [`power_of_source`], for a squared norm that is given of `b`, and by `norm2_of` of multiples of it.
+/// Computes the power like [`power_of_source`], with the squared norm of `b` given.
+///
+/// `norm2_of` gives the squared norms of multiples of `b`.
 fn power<S: VectorSpace>(
     space: &S,
     b: &S::Vector,
@@ -84,7 +92,9 @@ fn power<S: VectorSpace>(
     Ok(READABLE.contains(&norm2).then(|| to_one().clamp(-LARGEST_POWER, LARGEST_POWER)))
 }
 
-/// Refuses a right-hand side that cannot be solved for. Its squared norm is given; `norm2_of` gives that of multiples of it.
+/// Refuses a right-hand side that cannot be solved for.
+///
+/// `norm2` is its squared norm. `norm2_of` gives the squared norms of multiples of `b`.
 pub(crate) fn check<S: VectorSpace>(
     space: &S,
     b: &S::Vector,

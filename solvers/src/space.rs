@@ -6,100 +6,113 @@ use std::time::Duration;
 
 /// A complex vector space with the inner product (x, y) = Σ conj(xᵢ) yᵢ.
 ///
-/// **Scalars are opaque.** A [`Scalar`](Self::Scalar) is a complex number *somewhere*: a plain number for
-/// vectors on the host, possibly a slot in a device's memory elsewhere. Solvers only combine scalars through
-/// [`quotient`](Self::quotient), [`conjugate`](Self::conjugate) and [`negate`](Self::negate), and look at their values
-/// with [`read`](Self::read), the one method that has to wait for the device. An implementation may therefore
-/// keep all of them on the device between two reads.
+/// **Scalars are opaque.** A [`Scalar`](Self::Scalar) is a complex number *somewhere*. It is a
+/// plain number for vectors on the host. For other vectors it may be a slot in a device's memory.
 ///
-/// [`update`](Self::update) carries out fused updates, by default with the plain operations. A vector that a
-/// call writes is none of its others; vectors that it only reads may be the same.
+/// Solvers only combine scalars through [`quotient`](Self::quotient),
+/// [`conjugate`](Self::conjugate) and [`negate`](Self::negate). They look at the values with
+/// [`read`](Self::read), the one method that has to wait for the device. So an implementation may
+/// keep all scalars on the device between two reads.
+///
+/// [`update`](Self::update) carries out fused updates, by default with the plain operations. A
+/// vector that a call writes is none of its others. Vectors that a call only reads may be the same.
 pub trait VectorSpace {
     /// A vector of this space.
     type Vector;
     /// A complex number, wherever it is kept.
     type Scalar: Clone;
-    /// What can go wrong.
+    /// The error of an operation.
     type Error: std::error::Error;
 
-    /// Complex dimension of the space.
+    /// Returns the complex dimension of the space.
     fn dimension(&self) -> usize;
 
     /// Bytes that one complex component takes in memory.
     fn component_bytes(&self) -> usize;
 
-    /// Bytes of vectors that could be moved while [`read`](Self::read) waits: what a read costs. Default 0.
+    /// Returns the bytes that could be moved while [`read`](Self::read) waits.
+    ///
+    /// The bytes belong to vectors. They are the cost of a read. Default 0.
     fn bytes_during_a_read(&self) -> u64 {
         0
     }
 
-    /// Time so far that was no part of solving, for example because kernels were compiled first. Methods leave it out of
-    /// the time that they tell. Default zero.
+    /// Returns the time so far that was no part of solving. Default zero.
+    ///
+    /// An example is the compilation of kernels. Methods leave this time out of the time that they
+    /// report.
     fn time_aside(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// A new vector, equal to zero.
+    /// Makes a new vector, equal to zero.
     fn zero_vector(&self) -> Result<Self::Vector, Self::Error>;
 
-    /// A new vector to be overwritten, of whatever value, which may be cheaper. Default zero.
+    /// Makes a new vector of any value, to be overwritten. Default zero.
+    ///
+    /// This may be cheaper than a vector equal to zero.
     fn scratch_vector(&self) -> Result<Self::Vector, Self::Error> {
         self.zero_vector()
     }
 
-    /// to = from
+    /// Computes to = from.
     fn copy(&self, from: &Self::Vector, to: &mut Self::Vector) -> Result<(), Self::Error>;
 
-    /// x = 0
+    /// Computes x = 0.
     fn set_zero(&self, x: &mut Self::Vector) -> Result<(), Self::Error> {
         *x = self.zero_vector()?;
         Ok(())
     }
 
-    /// y = y + a x
+    /// Computes y = y + a x.
     fn axpy(&self, a: &Self::Scalar, x: &Self::Vector, y: &mut Self::Vector) -> Result<(), Self::Error>;
 
-    /// y = x + b y
+    /// Computes y = x + b y.
     fn xpby(&self, x: &Self::Vector, b: &Self::Scalar, y: &mut Self::Vector) -> Result<(), Self::Error>;
 
-    /// (x, y), accumulated in double.
+    /// Returns (x, y), accumulated in double.
     fn dot(&self, x: &Self::Vector, y: &Self::Vector) -> Result<Self::Scalar, Self::Error>;
 
-    /// (x, x), accumulated in double.
+    /// Returns (x, x), accumulated in double.
     fn norm2(&self, x: &Self::Vector) -> Result<Self::Scalar, Self::Error>;
 
-    /// The scalar with this value.
+    /// Returns the scalar with this value.
     fn scalar(&self, value: Complex64) -> Self::Scalar;
 
-    /// The scalar with this value, as if an inner product of vectors had given it: what follows from it is the same to the last bit. Default:
-    /// as [`scalar`](Self::scalar).
+    /// Returns the scalar with this value, in the manner of an inner product.
+    ///
+    /// Results that follow from the scalar have the same bits as with an inner product of vectors.
+    /// Default: [`scalar`](Self::scalar).
     fn inner_product(&self, value: Complex64) -> Result<Self::Scalar, Self::Error> {
         Ok(self.scalar(value))
     }
 
-    /// numerator / denominator, and 0 where the denominator is 0.
+    /// Returns numerator / denominator, or 0 if the denominator is 0.
     fn quotient(&self, numerator: &Self::Scalar, denominator: &Self::Scalar) -> Self::Scalar;
 
-    /// The complex conjugate.
+    /// Returns the complex conjugate.
     fn conjugate(&self, a: &Self::Scalar) -> Self::Scalar;
 
-    /// −a
+    /// Returns −a.
     fn negate(&self, a: &Self::Scalar) -> Self::Scalar;
 
-    /// The values of some scalars, in their order. Waits until they are known.
+    /// Returns the values of some scalars, in their order.
+    ///
+    /// Waits until the values are known.
     fn read_all(&self, scalars: &[&Self::Scalar]) -> Result<Vec<Complex64>, Self::Error>;
 
-    /// As [`read_all`](Self::read_all).
+    /// Reads scalars like [`read_all`](Self::read_all).
     fn read<const N: usize>(&self, scalars: [&Self::Scalar; N]) -> Result<[Complex64; N], Self::Error> {
         let values = self.read_all(&scalars)?;
         Ok(std::array::from_fn(|k| values[k]))
     }
 
-    /// Carries out a fused update, and gives its sums.
+    /// Carries out a fused update, and returns its sums.
     ///
-    /// Methods call it by [`FusedUpdate::apply`](crate::update::FusedUpdate::apply), which has the counts of
-    /// operands in its type. Operands are in the order in which the formula names them first.
-    /// The default is [`update_plainly`](Self::update_plainly); an override passes over memory once.
+    /// Methods call it by [`FusedUpdate::apply`](crate::update::FusedUpdate::apply), which has the
+    /// counts of operands in its type. Operands are in the order in which the formula names them
+    /// first. The default is [`update_plainly`](Self::update_plainly). An override passes over
+    /// memory once.
     fn update(
         &self,
         formula: &Formula,
@@ -110,9 +123,10 @@ pub trait VectorSpace {
         self.update_plainly(formula, factors, read, written)
     }
 
-    /// Carries out a formula by [`axpy`](Self::axpy), [`xpby`](Self::xpby), copies and inner products.
+    /// Carries out a formula by plain operations.
     ///
-    /// This is the definition of [`update`](Self::update), for spaces that fuse some formulas and not others.
+    /// The operations are [`axpy`](Self::axpy), [`xpby`](Self::xpby), copies and inner products.
+    /// This is the definition of [`update`](Self::update), for spaces that fuse only some formulas.
     ///
     /// # Panics
     /// If there are fewer operands than the formula has.
@@ -136,7 +150,7 @@ pub trait VectorSpace {
     }
 }
 
-/// One assignment of a formula, by plain operations.
+/// Carries out one assignment of a formula, by plain operations.
 fn assign<V: VectorSpace + ?Sized>(
     space: &V,
     assignment: &Assignment,
@@ -163,7 +177,7 @@ fn assign<V: VectorSpace + ?Sized>(
     Ok(())
 }
 
-/// A vector and another one, which is written.
+/// Returns a vector and another one, which is written.
 fn pair<'a, V>(from: Operand, to: usize, read: &[&'a V], written: &'a mut [&mut V]) -> (&'a V, &'a mut V) {
     match from {
         Operand::Read(k) => (read[k], &mut *written[to]),

@@ -1,4 +1,4 @@
-//! Small complex matrices: what is between the columns of a block.
+//! Small complex matrices, for products between the columns of a block.
 
 use num_complex::Complex64;
 use std::ops::{Index, IndexMut, Mul};
@@ -7,71 +7,81 @@ use std::ops::{Index, IndexMut, Mul};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SquareMatrix {
     size: usize,
-    /// Row after row.
+    /// The elements, row after row.
     elements: Vec<Complex64>,
 }
 
-/// G = S†S with an upper triangular S, of a Hermitian matrix that is not negative.
+/// The factors of G = S†S with an upper triangular S.
+///
+/// G is Hermitian and not negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cholesky {
-    /// S. A column of G that depends on those before it has a row of zeros.
+    /// The factor S.
+    ///
+    /// A column of G that depends on the columns before it has a row of zeros.
     pub factor: SquareMatrix,
-    /// The inverse of S on the other columns, with rows and columns of zeros for the dependent ones.
+    /// The inverse of S on the independent columns.
+    ///
+    /// Dependent columns have rows and columns of zeros.
     pub inverse: SquareMatrix,
-    /// Of each column, how much of it is independent of those before it: |S_jj|² / G_jj, and 0 if that is not told from rounding.
+    /// Share of each column that is independent of the columns before it.
+    ///
+    /// The share is |S_jj|² / G_jj, and 0 if it cannot be told from rounding.
     pub independent: Vec<f64>,
 }
 
 impl SquareMatrix {
-    /// The matrix with these elements, `f(row, column)`.
+    /// Makes the matrix with the elements `f(row, column)`.
     pub fn from_fn(size: usize, mut f: impl FnMut(usize, usize) -> Complex64) -> Self {
         let elements = (0..size * size).map(|k| f(k / size, k % size)).collect();
         Self { size, elements }
     }
 
-    /// 0
+    /// Makes the matrix 0.
     pub fn zero(size: usize) -> Self {
         Self { size, elements: vec![Complex64::default(); size * size] }
     }
 
-    /// 1
+    /// Makes the matrix 1.
     pub fn identity(size: usize) -> Self {
         Self::from_fn(size, |i, j| if i == j { 1.0.into() } else { 0.0.into() })
     }
 
-    /// N
+    /// Returns the size N.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// All elements, row after row.
+    /// Returns all elements, row after row.
     pub fn elements(&self) -> &[Complex64] {
         &self.elements
     }
 
-    /// The Hermitian conjugate.
+    /// Returns the Hermitian conjugate.
     pub fn adjoint(&self) -> Self {
         Self::from_fn(self.size, |i, j| self[(j, i)].conj())
     }
 
-    /// Whether all elements are finite.
+    /// `true` if all elements are finite.
     pub fn is_finite(&self) -> bool {
         self.elements.iter().all(|z| z.is_finite())
     }
 
-    /// The Euclidean norm of each column.
+    /// Returns the Euclidean norm of each column.
     pub fn column_norms(&self) -> Vec<f64> {
         let norm2 = |j| (0..self.size).map(|i| self[(i, j)].norm_sqr()).sum::<f64>();
         (0..self.size).map(|j| norm2(j).sqrt()).collect()
     }
 
-    /// The norms of the columns of X, if this is X†X.
+    /// Returns the norms of the columns of X, if this matrix is X†X.
     pub fn norms_of_gram(&self) -> Vec<f64> {
         (0..self.size).map(|j| self[(j, j)].re.sqrt()).collect()
     }
 
-    /// The Cholesky factor of this Hermitian matrix, of which only the upper triangle is looked at. A column of which no more than `tolerance` of its
-    /// diagonal element is independent of those before it counts as dependent.
+    /// Returns the Cholesky factors of this Hermitian matrix.
+    ///
+    /// Only the upper triangle is looked at. A column counts as dependent if the columns before it
+    /// leave no more than `tolerance` of its diagonal element independent.
     pub fn cholesky(&self, tolerance: f64) -> Cholesky {
         let size = self.size;
         let mut factor = Self::zero(size);
@@ -83,7 +93,7 @@ impl SquareMatrix {
             }
             let known: f64 = (0..j).map(|k| factor[(k, j)].norm_sqr()).sum();
             let (diagonal, rest) = (self[(j, j)].re, self[(j, j)].re - known);
-            // Written so that what is not a number counts as dependent.
+            // Written so that a NaN counts as dependent.
             if diagonal > 0.0 && rest > tolerance * diagonal {
                 independent[j] = rest / diagonal;
                 factor[(j, j)] = rest.sqrt().into();
@@ -93,7 +103,10 @@ impl SquareMatrix {
         Cholesky { factor, inverse, independent }
     }
 
-    /// The inverse of this upper triangular matrix on the rows and columns whose diagonal element is not zero, and zeros elsewhere.
+    /// Returns the inverse of this upper triangular matrix.
+    ///
+    /// The inverse is on the rows and columns whose diagonal element is not zero. Other elements
+    /// are zero.
     pub fn triangular_inverse(&self) -> Self {
         let there = |i: usize| self[(i, i)] != Complex64::default();
         let mut inverse = Self::zero(self.size);
@@ -109,7 +122,7 @@ impl SquareMatrix {
 }
 
 impl Cholesky {
-    /// The inverse of G = S†S on the independent columns.
+    /// Returns the inverse of G = S†S on the independent columns.
     pub fn inverse_of_product(&self) -> SquareMatrix {
         &self.inverse * &self.inverse.adjoint()
     }

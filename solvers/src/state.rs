@@ -5,17 +5,20 @@ use num_complex::Complex64;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// All that a method knows between two iterations, by name. Values of the same name are a list, in its order.
+/// All that a method knows between two iterations, by name.
 ///
-/// A solve that goes on from a state, with the same operator, source and parameters, takes the very steps that the solve would have taken which
-/// the state is of: the same bits, if the operations of its space give the same bits each time.
+/// Values of the same name are a list, in its order. A solve may go on from a state, with the same
+/// operator, right-hand side and parameters. It takes the steps that the kept solve would have
+/// taken. The bits are equal if the operations of the space give the same bits each time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolverState<V> {
     /// The method.
     pub method: Name,
-    /// Its vectors.
+    /// Vectors of the method.
     pub vectors: Vec<(Name, V)>,
-    /// Its scalars: results of inner products, or what follows from such.
+    /// Scalars of the method.
+    ///
+    /// They are results of inner products, or follow from such results.
     pub scalars: Vec<(Name, Complex64)>,
     /// Other numbers.
     pub numbers: Vec<(Name, f64)>,
@@ -25,25 +28,25 @@ pub struct SolverState<V> {
     pub history: Vec<f64>,
 }
 
-/// The count that says how long a solve has taken.
+/// Name of the count that says how long a solve has taken.
 pub(crate) const NANOSECONDS: &str = "nanoseconds";
 
 /// A name in a state.
 pub type Name = Cow<'static, str>;
 
-/// The state to go on from is not one that the method can go on from.
+/// The method cannot go on from the given state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state to go on from is of {found}, and {method} needs {needed}; start without it")]
 pub struct ForeignState {
     /// The method that was to go on.
     pub method: &'static str,
-    /// What it needs.
+    /// The parts that the method needs.
     pub needed: String,
-    /// The method that the state is of.
+    /// The method of the state.
     pub found: String,
 }
 
-/// What the state of a method has beside that of every method.
+/// Names of the parts of a method's state, beside the parts of all methods.
 pub(crate) struct Names<const V: usize, const S: usize, const N: usize> {
     pub method: &'static str,
     pub vectors: [&'static str; V],
@@ -51,7 +54,7 @@ pub(crate) struct Names<const V: usize, const S: usize, const N: usize> {
     pub numbers: [&'static str; N],
 }
 
-/// What a method goes on from.
+/// The parts that a method goes on from.
 pub(crate) struct Resumed<A: LinearOperator, const V: usize, const S: usize, const N: usize> {
     pub vectors: [VectorOf<A>; V],
     pub scalars: [ScalarOf<A>; S],
@@ -59,12 +62,12 @@ pub(crate) struct Resumed<A: LinearOperator, const V: usize, const S: usize, con
 }
 
 impl<T> SolverState<T> {
-    /// Time in the method until then.
+    /// Returns the time in the method until the state.
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.count(NANOSECONDS).unwrap_or(0))
     }
 
-    /// The vectors of these names, which are no longer in the state then.
+    /// Removes the vectors of these names from the state and returns them.
     pub(crate) fn vectors<const V: usize>(&mut self, names: [&'static str; V]) -> Result<[T; V], Missing> {
         let mut found = Vec::with_capacity(V);
         for name in names {
@@ -82,12 +85,12 @@ impl<T> SolverState<T> {
         value(&self.numbers, name)
     }
 
-    /// The scalars of this name, which must be so many.
+    /// Returns the scalars of this name, `count` of them.
     pub(crate) fn scalars(&self, name: &'static str, count: usize) -> Result<Vec<Complex64>, Missing> {
         list(&self.scalars, name, count)
     }
 
-    /// The numbers of this name, which must be so many.
+    /// Returns the numbers of this name, `count` of them.
     pub(crate) fn numbers(&self, name: &'static str, count: usize) -> Result<Vec<f64>, Missing> {
         list(&self.numbers, name, count)
     }
@@ -97,7 +100,7 @@ impl<T> SolverState<T> {
     }
 }
 
-/// What a state does not have.
+/// The name of a part that a state does not have.
 pub(crate) struct Missing(pub &'static str);
 
 fn value<T: Copy>(values: &[(Name, T)], name: &'static str) -> Result<T, Missing> {
@@ -109,7 +112,7 @@ fn list<T: Copy>(values: &[(Name, T)], name: &'static str, count: usize) -> Resu
     if list.len() == count { Ok(list) } else { Err(Missing(name)) }
 }
 
-/// Values with their names, as a state has them.
+/// Returns values with their names, in the form of a state.
 pub(crate) fn named_values<T>(values: impl IntoIterator<Item = (&'static str, T)>) -> Vec<(Name, T)> {
     values.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }

@@ -1,26 +1,36 @@
-//! The residual that counts, where it is not that of the system that is iterated.
+//! The residual that counts, if it is not the residual of the iterated system.
 
 use crate::{ErrorOf, LinearOperator, ScalarOf, VectorOf};
 
-/// What computes the relative residual that counts.
+/// The computation of the relative residual that counts.
 ///
-/// The system that is iterated need not be the one that is to be solved: for the normal equations
-/// M†M x = M†b it is ‖b − M x‖ / ‖b‖ that counts. `None` in a solver's argument stands for ‖b − A x‖ / ‖b‖.
+/// The iterated system need not be the one to be solved. For the normal equations M†M x = M†b the
+/// residual that counts is ‖b − M x‖ / ‖b‖. `None` in a solver's argument stands for ‖b − A x‖ /
+/// ‖b‖.
 pub enum TrueResidual<'a, A: LinearOperator> {
-    /// Computes it for an iterate, from its definition.
+    /// Computes the residual of an iterate, from its definition.
     Computed(&'a mut ResidualOf<'a, A>),
-    /// Keeps an iteration in low precision on course (H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835; M. A. Clark et al.,
-    /// Comput. Phys. Commun. 181 (2010) 1517). The solution is kept elsewhere, in high precision, and the iteration finds corrections to it.
+    /// Keeps an iteration in low precision on course by replacing its residual.
+    ///
+    /// The solution is kept elsewhere, in high precision, and the iteration finds corrections to
+    /// it. Sources: H. A. van der Vorst and Q. Ye, SIAM J. Sci. Comput. 22 (2000) 835; M. A. Clark
+    /// et al., Comput. Phys. Commun. 181 (2010) 1517.
     Replaced {
-        /// Adds x to the solution, sets x = 0 and r = b − A·solution, and says what that is.
+        /// Function that adds x to the solution and replaces the residual.
+        ///
+        /// It sets x = 0 and r = b − A·solution, and returns the new residual.
         replace: &'a mut Replacement<'a, A>,
-        /// It is done when ‖r‖ has fallen to this fraction of what it was after the last time.
+        /// Fraction of ‖r‖ at which the residual is replaced.
+        ///
+        /// The fraction is relative to ‖r‖ after the last replacement.
         at: f64,
     },
 }
 
 impl<'a, A: LinearOperator> TrueResidual<'a, A> {
-    /// The same for another operator on the same space: which one is iterated does not matter to it.
+    /// Returns the same computation for another operator on the same space.
+    ///
+    /// The computation does not depend on the iterated operator.
     pub fn for_operator<B>(self) -> TrueResidual<'a, B>
     where
         B: LinearOperator<Space = A::Space>,
@@ -32,10 +42,10 @@ impl<'a, A: LinearOperator> TrueResidual<'a, A> {
     }
 }
 
-/// See [`TrueResidual::Computed`].
+/// The function of [`TrueResidual::Computed`].
 pub type ResidualOf<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<f64, ErrorOf<A>> + 'a;
 
-/// See [`TrueResidual::Replaced`].
+/// The function of [`TrueResidual::Replaced`].
 pub type Replacement<'a, A> =
     dyn FnMut(&mut VectorOf<A>, &mut VectorOf<A>) -> Result<Replaced<ScalarOf<A>>, ErrorOf<A>> + 'a;
 
@@ -44,7 +54,9 @@ pub type Replacement<'a, A> =
 pub struct Replaced<S> {
     /// The residual of the solution that counts.
     pub true_residual: f64,
-    /// (r, r), and its value: whoever replaces reads both at once.
+    /// The scalar (r, r).
+    ///
+    /// The function that replaces reads it and its value at once.
     pub r_norm2: S,
     /// The value of `r_norm2`.
     pub value: f64,

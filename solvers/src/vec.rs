@@ -12,10 +12,10 @@ pub trait Component: Copy + PartialEq + std::fmt::Debug + sealed::Sealed + 'stat
     /// Zero.
     const ZERO: Self;
 
-    /// a x + y, where a real component takes the real part of a.
+    /// Returns a x + y; a real component takes the real part of a.
     fn multiply_add(a: Complex64, x: Self, y: Self) -> Self;
 
-    /// The same number in double precision.
+    /// Returns the same number in double precision.
     fn to_complex(self) -> Complex64;
 }
 
@@ -56,9 +56,10 @@ macro_rules! components {
 
 components!(f32, f64);
 
-/// The space of vectors `Vec<T>` of one length. Sums and single operations are in double precision, whatever T is.
+/// The space of vectors `Vec<T>` of one length.
 ///
-/// A real T makes a real space: scalars are used by their real parts.
+/// Sums and single operations are in double precision, whatever T is. A real T makes a real space:
+/// scalars are used by their real parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VecSpace<T> {
     dimension: usize,
@@ -66,7 +67,9 @@ pub struct VecSpace<T> {
 }
 
 impl<T: Component> VecSpace<T> {
-    /// The space of vectors of this length. Operations panic on vectors of another one.
+    /// Makes the space of vectors of this length.
+    ///
+    /// Operations panic on vectors of another length.
     pub fn new(dimension: usize) -> Self {
         Self { dimension, components: PhantomData }
     }
@@ -154,13 +157,18 @@ pub struct FnOperator<T, F> {
     work: Work,
 }
 
-/// The operator on vectors of length `n` that `apply(x, out)` applies: it overwrites all of `out` with A x.
+/// Makes an operator on vectors of length `n` from a closure.
+///
+/// `apply(x, out)` overwrites all of `out` with A x.
 pub fn from_fn<T: Component, F: Fn(&[T], &mut [T])>(n: usize, apply: F) -> FnOperator<T, F> {
     FnOperator { space: VecSpace::new(n), apply, work: Work::default() }
 }
 
 impl<T, F> FnOperator<T, F> {
-    /// The same with the work of one application, for [`SolverInfo::work`](crate::SolverInfo::work); without it only that of vectors is counted.
+    /// Sets the work of one application.
+    ///
+    /// It enters [`SolverInfo::work`](crate::SolverInfo::work). Without it only the work on vectors
+    /// is counted.
     pub fn with_work(self, work: Work) -> Self {
         Self { work, ..self }
     }

@@ -1,4 +1,4 @@
-//! What a solve costs, counted.
+//! The counted costs of a solve.
 
 /// Arithmetic done and memory moved, counted from the algorithm (not measured).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,13 +10,15 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of `count` repetitions.
+    /// Returns the work of `count` repetitions.
     pub fn times(self, count: u64) -> Self {
         Self { flops: self.flops * count, bytes: self.bytes * count }
     }
 
-    /// Work of one pass over vectors of a space: operations for each complex component, and how many
-    /// vectors are read or written.
+    /// Returns the work of one pass over vectors of a space.
+    ///
+    /// `flops_per_component` counts operations for each complex component, `vectors` the vectors
+    /// that are read or written.
     pub fn pass<S: crate::VectorSpace>(space: &S, flops_per_component: u64, vectors: u64) -> Self {
         let components = space.dimension() as u64;
         Self {

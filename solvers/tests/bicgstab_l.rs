@@ -42,8 +42,10 @@ fn with_degree_one_it_is_bicgstab() {
     }
 }
 
-/// The residual of the first iteration from its definition: two steps of bi-conjugate gradients end in the residual r whose coefficients make
-/// it orthogonal to q and A†q, and then ‖r − γ₁ Ar − γ₂ A²r‖ is minimal.
+/// Checks the residual of the first iteration from its definition.
+///
+/// Two steps of bi-conjugate gradients end in the residual r whose coefficients make it orthogonal
+/// to q and A†q. Then ‖r − γ₁ Ar − γ₂ A²r‖ is minimal.
 #[test]
 fn the_first_iteration_is_what_it_says() {
     let a = Dense::general(N, 95);
@@ -113,7 +115,7 @@ fn it_starts_again_after_a_breakdown() {
     // The first residual is orthogonal to the second.
     let entries = [[1.0, 2.0, 0.0], [-2.0, 1.0, 1.0], [0.0, 0.0, 3.0]];
     let second = Dense::from_fn(3, |i, j| Complex64::from(entries[i][j]));
-    // One step solves it: what would follow is 0/0.
+    // One step solves it. A second step would be 0/0.
     let twice = Dense::from_fn(3, |i, j| Complex64::from(if i == j { 2.0 } else { 0.0 }));
     let unit = |n: usize| (0..n).map(|i| Complex64::from(if i == 0 { 1.0 } else { 0.0 })).collect();
     for (a, b) in [(reflection, vec![1.0.into(); 2]), (second, unit(3)), (twice, unit(3))] {

@@ -1,4 +1,6 @@
-//! Block Conjugate Gradient: every source against Gaussian elimination, and blocks whose columns depend on each other.
+//! Block Conjugate Gradient against Gaussian elimination.
+//!
+//! Some blocks have columns that depend on each other.
 
 mod dense;
 
@@ -21,7 +23,7 @@ struct Space {
     one: dense::Space,
     columns: usize,
     pairs: bool,
-    /// How often Q T took the place of Q.
+    /// Number of times that Q T took the place of Q.
     overwritten: Cell<usize>,
 }
 
@@ -33,7 +35,9 @@ impl Columns {
         Self { a, space: Space { one, columns, pairs: false, overwritten: Cell::new(0) } }
     }
 
-    /// One that brings X up to date in every iteration, and one that prefers to do it once for two directions.
+    /// Makes two operators that differ in when X is brought up to date.
+    ///
+    /// The first updates X in every iteration. The second prefers to do it once for two directions.
     fn both(a: impl Fn() -> Dense, columns: usize) -> [Self; 2] {
         [false, true].map(|pairs| {
             let mut operator = Self::new(a(), columns);
@@ -56,7 +60,7 @@ impl Space {
         })
     }
 
-    /// x + y D
+    /// Returns x + y D.
     fn plus(&self, x: &Vector, y: &Vector, d: &SquareMatrix) -> Vector {
         let n = self.one.dimension;
         (0..x.len())
@@ -82,7 +86,7 @@ impl VectorSpace for Space {
         Ok(vec![Complex64::default(); self.dimension()])
     }
 
-    /// What is read before it is written shows.
+    /// Returns a vector of NaNs: elements that are read before they are written show.
     fn scratch_vector(&self) -> Result<Vector, Infallible> {
         Ok(vec![Complex64::new(f64::NAN, f64::NAN); self.dimension()])
     }
@@ -222,12 +226,14 @@ impl BlockOperator for Columns {
     }
 }
 
-/// A positive matrix with a few eigenvalues that are much smaller than the others: what a block has an advantage of.
+/// Makes a positive matrix with a few eigenvalues far below the others.
+///
+/// A block has an advantage with such a matrix.
 fn spread(seed: u64) -> Dense {
     let mut random = Random(seed);
     let upper = Dense::from_fn(N, |_, _| random.complex());
     let diagonal = |i: usize| if i < 10 { 0.02 * (1.0 + i as f64) } else { 2.0 + 0.01 * i as f64 };
-    // Its norm is below the smallest of these.
+    // The norm of `small` is below the smallest of these.
     let small =
         |i: usize, j: usize| (upper.rows[i][j] + upper.rows[j][i].conj()) * (0.004 / (N as f64).sqrt());
     Dense::from_fn(N, |i, j| small(i, j) + if i == j { diagonal(i) } else { 0.0 })
@@ -237,7 +243,9 @@ fn solve(a: &Columns, b: &Vector) -> (Block<Vector>, SolverInfo) {
     block_conjugate_gradient(a, b, &BlockCgOptions::default(), BlockCallbacks::default()).unwrap()
 }
 
-/// Every solution is right, and its true residual is what is told.
+/// Checks that every solution is right.
+///
+/// The true residual of a solution must be the reported one.
 #[track_caller]
 fn check(a: &Columns, b: &Vector, block: &Block<Vector>, tolerance: f64) {
     let columns = block.x.chunks(N).zip(b.chunks(N));
@@ -268,7 +276,7 @@ fn it_solves_every_source_in_fewer_iterations() {
         if columns == 1 {
             let (_, plain) = conjugate_gradient(&spread(201), &b, None, &CgOptions::default(), None).unwrap();
             assert_eq!(info.iterations, plain.iterations);
-            // The recurrence is that of plain Conjugate Gradient.
+            // The recurrence is the one of plain Conjugate Gradient.
             for (expected, found) in plain.history.iter().zip(&info.history).take(20) {
                 assert!((expected - found).abs() <= 1e-6 * expected, "{expected} {found}");
             }
@@ -276,7 +284,7 @@ fn it_solves_every_source_in_fewer_iterations() {
     }
 }
 
-/// The columns' norms of C are those of the residuals.
+/// The norms of the columns of C are the norms of the residuals.
 #[test]
 fn what_is_iterated_is_what_is_true() {
     let mut b = Random(204).vector(4 * N);
@@ -303,7 +311,7 @@ fn two_directions_at_once_give_the_same_bits() {
     let [at_once, in_pairs] = Columns::both(|| spread(225), 3);
     let [one, other] = [&at_once, &in_pairs].map(|a| solve(a, &b));
     assert_eq!((&one.0, &one.1.history), (&other.0, &other.1.history));
-    // Half a pass over memory less in each iteration.
+    // Each iteration takes half a pass over memory less.
     let pass = (at_once.space.dimension() * at_once.space.component_bytes()) as u64;
     let saved = (one.1.work.bytes - other.1.work.bytes) / pass;
     assert_eq!(saved, one.1.iterations as u64 / 2);
@@ -317,7 +325,7 @@ fn a_failure_has_the_best_iterate_though_residuals_rise() {
     let b = Random(223).vector(2 * N).into_iter().enumerate();
     let b: Vector = b.map(|(k, b)| b / eigenvalue(k % N).sqrt()).collect();
     for a in Columns::both(|| Dense::from_fn(N, wide), 2) {
-        // X is there for every one, or every second one.
+        // X is there for every iteration, or for every second one.
         let every = if a.space.pairs { 2 } else { 1 };
         let mut risen = 0;
         for limit in 1..40 {
@@ -362,7 +370,7 @@ fn sources_that_depend_on_each_other_are_solved() {
         check(&a, &b, &block, 1e-10);
         assert!(info.iterations < 200, "case {case}: {}", info.iterations);
     }
-    // Two equal sources take as many iterations as one.
+    // Two equal columns take as many iterations as one.
     let alone = solve(&Columns::new(spread(206), 1), &one).1.iterations;
     let twice = solve(&Columns::new(spread(206), 2), &[&one[..], &one].concat()).1.iterations;
     assert_eq!(alone, twice);
@@ -382,7 +390,7 @@ fn what_is_stored_of_q_stays_until_its_columns_are_too_much_alike() {
         assert!(count < info.iterations / 4, "{count}");
         let stored = info.work.bytes - a.work().times(info.applications as u64).bytes;
         let bytes = (a.space.dimension() * a.space.component_bytes()) as u64;
-        // Three for Q, five for P and X, and each product.
+        // An iteration takes three passes for Q, five for P and X, and one for each product.
         let iterations = 9 * info.iterations as u64;
         let rest = stored / bytes - iterations - count as u64;
         assert!(rest <= 10, "{rest} passes outside of iterations");
@@ -391,7 +399,7 @@ fn what_is_stored_of_q_stays_until_its_columns_are_too_much_alike() {
     assert!(overwritten[0] == 0 && overwritten[1] > 0, "{overwritten:?}");
 }
 
-/// The Krylov space of all sources is the whole space after a few iterations.
+/// The Krylov space of all columns is the whole space after a few iterations.
 #[test]
 fn it_ends_when_the_space_is_exhausted() {
     for (n, columns) in [(7, 7), (31, 6), (61, 12)] {
@@ -401,12 +409,12 @@ fn it_ends_when_the_space_is_exhausted() {
         for (x, exact) in block.x.chunks(n).zip(a.solutions(&b)) {
             assert!(distance(x, &exact) < 1e-8, "{n}");
         }
-        // One more, and one where rounding has made the last of them miss.
+        // One iteration more is allowed, and one where rounding has made the last of them miss.
         assert!(info.iterations <= n.div_ceil(columns) + 2, "{n}: {}", info.iterations);
     }
 }
 
-/// Corrections to a solution that is kept elsewhere, as an iteration in low precision finds them.
+/// Corrections to a solution that is kept elsewhere, like those of low precision.
 #[test]
 fn a_solution_may_be_kept_elsewhere() {
     let a = Columns::new(spread(211), 5);
@@ -434,7 +442,9 @@ fn a_solution_may_be_kept_elsewhere() {
     assert!(info.iterations <= alone.iterations + 2, "{} {}", info.iterations, alone.iterations);
 }
 
-/// Where those that count are larger than the iterated ones by a factor, it is known after a look, and the directions go on.
+/// The first look shows by which factor the residuals that count are larger.
+///
+/// The residuals are larger than the iterated ones. After the look the directions go on.
 #[test]
 fn the_first_look_replaces_nothing() {
     let (a, b) = (Columns::new(spread(211), 5), Random(212).vector(5 * N));
@@ -458,7 +468,7 @@ fn the_first_look_replaces_nothing() {
         for (x, b) in block.x.chunks(N).zip(b.chunks(N)) {
             assert!(a.a.residual(x, b) <= 1e-10 / 30.0, "{pairs}");
         }
-        // As many as the residuals take that are smaller by this factor, and one in which a pair may be finished.
+        // The smaller residuals take this many iterations, and one in which a pair may be finished.
         let smaller = BlockCgOptions {
             stopping: Stopping { tolerance: 1e-10 / 30.0, ..Default::default() },
             ..Default::default()
@@ -468,7 +478,9 @@ fn the_first_look_replaces_nothing() {
     }
 }
 
-/// The residuals that count may be smaller than the iterated ones, which alone are looked at on the way.
+/// The residuals that count may be smaller than the iterated ones.
+///
+/// Only the iterated ones are looked at on the way.
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Columns::new(spread(211), 3), Random(212).vector(3 * N));
@@ -534,7 +546,8 @@ fn it_gives_up_with_a_reason() {
 
 #[test]
 fn a_solve_that_was_interrupted_gives_the_same_bits() {
-    // The second source depends on the first: its directions are left out, which must not be forgotten.
+    // The second column depends on the first. Its directions are left out, which must not be
+    // forgotten.
     let mut b = Random(220).vector(4 * N);
     b.copy_within(..N, N);
     let run = |a: &Columns, keeper: &mut StopAt, max_iterations| {
@@ -548,13 +561,13 @@ fn a_solve_that_was_interrupted_gives_the_same_bits() {
             Err(error) => panic!("{error}"),
         }
     };
-    // To the solution, and to a failure with the best iterate.
+    // One limit leads to the solution, the other to a failure with the best iterate.
     let operators = Columns::both(|| spread(219), 4);
     for (a, limit) in operators.iter().flat_map(|a| [(a, 1000), (a, 9)]) {
         let mut never = StopAt::default();
         let whole = run(a, &mut never, limit);
         assert_eq!(whole.2.is_none(), limit == 1000, "{:?}", whole.2);
-        // While a step is pending nobody is asked.
+        // While a step is pending the keeper is not asked.
         assert!(never.asked >= if a.space.pairs { 5 } else { 9 });
         for stop in 1..=never.asked {
             let mut keeper = StopAt { stop, ..Default::default() };
@@ -580,7 +593,7 @@ fn a_state_of_another_solve_is_refused() {
     let other = SolverState { method: "Conjugate Gradient".into(), ..state.clone() };
     let error = run(&a, &b, &mut StopAt { from: Some(other), ..Default::default() });
     assert!(matches!(error, SolverError::ForeignState(_)), "{error}");
-    // Of two sources, not of three.
+    // The state has two columns, not three.
     let (a, b) = (Columns::new(spread(221), 3), Random(222).vector(3 * N));
     let error = run(&a, &b, &mut StopAt { from: Some(state), ..Default::default() });
     assert!(error.to_string().contains("`C`"), "{error}");

@@ -11,7 +11,7 @@ const N: usize = 23;
 
 type Vector = Vec<Complex64>;
 
-/// The iterate after each of the first iterations, by `solve(callbacks)`.
+/// Returns the iterate after each of the first iterations, by `solve(callbacks)`.
 fn iterates(
     count: usize,
     solve: impl Fn(
@@ -19,7 +19,7 @@ fn iterates(
     ) -> Result<Solution<Vector>, SolverError<Vector, std::convert::Infallible>>,
 ) -> Vec<Vector> {
     let iterate = |iteration: usize| {
-        // It is asked before each iteration.
+        // The keeper is asked before each iteration.
         let mut keeper = StopAt { stop: iteration + 1, ..Default::default() };
         let (why, ..) = failure(solve(Callbacks { true_residual: None, keeper: Some(&mut keeper) }));
         assert_eq!(why, Failure::Interrupted);
@@ -39,7 +39,8 @@ fn solves_a_matrix_that_is_not_hermitian() {
     assert!(distance(&x, &exact) < 1e-8);
     assert!(a.residual(&x, &b) <= 1e-10 && info.iterations <= N + 5);
     assert_eq!(info.history.len(), info.iterations + 1);
-    // Two an iteration, A†r at the beginning, and one for the true residual.
+    // An iteration takes two applications. A†r at the beginning and the true residual take one
+    // each.
     assert_eq!(info.applications, 2 * info.iterations + 2);
     let near: Vector = exact.iter().map(|x| x * (1.0 + 1e-7)).collect();
     let (_, warm) = cgne(&a, &adjoint, &b, Some(&near), &CgOptions::default(), None).unwrap();
@@ -50,7 +51,7 @@ fn solves_a_matrix_that_is_not_hermitian() {
 fn is_conjugate_gradient_on_the_other_normal_equations_and_its_error_falls() {
     let a = Dense::general(N, 3);
     let adjoint = a.adjoint();
-    // A A†, in full.
+    // The matrix A A†, in full.
     let product = Dense::from_fn(N, |i, j| (0..N).map(|k| a.rows[i][k] * adjoint.rows[k][j]).sum());
     let b = Random(4).vector(N);
     let exact = a.solve(&b);

@@ -32,7 +32,9 @@ fn it_solves_a_matrix_whose_hermitian_part_is_definite() {
     }
 }
 
-/// The residual of GCR is the smallest in the Krylov space: by the normal equations of that problem.
+/// The residual of GCR is the smallest in the Krylov space.
+///
+/// The normal equations of the minimal problem give the expected one.
 #[test]
 fn the_residual_is_the_smallest_in_the_krylov_space() {
     let a = Dense::general(N, 73);
@@ -84,7 +86,7 @@ fn other_methods_precondition_it() {
     };
     check(gcr(&a, &b, None, &params(8), Some(&mut precondition), None));
 
-    // One that always gives up, after another number of iterations each time.
+    // This preconditioner always gives up, after another number of iterations each time.
     let mut limit = 0;
     let mut precondition = |r: &_, z: &mut _| {
         limit = limit % 4 + 3;
@@ -126,7 +128,7 @@ fn what_a_preconditioner_says_is_passed_on() {
 
 #[test]
 fn it_starts_again_when_a_direction_brings_nothing_new() {
-    // A preconditioner that says the same twice: the second direction is the first.
+    // This preconditioner says the same twice: the second direction is the first.
     let a = Dense::general(N, 81);
     let b = Random(82).vector(N);
     let mut said: Vec<Vec<Complex64>> = Vec::new();
@@ -142,7 +144,8 @@ fn it_starts_again_when_a_direction_brings_nothing_new() {
 
 #[test]
 fn it_gives_up_with_a_reason() {
-    // A zero matrix has no image, and for a rotation by a right angle (r, Ar) is zero for every real r.
+    // A zero matrix has no image, and for a rotation by a right angle (r, Ar) is zero for every
+    // real r.
     let zero = Dense::from_fn(2, |_, _| Complex64::default());
     let rotation = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
     let b = vec![Complex64::from(1.0), Complex64::from(0.5)];

@@ -78,7 +78,7 @@ fn a_zero_source_has_the_zero_solution() {
     let (x, info) = conjugate_residual(&a, &b, None, &CrOptions::default(), None).unwrap();
     assert_eq!(x, b);
     assert_eq!((info.iterations, info.residual.true_residual), (0, 0.0));
-    // From a guess it has to be found.
+    // From a guess the solution has to be found.
     let guess = Random(1).vector(N);
     let (x, _) = conjugate_residual(&a, &b, Some(&guess), &CrOptions::default(), None).unwrap();
     assert!(distance(&x, &b) < 1e-8);
@@ -86,7 +86,8 @@ fn a_zero_source_has_the_zero_solution() {
 
 #[test]
 fn the_residual_that_counts_decides() {
-    // Normal equations: the solver iterates A†A x = A†b, what counts is ‖b − A x‖ / ‖b‖.
+    // Normal equations: the solver iterates A†A x = A†b. The residual that counts is ‖b − A x‖ /
+    // ‖b‖.
     let a = Dense::general(N, 14);
     let normal = Dense::positive(N, 14);
     let b = Random(15).vector(N);
@@ -113,7 +114,9 @@ fn the_residual_that_counts_decides() {
     assert!((1..6).contains(&looks), "{looks}");
 }
 
-/// The residual that counts may be smaller than the iterated one, which alone is looked at on the way.
+/// The residual that counts may be smaller than the iterated one.
+///
+/// Only the iterated one is looked at on the way.
 #[test]
 fn what_is_small_enough_at_the_limit_is_a_solution() {
     let (a, b) = (Dense::positive(N, 14), Random(15).vector(N));
@@ -134,7 +137,7 @@ fn looking_rarely_gives_the_same_solution() {
     let (x, info) =
         conjugate_residual(&a, &b, None, &CrOptions { stopping, ..Default::default() }, None).unwrap();
     assert!(distance(&x, &a.solve(&b)) < 1e-8);
-    // It looked at the end of four iterations, and then took note of each.
+    // The method looked at the end of four iterations, and then took note of each.
     assert_eq!((info.iterations % 4, info.history.len()), (0, info.iterations + 1));
 }
 
@@ -177,7 +180,7 @@ fn conjugate_gradient_refuses_an_indefinite_matrix() {
 
 #[test]
 fn conjugate_gradient_returns_the_best_iterate_and_not_the_last() {
-    // A nearly singular direction that the source hardly has: the residual falls, then grows.
+    // The right-hand side hardly has a nearly singular direction: the residual falls, then grows.
     let a = Dense::from_fn(N, |i, j| match (i == j, i) {
         (true, 0) => Complex64::from(-1e-3),
         (true, i) => Complex64::from(1.0 + i as f64),
@@ -235,7 +238,7 @@ fn the_published_ratio_stagnates_on_a_matrix_that_is_not_hermitian() {
 fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
     let a = Dense::positive(N, 23);
     let b = Random(24).vector(N);
-    // The last one is below all that the iterated residual can reach before it underflows.
+    // The last tolerance is below all that the iterated residual can reach before it underflows.
     for tolerance in [1e-19, 1e-300] {
         let stopping = Stopping { tolerance, ..Default::default() };
         let cr = CrOptions { stopping, ..Default::default() };
@@ -255,7 +258,8 @@ fn an_unreachable_tolerance_is_the_precision_limit_not_success() {
 
 #[test]
 fn a_true_residual_that_falls_slowly_is_no_precision_limit() {
-    // Normal equations of a diagonal A with a wide spectrum: ‖b − A x‖ follows ‖A†(b − A x)‖ slowly.
+    // Normal equations of a diagonal A with a wide spectrum: ‖b − A x‖ follows ‖A†(b − A x)‖
+    // slowly.
     let n = 60;
     let value = |i: usize| 1e-3_f64.powf(i as f64 / (n - 1) as f64);
     let diagonal = |power: i32| {
@@ -331,7 +335,8 @@ fn bicgstab_starts_again_after_a_breakdown() {
 
 #[test]
 fn bicgstab_gives_up_where_no_shadow_residual_helps() {
-    // A zero matrix allows no step, a rotation by a right angle, where (r, Ar) is zero for every real r, none that helps.
+    // A zero matrix allows no step. A rotation by a right angle allows no step that helps: (r, Ar)
+    // is zero for every real r.
     let zero = Dense::from_fn(2, |_, _| Complex64::default());
     let rotation = Dense::from_fn(2, |i, j| Complex64::from(j as f64 - i as f64));
     for a in [zero, rotation] {

@@ -62,7 +62,7 @@ fn the_smoother_does_the_same_steps() {
         let (_, expected, _) = failure(minimal_residual(&a, &b, None, &params, None));
         let mut smoother = MrSmoother::new(&a, steps, relaxation).unwrap();
         let mut x = Random(57).vector(N);
-        // Twice: what it did before leaves no trace.
+        // The second call checks that the first one leaves no trace.
         for _ in 0..2 {
             let work = smoother.apply(&b, &mut x).unwrap();
             assert!(distance(&x, &expected) < 1e-13);
@@ -73,7 +73,8 @@ fn the_smoother_does_the_same_steps() {
 
 #[test]
 fn the_smoother_stops_where_the_system_is_solved() {
-    // One step solves the first; the other's second step would be 0/0 too. Zero has the solution zero.
+    // One step solves the first system. The second step of the other would be 0/0 too. Zero has the
+    // solution zero.
     let twice = Dense::from_fn(N, |i, j| Complex64::from(if i == j { 2.0 } else { 0.0 }));
     let zero = vec![Complex64::default(); N];
     let b = Random(58).vector(N);

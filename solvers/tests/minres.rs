@@ -18,7 +18,7 @@ fn norm(x: &[Complex64]) -> f64 {
     distance(x, &zero(x.len()))
 }
 
-/// Removes from `x` its part along orthonormal vectors; twice, which is enough.
+/// Removes from `x` its part along orthonormal vectors, twice, which is enough.
 fn orthogonalise(x: &mut Vector, basis: &[Vector]) {
     for _ in 0..2 {
         for q in basis {
@@ -32,7 +32,9 @@ fn normalised(x: &Vector) -> Vector {
     x.iter().map(|component| component / norm(x)).collect()
 }
 
-/// The smallest ‖b − A x‖ / ‖b‖ for x in the Krylov spaces of dimension 0, 1, …, by least squares.
+/// Returns the smallest ‖b − A x‖ / ‖b‖ in Krylov spaces, by least squares.
+///
+/// The spaces have the dimensions 0, 1, ….
 fn smallest_residuals(a: &Dense, b: &Vector, most: usize) -> Vec<f64> {
     let (mut space, mut images): (Vec<Vector>, Vec<Vector>) = (vec![normalised(b)], Vec::new());
     let mut residuals = vec![1.0];
@@ -79,7 +81,7 @@ fn each_residual_is_the_smallest_in_its_krylov_space() {
         for (k, (found, expected)) in info.history.iter().zip(&smallest).enumerate() {
             assert!((found - expected).abs() < 1e-10, "{seed}, {k}: {found} {expected}");
         }
-        // The iterate has the residual that is told of it.
+        // The iterate has the residual that is reported.
         for most in [1, 2, 7, 13] {
             let stopping = Stopping { max_iterations: most, ..Default::default() };
             let params = MinresOptions { stopping, ..Default::default() };
@@ -104,7 +106,8 @@ fn on_a_definite_matrix_it_is_conjugate_residual() {
 
 #[test]
 fn it_passes_over_a_step_without_length() {
-    // (b, A b) = 0: the first residual is as large as b, and Conjugate Residual has no second direction.
+    // (b, A b) = 0: the first residual is as large as b, and Conjugate Residual has no second
+    // direction.
     let swap = Dense::from_fn(2, |i, j| Complex64::from(if i == j { 0.0 } else { 1.0 }));
     let b = vec![Complex64::from(1.0), Complex64::default()];
     let (why, ..) = failure(conjugate_residual(&swap, &b, None, &CrOptions::default(), None));
@@ -124,7 +127,7 @@ fn a_vector_of_eigenvalue_one_is_found_in_one_step() {
     assert!(distance(&x, &a.solve(&b)) < 1e-14);
 }
 
-/// diag(0, −1, 2, −3, …)
+/// Makes diag(0, −1, 2, −3, …).
 fn singular() -> Dense {
     let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     Dense::from_fn(N, |i, j| Complex64::from(if i == j { sign(i) * i as f64 } else { 0.0 }))
@@ -137,7 +140,7 @@ fn a_singular_system_that_has_a_solution_is_solved() {
     b[0] = Complex64::default();
     let (x, info) = minres(&a, &b, None, &MinresOptions::default(), None).unwrap();
     assert!(info.residual.true_residual <= 1e-10 && monotone(&info.history));
-    // Of all solutions the shortest.
+    // The solution is the shortest of all.
     assert_eq!(x[0], Complex64::default());
     for i in 1..N {
         assert!((x[i] - b[i] / a.rows[i][i]).norm() < 1e-9, "{i}");

@@ -7,7 +7,7 @@ use lattice_solvers::*;
 use num_complex::Complex64;
 
 const N: usize = 23;
-/// Neither sorted nor distinct.
+/// Shifts that are neither sorted nor distinct.
 const SHIFTS: [f64; 6] = [0.3, 0.0, 25.0, 0.3, 2.0, 1e4];
 
 fn params(tolerance: f64) -> MultiShiftOptions {
@@ -29,7 +29,7 @@ fn it_solves_every_shifted_system() {
             assert!(*iterations <= info.iterations);
         }
         let smallest = shifts.iter().copied().fold(f64::INFINITY, f64::min);
-        // The smallest shift is solved as by plain Conjugate Gradient.
+        // The smallest shift is solved like by plain Conjugate Gradient.
         let (_, plain) =
             conjugate_gradient(&a.shifted(smallest), &b, None, &CgOptions::default(), None).unwrap();
         assert_eq!(info.iterations, plain.iterations);
@@ -55,7 +55,7 @@ fn shifts_that_converged_drop_out() {
     assert!(2 * largest.iterations < info.iterations);
 }
 
-/// ζᵢ r is the residual of each system: what is iterated is what is true.
+/// ζᵢ r is the residual of each system: the iterated residual is the true one.
 #[test]
 fn the_recurrence_is_that_of_each_residual() {
     let a = Dense::positive(N, 115);
@@ -98,13 +98,13 @@ fn looking_rarely_gives_the_same_solutions() {
 
 #[test]
 fn it_gives_up_with_a_reason() {
-    // Indefinite, and with the smallest shift still so.
+    // The matrix is indefinite, with the smallest shift too.
     let a = Dense::from_fn(2, |i, j| if i == j { Complex64::from(1.0 - 2.0 * i as f64) } else { 0.0.into() });
     let b = vec![Complex64::from(1.0), Complex64::from(1.0)];
     let (why, all, _) = failure(multi_shift_cg(&a, &[3.0, 0.0], &b, &params(1e-10), None));
     assert!(matches!(why, Failure::Breakdown { quantity: "(p, Ap)", .. }), "{why}");
     assert_eq!(all.len(), 2);
-    // A shift makes it definite.
+    // A shift makes the matrix definite.
     let (all, _) = multi_shift_cg(&a, &[3.0, 2.0], &b, &params(1e-10), None).unwrap();
     assert!(distance(&all[1].x, &a.shifted(2.0).solve(&b)) < 1e-9);
 

@@ -1,4 +1,6 @@
-//! Iterations with an operator that is slightly wrong, kept on course by residuals of the right one.
+//! Iterations with an operator that is slightly wrong.
+//!
+//! Residuals of the right operator keep them on course.
 
 mod dense;
 

@@ -1,4 +1,6 @@
-//! Right-hand sides and guesses of every size, and what is left of a solve that fails: for each method.
+//! Right-hand sides and guesses of every size, for each method.
+//!
+//! The tests also look at the remains of a solve that fails.
 
 mod dense;
 
@@ -11,14 +13,14 @@ const N: usize = 19;
 
 type Vector = Vec<Complex64>;
 type Outcome = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
-/// Solves A x = b from a guess in at most so many iterations.
+/// A function that solves A x = b from a guess in at most so many iterations.
 type Method = fn(&Dense, &Vector, Option<&Vector>, usize) -> Outcome;
 
 fn stopping(max_iterations: usize) -> Stopping {
     Stopping { max_iterations, ..Default::default() }
 }
 
-/// All that begin anywhere, on a positive definite matrix.
+/// All methods that begin from any guess, on a positive definite matrix.
 const METHODS: [(&str, Method); 10] = [
     ("CR", |a, b, guess, most| {
         let options = CrOptions { stopping: stopping(most), ..Default::default() };
@@ -56,7 +58,7 @@ const METHODS: [(&str, Method); 10] = [
         let mut source = b.clone();
         let Ok(()) = adjoint.apply(b, &mut source);
         let zero = b.iter().all(|b| *b == Complex64::default());
-        // Of a source equal to zero it is counted absolutely.
+        // For a right-hand side equal to zero the residual is counted absolutely.
         let mut residual = |x: &Vector| Ok(if zero { distance(x, b) } else { a.residual(x, b) });
         let residual = Some(TrueResidual::Computed(&mut residual));
         let options = CgOptions { stopping: stopping(most), ..Default::default() };
@@ -68,7 +70,7 @@ fn times(factor: f64, x: &Vector) -> Vector {
     x.iter().map(|x| x * factor).collect()
 }
 
-/// Those of one source, and those of several at once.
+/// Returns the outcomes of all methods, block methods included.
 fn every_outcome(a: &Dense, b: &Vector) -> Vec<(&'static str, Outcome)> {
     let mut outcomes: Vec<_> =
         METHODS.iter().map(|(name, method)| (*name, method(a, b, None, 1000))).collect();
@@ -101,12 +103,12 @@ fn a_right_hand_side_is_solved_for_or_refused_whatever_its_size() {
                 }
                 Err(SolverError::Source(SourceError::OutOfRange { power })) => {
                     assert!(!(1e-49..1e49).contains(&size), "{name}, {size:e}");
-                    // What it says to do helps. Powers of two are exact.
+                    // The advice of the error helps. Powers of two are exact.
                     let scaled = times(f64::from(power).exp2(), &small);
                     let norm = distance(&scaled, &times(0.0, &b));
                     assert!((1e-23..1e6).contains(&norm), "{name}, {size:e}: {norm:e}");
                     if size < 1e-310 {
-                        // It has few digits.
+                        // The right-hand side has few digits.
                         continue;
                     }
                     let again = every_outcome(&a, &scaled).into_iter().find(|(other, _)| *other == name);

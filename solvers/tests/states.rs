@@ -1,4 +1,6 @@
-//! Solves that are interrupted and go on from the state that was kept: the same bits as without interruption.
+//! Solves that are interrupted and go on from the state that was kept.
+//!
+//! They give the same bits as without interruption.
 
 mod dense;
 
@@ -18,7 +20,7 @@ fn with<'a>(keeper: &'a mut StopAt) -> Callbacks<'a, Dense> {
 
 type Outcome = Result<(Vector, SolverInfo), SolverError<Vector, Infallible>>;
 
-/// What must be the same: all but the time.
+/// Returns the parts that must be the same: all but the time.
 fn told(outcome: Outcome) -> (Vector, SolverInfo, Option<Failure>) {
     let (x, info, failure) = match outcome {
         Ok((x, info)) => (x, info, None),
@@ -28,7 +30,9 @@ fn told(outcome: Outcome) -> (Vector, SolverInfo, Option<Failure>) {
     (x, SolverInfo { time: Default::default(), ..info }, failure)
 }
 
-/// Stops a solve, by `solve(keeper)`, at each place where it can be stopped, and lets it go on from there.
+/// Stops a solve at each possible place, and lets it go on from there.
+///
+/// `solve(keeper)` runs the solve.
 fn check(what: &str, solve: impl Fn(&mut StopAt) -> Outcome) -> Vector {
     let stop_at = |stop, from| StopAt { asked: 0, stop, from, kept: None };
     let mut never = stop_at(usize::MAX, None);

@@ -6,7 +6,7 @@ use num_complex::{Complex, Complex64};
 
 const N: usize = 40;
 
-/// 2 on the diagonal, the given numbers beside it.
+/// Makes an operator with 2 on the diagonal, and the given numbers beside it.
 fn tridiagonal<T: Component>(below: f64, above: f64) -> impl Fn(&[T], &mut [T]) {
     move |x, out| {
         for i in 0..x.len() {
@@ -22,7 +22,7 @@ fn tridiagonal<T: Component>(below: f64, above: f64) -> impl Fn(&[T], &mut [T]) 
     }
 }
 
-/// The solution of T x = 1 by elimination.
+/// Returns the solution of T x = 1 by elimination.
 fn expected(below: f64, above: f64) -> Vec<f64> {
     let (mut diagonal, mut x) = (vec![2.0; N], vec![1.0; N]);
     for i in 1..N {

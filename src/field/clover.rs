@@ -1,4 +1,4 @@
-//! The clover term on a lattice: its blocks, and the inverses of what it is part of.
+//! The clover term on a lattice: its blocks, and the inverses that contain them.
 
 use super::clover_blocks::{Made, clover_blocks};
 use super::site_field::SiteField;
@@ -22,7 +22,7 @@ pub(crate) struct BlockField<T: Storage> {
 }
 
 enum BlockStorage<T: Storage> {
-    /// Site after site, lexicographic.
+    /// Site after site, in lexicographic order.
     Host(Vec<Complex<T::Real>>),
     /// Halved, because kernels turn spins without the factors 1/√2.
     Devices(SiteField<T>),
@@ -43,27 +43,27 @@ impl<T: Storage> BlockField<T> {
         Ok(made.map(|storage| Self { form: stored.form(), storage }))
     }
 
-    /// The blocks of a site.
+    /// Returns the blocks of a site.
     ///
     /// # Panics
-    /// When they are on devices.
+    /// When the blocks are on devices.
     pub fn at(&self, site: usize, adjoint: bool) -> SiteBlocks<'_, T::Real> {
         let BlockStorage::Host(numbers) = &self.storage else { panic!("blocks are on devices") };
         let count = 2 * self.form.numbers();
         SiteBlocks { form: self.form, adjoint, numbers: &numbers[site * count..][..count] }
     }
 
-    /// The buffer of each device.
+    /// Returns the buffer of each device.
     ///
     /// # Panics
-    /// When they are on the host.
+    /// When the blocks are on the host.
     pub fn on_devices(&self) -> &[Buffer<T::Stored>] {
         let BlockStorage::Devices(field) = &self.storage else { panic!("blocks are on the host") };
         field.buffers()
     }
 }
 
-/// The numbers of all sites, lexicographic.
+/// Returns the numbers of all sites, in lexicographic order.
 fn blocks_on_host<T: Storage>(
     configuration: &GaugeConfiguration,
     weights: [f64; 2],
@@ -86,20 +86,26 @@ fn blocks_on_host<T: Storage>(
     Ok(if failed == usize::MAX { Ok(all) } else { Err(failed) })
 }
 
-/// The clover term of a gauge field, and what was made of it.
+/// The clover term of a gauge field, and the fields of blocks made from it.
 pub(crate) struct CloverField<T: Storage> {
     lattice: Lattice,
-    /// The links that it is made of. They may be others than those of the hops, for example smeared ones.
+    /// The links of the clover term.
+    ///
+    /// They may differ from the links of the hops, for example smeared ones.
     configuration: Arc<GaugeConfiguration>,
-    /// What multiplies the field strength in planes of space, and in planes with time.
+    /// The factors of the field strength in planes of space, and in planes with time.
     weights: [f64; 2],
-    /// What was asked for last, the newest at the end: each solve asks for the same blocks again.
+    /// The fields of blocks requested last, the newest at the end.
+    ///
+    /// They are kept because each solve asks for the same blocks again.
     made: Mutex<Vec<(StoredBlocks, Arc<BlockField<T>>)>>,
-    /// The same in other precisions, as far as somebody asked for it.
+    /// The clover term in other precisions, as far as requested.
     casts: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
 }
 
-/// How many fields of blocks are kept: the term, and the inverses of both flavours of a twisted mass.
+/// Number of fields of blocks that are kept.
+///
+/// The term itself, and the inverses of both flavours of a twisted mass.
 const KEPT: usize = 3;
 
 impl<T: Storage> CloverField<T> {
@@ -124,7 +130,9 @@ impl<T: Storage> CloverField<T> {
         })
     }
 
-    /// The same in another precision, whose blocks are made from the same links in double.
+    /// Returns the clover term in another precision.
+    ///
+    /// Its blocks are made from the same links in double.
     pub fn cast<R: Storage>(&self) -> Arc<CloverField<R>> {
         let mut casts = lock(&self.casts);
         if let Some(cast) = casts.iter().find_map(|cast| Arc::clone(cast).downcast().ok()) {
@@ -138,10 +146,12 @@ impl<T: Storage> CloverField<T> {
         cast
     }
 
-    /// The blocks of a matrix; none without one. They are made when they are not kept.
+    /// Returns the blocks of a matrix; `None` without one.
+    ///
+    /// Makes the blocks if they are not kept.
     ///
     /// # Errors
-    /// [`LatticeError::CloverNotPositive`], where there is no inverse.
+    /// [`LatticeError::CloverNotPositive`] if there is no inverse.
     pub fn blocks(&self, matrix: SiteMatrix) -> Result<Option<Arc<BlockField<T>>>, LatticeError> {
         let Some(stored) = matrix.stored() else { return Ok(None) };
         let mut made = lock(&self.made);

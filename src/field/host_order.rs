@@ -1,4 +1,4 @@
-//! From a device's layout to the host's order of sites and basis of spins.
+//! Reordering from a device's layout to the host's order of sites and spin basis.
 
 use super::transfer::{self, FROM};
 use crate::device::{
@@ -14,10 +14,12 @@ const HOST_ORDER: KernelFamily = KernelFamily::new(
     &[include_str!("../../cl/layout.cl"), include_str!("../../cl/host_order.cl")],
 );
 
-/// Spinors that are on their way at a time: they take 3 or 6 MB of the device, and twice that of pinned memory.
+/// Spinors that are under way at a time.
+///
+/// They take 3 or 6 MB of the device, and twice as much pinned memory.
 const PIECE: usize = 1 << 15;
 
-/// The key of the kernel that brings fields of this layout to the order of the host.
+/// Returns the key of the kernel that reorders fields of this layout for the host.
 pub fn host_order_key<T: Storage>(layout: &Layout, all_sites: bool) -> KernelKey {
     let key = KernelKey::of_real::<T::Real>(HOST_ORDER)
         .define("GROUPS", Shape::SPINOR.groups)
@@ -26,8 +28,10 @@ pub fn host_order_key<T: Storage>(layout: &Layout, all_sites: bool) -> KernelKey
     FROM.define(key, layout, Shape::SPINOR)
 }
 
-/// Reads a device's part of a field, which begins with number `start` of the buffer, into its sites of the whole lattice: all of them, or those of one
-/// parity. The host copies one piece while the next is under way.
+/// Copies a device's part of a field to the sites of the whole lattice on the host.
+///
+/// The part begins with number `start` of the buffer. It has all sites of the domain, or the sites
+/// of one parity. The host copies one piece while the next is under way.
 pub fn download<T: Storage>(
     buffer: &Buffer<T::Stored>,
     start: usize,
@@ -75,10 +79,10 @@ pub fn download<T: Storage>(
 
 const REALS: usize = Spinor::<f64>::REALS;
 
-/// Spinors on their way.
+/// Spinors under way to the host.
 struct Piece<T: Storage> {
     reals: Pending<PinnedBuffer<T::Real>>,
-    /// Where they belong in the whole lattice, in their order.
+    /// The ranges of these spinors in the whole lattice, in order.
     stretches: Vec<std::ops::Range<usize>>,
 }
 

@@ -4,7 +4,7 @@ use crate::device::{KernelFamily, KernelKey};
 use crate::geometry::Layout;
 use crate::scalar::Storage;
 
-/// The key of kernels that work on fields of this layout.
+/// Returns the key of kernels that work on fields of this layout.
 pub(crate) fn field_key<T: Storage>(family: KernelFamily, layout: &Layout) -> KernelKey {
     let key = KernelKey::of_real::<T::Real>(family)
         .lanes(layout.lanes())

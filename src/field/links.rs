@@ -1,4 +1,4 @@
-//! The gauge field where the operators need it.
+//! The gauge field on the devices of a lattice or on the host.
 
 use super::clover::{BlockField, CloverField};
 use super::site_field::{SiteField, Sites};
@@ -13,10 +13,11 @@ use num_complex::Complex;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The links of a configuration on the devices of a lattice, with their boundary condition. Cheap to clone.
+/// The links of a configuration on a lattice's devices, with a boundary condition.
 ///
-/// Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 they have the boundary's phases on them; with fewer they
-/// are elements of SU(3), and the kernels apply the phases. The weight of hops in space is always the kernels'.
+/// Cheap to clone. Links are stored in 18, 12 or 8 reals ([`Reconstruction`]). With 18 reals the
+/// links contain the boundary's phases. With fewer they are elements of SU(3), and the kernels
+/// apply the phases. Kernels always apply the weight of hops in space.
 #[derive(Clone)]
 pub struct GaugeField<T: Storage> {
     format: LinkFormat,
@@ -24,7 +25,7 @@ pub struct GaugeField<T: Storage> {
     clover: Option<Arc<CloverField<T>>>,
 }
 
-/// How links are stored, whichever they are: what the kernels that load them need to know.
+/// The format of stored links, which the kernels that load them need to know.
 #[derive(Clone)]
 pub(crate) struct LinkFormat {
     pub lattice: Lattice,
@@ -34,7 +35,9 @@ pub(crate) struct LinkFormat {
 }
 
 pub(crate) enum GaugeStorage<T: Storage> {
-    /// Always whole matrices, in half precision too `f32`: memory of the host is not what limits the twins.
+    /// Whole matrices, `f32` also in half precision.
+    ///
+    /// The host's memory is not what limits the twins.
     Host(LinkField<T::Real>),
     Devices(SiteField<T>),
 }
@@ -77,7 +80,9 @@ impl<T: Storage> GaugeField<T> {
         Ok(Self { format, storage: Arc::new(storage), clover: None })
     }
 
-    /// The same links on an anisotropic lattice: hops in space have the weight ν/ξ0, and masses follow.
+    /// Makes the lattice anisotropic and keeps the links.
+    ///
+    /// Hops in space have the weight ν/ξ0, and masses follow.
     ///
     /// # Panics
     /// When the lattice is anisotropic already.
@@ -93,9 +98,9 @@ impl<T: Storage> GaugeField<T> {
         Self { format: LinkFormat { anisotropy, ..self.format }, storage, clover: self.clover }
     }
 
-    /// The same links with what a clover term is made of: the links of a configuration, which may be others.
+    /// Adds the links of a clover term, which may be of another configuration.
     ///
-    /// Operators with a clover term compute its blocks when they are made.
+    /// Operators with a clover term compute its blocks when the operators are made.
     ///
     /// # Errors
     /// When the configuration has other extents.
@@ -106,13 +111,13 @@ impl<T: Storage> GaugeField<T> {
         self.with_weighted_clover(configuration, [1.0; 2])
     }
 
-    /// As [`with_clover`](Self::with_clover), with the field strength in planes of space and in those with time multiplied by these
-    /// weights.
+    /// Adds a clover term like [`with_clover`](Self::with_clover), with a weighted F.
     ///
-    /// On an anisotropic lattice they are c_R/ξ0 and c_T for c_sw = 1.
+    /// `weights` multiply the field strength F in planes of space, and in planes with time. On an
+    /// anisotropic lattice the weights are c_R/ξ0 and c_T for c_sw = 1.
     ///
     /// # Errors
-    /// As [`with_clover`](Self::with_clover).
+    /// The errors of [`with_clover`](Self::with_clover).
     pub fn with_weighted_clover(
         self,
         configuration: impl Into<Arc<GaugeConfiguration>>,
@@ -122,18 +127,18 @@ impl<T: Storage> GaugeField<T> {
         Ok(Self { clover: Some(Arc::new(clover)), ..self })
     }
 
-    /// Whether operators with a clover term can be made of it.
+    /// Returns `true` if operators with a clover term can be made of the field.
     pub fn has_clover(&self) -> bool {
         self.clover.is_some()
     }
 
-    /// The blocks of a matrix; none without one.
+    /// Returns the blocks of a matrix; `None` without one.
     ///
     /// # Errors
-    /// [`LatticeError::CloverNotPositive`], where there is no inverse.
+    /// [`LatticeError::CloverNotPositive`] if there is no inverse.
     ///
     /// # Panics
-    /// When there is a matrix, and nothing that it is made of.
+    /// When there is a matrix, but no links of a clover term.
     pub(crate) fn blocks(&self, matrix: SiteMatrix) -> Result<Option<Arc<BlockField<T>>>, LatticeError> {
         match &self.clover {
             Some(clover) => clover.blocks(matrix),
@@ -144,27 +149,27 @@ impl<T: Storage> GaugeField<T> {
         }
     }
 
-    /// The lattice it lives on.
+    /// Returns the lattice of the field.
     pub fn lattice(&self) -> &Lattice {
         &self.format.lattice
     }
 
-    /// The boundary condition of the fermions.
+    /// Returns the boundary condition of the fermions.
     pub fn boundary(&self) -> Boundary {
         self.format.boundary
     }
 
-    /// The anisotropy of the lattice.
+    /// Returns the anisotropy of the lattice.
     pub fn anisotropy(&self) -> Anisotropy {
         self.format.anisotropy
     }
 
-    /// How many reals of each link are stored.
+    /// Returns the number of reals that are stored for each link.
     pub fn reconstruction(&self) -> Reconstruction {
         self.format.reconstruction
     }
 
-    /// The same field in another precision, stored in as many reals.
+    /// Converts the field to another precision, stored in as many reals.
     pub fn cast<R: Storage>(&self) -> Result<GaugeField<R>, DeviceError> {
         let storage = match self.storage() {
             GaugeStorage::Host(links) => GaugeStorage::Host(links.cast()),
@@ -198,12 +203,14 @@ fn upload<T: Storage>(
     SiteField::from_values(lattice, shape, Sites::All, values)
 }
 
-/// Refuses links that rebuilding would change by more than the precision does.
+/// Refuses links that reconstruction would change by more than the rounding.
+///
+/// The limit depends on the precision.
 fn check_special_unitary<T: Storage>(
     configuration: &GaugeConfiguration,
     reconstruction: Reconstruction,
 ) -> Result<(), LatticeError> {
-    // Room for the rounding of whoever made the links, far below what the precision of a solve notices.
+    // Room for rounding by the maker of the links, far below what the precision of a solve notices.
     let limit = match T::STORAGE {
         StoragePrecision::Double => 1e-12,
         StoragePrecision::Single => 1e-5,
@@ -211,14 +218,16 @@ fn check_special_unitary<T: Storage>(
     };
     let found = unitarity(configuration);
     let deviation = found.unitarity_deviation.max(found.determinant_deviation);
-    // So put that NaN is refused as well.
+    // Written so that NaN is refused as well.
     if found.unitarity_deviation <= limit && found.determinant_deviation <= limit {
         return Ok(());
     }
     Err(LatticeError::NotSpecialUnitary { reals: reconstruction.reals(), deviation, limit })
 }
 
-/// Refuses links with elements that fixed point cannot hold; a rounding's worth above 1 is stored as 1.
+/// Refuses links with elements that fixed point cannot hold.
+///
+/// An element that exceeds 1 by a rounding error is stored as 1.
 fn check_size(configuration: &GaugeConfiguration, boundary: Boundary) -> Result<(), LatticeError> {
     let links = (0..NDIM * configuration.dims().volume()).into_par_iter();
     let size = |k: usize| {
@@ -230,7 +239,9 @@ fn check_size(configuration: &GaugeConfiguration, boundary: Boundary) -> Result<
 }
 
 impl Lattice {
-    /// Puts the links of a configuration on the devices, in precision `T`, all 18 reals of each.
+    /// Puts the links of a configuration on the devices, in precision `T`.
+    ///
+    /// All 18 reals of each link are stored.
     ///
     /// # Errors
     /// When the configuration has other extents, or a device fails.
@@ -242,11 +253,13 @@ impl Lattice {
         self.gauge_in(configuration, boundary, Reconstruction::None)
     }
 
-    /// As [`gauge`](Self::gauge), with fewer reals stored for each link: less memory to read for every hop.
+    /// Puts links on the devices like [`gauge`](Self::gauge), in fewer reals for each.
+    ///
+    /// Every hop then reads less memory.
     ///
     /// # Errors
-    /// As [`gauge`](Self::gauge), and when links deviate from SU(3) by more than
-    /// 1e-12 (double), 1e-5 (single) or 1e-4 (half), or have elements that half precision cannot hold.
+    /// The errors of [`gauge`](Self::gauge). Links may deviate from SU(3) by at most 1e-12
+    /// (double), 1e-5 (single) or 1e-4 (half). Half precision must be able to hold their elements.
     pub fn gauge_in<T: Storage>(
         &self,
         configuration: &GaugeConfiguration,

@@ -8,8 +8,9 @@ use crate::host::Spinor;
 use crate::scalar::Storage;
 use std::fmt;
 
-/// One Dirac spinor with colour for each even, or each odd site of a lattice, on its devices; or several such fields, that the
-/// hop is applied to at once.
+/// One Dirac spinor with colour for each site of one parity, on the devices.
+///
+/// The field may have several columns, to which the hop is applied at once.
 pub struct ParityField<T: Storage> {
     pub(crate) spinors: Spinors<T>,
 }
@@ -19,7 +20,7 @@ impl<T: Storage> ParityField<T> {
         Ok(Self { spinors: Spinors::zero(lattice, Sites::Parity(parity), columns)? })
     }
 
-    /// To be overwritten.
+    /// Makes a field that is to be overwritten.
     pub(crate) fn uninitialised(
         lattice: &Lattice,
         parity: usize,
@@ -37,33 +38,34 @@ impl<T: Storage> ParityField<T> {
         Ok(Self { spinors: Spinors::from_host(lattice, Sites::Parity(parity), columns, spinors)? })
     }
 
-    /// The lattice it lives on.
+    /// Returns the lattice of the field.
     pub fn lattice(&self) -> &Lattice {
         self.spinors.lattice()
     }
 
-    /// 0 for the even sites, 1 for the odd ones.
+    /// Returns 0 for the even sites, 1 for the odd ones.
     pub fn parity(&self) -> usize {
         self.spinors.sites().parities()[0]
     }
 
-    /// How many fields these are.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.spinors.columns()
     }
 
-    /// The values on the host, one spinor for each site of this parity in lexicographic order; of several fields one after the
-    /// other.
+    /// Copies the values to the host, one spinor for each site of this parity.
+    ///
+    /// Sites are in lexicographic order. Several columns follow one after the other.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         self.spinors.to_host()
     }
 
-    /// The same field in another precision.
+    /// Converts the field to another precision.
     pub fn cast<R: Storage>(&self) -> Result<ParityField<R>, DeviceError> {
         Ok(ParityField { spinors: self.spinors.cast()? })
     }
 
-    /// to = this field, in the precision of `to`.
+    /// Copies the field into `to`, in the precision of `to`.
     ///
     /// # Panics
     /// When the fields live on different lattices or sites.
@@ -104,8 +106,9 @@ impl<T: Storage> fmt::Debug for ParityField<T> {
 }
 
 impl Lattice {
-    /// The part of a spinor field on the sites of one parity, with these values, one for each of these sites in
-    /// lexicographic order.
+    /// Makes a spinor field on the sites of one parity from values of the host.
+    ///
+    /// There is one value for each of these sites, in lexicographic order.
     ///
     /// # Errors
     /// When there is not one spinor for each second site, or a device fails.
@@ -117,7 +120,7 @@ impl Lattice {
         self.parities_from_host(parity, 1, spinors)
     }
 
-    /// This many fields on the sites of one parity, equal to zero.
+    /// Makes a field of `columns` columns on the sites of one parity, equal to zero.
     pub fn parities<T: Storage>(
         &self,
         parity: usize,
@@ -126,10 +129,12 @@ impl Lattice {
         Ok(ParityField::zero(self, parity, columns)?)
     }
 
-    /// As [`parity_from_host`](Self::parity_from_host) for this many fields, the values of one after those of the other.
+    /// Makes a field like [`parity_from_host`](Self::parity_from_host), with columns.
+    ///
+    /// The values of one column follow those of the column before.
     ///
     /// # Errors
-    /// As [`parity_from_host`](Self::parity_from_host).
+    /// The errors of [`parity_from_host`](Self::parity_from_host).
     pub fn parities_from_host<T: Storage>(
         &self,
         parity: usize,

@@ -1,13 +1,16 @@
-//! The basis of the spins in the memory of devices, in which γ_t is diagonal: a step in t needs only half of a neighbour's spinor.
+//! The basis of the spins in the memory of devices.
 //!
-//! ψ′ = S ψ with S = (1, 1; 1, −1)/√2 on the spins s and s + 2; S is its own inverse. From the γ of DeGrand and Rossi ([`host::gamma`](crate::host::gamma))
-//! it makes γ_t′ = diag(1, 1, −1, −1), γ_k′ = −γ_k in space, and a γ5′ that exchanges s and s + 2.
+//! γ_t is diagonal in this basis, so that a step in t needs only half of a neighbour's spinor.
+//!
+//! ψ′ = S ψ with S = (1, 1; 1, −1)/√2 on the spins s and s + 2; S is its own inverse. S changes the
+//! γ of DeGrand and Rossi ([`host::gamma`](crate::host::gamma)). It makes γ_t′ = diag(1, 1, −1,
+//! −1), γ_k′ = −γ_k in space, and a γ5′ that exchanges s and s + 2.
 
 use crate::host::Spinor;
 use crate::scalar::Real;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// S ψ: from the basis of the host to that of the devices, or back.
+/// Computes S ψ: from the basis of the host to the basis of the devices, or back.
 pub fn turn<R: Real>(psi: &Spinor<R>) -> Spinor<R> {
     let factor = R::from_f64(FRAC_1_SQRT_2);
     Spinor::from_fn(|spin, colour| {

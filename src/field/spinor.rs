@@ -1,4 +1,4 @@
-//! A fermion field where the operators need it.
+//! A fermion field on the devices of a lattice or on the host.
 
 use super::ParityField;
 use super::site_field::Sites;
@@ -9,10 +9,10 @@ use crate::host::Spinor;
 use crate::scalar::Storage;
 use std::fmt;
 
-/// One Dirac spinor with colour for each site of a lattice, on its devices; or several such fields, that an operator is applied to
-/// at once.
+/// One Dirac spinor with colour for each site of a lattice, on its devices.
 ///
-/// 12 complex numbers a site: 3·spin + colour.
+/// The field may have several columns, to which an operator is applied at once. A site has 12
+/// complex numbers, with the index 3·spin + colour.
 pub struct SpinorField<T: Storage> {
     pub(crate) spinors: Spinors<T>,
 }
@@ -30,41 +30,45 @@ impl<T: Storage> SpinorField<T> {
         Ok(Self { spinors: Spinors::from_host(lattice, Sites::All, columns, spinors)? })
     }
 
-    /// The lattice it lives on.
+    /// Returns the lattice of the field.
     pub fn lattice(&self) -> &Lattice {
         self.spinors.lattice()
     }
 
-    /// How many fields these are.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.spinors.columns()
     }
 
-    /// The values on the host, one spinor for each site in lexicographic order; of several fields one after the other.
+    /// Copies the values to the host, one spinor for each site in lexicographic order.
+    ///
+    /// Several columns follow one after the other.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         self.spinors.to_host()
     }
 
-    /// As [`to_host`](Self::to_host), into memory that is there.
+    /// Copies the values like [`to_host`](Self::to_host), into memory of the caller.
     ///
     /// # Panics
-    /// When it has not one spinor for each site of each field.
+    /// When `spinors` does not have one spinor for each site of each column.
     pub fn copy_to_host(&self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
         self.spinors.copy_to_host(spinors)
     }
 
-    /// parity = the part of this field on the sites of `parity`.
+    /// Copies the part on the sites of `parity` into `parity`.
     ///
     /// # Panics
-    /// When the fields live on different lattices, or are not equally many.
+    /// When the fields live on different lattices, or differ in the number of columns.
     pub fn copy_parity_to(&self, parity: &mut ParityField<T>) -> Result<(), DeviceError> {
         self.spinors.copy_parity_to(&mut parity.spinors)
     }
 
-    /// The part of this field on the sites of `parity` becomes `parity`; the other sites stay as they are.
+    /// Replaces the part on the sites of `parity` by `parity`.
+    ///
+    /// The other sites stay unchanged.
     ///
     /// # Panics
-    /// As [`copy_parity_to`](Self::copy_parity_to).
+    /// The panics of [`copy_parity_to`](Self::copy_parity_to).
     pub fn copy_parity_from(&mut self, parity: &ParityField<T>) -> Result<(), DeviceError> {
         self.spinors.copy_parity_from(&parity.spinors)
     }
@@ -72,22 +76,26 @@ impl<T: Storage> SpinorField<T> {
     /// Copies `field` into column `column`.
     ///
     /// # Panics
-    /// This and [`copy_column_to`](Self::copy_column_to) when the fields live on different lattices, `field` is several, or there is none of that number.
+    /// When the fields live on different lattices, `field` has several columns, or there is no
+    /// column `column`.
     pub fn copy_column_from(&mut self, column: usize, field: &SpinorField<T>) -> Result<(), DeviceError> {
         self.spinors.copy_column_from(column, &field.spinors)
     }
 
     /// Copies column `column` into `field`.
+    ///
+    /// # Panics
+    /// The panics of [`copy_column_from`](Self::copy_column_from).
     pub fn copy_column_to(&self, column: usize, field: &mut SpinorField<T>) -> Result<(), DeviceError> {
         self.spinors.copy_column_to(column, &mut field.spinors)
     }
 
-    /// The same field in another precision.
+    /// Converts the field to another precision.
     pub fn cast<R: Storage>(&self) -> Result<SpinorField<R>, DeviceError> {
         Ok(SpinorField { spinors: self.spinors.cast()? })
     }
 
-    /// to = this field, in the precision of `to`.
+    /// Copies the field into `to`, in the precision of `to`.
     ///
     /// # Panics
     /// When the fields live on different lattices or sites.
@@ -127,17 +135,19 @@ impl<T: Storage> fmt::Debug for SpinorField<T> {
 }
 
 impl Lattice {
-    /// A spinor field equal to zero.
+    /// Makes a spinor field equal to zero.
     pub fn spinor<T: Storage>(&self) -> Result<SpinorField<T>, LatticeError> {
         self.spinors(1)
     }
 
-    /// This many spinor fields equal to zero, that an operator is applied to at once.
+    /// Makes a spinor field of `columns` columns, equal to zero.
+    ///
+    /// An operator is applied to all columns at once.
     pub fn spinors<T: Storage>(&self, columns: usize) -> Result<SpinorField<T>, LatticeError> {
         Ok(SpinorField::zero(self, columns)?)
     }
 
-    /// A spinor field with these values, one for each site in lexicographic order.
+    /// Makes a spinor field from values, one for each site in lexicographic order.
     ///
     /// # Errors
     /// When there is not one spinor for each site, or a device fails.
@@ -148,10 +158,12 @@ impl Lattice {
         self.spinors_from_host(1, spinors)
     }
 
-    /// As [`spinor_from_host`](Self::spinor_from_host) for this many fields, the values of one after those of the other.
+    /// Makes a field like [`spinor_from_host`](Self::spinor_from_host), with columns.
+    ///
+    /// The values of one column follow those of the column before.
     ///
     /// # Errors
-    /// As [`spinor_from_host`](Self::spinor_from_host).
+    /// The errors of [`spinor_from_host`](Self::spinor_from_host).
     pub fn spinors_from_host<T: Storage>(
         &self,
         columns: usize,
@@ -161,7 +173,9 @@ impl Lattice {
         Ok(SpinorField::from_host(self, columns, spinors)?)
     }
 
-    /// A source that is 1 at one site (x, y, z, t), spin (0 to 3) and colour (0 to 2), and 0 elsewhere.
+    /// Makes a source that is 1 at one site, spin and colour, and 0 elsewhere.
+    ///
+    /// The site is (x, y, z, t), the spin 0 to 3, the colour 0 to 2.
     ///
     /// # Errors
     /// When the site, spin or colour does not exist, or a device fails.

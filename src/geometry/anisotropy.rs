@@ -1,8 +1,9 @@
-//! Lattices whose spacing in time is another one than in space.
+//! Lattices whose spacing in time differs from the spacing in space.
 
-/// The bare anisotropy ξ0 and the bare velocity ν of quarks, as Chroma defines them.
+/// The bare anisotropy ξ0 and the bare velocity ν of quarks.
 ///
-/// Hops in space have the weight ν/ξ0, hops in time 1. The default is an isotropic lattice, ξ0 = ν = 1.
+/// Both follow Chroma's definitions. Hops in space have the weight ν/ξ0, hops in time 1. The
+/// default is an isotropic lattice, ξ0 = ν = 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anisotropy {
     xi0: f64,
@@ -23,10 +24,10 @@ pub enum AnisotropyError {
 }
 
 impl Anisotropy {
-    /// Both numbers, checked.
+    /// Checks both numbers and makes the anisotropy.
     ///
     /// # Errors
-    /// When one of them or ν/ξ0 is not positive and finite.
+    /// When ξ0, ν or ν/ξ0 is not positive and finite.
     pub fn new(xi0: f64, nu: f64) -> Result<Self, AnisotropyError> {
         if !(xi0.is_normal() && xi0 > 0.0) {
             return Err(AnisotropyError::Xi0(xi0));
@@ -37,17 +38,17 @@ impl Anisotropy {
         Ok(Self { xi0, nu })
     }
 
-    /// ξ0, the spacing in space over that in time at tree level.
+    /// Returns ξ0, the spacing in space over the spacing in time at tree level.
     pub fn xi0(&self) -> f64 {
         self.xi0
     }
 
-    /// ν.
+    /// Returns ν.
     pub fn nu(&self) -> f64 {
         self.nu
     }
 
-    /// ν/ξ0, what hops in space are multiplied by.
+    /// Returns ν/ξ0, the weight of hops in space.
     pub fn spatial_weight(&self) -> f64 {
         self.nu / self.xi0
     }

@@ -1,4 +1,4 @@
-//! What a fermion field does when it goes once around the torus.
+//! Boundary conditions: the phases of a fermion field that goes around the torus.
 
 use super::dims::NDIM;
 use num_complex::Complex64;
@@ -8,16 +8,18 @@ use std::str::FromStr;
 
 /// The phase that a fermion field takes in each direction when it wraps around.
 ///
-/// ψ(x + L_μ μ̂) = s_μ e^{iπθ_μ} ψ(x), with a sign s, +1 periodic and −1 antiperiodic, and an angle θ in units of π.
-/// The phase is applied to the links that leave the last slice of a direction, in the hop alone; checksums, plaquettes
-/// and the clover term are of the links without it.
+/// ψ(x + L_μ μ̂) = s_μ e^{iπθ_μ} ψ(x), with a sign s, +1 periodic and −1 antiperiodic, and an angle
+/// θ in units of π. The phase is applied in the hop alone, to the links that leave the last slice
+/// of a direction. Checksums, plaquettes and the clover term use the links without the phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Boundary {
     signs: [i8; NDIM],
     theta: Theta,
 }
 
-/// Angles of a twisted boundary condition for x, y, z, t, in units of π. Each is finite.
+/// Angles of a twisted boundary condition for x, y, z, t, in units of π.
+///
+/// Each angle is finite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Theta([f64; NDIM]);
 
@@ -34,17 +36,19 @@ pub struct BoundaryError(String);
 pub struct ThetaError(String);
 
 impl Theta {
-    /// One angle for each of x, y, z, t in units of π; `None` unless each is finite.
+    /// Takes one angle for each of x, y, z, t in units of π.
+    ///
+    /// `None` unless each angle is finite.
     pub fn new(angles: [f64; NDIM]) -> Option<Self> {
         angles.iter().all(|angle| angle.is_finite()).then_some(Self(angles))
     }
 
-    /// The angles in x, y, z, t, in units of π.
+    /// Returns the angles in x, y, z, t, in units of π.
     pub fn angles(&self) -> [f64; NDIM] {
         self.0
     }
 
-    /// e^{iπθ} in direction `mu`, exact where θ is a multiple of ½.
+    /// Returns e^{iπθ} in direction `mu`, exact where θ is a multiple of ½.
     fn phase(&self, mu: usize) -> Complex64 {
         // Exact, and odd in θ.
         let angle = self.0[mu] % 2.0;
@@ -59,42 +63,42 @@ impl Theta {
 }
 
 impl Boundary {
-    /// Periodic in all directions.
+    /// Makes a boundary that is periodic in all directions.
     pub fn periodic() -> Self {
         Self { signs: [1; NDIM], theta: Theta::default() }
     }
 
-    /// Periodic in space, antiperiodic in time.
+    /// Makes a boundary that is periodic in space and antiperiodic in time.
     pub fn antiperiodic_t() -> Self {
         Self { signs: [1, 1, 1, -1], theta: Theta::default() }
     }
 
-    /// One sign for each of x, y, z, t; `None` unless each is +1 or −1.
+    /// Takes one sign for each of x, y, z, t; `None` unless each is +1 or −1.
     pub fn from_signs(signs: [i8; NDIM]) -> Option<Self> {
         signs.iter().all(|s| s.abs() == 1).then_some(Self { signs, theta: Theta::default() })
     }
 
-    /// The same signs, and these angles besides.
+    /// Replaces the angles and keeps the signs.
     pub fn twisted(self, theta: Theta) -> Self {
         Self { theta, ..self }
     }
 
-    /// The signs in x, y, z, t.
+    /// Returns the signs in x, y, z, t.
     pub fn signs(&self) -> [i8; NDIM] {
         self.signs
     }
 
-    /// The angles besides the signs.
+    /// Returns the angles, without the signs.
     pub fn theta(&self) -> Theta {
         self.theta
     }
 
-    /// The phase in direction `mu`: the sign times e^{iπθ}.
+    /// Returns the phase in direction `mu`: the sign times e^{iπθ}.
     pub fn phase(&self, mu: usize) -> Complex64 {
         self.theta.phase(mu) * f64::from(self.signs[mu])
     }
 
-    /// The phase in direction `mu` if it is a sign, 1 or −1.
+    /// Returns the phase in direction `mu` if the phase is a sign, 1 or −1.
     pub fn sign(&self, mu: usize) -> Option<f64> {
         let phase = self.phase(mu);
         (phase.im == 0.0).then_some(phase.re)
@@ -145,7 +149,9 @@ impl fmt::Display for Theta {
     }
 }
 
-/// The signs, and the angles if there are any: `1,1,1,-1`, or `1,1,1,-1 theta 0.2,0.4,0,0 pi`.
+/// Writes the signs, and the angles if there are any.
+///
+/// `1,1,1,-1`, or `1,1,1,-1 theta 0.2,0.4,0,0 pi`.
 impl fmt::Display for Boundary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z, t] = self.signs;

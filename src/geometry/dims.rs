@@ -15,7 +15,7 @@ pub const PLANES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3),
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dims([usize; NDIM]);
 
-/// Why four numbers are not the extents of a lattice.
+/// The reason why four numbers are not the extents of a lattice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DimsError {
     /// The text does not have four numbers.
@@ -35,7 +35,9 @@ pub enum DimsError {
 }
 
 impl Dims {
-    /// Most sites a lattice may have: four links of it in double fill half a petabyte.
+    /// Most sites that a lattice may have.
+    ///
+    /// Four links of each site in double fill half a petabyte.
     const MAX_VOLUME: usize = 1 << 40;
 
     /// Checks and takes the extents, in the order x, y, z, t.
@@ -53,48 +55,48 @@ impl Dims {
             .ok_or(DimsError::TooLarge(extents))
     }
 
-    /// The letter of a direction: x, y, z or t.
+    /// Returns the letter of a direction: x, y, z or t.
     pub fn direction_name(mu: usize) -> char {
         ['x', 'y', 'z', 't'][mu]
     }
 
-    /// The four extents, in the order x, y, z, t.
+    /// Returns the four extents, in the order x, y, z, t.
     pub fn extents(&self) -> [usize; NDIM] {
         self.0
     }
 
-    /// The number of sites.
+    /// Returns the number of sites.
     pub fn volume(&self) -> usize {
         self.0.iter().product()
     }
 
-    /// The lexicographic number of the site at `coordinates`.
+    /// Returns the lexicographic number of the site at `coordinates`.
     pub fn site(&self, [x, y, z, t]: [usize; NDIM]) -> usize {
         let [lx, ly, lz, _] = self.0;
         ((t * lz + z) * ly + y) * lx + x
     }
 
-    /// The coordinates x, y, z, t of a site.
+    /// Returns the coordinates x, y, z, t of a site.
     pub fn coordinates(&self, site: usize) -> [usize; NDIM] {
         let [lx, ly, lz, _] = self.0;
         [site % lx, site / lx % ly, site / (lx * ly) % lz, site / (lx * ly * lz)]
     }
 
-    /// The site one step forward in direction `mu`, around the torus.
+    /// Returns the site one step forward in direction `mu`, around the torus.
     pub fn forward(&self, site: usize, mu: usize) -> usize {
         let mut c = self.coordinates(site);
         c[mu] = (c[mu] + 1) % self.0[mu];
         self.site(c)
     }
 
-    /// The site one step backward in direction `mu`, around the torus.
+    /// Returns the site one step backward in direction `mu`, around the torus.
     pub fn backward(&self, site: usize, mu: usize) -> usize {
         let mut c = self.coordinates(site);
         c[mu] = (c[mu] + self.0[mu] - 1) % self.0[mu];
         self.site(c)
     }
 
-    /// 0 for an even site, 1 for an odd one.
+    /// Returns 0 for an even site, 1 for an odd one.
     pub fn parity(&self, site: usize) -> usize {
         self.coordinates(site).iter().sum::<usize>() % 2
     }

@@ -1,11 +1,12 @@
-//! The part of a lattice that one device has.
+//! The part of a lattice that one device holds.
 
 use super::{Dims, NDIM};
 use std::ops::Range;
 
-/// A box of sites: where it begins in the lattice, and its extents.
+/// A box of sites: its origin in the lattice, and its extents.
 ///
-/// Its sites are numbered like those of a lattice, with x fastest. Its origin and its extent in x are even.
+/// The sites of a domain are numbered like the sites of a lattice, with x fastest. The domain's
+/// origin and its extent in x are even.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Domain {
     dims: Dims,
@@ -14,7 +15,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The box from `origin` on, which lies in the lattice.
+    /// Makes the box with the first site `origin`; the box lies in the lattice.
     pub(super) fn new(dims: Dims, origin: [usize; NDIM], extents: [usize; NDIM]) -> Self {
         debug_assert!(
             [origin[0], extents[0]].iter().all(|x| x.is_multiple_of(2)),
@@ -24,71 +25,71 @@ impl Domain {
         Self { dims, origin, extents }
     }
 
-    /// All of a lattice.
+    /// Makes the domain of a whole lattice.
     pub fn whole(dims: Dims) -> Self {
         Self::new(dims, [0; NDIM], dims.extents())
     }
 
-    /// The extents of the whole lattice.
+    /// Returns the extents of the whole lattice.
     pub fn dims(&self) -> Dims {
         self.dims
     }
 
-    /// The coordinates of its first site in the whole lattice.
+    /// Returns the coordinates of the domain's first site in the whole lattice.
     pub fn origin(&self) -> [usize; NDIM] {
         self.origin
     }
 
-    /// Its extents in x, y, z, t.
+    /// Returns the domain's extents in x, y, z, t.
     pub fn extents(&self) -> [usize; NDIM] {
         self.extents
     }
 
-    /// The number of its sites.
+    /// Returns the number of the domain's sites.
     pub fn volume(&self) -> usize {
         self.extents.iter().product()
     }
 
-    /// The parity of its first site in the whole lattice.
+    /// Returns the parity of the domain's first site in the whole lattice.
     pub fn parity(&self) -> usize {
         self.origin.iter().sum::<usize>() % 2
     }
 
-    /// Whether others are beside it in direction `mu`.
+    /// Returns `true` if other domains are beside this one in direction `mu`.
     pub fn is_cut(&self, mu: usize) -> bool {
         self.extents[mu] != self.dims[mu]
     }
 
-    /// The directions that are cut.
+    /// Returns the directions that are cut.
     pub fn cut_directions(&self) -> impl Iterator<Item = usize> + use<> {
         let domain = *self;
         (0..NDIM).filter(move |&mu| domain.is_cut(mu))
     }
 
-    /// Whether it ends where the lattice does in direction `mu`.
+    /// Returns `true` if the domain ends at the end of the lattice in direction `mu`.
     pub fn is_last(&self, mu: usize) -> bool {
         self.origin[mu] + self.extents[mu] == self.dims[mu]
     }
 
-    /// The coordinates within it of a site of the lattice; `None` outside.
+    /// Returns the coordinates in the domain of a lattice site; `None` outside.
     pub fn local(&self, coordinates: [usize; NDIM]) -> Option<[usize; NDIM]> {
         let inside =
             |mu: usize| (self.origin[mu]..self.origin[mu] + self.extents[mu]).contains(&coordinates[mu]);
         (0..NDIM).all(inside).then(|| std::array::from_fn(|mu| coordinates[mu] - self.origin[mu]))
     }
 
-    /// The coordinates in the lattice of a site by those within.
+    /// Returns the coordinates in the lattice of a site of the domain.
     pub fn global(&self, coordinates: [usize; NDIM]) -> [usize; NDIM] {
         std::array::from_fn(|mu| self.origin[mu] + coordinates[mu])
     }
 
-    /// Where the sites with these numbers lie in the lattice: first and last of each stretch of neighbouring numbers there, in
-    /// their order.
+    /// Returns the stretches of consecutive lattice numbers of these sites, in order.
     ///
-    /// Numbers of the sites of one parity are halves: `of_row` sites of a row count, all or half of them.
+    /// Each range runs from the first number to one past the last. With one parity the numbers are
+    /// half the site numbers, and half of the sites of a row count.
     pub fn stretches(&self, numbers: Range<usize>, parities: usize) -> impl Iterator<Item = Range<usize>> {
         let of_parity = move |count: usize| count * parities / 2;
-        // Up to the first direction that is cut, numbers go on as they do in the lattice.
+        // Numbers are consecutive in the lattice up to the first cut direction.
         let whole = (0..NDIM).find(|&mu| self.is_cut(mu)).map_or(NDIM, |mu| mu + 1);
         let stretch = of_parity(self.extents[..whole].iter().product());
         let (domain, mut next) = (*self, numbers.start);
@@ -135,7 +136,9 @@ mod tests {
         assert_eq!(Domain::whole(dims).cut_directions().count(), 0);
     }
 
-    /// Every stretch against the coordinates of its sites, all of them and those of one parity.
+    /// Compares every stretch with the coordinates of its sites.
+    ///
+    /// The sites are all sites, or the sites of one parity.
     #[test]
     fn stretches_are_the_sites_in_their_order() {
         let dims = Dims::new([4, 4, 2, 6]).unwrap();
@@ -157,7 +160,7 @@ mod tests {
                     for numbers in [0..count, 1..count, 2..count - 1, 0..0] {
                         let found: Vec<usize> =
                             domain.stretches(numbers.clone(), parities).flatten().collect();
-                        // Half the number of a site counts those of its parity.
+                        // Half the number of a site counts the sites of its parity.
                         let expected = numbers.map(|number| match parities {
                             1 => site(2 * number) / 2,
                             _ => site(number),

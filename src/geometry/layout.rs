@@ -1,31 +1,43 @@
-//! Where a site lives in the memory of one device.
+//! The places of sites in the memory of one device.
 //!
-//! A device holds a domain of the lattice. Its sites are stored even ones first, then odd ones. With several lanes a field is
-//! stored as `[parity][group][block][component in the group][re, im][lane]`: the links of each direction are read in the order of their sites,
-//! also those that belong to neighbours. With one lane it is `[parity][chunk][vector][site in the chunk][component in the vector][re, im]`:
-//! vectors of up to 16 bytes, the widest loads of a work-item, each kind of all sites of a chunk together. A vector holds one complex number in
-//! double, two in single, four in half; what remains of a group of components at its end is a narrower vector.
+//! A device holds a domain of the lattice. Its sites are stored even ones first, then odd ones.
 //!
-//! A chunk has as many sites as a GPU's work-items go together, so that the vectors of a site are at distances that a compiler knows for lattices of
-//! all sizes. In half precision, where instructions count and finding a site's chunk is one too many, all sites of a parity are one chunk.
+//! With several lanes a field is stored as
+//! `[parity][group][block][component in the group][re, im][lane]`. The links of each direction are
+//! read in the order of their sites, also the links that belong to neighbours.
 //!
-//! In half precision each parity of a spinor field ends with the units of its sites, one `f32` each: `[block][lane]`.
+//! With one lane a field is stored as
+//! `[parity][chunk][vector][site in the chunk][component in the vector][re, im]`. Vectors have up
+//! to 16 bytes, the widest loads of a work-item. Each kind of vector lies together for all sites of
+//! a chunk. A vector holds one complex number in double, two in single, four in half. The remainder
+//! of a group of components is a narrower vector at the group's end.
 //!
-//! With several lanes the domain is cut into as many equal sub-lattices; lane *l* of a block is the same site of
-//! sub-lattice *l*. All extents of a sub-lattice that is cut off are even, so the lanes of a block have one parity.
+//! A chunk has as many sites as a GPU's work-items go together. The vectors of a site are thus at
+//! distances that a compiler knows for lattices of all sizes. In half precision all sites of a
+//! parity are one chunk: instructions count there, and finding a site's chunk would be one too
+//! many.
+//!
+//! In half precision each parity of a spinor field ends with the units of its sites, one `f32`
+//! each: `[block][lane]`.
+//!
+//! With several lanes the domain is cut into as many equal sub-lattices. Lane *l* of a block is the
+//! same site of sub-lattice *l*. All extents of a sub-lattice that is cut off are even, so the
+//! lanes of a block have one parity.
 
 use super::{Domain, NDIM};
 use crate::scalar::StoragePrecision;
 use std::cmp::Reverse;
 
-/// What a field has at each site: groups of complex numbers. The four links of a site are four groups.
+/// The groups of complex numbers of a field at each site.
+///
+/// The four links of a site are four groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Groups of numbers that are loaded together.
     pub groups: usize,
     /// Complex numbers in each group.
     pub group: usize,
-    /// Whether a site has a unit of its own in half precision.
+    /// `true` if a site has a unit of its own in half precision.
     pub with_unit: bool,
 }
 
@@ -33,17 +45,17 @@ impl Shape {
     /// A Dirac spinor with colour.
     pub const SPINOR: Self = Self { groups: 1, group: 12, with_unit: true };
 
-    /// The four links of a site, stored in this many reals each.
+    /// Returns the shape of the four links of a site, each stored in `reals` reals.
     pub fn links(reals: usize) -> Self {
         Self { groups: NDIM, group: reals / 2, with_unit: false }
     }
 
-    /// A block of so many complex numbers for each chirality.
+    /// Returns the shape of a block of so many complex numbers for each chirality.
     pub fn blocks(numbers: usize) -> Self {
         Self { groups: 2, group: numbers, with_unit: true }
     }
 
-    /// Complex numbers at each site.
+    /// Returns the number of complex numbers at each site.
     pub fn components(self) -> usize {
         self.groups * self.group
     }
@@ -60,29 +72,30 @@ pub struct Layout {
 /// Bytes of the widest load of a work-item.
 const VECTOR_BYTES: usize = 16;
 
-/// Sites of a chunk at most, a power of two.
+/// Most sites of a chunk, a power of two.
 const CHUNK_SITES: usize = 32;
 
-/// 16-bit numbers that take as much memory as a unit does.
+/// 16-bit numbers that take as much memory as a unit.
 const UNIT_NUMBERS: usize = size_of::<f32>() / size_of::<i16>();
 
-/// The place of a site: which parity, which block of that parity, which lane of the block.
+/// The place of a site: its parity, its block in the parity, its lane in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// 0 for even sites of the whole lattice, 1 for odd ones.
     pub parity: usize,
-    /// Number of the block among those of its parity.
+    /// Number of the block among the blocks of its parity.
     pub block: usize,
-    /// Lane within the block.
+    /// Lane in the block.
     pub lane: usize,
 }
 
 impl Layout {
-    /// The layout of a domain, with at most `max_lanes` lanes (a power of two).
+    /// Makes the layout of a domain, with at most `max_lanes` lanes (a power of two).
     ///
-    /// Extents that are not multiples of four cannot be halved; what cannot be cut far enough has fewer lanes. Time is cut last: the smaller the time slices
-    /// of a sub-lattice are, the better a cache keeps three of them, which a step in t wants. A direction that
-    /// is cut over devices is not cut into lanes, so that whole blocks lie on the border.
+    /// Extents that are not multiples of four cannot be halved. A domain that cannot be cut far
+    /// enough has fewer lanes. Time is cut last: a step in t wants three time slices of a
+    /// sub-lattice, and a cache keeps small ones better. A direction that is cut over devices is
+    /// not cut into lanes, so that whole blocks lie on the border.
     pub fn new(domain: Domain, max_lanes: usize, precision: StoragePrecision) -> Self {
         let extents = domain.extents();
         let mut cuts = [1; NDIM];
@@ -98,77 +111,85 @@ impl Layout {
         Self { domain, cuts, precision }
     }
 
-    /// The sites.
+    /// Returns the domain.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// Sub-lattices in each direction.
+    /// Returns the number of sub-lattices in each direction.
     pub fn cuts(&self) -> [usize; NDIM] {
         self.cuts
     }
 
-    /// Sites in a block.
+    /// Returns the number of sites in a block.
     pub fn lanes(&self) -> usize {
         self.cuts.iter().product()
     }
 
-    /// Extents of a sub-lattice.
+    /// Returns the extents of a sub-lattice.
     pub fn sub_extents(&self) -> [usize; NDIM] {
         std::array::from_fn(|mu| self.domain.extents()[mu] / self.cuts[mu])
     }
 
-    /// Sites of the domain.
+    /// Returns the number of sites of the domain.
     pub fn volume(&self) -> usize {
         self.domain.volume()
     }
 
-    /// Blocks of each parity.
+    /// Returns the number of blocks of each parity.
     pub fn blocks(&self) -> usize {
         self.volume() / (2 * self.lanes())
     }
 
-    /// Sites of each parity on a slice across direction `mu`. Slices across x may have one more of one parity.
+    /// Returns the number of sites of each parity on a slice across direction `mu`.
+    ///
+    /// A slice across x may have one more site of one parity.
     pub fn face_sites(&self, mu: usize) -> usize {
         let extents = self.domain.extents();
         (0..NDIM).filter(|&nu| nu != mu).map(|nu| extents[nu]).product::<usize>().div_ceil(2)
     }
 
-    /// Blocks of each parity on a slice across direction `mu`. Across x it is those of the first slice and the last one together.
+    /// Returns the number of blocks of each parity on a slice across direction `mu`.
+    ///
+    /// Across x the blocks of the first and the last slice are counted together.
     pub fn face_blocks(&self, mu: usize) -> usize {
         let [x, y, z, t] = self.sub_extents();
         let blocks = [x / 2, y, z, t];
         (0..NDIM).filter(|&nu| nu != mu).map(|nu| blocks[nu]).product()
     }
 
-    /// The precision that the fields are stored in.
+    /// Returns the precision in which the fields are stored.
     pub fn precision(&self) -> StoragePrecision {
         self.precision
     }
 
-    /// Numbers in one parity of a field, each of [`StoragePrecision::bytes`]; a unit counts as two.
+    /// Returns how many numbers one parity of a field has.
+    ///
+    /// Each number takes [`StoragePrecision::bytes`]; a unit counts as two numbers.
     pub fn half_field(&self, shape: Shape) -> usize {
         let unit = if self.has_units(shape) { UNIT_NUMBERS } else { 0 };
         (2 * shape.components() + unit) * self.blocks() * self.lanes()
     }
 
-    /// Whether the sites of a field have units.
+    /// Returns `true` if the sites of a field have units.
     pub fn has_units(&self, shape: Shape) -> bool {
         self.precision == StoragePrecision::Half && shape.with_unit
     }
 
-    /// Most complex numbers in a vector, with one lane.
+    /// Returns the most complex numbers in a vector, with one lane.
     pub fn pack(&self) -> usize {
         VECTOR_BYTES / (2 * self.precision.bytes())
     }
 
-    /// Sites in a chunk, with one lane: a number that kernels are compiled with, or none if all sites of a parity are one.
+    /// Returns the number of sites in a chunk, with one lane.
+    ///
+    /// Kernels are compiled with this number. `None` if all sites of a parity are one chunk.
     pub fn chunk(&self) -> Option<usize> {
         let divisor = CHUNK_SITES.min(1 << self.blocks().trailing_zeros());
         (self.lanes() == 1 && self.precision != StoragePrecision::Half).then_some(divisor)
     }
 
-    /// The place of the site at these coordinates within the domain.
+    /// Returns the place of the site at these coordinates in the domain.
     pub fn place(&self, coordinates: [usize; NDIM]) -> Place {
         let sub = self.sub_extents();
         let parity = (coordinates.iter().sum::<usize>() + self.domain.parity()) % 2;
@@ -178,7 +199,7 @@ impl Layout {
         Place { parity, block, lane }
     }
 
-    /// The coordinates within the domain of the site at a place.
+    /// Returns the coordinates in the domain of the site at a place.
     pub fn coordinates(&self, place: Place) -> [usize; NDIM] {
         let sub = self.sub_extents();
         let half = sub[0] / 2;
@@ -197,7 +218,9 @@ impl Layout {
         c
     }
 
-    /// Where the real and the imaginary part of a component at a place are, counted in stored numbers.
+    /// Returns the offsets of a component's real and imaginary part at a place.
+    ///
+    /// Offsets are counted in stored numbers.
     pub fn offsets(&self, shape: Shape, component: usize, place: Place) -> [usize; 2] {
         let Place { parity, block, lane } = place;
         let lanes = self.lanes();
@@ -217,7 +240,9 @@ impl Layout {
         }
     }
 
-    /// Where the unit of a site is, counted in stored numbers; see [`has_units`](Self::has_units).
+    /// Returns the offset of a site's unit, counted in stored numbers.
+    ///
+    /// See [`has_units`](Self::has_units).
     pub fn unit_offset(&self, shape: Shape, place: Place) -> usize {
         let sites = self.blocks() * self.lanes();
         place.parity * self.half_field(shape)
@@ -225,7 +250,9 @@ impl Layout {
             + UNIT_NUMBERS * (place.block * self.lanes() + place.lane)
     }
 
-    /// The lanes from which each lane's neighbour comes when a step in direction `mu` leaves the sub-lattice.
+    /// Returns the lane of each lane's neighbour in direction `mu`.
+    ///
+    /// The neighbours are those of steps that leave the sub-lattice.
     pub fn neighbour_lanes(&self, mu: usize, forward: bool) -> Vec<usize> {
         let stride: usize = self.cuts[..mu].iter().product();
         let count = self.cuts[mu];
@@ -338,7 +365,8 @@ mod tests {
             half in prop::array::uniform4(1usize..5),
             lanes in 0u32..5,
         ) {
-            // What the kernel does: step in the sub-lattice, permute lanes where the step wraps.
+            // The kernel does the same: it steps in the sub-lattice and permutes lanes where the
+            // step wraps.
             let dims = Dims::new(half.map(|h| 2 * h)).unwrap();
             let layout = Layout::new(Domain::whole(dims), 1 << lanes, StoragePrecision::Single);
             let sub = layout.sub_extents();

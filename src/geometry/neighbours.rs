@@ -1,18 +1,22 @@
-//! Which domains lie beside one.
+//! The domains beside a domain.
 
 use super::{Grid, NDIM};
 
-/// The domains beside one, by their numbers in the grid. A lattice is a torus, and so is the grid.
+/// The domains beside one domain, by their numbers in the grid.
+///
+/// A lattice is a torus, and so is the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Neighbours {
-    /// The one behind in each direction.
+    /// The domain behind in each direction.
     pub behind: [usize; NDIM],
-    /// The one ahead in each direction.
+    /// The domain ahead in each direction.
     pub ahead: [usize; NDIM],
 }
 
 impl Neighbours {
-    /// Those of a domain. In a direction that is not cut it is its own neighbour.
+    /// Returns the neighbours of a domain.
+    ///
+    /// In a direction that is not cut the domain is its own neighbour.
     pub fn of(grid: Grid, number: usize) -> Self {
         let place = grid.coordinates(number);
         let beside = |mu: usize, steps: usize| {
@@ -32,7 +36,7 @@ mod tests {
     use super::*;
     use crate::geometry::Dims;
 
-    /// By the sites: a step out of a domain leads into the neighbour.
+    /// Compares sites: a step out of a domain leads into the neighbour.
     #[test]
     fn a_step_out_of_a_domain_leads_to_its_neighbour() {
         let dims = Dims::new([8, 6, 2, 4]).unwrap();

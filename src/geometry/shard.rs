@@ -10,7 +10,7 @@ use crate::scalar::StoragePrecision;
 pub(crate) struct Shard {
     pub device: Device,
     pub domain: Domain,
-    /// Whether its kernels tell those of other domains by flags when faces are packed.
+    /// `true` if the device's kernels raise flags for other domains after packing.
     pub has_flags: bool,
 }
 
@@ -18,13 +18,15 @@ impl Shard {
     /// Most lanes that a kernel has: the widest vectors of OpenCL C.
     const MAX_LANES: usize = 16;
 
-    /// How fields of a precision lie in the device's memory.
+    /// Returns the layout of fields of a precision in the device's memory.
     pub fn layout(&self, precision: StoragePrecision) -> Layout {
         Layout::new(self.domain, self.lanes(precision), precision)
     }
 
-    /// Neighbouring work-items of a GPU read neighbouring addresses by themselves; a CPU needs explicit vectors, as wide as
-    /// its vector unit.
+    /// Returns the number of lanes of a precision.
+    ///
+    /// Neighbouring work-items of a GPU read neighbouring addresses by themselves. A CPU needs
+    /// explicit vectors, as wide as its vector unit.
     fn lanes(&self, precision: StoragePrecision) -> usize {
         let info = self.device.info();
         if info.kind != DeviceKind::Cpu {

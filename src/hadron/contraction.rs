@@ -6,9 +6,11 @@ use crate::geometry::{Dims, NDIM};
 use crate::host::Spinor;
 use rayon::prelude::*;
 
-/// The sum over all sites at distance n from a source along one direction, and over the columns of a propagator.
+/// The sum over the sites of each slice and over the columns of a propagator.
 ///
-/// Columns are added one after the other, so that no two are in memory. Normalised as the propagator is: κ form for solutions of M_κ.
+/// Slice n has distance n from the source along one direction. Columns are added one after the
+/// other, so that no two are in memory. The sum has the normalisation of the propagator: κ form for
+/// solutions of M_κ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contraction {
     observable: Observable,
@@ -19,15 +21,17 @@ pub struct Contraction {
 }
 
 impl Contraction {
-    /// Nothing yet, along direction `along` (0 to 3) from the slice `origin`.
+    /// Makes an empty sum along direction `along` (0 to 3) from the slice `origin`.
     pub fn new(observable: Observable, dims: Dims, along: usize, origin: usize) -> Self {
         Self { observable, dims, along, origin, values: vec![0.0; dims[along]] }
     }
 
-    /// Adds the solution for one source component, spinors in lexicographic order of sites.
+    /// Adds the solution for one source component.
+    ///
+    /// The spinors are in lexicographic order of sites.
     ///
     /// # Panics
-    /// When there is not one spinor for each site.
+    /// If there is not one spinor for each site.
     pub fn add(&mut self, solution: &[Spinor<f64>]) {
         assert_eq!(solution.len(), self.dims.volume(), "one spinor for each site");
         let extents = self.dims.extents();
@@ -42,19 +46,21 @@ impl Contraction {
         self.values.iter_mut().zip(sums).for_each(|(value, sum)| *value += sum);
     }
 
-    /// C(0), C(1), … of what was added so far.
+    /// Returns C(0), C(1), … of the solutions that were added so far.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The correlator, when all columns were added.
+    /// Returns the correlator, when all columns were added.
     pub fn finish(self) -> Correlator {
         let Self { observable, along, values, .. } = self;
         Correlator { observable, along, values }
     }
 }
 
-/// The sites with coordinate `slice` in direction `mu`, in lexicographic order.
+/// Returns the sites with coordinate `slice` in direction `mu`.
+///
+/// The sites are in lexicographic order.
 fn sites_of_slice(dims: Dims, mu: usize, slice: usize) -> impl Iterator<Item = usize> {
     let mut extents = dims.extents();
     extents[mu] = 1;

@@ -2,26 +2,28 @@
 
 use super::observable::Observable;
 
-/// A correlator, complete.
+/// A complete correlator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlator {
-    /// Of what.
+    /// The observable that was measured.
     pub observable: Observable,
     /// The direction of the distances, 0 to 3.
     pub along: usize,
-    /// C(0), C(1), …
+    /// The values C(0), C(1), ….
     pub values: Vec<f64>,
 }
 
 impl Correlator {
-    /// The [`effective_mass`] at each distance.
+    /// Returns the [`effective_mass`] at each distance.
     pub fn effective_mass(&self) -> Vec<Option<f64>> {
         effective_mass(&self.values)
     }
 }
 
-/// The effective mass at each distance n, from C(n−1) + C(n+1) = 2 cosh(m) C(n), which holds for a single state on a periodic
-/// lattice. `None` at n = 0 and wherever the ratio is below 1.
+/// Returns the effective mass at each distance n.
+///
+/// The mass m solves C(n−1) + C(n+1) = 2 cosh(m) C(n). The equation holds for a single state on a
+/// periodic lattice. `None` at n = 0 and if the ratio is below 1.
 pub fn effective_mass(correlator: &[f64]) -> Vec<Option<f64>> {
     let extent = correlator.len();
     (0..extent)

@@ -1,7 +1,8 @@
-//! Quark propagators and what is made of them.
+//! Quark propagators, and the correlators that are made of them.
 //!
-//! A [`Source`] gives the right-hand side of each of the twelve [`Column`]s of a propagator. Their solutions go through a [`Contraction`] one
-//! after the other, which makes the [`Correlator`] of an [`Observable`] of them.
+//! A [`Source`] gives the right-hand side of each of the twelve [`Column`]s of a propagator. Their
+//! solutions go through a [`Contraction`] one after the other. The contraction makes the
+//! [`Correlator`] of an [`Observable`].
 
 mod contraction;
 mod correlator;

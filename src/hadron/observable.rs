@@ -1,39 +1,43 @@
-//! What is made of the columns of a propagator.
+//! The observables that are made of the columns of a propagator.
 
 use crate::host::Spinor;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is measured on a quark propagator.
+/// An observable that is measured on a quark propagator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Observable {
-    /// The charged pion: C = Σ |S|² over the twelve columns, from tr[γ5 S γ5 S†γ5 γ5] with γ5-hermiticity.
+    /// The charged pion: C = Σ |S|² over the twelve columns.
+    ///
+    /// The formula follows from tr[γ5 S γ5 S†γ5 γ5] with γ5-hermiticity.
     #[default]
     Pion,
 }
 
-/// Σ over spins and colours of |S|².
+/// Returns Σ over spins and colours of |S|².
 fn pion(site: &Spinor<f64>) -> f64 {
     site.norm2()
 }
 
 impl Observable {
-    /// All of them.
+    /// All observables.
     pub const ALL: &[Self] = &[Self::Pion];
 
-    /// Its name, and what a site of one column adds to its correlator.
+    /// Returns the name, and the function of a site.
+    ///
+    /// The function gives the contribution of a site of one column to the correlator.
     fn row(self) -> (&'static str, fn(&Spinor<f64>) -> f64) {
         match self {
             Self::Pion => ("pion", pion),
         }
     }
 
-    /// Its name, as job files and results have it.
+    /// Returns the name that job files and results use.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// What a site of one column adds to its correlator.
+    /// Returns the contribution of a site of one column to the correlator.
     pub(super) fn of_site(self) -> fn(&Spinor<f64>) -> f64 {
         self.row().1
     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// One column of a quark propagator: the solution for this spin and colour of the source.
+/// A column of a quark propagator.
+///
+/// The column is the solution for this spin and colour of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Column {
     /// Spin of the source, 0 to 3.
@@ -12,10 +14,10 @@ pub struct Column {
 }
 
 impl Column {
-    /// How many there are.
+    /// Number of columns.
     pub const COUNT: usize = 12;
 
-    /// All twelve, colours fastest.
+    /// Returns all twelve columns, colours fastest.
     pub fn all() -> impl Iterator<Item = Self> + Clone {
         (0..Self::COUNT).map(|number| Self { spin: number / 3, colour: number % 3 })
     }

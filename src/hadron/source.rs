@@ -23,10 +23,10 @@ pub struct SourceError {
 }
 
 impl Source {
-    /// Checks that a lattice has it.
+    /// Checks that a lattice has the source.
     ///
     /// # Errors
-    /// When it lies outside.
+    /// If the source lies outside the lattice.
     pub fn check(self, dims: Dims) -> Result<(), SourceError> {
         match self {
             Source::Point(site) => match (0..NDIM).find(|&mu| site[mu] >= dims[mu]) {
@@ -36,24 +36,24 @@ impl Source {
         }
     }
 
-    /// The right-hand side for one spin and colour.
+    /// Returns the right-hand side for one spin and colour.
     ///
     /// # Errors
-    /// When the source lies outside the lattice, and when a device fails.
+    /// If the source lies outside the lattice, and if a device fails.
     pub fn field(self, lattice: &Lattice, column: Column) -> Result<SpinorField<f64>, LatticeError> {
         match self {
             Source::Point(site) => lattice.point_source(site, column.spin, column.colour),
         }
     }
 
-    /// The site that distances in a correlator are counted from.
+    /// Returns the site from which distances in a correlator are counted.
     pub fn origin(self) -> [usize; NDIM] {
         match self {
             Source::Point(site) => site,
         }
     }
 
-    /// Its name where solves are named: `point 0.0.0.0`.
+    /// Returns the name of the source in labels of solves: `point 0.0.0.0`.
     pub fn label(self) -> String {
         match self {
             Source::Point([x, y, z, t]) => format!("point {x}.{y}.{z}.{t}"),
@@ -62,7 +62,7 @@ impl Source {
 }
 
 impl Default for Source {
-    /// The point source at the origin.
+    /// Returns the point source at the origin.
     fn default() -> Self {
         Source::Point([0; NDIM])
     }

@@ -16,24 +16,26 @@ pub const HERMITIAN_NUMBERS: usize = ROWS * ROWS / 2;
 /// Complex numbers of any block, row by row.
 pub const GENERAL_NUMBERS: usize = ROWS * ROWS;
 
-/// A Hermitian 6×6 matrix between two spins and three colours of one chirality; row 3·spin + colour.
+/// A Hermitian 6×6 matrix between two spins and three colours of one chirality.
 ///
-/// Only the diagonal and what lies below it are kept.
+/// The row is 3·spin + colour. Only the diagonal and the elements below it are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HermitianBlock {
     /// The diagonal.
     pub diagonal: [f64; ROWS],
-    /// Element (i, j) with i > j stands at i(i−1)/2 + j.
+    /// The elements below the diagonal.
+    ///
+    /// Element (i, j) with i > j has the index i(i−1)/2 + j.
     pub below: [Complex64; ROWS * (ROWS - 1) / 2],
 }
 
-/// Where element (i, j), i > j, of the lower triangle stands.
+/// Returns the index of element (i, j), i > j, in the lower triangle.
 fn place(i: usize, j: usize) -> usize {
     i * (i - 1) / 2 + j
 }
 
 impl HermitianBlock {
-    /// The element of row `i` and column `j`.
+    /// Returns the element of row `i` and column `j`.
     pub fn element(&self, i: usize, j: usize) -> Complex64 {
         match i.cmp(&j) {
             std::cmp::Ordering::Greater => self.below[place(i, j)],
@@ -42,12 +44,14 @@ impl HermitianBlock {
         }
     }
 
-    /// The product with a vector.
+    /// Multiplies the block by a vector.
     pub fn times(&self, x: [Complex64; ROWS]) -> [Complex64; ROWS] {
         std::array::from_fn(|i| (0..ROWS).map(|j| self.element(i, j) * x[j]).sum())
     }
 
-    /// The block as complex numbers: the diagonal in pairs, then the rows below it.
+    /// Returns the block as complex numbers.
+    ///
+    /// The diagonal comes first, in pairs, then the rows below the diagonal.
     pub fn packed(&self) -> [Complex64; HERMITIAN_NUMBERS] {
         std::array::from_fn(|k| match k.checked_sub(ROWS / 2) {
             None => Complex64::new(self.diagonal[2 * k], self.diagonal[2 * k + 1]),
@@ -55,7 +59,9 @@ impl HermitianBlock {
         })
     }
 
-    /// The smallest eigenvalue, to 1e-12 of the largest: by bisection for the shift that makes the block singular.
+    /// Returns the smallest eigenvalue, to 1e-12 of the largest.
+    ///
+    /// Bisects for the shift that makes the block singular.
     pub fn smallest_eigenvalue(&self) -> f64 {
         let radius = |i: usize| (0..ROWS).filter(|&j| j != i).map(|j| self.element(i, j).norm()).sum::<f64>();
         let bounds = (0..ROWS).map(|i| (self.diagonal[i] - radius(i), self.diagonal[i] + radius(i)));
@@ -73,17 +79,19 @@ impl HermitianBlock {
         0.5 * (low + high)
     }
 
-    /// With a multiple of 1 added.
+    /// Adds a multiple of 1.
     pub fn shifted(&self, shift: f64) -> Self {
         Self { diagonal: self.diagonal.map(|d| d + shift), ..*self }
     }
 
-    /// Every element times a real number.
+    /// Multiplies every element by a real number.
     pub fn scaled(&self, factor: f64) -> Self {
         Self { diagonal: self.diagonal.map(|d| d * factor), below: self.below.map(|z| z * factor) }
     }
 
-    /// L and D of L D L†, L with a unit diagonal; none unless all eigenvalues are positive and all numbers finite.
+    /// Returns L and D of L D L†, with 1 on the diagonal of L.
+    ///
+    /// `None` unless all eigenvalues are positive and all numbers finite.
     fn factorised(&self) -> Option<([[Complex64; ROWS]; ROWS], [f64; ROWS])> {
         let mut l = [[Complex64::default(); ROWS]; ROWS];
         let mut d = [0.0; ROWS];
@@ -101,7 +109,9 @@ impl HermitianBlock {
         Some((l, d))
     }
 
-    /// The inverse; none unless all eigenvalues are positive and all numbers finite.
+    /// Returns the inverse.
+    ///
+    /// `None` unless all eigenvalues are positive and all numbers finite.
     pub fn inverse(&self) -> Option<Self> {
         let (l, d) = self.factorised()?;
         // L⁻¹, row by row.
@@ -126,11 +136,11 @@ impl HermitianBlock {
     }
 }
 
-/// What a Dirac operator with a clover term does within a site: a block for γ5 = 1 and one for γ5 = −1.
+/// The site term of an operator with a clover term: a block for each of γ5 = 1, −1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CloverBlocks(pub [HermitianBlock; 2]);
 
-/// ½[γ_μ, γ_ν] = γ_μ γ_ν for the planes of a field strength, as one entry in each row.
+/// Returns ½[γ_μ, γ_ν] = γ_μ γ_ν for a plane, as one entry in each row.
 fn sigma(mu: usize, nu: usize) -> SpinMatrix {
     let (first, second) = (&gamma::GAMMA[mu], &gamma::GAMMA[nu]);
     std::array::from_fn(|row| {
@@ -141,9 +151,10 @@ fn sigma(mu: usize, nu: usize) -> SpinMatrix {
 }
 
 impl CloverBlocks {
-    /// shift + factor · T with T = −Σ_{μ<ν} γ_μ γ_ν F_μν, for a field strength in [`PLANES`].
+    /// Computes shift + factor · T with T = −Σ_{μ<ν} γ_μ γ_ν F_μν.
     ///
-    /// `weights` multiply F in each plane: on anisotropic lattices those with t have another one.
+    /// `f` is the field strength in [`PLANES`]. `weights` multiply F in each plane. On anisotropic
+    /// lattices planes with t have a weight of their own.
     pub fn of_field_strength(f: &[Matrix3<f64>; 6], shift: f64, factor: f64, weights: [f64; 6]) -> Self {
         let mut blocks = Self::default();
         for (chirality, block) in blocks.0.iter_mut().enumerate() {
@@ -169,7 +180,7 @@ impl CloverBlocks {
         blocks
     }
 
-    /// The product with a spinor in the DeGrand-Rossi basis, where γ5 is diagonal.
+    /// Multiplies a spinor in the DeGrand-Rossi basis, where γ5 is diagonal.
     pub fn times(&self, psi: &Spinor<f64>) -> Spinor<f64> {
         let half = |chirality: usize| {
             let x = std::array::from_fn(|row| psi.0[2 * chirality + row / 3][row % 3]);
@@ -179,12 +190,12 @@ impl CloverBlocks {
         Spinor::from_fn(|spin, colour| halves[spin / 2][3 * (spin % 2) + colour])
     }
 
-    /// The inverse; none unless both blocks are positive.
+    /// Returns the inverse; `None` unless both blocks are positive.
     pub fn inverse(&self) -> Option<Self> {
         Some(Self([self.0[0].inverse()?, self.0[1].inverse()?]))
     }
 
-    /// The smaller of the smallest eigenvalues of both.
+    /// Returns the smallest eigenvalue of both blocks.
     pub fn smallest_eigenvalue(&self) -> f64 {
         self.0[0].smallest_eigenvalue().min(self.0[1].smallest_eigenvalue())
     }
@@ -193,7 +204,9 @@ impl CloverBlocks {
 /// A block as rows.
 type Rows = [[Complex64; ROWS]; ROWS];
 
-/// (B + i twist)⁻¹ for a Hermitian B, as (B − i twist)(B² + twist²)⁻¹; none where the twist is zero and an eigenvalue too.
+/// Returns (B + i twist)⁻¹ for a Hermitian B, as (B − i twist)(B² + twist²)⁻¹.
+///
+/// `None` if the twist is zero and B has the eigenvalue zero.
 fn inverse_with_twist(block: &HermitianBlock, twist: f64) -> Option<Rows> {
     let product =
         |i: usize, j: usize| (0..ROWS).map(|k| block.element(i, k) * block.element(k, j)).sum::<Complex64>();
@@ -215,19 +228,21 @@ fn inverse_with_twist(block: &HermitianBlock, twist: f64) -> Option<Rows> {
 }
 
 impl CloverBlocks {
-    /// (A + i twist γ5)⁻¹ for these blocks A, row by row, γ5 = 1 first; none where it does not exist.
+    /// Returns (A + i twist γ5)⁻¹ for these blocks A, row by row, γ5 = 1 first.
+    ///
+    /// `None` if the inverse does not exist.
     pub fn inverse_with_twist(&self, twist: f64) -> Option<[[Complex64; GENERAL_NUMBERS]; 2]> {
         let flat = |rows: Rows| std::array::from_fn(|k| rows[k / ROWS][k % ROWS]);
         Some([flat(inverse_with_twist(&self.0[0], twist)?), flat(inverse_with_twist(&self.0[1], -twist)?)])
     }
 
-    /// Both blocks packed, γ5 = 1 first.
+    /// Returns both blocks packed, γ5 = 1 first.
     pub fn packed(&self) -> [[Complex64; HERMITIAN_NUMBERS]; 2] {
         [self.0[0].packed(), self.0[1].packed()]
     }
 }
 
-/// How the two blocks of a site are stored.
+/// The form in which the two blocks of a site are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockForm {
     /// [`HERMITIAN_NUMBERS`] for each chirality.
@@ -249,16 +264,16 @@ impl BlockForm {
 /// The stored blocks of one site, γ5 = 1 first.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteBlocks<'a, T> {
-    /// How they are stored.
+    /// The form in which the blocks are stored.
     pub form: BlockForm,
-    /// Whether their adjoint is meant.
+    /// `true` if the adjoint of the blocks is meant.
     pub adjoint: bool,
-    /// Their numbers.
+    /// The numbers of the blocks.
     pub numbers: &'a [Complex<T>],
 }
 
 impl<T: Real> SiteBlocks<'_, T> {
-    /// The element of row `i` and column `j` of the block of one chirality.
+    /// Returns the element of row `i` and column `j` of the block of one chirality.
     fn element(&self, chirality: usize, i: usize, j: usize) -> Complex<T> {
         let block = &self.numbers[chirality * self.form.numbers()..];
         match (self.form, self.adjoint) {
@@ -275,7 +290,7 @@ impl<T: Real> SiteBlocks<'_, T> {
         }
     }
 
-    /// The product with a spinor in the DeGrand-Rossi basis.
+    /// Multiplies a spinor in the DeGrand-Rossi basis.
     pub fn times(&self, psi: &Spinor<T>) -> Spinor<T> {
         Spinor::from_fn(|spin, colour| {
             let (chirality, row) = (spin / 2, 3 * (spin % 2) + colour);

@@ -1,7 +1,8 @@
 //! Vector operations on columns, twin of `cl/columns.cl`.
 //!
-//! Columns are spinor fields one after the other. A matrix has as many rows and columns, row after row. Sums are accumulated in double over parts
-//! of fixed length and the parts added in their order: the same bits whatever the number of threads.
+//! Columns are spinor fields one after the other. A matrix has as many rows and columns, row after
+//! row. Sums are accumulated in double over parts of fixed length. The parts are added in their
+//! order, so the bits do not depend on the number of threads.
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
@@ -44,7 +45,7 @@ pub fn gram<T: Real>(columns: usize, x: &[Spinor<T>]) -> Vec<Complex64> {
     (0..columns * columns).map(|k| parts.iter().map(|part| part[k]).sum()).collect()
 }
 
-/// Q = Q − Z D; gives Q†Q.
+/// Computes Q = Q − Z D and returns Q†Q.
 pub fn subtract<T: Real>(
     columns: usize,
     z: &[Spinor<T>],
@@ -55,7 +56,10 @@ pub fn subtract<T: Real>(
     gram(columns, q)
 }
 
-/// X = X + O D + P E; Q T + P F takes the place of O if there is one, and of P otherwise; Q = Q T if it is to be overwritten.
+/// Computes X = X + O D + P E, then the next directions Q T + P F.
+///
+/// The next directions replace O if there is an O, and P otherwise. Q = Q T if Q is to be
+/// overwritten.
 pub fn advance<T: Real>(
     matrices: Advance<'_>,
     x: &mut [Spinor<T>],

@@ -1,13 +1,13 @@
-//! A gauge configuration as it comes from a file: every link, in the precision it was stored in.
+//! A gauge configuration read from a file: every link, in its stored precision.
 
 use super::matrix3::Matrix3;
 use crate::geometry::{Dims, NDIM};
 use crate::scalar::Precision;
 use num_complex::Complex64;
 
-/// The links of a configuration, `links[4·site + mu]`, in the precision of their file.
+/// The links of a configuration, `links[4·site + mu]`, in their file's precision.
 ///
-/// Kept as stored, so that a file in single precision takes no more memory than its size on disk.
+/// A file in single precision thus takes no more memory than its size on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Links {
     /// Links in single precision.
@@ -16,8 +16,10 @@ pub enum Links {
     Double(Vec<Matrix3<f64>>),
 }
 
-/// An SU(3) gauge field on the host: one link for each site (lexicographic, x fastest) and direction
-/// (x, y, z, t fastest of all). No boundary condition is applied to it.
+/// An SU(3) gauge field on the host: one link for each site and direction.
+///
+/// Sites are lexicographic, x fastest. The direction (x, y, z, t) is the fastest index of all. No
+/// boundary condition is applied to the links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaugeConfiguration {
     dims: Dims,
@@ -38,17 +40,17 @@ impl GaugeConfiguration {
         Self { dims, links }
     }
 
-    /// All links equal to the unit matrix, in double precision: the free field.
+    /// Makes the free field: all links equal to the unit matrix, in double precision.
     pub fn unit(dims: Dims) -> Self {
         Self::new(dims, Links::Double(vec![Matrix3::identity(); NDIM * dims.volume()]))
     }
 
-    /// The extents of the lattice.
+    /// Returns the extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.dims
     }
 
-    /// The precision in which the links are stored.
+    /// Returns the precision in which the links are stored.
     pub fn precision(&self) -> Precision {
         match self.links {
             Links::Single(_) => Precision::Single,
@@ -56,17 +58,17 @@ impl GaugeConfiguration {
         }
     }
 
-    /// The links as they are stored.
+    /// Returns the stored links.
     pub fn links(&self) -> &Links {
         &self.links
     }
 
-    /// The links as they are stored, to be changed in place.
+    /// Returns the stored links, to be changed in place.
     pub fn links_mut(&mut self) -> &mut Links {
         &mut self.links
     }
 
-    /// The link that leaves `site` in direction `mu`, in double precision.
+    /// Returns the link that leaves `site` in direction `mu`, in double precision.
     pub fn link(&self, site: usize, mu: usize) -> Matrix3<f64> {
         match &self.links {
             Links::Single(links) => links[NDIM * site + mu].cast(),
@@ -74,7 +76,9 @@ impl GaugeConfiguration {
         }
     }
 
-    /// Replaces the link that leaves `site` in direction `mu`, rounded to the precision of storage.
+    /// Replaces the link that leaves `site` in direction `mu`.
+    ///
+    /// `link` is rounded to the precision of storage.
     pub fn set_link(&mut self, site: usize, mu: usize, link: Matrix3<f64>) {
         match &mut self.links {
             Links::Single(links) => links[NDIM * site + mu] = link.cast(),
@@ -82,7 +86,7 @@ impl GaugeConfiguration {
         }
     }
 
-    /// One entry of the link that leaves `site` in direction `mu`, in double precision.
+    /// Returns one entry of the link that leaves `site` in direction `mu`, in double.
     pub fn entry(&self, site: usize, mu: usize, row: usize, column: usize) -> Complex64 {
         match &self.links {
             Links::Single(links) => {

@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// This phase times `z`.
+    /// Multiplies `z` by this phase.
     pub fn times<T: Real>(self, z: Complex<T>) -> Complex<T> {
         match self {
             Phase::One => z,
@@ -28,7 +28,7 @@ impl Phase {
         }
     }
 
-    /// The product of two phases.
+    /// Returns the product of two phases.
     pub fn and(self, other: Self) -> Self {
         let quarter_turns = |phase| match phase {
             Phase::One => 0,
@@ -46,7 +46,9 @@ pub type SpinMatrix = [(usize, Phase); 4];
 
 use Phase::{I, MinusI, MinusOne, One};
 
-/// γ_x, γ_y, γ_z, γ_t: γ1=((0,iσ1),(−iσ1,0)), γ2=((0,−iσ2),(iσ2,0)), γ3=((0,iσ3),(−iσ3,0)), γ4=((0,1),(1,0)).
+/// γ_x, γ_y, γ_z, γ_t in the DeGrand-Rossi basis.
+///
+/// γ1=((0,iσ1),(−iσ1,0)), γ2=((0,−iσ2),(iσ2,0)), γ3=((0,iσ3),(−iσ3,0)), γ4=((0,1),(1,0)).
 pub const GAMMA: [SpinMatrix; 4] = [
     [(3, I), (2, I), (1, MinusI), (0, MinusI)],
     [(3, MinusOne), (2, One), (1, One), (0, MinusOne)],
@@ -57,7 +59,7 @@ pub const GAMMA: [SpinMatrix; 4] = [
 /// γ5 = γ1γ2γ3γ4 = diag(1, 1, −1, −1).
 pub const GAMMA5: SpinMatrix = [(0, One), (1, One), (2, MinusOne), (3, MinusOne)];
 
-/// A spin matrix times a spinor.
+/// Multiplies a spinor by a spin matrix.
 pub fn spin_times<T: Real>(matrix: &SpinMatrix, psi: &Spinor<T>) -> Spinor<T> {
     Spinor(matrix.map(|(column, phase)| psi.0[column].map(|z| phase.times(z))))
 }

@@ -1,4 +1,4 @@
-//! Links ready for the Dirac operator: in its precision, with the boundary's phases on them.
+//! Links in the precision of the Dirac operator, with the boundary's phases.
 
 use super::configuration::GaugeConfiguration;
 use super::matrix3::Matrix3;
@@ -6,7 +6,7 @@ use crate::geometry::{Boundary, Dims, NDIM};
 use crate::scalar::Real;
 use rayon::prelude::*;
 
-/// The links of a configuration with the boundary's phases applied, `links[4·site + mu]`.
+/// The links of a configuration with boundary phases applied, `links[4·site + mu]`.
 #[derive(Clone, Debug)]
 pub struct LinkField<T> {
     dims: Dims,
@@ -14,7 +14,9 @@ pub struct LinkField<T> {
 }
 
 impl<T: Real> LinkField<T> {
-    /// Converts every link and multiplies those that leave the last slice of a direction by its phase.
+    /// Converts every link to precision `T` and applies the boundary's phases.
+    ///
+    /// A phase multiplies the links that leave the last slice of its direction.
     pub fn new(configuration: &GaugeConfiguration, boundary: Boundary) -> Self {
         let dims = configuration.dims();
         let links = (0..NDIM * dims.volume())
@@ -24,7 +26,7 @@ impl<T: Real> LinkField<T> {
         Self { dims, links }
     }
 
-    /// The same links, those in space times a real number.
+    /// Multiplies the links in x, y and z by a real number.
     pub fn weighted_in_space(&self, weight: f64) -> Self {
         let weight = T::from_f64(weight);
         let weighted = |(k, link): (usize, &Matrix3<T>)| match k % NDIM {
@@ -34,23 +36,23 @@ impl<T: Real> LinkField<T> {
         Self { dims: self.dims, links: self.links.par_iter().enumerate().map(weighted).collect() }
     }
 
-    /// The same links in another precision.
+    /// Converts the links to another precision.
     pub fn cast<R: Real>(&self) -> LinkField<R> {
         LinkField { dims: self.dims, links: self.links.par_iter().map(Matrix3::cast).collect() }
     }
 
-    /// The extents of the lattice.
+    /// Returns the extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.dims
     }
 
-    /// The link that leaves `site` in direction `mu`.
+    /// Returns the link that leaves `site` in direction `mu`.
     pub fn link(&self, site: usize, mu: usize) -> &Matrix3<T> {
         &self.links[NDIM * site + mu]
     }
 }
 
-/// One link of a configuration in precision `T`, with the boundary's phase on it.
+/// Returns one link of a configuration in precision `T`, with the boundary's phase.
 pub fn link_with_phase<T: Real>(
     configuration: &GaugeConfiguration,
     boundary: Boundary,

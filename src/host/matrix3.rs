@@ -9,44 +9,44 @@ use std::ops::{Add, Mul, Sub};
 pub struct Matrix3<T>(pub [[Complex<T>; 3]; 3]);
 
 impl<T: Real> Matrix3<T> {
-    /// The matrix with entries `f(row, column)`.
+    /// Makes the matrix with entries `f(row, column)`.
     pub fn from_fn(mut f: impl FnMut(usize, usize) -> Complex<T>) -> Self {
         Self(std::array::from_fn(|i| std::array::from_fn(|j| f(i, j))))
     }
 
-    /// The zero matrix.
+    /// Returns the zero matrix.
     pub fn zero() -> Self {
         Self::default()
     }
 
-    /// The unit matrix.
+    /// Returns the unit matrix.
     pub fn identity() -> Self {
         Self::from_fn(|i, j| if i == j { Complex::new(T::one(), T::zero()) } else { Complex::default() })
     }
 
-    /// The conjugate transpose.
+    /// Returns the conjugate transpose.
     pub fn adjoint(&self) -> Self {
         Self::from_fn(|i, j| self.0[j][i].conj())
     }
 
-    /// The sum of the diagonal.
+    /// Returns the sum of the diagonal.
     pub fn trace(&self) -> Complex<T> {
         self.0[0][0] + self.0[1][1] + self.0[2][2]
     }
 
-    /// The determinant.
+    /// Returns the determinant.
     pub fn determinant(&self) -> Complex<T> {
         let m = &self.0;
         m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
     }
 
-    /// Every entry times a real number.
+    /// Multiplies every entry by a real number.
     pub fn scale(&self, factor: T) -> Self {
         Self::from_fn(|i, j| self.0[i][j] * factor)
     }
 
-    /// The largest |entry| of the difference of two matrices.
+    /// Returns the largest |entry| of the difference of two matrices.
     pub fn max_difference(&self, other: &Self) -> T {
         let mut largest = T::zero();
         for i in 0..3 {
@@ -61,12 +61,12 @@ impl<T: Real> Matrix3<T> {
         largest
     }
 
-    /// The largest |entry| of U U† − 1.
+    /// Returns the largest |entry| of U U† − 1.
     pub fn unitarity_deviation(&self) -> T {
         (*self * self.adjoint()).max_difference(&Self::identity())
     }
 
-    /// The same matrix with entries of another precision.
+    /// Converts the entries to another precision.
     pub fn cast<R: Real>(&self) -> Matrix3<R> {
         Matrix3::from_fn(|i, j| {
             let entry = self.0[i][j];
@@ -74,8 +74,9 @@ impl<T: Real> Matrix3<T> {
         })
     }
 
-    /// The element of SU(3) with the directions of the first two rows: Gram–Schmidt on these,
-    /// third row = conj(row 0 × row 1).
+    /// Returns the element of SU(3) with the directions of the first two rows.
+    ///
+    /// Gram–Schmidt makes these rows orthonormal. The third row is conj(row 0 × row 1).
     pub fn reunitarised(&self) -> Self {
         let normalised = |row: [Complex<T>; 3]| {
             let norm = row.iter().map(|z| z.norm_sqr()).sum::<T>().sqrt();
@@ -88,7 +89,9 @@ impl<T: Real> Matrix3<T> {
         Self::from_two_rows([first, second])
     }
 
-    /// The SU(3) matrix with these two orthonormal rows; the third is conj(row 0 × row 1).
+    /// Completes two orthonormal rows to an SU(3) matrix.
+    ///
+    /// The third row is conj(row 0 × row 1).
     pub fn from_two_rows([a, b]: [[Complex<T>; 3]; 2]) -> Self {
         let third = std::array::from_fn(|j| {
             let (k, l) = ((j + 1) % 3, (j + 2) % 3);
@@ -97,12 +100,12 @@ impl<T: Real> Matrix3<T> {
         Self([a, b, third])
     }
 
-    /// Matrix times colour vector.
+    /// Multiplies a colour vector by the matrix.
     pub fn times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
         std::array::from_fn(|i| self.0[i][0] * v[0] + self.0[i][1] * v[1] + self.0[i][2] * v[2])
     }
 
-    /// Adjoint matrix times colour vector.
+    /// Multiplies a colour vector by the adjoint matrix.
     pub fn adjoint_times(&self, v: &[Complex<T>; 3]) -> [Complex<T>; 3] {
         let m = &self.0;
         std::array::from_fn(|i| m[0][i].conj() * v[0] + m[1][i].conj() * v[1] + m[2][i].conj() * v[2])

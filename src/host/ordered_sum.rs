@@ -6,7 +6,9 @@ use std::ops::Range;
 /// Terms that one thread sums before the partial sums are added in order.
 const BLOCK: usize = 1024;
 
-/// The terms 0..count combined in a fixed order: within blocks in parallel, then block after block.
+/// Combines the terms 0..count in a fixed order.
+///
+/// Blocks are reduced in parallel. Their results are then combined one after the other.
 pub(crate) fn ordered_sum<S: Copy + Send + Sync>(
     count: usize,
     zero: S,

@@ -1,8 +1,8 @@
-//! Random fields: where a simulation starts, and what the properties of operators are tested with.
+//! Random fields, for the start of a simulation and for tests of operators.
 //!
-//! Every field is a function of its seed and of the global number of the site, through [`Philox`]: it does
-//! not depend on how many threads fill it. Links, spinors and gauge transformations of one seed are
-//! independent of each other.
+//! Every field is a function of its seed and of the global number of the site, through [`Philox`].
+//! The number of threads that fill a field does not matter. Links, spinors and gauge
+//! transformations of one seed are independent of each other.
 
 use super::configuration::{GaugeConfiguration, Links};
 use super::matrix3::Matrix3;
@@ -11,38 +11,42 @@ use crate::geometry::{Dims, NDIM};
 use crate::philox::Philox;
 use rayon::prelude::*;
 
-/// Which numbers of a seed are spent on what. The Monte Carlo updates own the upper half of the streams.
+/// The streams of random numbers of a seed, one for each use.
+///
+/// The Monte Carlo updates own the upper half of the streams.
 mod stream {
     pub const LINKS: u32 = 0;
     pub const SPINOR: u32 = 1;
     pub const GAUGE_TRANSFORMATION: u32 = 2;
 }
 
-/// A matrix whose entries are independent complex Gaussians with ⟨|z|²⟩ = 1.
+/// Draws a matrix of independent complex Gaussians with ⟨|z|²⟩ = 1.
 fn gaussian_matrix(random: &mut Philox) -> Matrix3<f64> {
     Matrix3::from_fn(|_, _| random.gaussian())
 }
 
-/// An element of SU(3) from the Haar measure.
+/// Draws an element of SU(3) from the Haar measure.
 ///
-/// The distribution of a Gaussian matrix does not change when it is multiplied by an element of SU(3) from
-/// the right, and re-unitarising commutes with that: the result has the invariance that defines the measure.
+/// Multiplying a Gaussian matrix by an element of SU(3) from the right leaves its distribution
+/// unchanged. Re-unitarising commutes with this product. The result therefore has the invariance
+/// that defines the Haar measure.
 pub fn random_su3(random: &mut Philox) -> Matrix3<f64> {
     gaussian_matrix(random).reunitarised()
 }
 
-/// All links equal to the unit matrix: the free field.
+/// Makes the free field: all links equal to the unit matrix.
 pub fn cold(dims: Dims) -> GaugeConfiguration {
     GaugeConfiguration::unit(dims)
 }
 
-/// Every link from the Haar measure: the limit of infinite coupling, β = 0.
+/// Draws every link from the Haar measure: the limit of infinite coupling, β = 0.
 pub fn hot(dims: Dims, seed: u64) -> GaugeConfiguration {
     links_from(dims, seed, random_su3)
 }
 
-/// Links close to the unit matrix: 1 + ε·noise brought back to SU(3), where the entries of the noise are
-/// complex Gaussians with ⟨|z|²⟩ = 1.
+/// Makes links close to the unit matrix: 1 + ε·noise brought back to SU(3).
+///
+/// The entries of the noise are complex Gaussians with ⟨|z|²⟩ = 1.
 pub fn weak(dims: Dims, epsilon: f64, seed: u64) -> GaugeConfiguration {
     links_from(dims, seed, |random| {
         (Matrix3::identity() + gaussian_matrix(random).scale(epsilon)).reunitarised()
@@ -62,12 +66,14 @@ fn links_from(
     GaugeConfiguration::new(dims, Links::Double(links))
 }
 
-/// A spinor field whose components are independent complex Gaussians with ⟨|z|²⟩ = 1, one spinor a site.
+/// Draws a spinor field, one spinor a site.
+///
+/// The components are independent complex Gaussians with ⟨|z|²⟩ = 1.
 pub fn spinor_field(dims: Dims, seed: u64) -> Vec<Spinor<f64>> {
     field_from(dims, seed, stream::SPINOR, |random| Spinor::from_fn(|_, _| random.gaussian()))
 }
 
-/// One independent element of SU(3) from the Haar measure at each site.
+/// Draws one independent element of SU(3) from the Haar measure for each site.
 pub fn gauge_transformation(dims: Dims, seed: u64) -> Vec<Matrix3<f64>> {
     field_from(dims, seed, stream::GAUGE_TRANSFORMATION, random_su3)
 }
@@ -82,7 +88,7 @@ fn field_from<T: Send>(
     sites.map(|site| draw(&mut Philox::new(seed, stream, site as u64))).collect()
 }
 
-/// U′_μ(x) = g(x) U_μ(x) g†(x+μ), in double precision.
+/// Transforms links: U′_μ(x) = g(x) U_μ(x) g†(x+μ), in double precision.
 ///
 /// # Panics
 /// When the transformation does not have one matrix for each site.
@@ -103,7 +109,7 @@ pub fn transform_links(
     GaugeConfiguration::new(dims, Links::Double(links))
 }
 
-/// ψ′(x) = g(x) ψ(x).
+/// Transforms a spinor field: ψ′(x) = g(x) ψ(x).
 ///
 /// # Panics
 /// When the field and the transformation differ in length.
@@ -122,7 +128,7 @@ mod tests {
         Dims::new([2, 4, 6, 8]).unwrap()
     }
 
-    /// Re tr of a plaquette in a plane, summed over the lattice.
+    /// Returns Re tr of a plaquette in a plane, summed over the lattice.
     fn plaquettes(configuration: &GaugeConfiguration, mu: usize, nu: usize) -> f64 {
         let dims = configuration.dims();
         let link = |site, mu| configuration.link(site, mu);
@@ -165,7 +171,9 @@ mod tests {
         }
     }
 
-    /// Characters of the Haar measure: ⟨tr U⟩ = 0, ⟨|tr U|²⟩ = 1, ⟨(tr U)³⟩ = 1, ⟨|tr U|⁴⟩ = 2.
+    /// Checks characters of the Haar measure.
+    ///
+    /// ⟨tr U⟩ = 0, ⟨|tr U|²⟩ = 1, ⟨(tr U)³⟩ = 1, ⟨|tr U|⁴⟩ = 2.
     #[test]
     fn hot_links_follow_the_haar_measure() {
         let samples = 100_000;
@@ -179,7 +187,7 @@ mod tests {
             sums[3] += square * square;
         }
         let [trace, square, cube, fourth] = sums.map(|sum| sum / samples as f64);
-        // Five standard deviations; those of one sample are at most 1, 1, √6 and √20.
+        // Five standard deviations. The deviations of one sample are at most 1, 1, √6 and √20.
         let root = 5.0 / (samples as f64).sqrt();
         assert!(trace.norm() < root);
         assert!((square - 1.0).norm() < root);
@@ -212,7 +220,7 @@ mod tests {
         }
     }
 
-    /// ψ†(x) U_μ(x) ψ(x+μ) is what gauge covariance is about.
+    /// Checks that ψ†(x) U_μ(x) ψ(x+μ) is gauge invariant.
     #[test]
     fn hops_between_spinors_are_gauge_invariant() {
         let g = gauge_transformation(dims(), 6);

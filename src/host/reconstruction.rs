@@ -1,9 +1,12 @@
-//! Storing a link of SU(3) in fewer than 18 reals, twin of the decoding in `cl/links.cl`.
+//! Storage of SU(3) links in fewer than 18 reals.
+//!
+//! Twin of the decoding in `cl/links.cl`.
 //!
 //! **12 reals**: the first two rows; the third is conj(row 0 × row 1).
 //!
-//! **8 reals**, the dimension of the group. The first row is e^{iφ} (r, a₁, a₂) with r ≥ 0 (any φ will do where r vanishes). It is kept as t = (a₁, a₂)/(1 + r),
-//! the stereographic projection of its direction: t ∈ R⁴ has |t| ≤ 1, and
+//! **8 reals**: the dimension of the group. The first row is e^{iφ} (r, a₁, a₂) with r ≥ 0. If r
+//! vanishes, any φ will do. The row is kept as t = (a₁, a₂)/(1 + r), the stereographic projection
+//! of its direction: t ∈ R⁴ has |t| ≤ 1, and
 //!
 //! ```text
 //! r = (1 − t²)/(1 + t²),   (a₁, a₂) = (1 + r) t,   1 + r = 2/(1 + t²)
@@ -17,7 +20,8 @@
 //!     ⎝ −conj(a₂)    −conj(a₂) t₁    1 − conj(a₂) t₂ ⎠
 //! ```
 //!
-//! and determinant 1. The first row of the link is e^{iφ} times that of H, so the others are orthogonal to it:
+//! and determinant 1. The first row of the link is e^{iφ} times the first row of H. The other two
+//! rows are therefore orthogonal to it:
 //!
 //! ```text
 //!     ⎛ e^{iφ}         0                 0        ⎞
@@ -25,21 +29,24 @@
 //!     ⎝   0    −e^{−iφ} conj(q)   e^{−iφ} conj(p) ⎠
 //! ```
 //!
-//! Left are two points of spheres: (cos φ, sin φ), and (Re p, Im p, Re q, Im q). A point at the angle θ from (1, 0, …) is kept as v, its other coordinates
-//! made as long as tan(θ/4): the stereographic projection of the point half-way. It comes back as
+//! Two points of spheres are left: (cos φ, sin φ), and (Re p, Im p, Re q, Im q). A point at the
+//! angle θ from (1, 0, …) is kept as v. The vector v has the direction of the point's other
+//! coordinates and the length tan(θ/4). It is the stereographic projection of the point half-way.
+//! The point is recovered by
 //!
 //! ```text
 //! c = (1 − v²)/(1 + v²) = cos(θ/2),   (2c² − 1, 2c · 2v/(1 + v²))
 //! ```
 //!
-//! A stored link is (t, v of e^{iφ}, v of p and q). No number exceeds 1, so all precisions store the same ones. Nothing is divided by what may vanish: the
-//! decoding is accurate on the whole group, with vanishing elements too, and no element moves by more than a few times what the rounding of a number moves it.
+//! A stored link is (t, v of e^{iφ}, v of p and q). No number exceeds 1, so all precisions store
+//! the same ones. No divisor can vanish, so the decoding is accurate on the whole group, also for
+//! vanishing elements. No element moves by more than a few times the rounding of a stored number.
 
 use super::matrix3::Matrix3;
 use crate::scalar::Real;
 use num_complex::Complex;
 
-/// How many reals of each link are stored; the rest is rebuilt where the link is used.
+/// Number of stored reals of each link; the rest is rebuilt where the link is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Serialize)]
 pub enum Reconstruction {
     /// All 18: any matrix.
@@ -55,7 +62,7 @@ impl Reconstruction {
     /// All of them, the plainest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Twelve, Self::Eight];
 
-    /// Reals stored for each link: 18, 12 or 8.
+    /// Returns the number of reals stored for each link: 18, 12 or 8.
     pub fn reals(self) -> usize {
         match self {
             Self::None => 18,
@@ -64,7 +71,9 @@ impl Reconstruction {
         }
     }
 
-    /// The stored numbers of a link, two reals in each complex one; [`reals`](Self::reals)/2 of them count.
+    /// Returns the stored numbers of a link, two reals in each complex one.
+    ///
+    /// The first [`reals`](Self::reals)/2 of them count.
     pub fn encode<T: Real>(self, link: &Matrix3<f64>) -> [Complex<T>; 9] {
         let mut stored = [Complex::default(); 9];
         match self {
@@ -84,7 +93,7 @@ impl Reconstruction {
         stored
     }
 
-    /// The link of stored numbers.
+    /// Rebuilds the link from stored numbers.
     pub fn decode<T: Real>(self, stored: &[Complex<T>; 9]) -> Matrix3<T> {
         let s = stored;
         match self {
@@ -119,7 +128,7 @@ fn encode_eight(link: &Matrix3<f64>) -> [f64; 8] {
     [t[0].re, t[0].im, t[1].re, t[1].im, circle, sphere[0], sphere[1], sphere[2]]
 }
 
-/// The rows of the matrix H of t.
+/// Returns the rows of the matrix H of t.
 fn reflection<T: Real>(t: [Complex<T>; 2]) -> [[Complex<T>; 3]; 3] {
     let one = T::one();
     let one_and_r = (one + one) / (one + t[0].norm_sqr() + t[1].norm_sqr());
@@ -133,7 +142,7 @@ fn reflection<T: Real>(t: [Complex<T>; 2]) -> [[Complex<T>; 3]; 3] {
     [[Complex::from(one_and_r - one), a[0], a[1]], basis(0), basis(1)]
 }
 
-/// (x, rest) → v, for a point of a sphere; it need not have length 1.
+/// Maps the point (x, rest) of a sphere to v; the point need not have length 1.
 fn quarter_angle<const N: usize>(x: f64, rest: [f64; N]) -> [f64; N] {
     let length = rest.iter().map(|r| r * r).sum::<f64>().sqrt();
     let tangent = (length.atan2(x) / 4.0).tan();
@@ -146,7 +155,7 @@ fn quarter_angle<const N: usize>(x: f64, rest: [f64; N]) -> [f64; N] {
     pole
 }
 
-/// v → (x, rest).
+/// Maps v to the point (x, rest).
 fn point<T: Real, const N: usize, const M: usize>(v: [T; N]) -> [T; M] {
     let one = T::one();
     let two = (one + one) / (one + v.iter().map(|&x| x * x).sum());
@@ -162,7 +171,7 @@ mod tests {
     use crate::philox::Philox;
     use crate::scalar::{Half, Storage};
 
-    /// After a round trip through memory.
+    /// Returns the largest error of a link after a round trip through memory.
     fn error<T: Storage>(link: &Matrix3<f64>, reconstruction: Reconstruction) -> f64 {
         let unit = T::Real::from_f64(1.0 / f64::from(Half::LARGEST));
         let through_memory = |value| T::load(T::store(value, unit), unit);
@@ -172,7 +181,7 @@ mod tests {
         reconstruction.decode(&stored).cast::<f64>().max_difference(link)
     }
 
-    /// diag(e^{iα}, e^{iβ}, e^{−i(α+β)}) with its rows in this order.
+    /// Returns diag(e^{iα}, e^{iβ}, e^{−i(α+β)}) with its rows in this order.
     fn permuted_diagonal(phases: [f64; 2], order: [usize; 3]) -> Matrix3<f64> {
         let angles = [phases[0], phases[1], -phases[0] - phases[1]];
         let odd = order == [1, 0, 2] || order == [0, 2, 1] || order == [2, 1, 0];

@@ -1,4 +1,4 @@
-//! What multiplies a spinor within a site: a number, one for each chirality, or matrices of the clover term.
+//! Factors within a site: a number, one for each chirality, or clover matrices.
 
 use super::clover::SiteBlocks;
 use super::site_matrix::{CloverMatrix, SiteMatrix};
@@ -7,16 +7,17 @@ use crate::scalar::Real;
 use num_complex::Complex;
 use std::ops::Mul;
 
-/// scalar + i twist γ5, or more where there is a clover term T: see [`SiteMatrix`].
+/// scalar + i twist γ5, or more with a clover term T: see [`SiteMatrix`].
 ///
-/// With a twisted mass it is what a Dirac operator does within a site (R. Frezzotti and G. C. Rossi, JHEP 08 (2004) 007).
+/// With a twisted mass the factor is the site term of a Dirac operator (R. Frezzotti and G. C.
+/// Rossi, JHEP 08 (2004) 007).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SiteFactor {
     /// The part that both chiralities have.
     pub scalar: f64,
     /// The coefficient of i γ5.
     pub twist: f64,
-    /// What differs from site to site.
+    /// The part that differs from site to site.
     pub matrix: SiteMatrix,
 }
 
@@ -27,12 +28,12 @@ impl From<f64> for SiteFactor {
 }
 
 impl SiteFactor {
-    /// A plain number.
+    /// Makes a plain number.
     pub const fn scalar(scalar: f64) -> Self {
         Self { scalar, twist: 0.0, matrix: SiteMatrix::None }
     }
 
-    /// The adjoint. T is Hermitian.
+    /// Returns the adjoint. T is Hermitian.
     pub fn adjoint(self) -> Self {
         let Self { scalar, twist, matrix } = self;
         let matrix = match matrix {
@@ -42,13 +43,13 @@ impl SiteFactor {
         Self { scalar, twist: -twist, matrix }
     }
 
-    /// Its inverse as a number f and a remainder: A⁻¹ = f · remainder.
+    /// Splits the inverse into a number f and a remainder: A⁻¹ = f · remainder.
     ///
-    /// For a number s + i t γ5 the remainder is 1 − i r γ5 with r = t/s, f = 1/(s (1 + r²)). It stays near 1, where fixed point
-    /// has its numbers. For a matrix f is 1.
+    /// For a number s + i t γ5 the remainder is 1 − i r γ5 with r = t/s, f = 1/(s (1 + r²)). The
+    /// remainder stays near 1, where fixed point has its numbers. For a matrix f is 1.
     ///
     /// # Panics
-    /// When the scalar part is zero, or it is an inverse.
+    /// When the scalar part is zero, or the factor is an inverse.
     pub fn split_inverse(self) -> (f64, Self) {
         assert!(self.scalar != 0.0, "a mass term without a scalar part");
         let Self { scalar, twist, matrix } = self;
@@ -65,13 +66,13 @@ impl SiteFactor {
         }
     }
 
-    /// Whether it is a real number.
+    /// Returns `true` if the factor is a real number.
     pub fn is_plain(self) -> bool {
         let Self { scalar: _, twist, matrix } = self;
         twist == 0.0 && matrix == SiteMatrix::None
     }
 
-    /// Whether γ5 A† γ5 = A for this A. T commutes with γ5.
+    /// Returns `true` if γ5 A† γ5 = A for this factor A. T commutes with γ5.
     pub fn is_gamma5_hermitian(self) -> bool {
         let Self { scalar: _, twist, matrix } = self;
         let inner = match matrix {
@@ -81,10 +82,12 @@ impl SiteFactor {
         twist == 0.0 && inner == 0.0
     }
 
-    /// Its product with a spinor; `blocks` are those of its matrix at this site.
+    /// Multiplies a spinor by the factor.
+    ///
+    /// `blocks` are the blocks of the factor's matrix at this site.
     ///
     /// # Panics
-    /// When it has a matrix and there are no blocks.
+    /// When the factor has a matrix and there are no blocks.
     pub fn times<T: Real>(self, psi: &Spinor<T>, blocks: Option<SiteBlocks<'_, T>>) -> Spinor<T> {
         let with_blocks = || blocks.expect("the blocks of a clover term").times(psi);
         let numbers = self.numbers_times(psi);
@@ -101,7 +104,7 @@ impl SiteFactor {
         }
     }
 
-    /// (scalar + i twist γ5) ψ
+    /// Returns (scalar + i twist γ5) ψ.
     fn numbers_times<T: Real>(self, psi: &Spinor<T>) -> Spinor<T> {
         let Self { scalar, twist, matrix: _ } = self;
         let plain = twist == 0.0;

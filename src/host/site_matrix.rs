@@ -1,4 +1,4 @@
-//! The part of a site factor that differs from site to site, and the stored blocks that it takes.
+//! The part of a site factor that differs from site to site, and its stored blocks.
 
 use super::clover::{BlockForm, CloverBlocks};
 use super::field_strength::{FieldStrength, LinksOfSites};
@@ -8,7 +8,7 @@ use num_complex::Complex64;
 /// The part of a [`SiteFactor`](super::SiteFactor) that differs from site to site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SiteMatrix {
-    /// None: the factor is scalar + i twist γ5.
+    /// No matrix: the factor is scalar + i twist γ5.
     #[default]
     None,
     /// The factor is scalar + i twist γ5 + `factor` T.
@@ -32,7 +32,9 @@ pub struct CloverMatrix {
 }
 
 impl CloverMatrix {
-    /// The Hermitian part scalar + factor T at a site. `weights` multiply the field strength in planes of space, and in those with time.
+    /// Returns the Hermitian part scalar + factor T at a site.
+    ///
+    /// `weights` multiply the field strength in planes of space, and in planes with time.
     pub fn blocks_at(self, links: &impl LinksOfSites, weights: [f64; 2], site: usize) -> CloverBlocks {
         let [space, time] = weights;
         let weights = PLANES.map(|(_, nu)| if nu == NDIM - 1 { time } else { space });
@@ -44,14 +46,16 @@ impl CloverMatrix {
 /// Blocks that are stored for all sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StoredBlocks {
-    /// T.
+    /// The clover term T.
     Term,
-    /// A⁻¹, for a twist that is not negative. The blocks of the opposite twist are the adjoint.
+    /// A⁻¹, for a twist that is not negative.
+    ///
+    /// The blocks of the opposite twist are the adjoint.
     Inverse(CloverMatrix),
 }
 
 impl StoredBlocks {
-    /// How they are stored.
+    /// Returns the form in which the blocks are stored.
     pub fn form(self) -> BlockForm {
         match self {
             Self::Inverse(of) if of.twist != 0.0 => BlockForm::General,
@@ -59,9 +63,10 @@ impl StoredBlocks {
         }
     }
 
-    /// Their numbers at a site, γ5 = 1 first; none where A has no inverse or is not positive.
+    /// Returns the numbers of the blocks at a site, γ5 = 1 first.
     ///
-    /// `weights` multiply the field strength in planes of space, and in those with time.
+    /// `weights` multiply the field strength in planes of space, and in planes with time. `None` if
+    /// A has no inverse or is not positive.
     pub fn at(self, links: &impl LinksOfSites, weights: [f64; 2], site: usize) -> Option<Vec<Complex64>> {
         let blocks = |of: CloverMatrix| of.blocks_at(links, weights, site);
         match self {
@@ -77,17 +82,17 @@ impl StoredBlocks {
     }
 }
 
-/// How a factor takes its stored blocks.
+/// The form of a factor's stored blocks, and whether the factor uses their adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockUse {
-    /// How they are stored.
+    /// The form in which the blocks are stored.
     pub form: BlockForm,
-    /// Whether their adjoint is meant.
+    /// `true` if the adjoint of the blocks is meant.
     pub adjoint: bool,
 }
 
 impl SiteMatrix {
-    /// The stored blocks that it takes; none without a matrix.
+    /// Returns the stored blocks that the matrix needs; `None` without a matrix.
     pub fn stored(self) -> Option<StoredBlocks> {
         match self {
             Self::None => None,
@@ -96,7 +101,7 @@ impl SiteMatrix {
         }
     }
 
-    /// How it takes them; none without a matrix.
+    /// Returns how the matrix uses its blocks; `None` without a matrix.
     pub fn block_use(self) -> Option<BlockUse> {
         let adjoint = matches!(self, Self::Inverse(of) if of.twist < 0.0);
         Some(BlockUse { form: self.stored()?.form(), adjoint })

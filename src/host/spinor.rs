@@ -14,17 +14,17 @@ impl<T: Real> Spinor<T> {
     /// Reals of a spinor.
     pub const REALS: usize = 2 * Self::COMPONENTS;
 
-    /// The spinor with components `f(spin, colour)`.
+    /// Makes the spinor with components `f(spin, colour)`.
     pub fn from_fn(mut f: impl FnMut(usize, usize) -> Complex<T>) -> Self {
         Self(std::array::from_fn(|spin| std::array::from_fn(|colour| f(spin, colour))))
     }
 
-    /// The component number `3·spin + colour`.
+    /// Returns component `3·spin + colour`.
     pub fn component(&self, index: usize) -> Complex<T> {
         self.0[index / 3][index % 3]
     }
 
-    /// The same spinor with components of another precision.
+    /// Converts the components to another precision.
     pub fn cast<R: Real>(&self) -> Spinor<R> {
         Spinor(
             self.0.map(|spin| {
@@ -33,7 +33,7 @@ impl<T: Real> Spinor<T> {
         )
     }
 
-    /// Sum of |component|², accumulated in double.
+    /// Returns the sum of |component|², accumulated in double.
     pub fn norm2(&self) -> f64 {
         self.0.iter().flatten().map(|z| z.re.to_f64().powi(2) + z.im.to_f64().powi(2)).sum()
     }

@@ -1,7 +1,8 @@
-//! Plain vector operations on spinor fields. Fused ones are in [`updates`](super::updates).
+//! Plain vector operations on spinor fields.
 //!
-//! Sums are accumulated in double over parts of fixed length and the parts added in their order: the same bits whatever
-//! the number of threads.
+//! Fused updates are in [`updates`](super::updates). Sums are accumulated in double over parts of
+//! fixed length. The parts are added in their order, so the bits do not depend on the number of
+//! threads.
 
 use super::spinor::Spinor;
 use crate::scalar::Real;

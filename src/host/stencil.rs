@@ -11,22 +11,22 @@ use crate::scalar::Real;
 use num_complex::Complex;
 use rayon::prelude::*;
 
-/// Which form of the stencil is applied:
+/// The form of the stencil that is applied.
 ///
 /// out = γ5^g (shift·ψ + coefficient·H ψ),
-/// H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)],
+/// H ψ(x) = Σ_μ [(1 ∓ γ_μ) U_μ(x) ψ(x+μ) + (1 ± γ_μ) U_μ†(x−μ) ψ(x−μ)].
 ///
-/// the upper signs for M, the lower ones for M†. Wilson operator, κ form: shift 1, coefficient −κ. Mass form: shift 4 + m,
-/// coefficient −½.
+/// M has the upper signs, M† the lower ones. The Wilson operator in the κ form has shift 1 and
+/// coefficient −κ. The mass form has shift 4 + m and coefficient −½.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StencilForm {
     /// Coefficient of ψ itself.
     pub shift: SiteFactor,
-    /// Coefficient of the hopping term, by which it is multiplied from the left.
+    /// Coefficient of the hopping term, which it multiplies from the left.
     pub coefficient: SiteFactor,
-    /// The hopping term of M† instead of that of M. The coefficients are taken as they are.
+    /// `true` for the hopping term of M†. The coefficients are used unchanged.
     pub dagger: bool,
-    /// Multiply the result by γ5.
+    /// `true` to multiply the result by γ5.
     pub gamma5: bool,
 }
 
@@ -38,10 +38,12 @@ pub fn stencil<T: Real>(links: &LinkField<T>, form: StencilForm, psi: &[Spinor<T
     stencil_with(links, form, &|_| [None, None], psi, out);
 }
 
-/// The blocks of a site: those of the matrix of the shift, and those of the matrix of the coefficient.
+/// The blocks of a site: for the matrix of the shift, then of the coefficient.
 pub type BlocksOfSite<'a, T> = [Option<SiteBlocks<'a, T>>; 2];
 
-/// As [`stencil`], for factors with matrices, whose blocks `blocks` gives for each site.
+/// Applies a Dirac operator like [`stencil`], for factors with matrices.
+///
+/// `blocks` gives the blocks of each site.
 ///
 /// # Panics
 /// When a field does not have one spinor for each site, or blocks are missing.
@@ -60,9 +62,10 @@ pub fn stencil_with<'a, T: Real>(
     });
 }
 
-/// The hop from one parity to the other: out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of `parity`, where ψ
-/// lives on the sites of the other one. Fields hold the sites of their parity in lexicographic order; without `shifted` the
-/// shift counts as 0.
+/// Hops from one parity to the other: out = γ5^g (shift·shifted + coefficient·H ψ).
+///
+/// The result is on the sites of `parity`, and ψ on the sites of the other parity. Fields hold the
+/// sites of their parity in lexicographic order. Without `shifted` the shift counts as 0.
 ///
 /// # Panics
 /// When a field does not have one spinor for each second site.
@@ -77,10 +80,12 @@ pub fn hop_even_odd<T: Real>(
     hop_even_odd_with(links, form, &|_| [None, None], parity, psi, shifted, out);
 }
 
-/// As [`hop_even_odd`], for factors with matrices, whose blocks `blocks` gives for each site.
+/// Hops like [`hop_even_odd`], for factors with matrices.
+///
+/// `blocks` gives the blocks of each site.
 ///
 /// # Panics
-/// As [`hop_even_odd`], and when blocks are missing.
+/// When a field does not have one spinor for each second site, or blocks are missing.
 pub fn hop_even_odd_with<'a, T: Real>(
     links: &LinkField<T>,
     form: StencilForm,
@@ -94,7 +99,8 @@ pub fn hop_even_odd_with<'a, T: Real>(
     let half = dims.volume() / 2;
     assert_eq!((psi.len(), out.len()), (half, half), "one spinor for each second site");
     out.par_iter_mut().enumerate().for_each(|(index, out)| {
-        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+        // Each row along x has as many even sites as odd ones. Half a site's number is its number
+        // among the sites of its parity.
         let site = 2 * index + (dims.parity(2 * index) + parity) % 2;
         let hop = hop(dims, form.dagger, |site, mu| *links.link(site, mu), |site| psi[site / 2], site);
         *out = form.combine(shifted.map(|shifted| &shifted[index]), &hop, blocks(site));
@@ -102,24 +108,27 @@ pub fn hop_even_odd_with<'a, T: Real>(
 }
 
 impl StencilForm {
-    /// Of M or of a part of it, with plain numbers and without γ5.
+    /// Makes the form of M or of a part of M, with plain numbers and without γ5.
     pub const fn new(shift: f64, coefficient: f64) -> Self {
         let (shift, coefficient) = (SiteFactor::scalar(shift), SiteFactor::scalar(coefficient));
         Self { shift, coefficient, dagger: false, gamma5: false }
     }
 
-    /// That of the adjoint. Right where the coefficient of the hopping term is a plain number, which commutes with it.
+    /// Returns the form of the adjoint.
+    ///
+    /// Valid if the coefficient of the hopping term is a plain number, which commutes with this
+    /// term.
     pub fn adjoint(self) -> Self {
         let (shift, coefficient) = (self.shift.adjoint(), self.coefficient.adjoint());
         Self { shift, coefficient, dagger: !self.dagger, ..self }
     }
 
-    /// Whether γ5 M is Hermitian.
+    /// Returns `true` if γ5 M is Hermitian.
     pub fn is_gamma5_hermitian(&self) -> bool {
         self.shift.is_gamma5_hermitian() && self.coefficient.is_gamma5_hermitian()
     }
 
-    /// γ5^g (shift·ψ + coefficient·Hψ) at one site, with the blocks of this site.
+    /// Computes γ5^g (shift·ψ + coefficient·Hψ) at one site, with the site's blocks.
     pub fn combine<T: Real>(
         &self,
         psi: Option<&Spinor<T>>,
@@ -136,7 +145,7 @@ impl StencilForm {
     }
 }
 
-/// H ψ at one site, for links with the boundary's phases on them.
+/// Computes H ψ at one site, for links with the boundary's phases on them.
 pub fn hop<T: Real>(
     dims: Dims,
     dagger: bool,
@@ -156,7 +165,9 @@ pub fn hop<T: Real>(
     sum
 }
 
-/// The upper two spins of (1 − γ_μ)ψ if `minus`, of (1 + γ_μ)ψ otherwise. They determine the lower two.
+/// Returns the upper two spins of (1 − γ_μ)ψ if `minus`, of (1 + γ_μ)ψ otherwise.
+///
+/// The upper spins determine the lower two.
 fn project<T: Real>(mu: usize, minus: bool, psi: &Spinor<T>) -> [[Complex<T>; 3]; 2] {
     std::array::from_fn(|spin| {
         let (partner, phase) = GAMMA[mu][spin];
@@ -167,7 +178,9 @@ fn project<T: Real>(mu: usize, minus: bool, psi: &Spinor<T>) -> [[Complex<T>; 3]
     })
 }
 
-/// Adds the spinor whose projection by (1 ∓ γ_μ) has the upper spins `half`: by γ_μ² = 1 the lower spins are ∓ γ_μ times these.
+/// Adds the spinor whose projection by (1 ∓ γ_μ) has the upper spins `half`.
+///
+/// By γ_μ² = 1 the lower spins are ∓ γ_μ times the upper ones.
 fn add_reconstructed<T: Real>(mu: usize, minus: bool, half: &[[Complex<T>; 3]; 2], sum: &mut Spinor<T>) {
     for colour in 0..3 {
         for spin in 0..2 {

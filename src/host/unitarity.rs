@@ -1,11 +1,11 @@
-//! How far links are from SU(3).
+//! The distance of links from SU(3).
 
 use super::configuration::GaugeConfiguration;
 use super::ordered_sum::ordered_sum;
 use crate::geometry::NDIM;
 use serde::Serialize;
 
-/// How far the links of a configuration are from SU(3). NaN if any link has a NaN.
+/// Distance of the links of a configuration from SU(3). NaN if any link has a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Unitarity {
     /// The largest |entry| of U U† − 1.
@@ -14,7 +14,7 @@ pub struct Unitarity {
     pub determinant_deviation: f64,
 }
 
-/// The largest deviations of any link from unitarity and from determinant 1.
+/// Returns the largest deviations of links from unitarity and from determinant 1.
 pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
     let [unitarity_deviation, determinant_deviation] = ordered_sum(
         config.dims().volume(),
@@ -32,7 +32,7 @@ pub fn unitarity(config: &GaugeConfiguration) -> Unitarity {
     Unitarity { unitarity_deviation, determinant_deviation }
 }
 
-/// The larger of the two, or NaN if one is; `f64::max` would drop it.
+/// Returns the larger number, or NaN if one is NaN; `f64::max` would drop a NaN.
 fn nan_or_larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }

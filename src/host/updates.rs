@@ -1,4 +1,4 @@
-//! Fused updates of spinor fields: twin of the kernels that their formulas make on devices.
+//! Fused updates of spinor fields: twin of the kernels made from their formulas.
 
 use super::spinor::Spinor;
 use super::spinor_fields::{PART, cast, combine, local_dot};
@@ -11,13 +11,14 @@ use std::mem;
 /// The inner product and the squared norm of a formula; zero if it has none.
 pub type Sums = (Complex64, f64);
 
-/// Carries out a formula in one pass, and gives its sums.
+/// Carries out a formula in one pass, and returns its sums.
 ///
 /// Operands are in the order in which the formula names them first. Sums have the bits of
-/// [`dot`](super::spinor_fields::dot) and [`norm2`](super::spinor_fields::norm2), whatever the number of threads.
+/// [`dot`](super::spinor_fields::dot) and [`norm2`](super::spinor_fields::norm2), whatever the
+/// number of threads.
 ///
 /// # Panics
-/// If there are other operands than the formula has, or of different lengths.
+/// If there are other operands than the formula has, or if their lengths differ.
 pub fn update<T: Real>(
     formula: &Formula,
     factors: &[Complex64],
@@ -44,7 +45,7 @@ pub fn update<T: Real>(
     (sums.iter().map(|(product, _)| product).sum(), sums.iter().map(|(_, norm2)| norm2).sum())
 }
 
-/// As many sites of all fields as stay in a cache.
+/// A part of all fields, with as many sites as stay in a cache.
 struct Part<'a, T> {
     read: Vec<&'a [Spinor<T>]>,
     written: Vec<&'a mut [Spinor<T>]>,

@@ -1,8 +1,12 @@
 //! Checkpoints: the state of a solve on disk, so that it can go on later.
 //!
-//! A file is a LIME message with a record `lattice-cl-checkpoint` (text that says what is in the others), a record `lattice-cl-block` for each
-//! block of numbers, and a record `lattice-cl-blake3`: the BLAKE3 sum of the payloads of all others, each behind its length (8 bytes,
-//! little-endian), in hexadecimal. Blocks are in the byte order of the machine that wrote them.
+//! A file is a LIME message with these records:
+//! * `lattice-cl-checkpoint`, a text that describes the other records;
+//! * `lattice-cl-block`, one for each block of numbers;
+//! * `lattice-cl-blake3`, the BLAKE3 sum of all other payloads, in hexadecimal.
+//!
+//! In the sum, each payload stands behind its length (8 bytes, little-endian). Blocks are in the
+//! byte order of the machine that wrote them.
 
 use super::error::{Error, ErrorKind};
 use super::input::{Input, quoted};
@@ -14,17 +18,19 @@ const ABOUT: &str = "lattice-cl-checkpoint";
 const BLOCK: &str = "lattice-cl-block";
 const SUM: &str = "lattice-cl-blake3";
 
-/// Writes a checkpoint. The file has a temporary name until [`CheckpointWriter::finish`], and whatever had its name before is there till then;
-/// a writer that is dropped leaves nothing behind.
+/// A writer of a checkpoint.
+///
+/// The file has a temporary name until [`CheckpointWriter::finish`]. An earlier file of the same
+/// name is kept till then. A writer that is dropped leaves nothing behind.
 pub struct CheckpointWriter {
     output: Output,
     sum: Sum,
 }
 
-/// What a checkpoint holds.
+/// The content of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What the blocks are.
+    /// The description of the blocks.
     pub about: String,
     /// The blocks, in the order of the file.
     pub blocks: Vec<Vec<u8>>,
@@ -48,7 +54,7 @@ impl Sum {
 }
 
 impl CheckpointWriter {
-    /// Begins a file; `about` says what the blocks will be, in at most 1 MiB.
+    /// Begins a file. `about` describes the blocks, in at most 1 MiB.
     ///
     /// # Errors
     /// When the file cannot be created.
@@ -66,7 +72,7 @@ impl CheckpointWriter {
         self.record(BLOCK, Position::Middle, bytes)
     }
 
-    /// Brings the file to disk and gives it its name.
+    /// Brings the file to disk and renames it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -87,7 +93,10 @@ impl CheckpointWriter {
 /// Reads and verifies a checkpoint.
 ///
 /// # Errors
-/// When the file cannot be read, is no checkpoint, is truncated, or has a sum that is not that of its payloads.
+/// * The file cannot be read.
+/// * The file is no checkpoint.
+/// * The file is truncated.
+/// * The sum in the file is not that of its payloads.
 pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<Checkpoint, Error> {
     let mut input = Input::open(path.as_ref())?;
     let records = lime::records(&mut input)?.records;

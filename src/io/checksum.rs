@@ -1,30 +1,34 @@
 //! The checksums of SciDAC, NERSC and MILC files.
 //!
-//! All three combine one number for each site (or word) by an operation that commutes, so that sites can be summed
-//! in any order, in parallel.
+//! All three combine one number for each site (or word) by an operation that commutes. Sites can
+//! therefore be summed in any order, in parallel.
 
 use super::input::printable;
 use super::numbers::ByteOrder;
 use serde::Serialize;
 
-/// Characters shown of sums that cannot be read.
+/// Most characters that are shown of sums that cannot be read.
 const LONGEST_QUOTE: usize = 60;
 
-/// The checksum of a file and that of its data.
+/// The checksum of a file, and the checksum of its data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checksum {
     /// `scidac`, `nersc` or `milc`.
     pub kind: &'static str,
-    /// The sums that the file carries, in hexadecimal; what stands there if they cannot be read.
+    /// The sums that the file carries, in hexadecimal.
+    ///
+    /// If the sums cannot be read, the text in their place.
     pub stored: String,
-    /// The sums of its data.
+    /// The sums of the file's data.
     pub computed: String,
-    /// Whether they are the same.
+    /// `true` if the two checksums agree.
     pub ok: bool,
 }
 
 impl Checksum {
-    /// Of sums that are there and cannot be read; `stored` says what stands in their place.
+    /// Makes the checksum of a file whose sums cannot be read.
+    ///
+    /// `stored` is the text in the place of the sums.
     pub(super) fn unreadable(method: Method, stored: &str, computed: Sums) -> Self {
         let stored: String = printable(stored).chars().take(LONGEST_QUOTE).collect();
         Self { kind: method.name(), stored, computed: method.text(computed), ok: false }
@@ -36,19 +40,23 @@ impl Checksum {
     }
 }
 
-/// Two sums; NERSC has one, and leaves the other at zero.
+/// Two sums. NERSC has one sum, and leaves the other at zero.
 pub(super) type Sums = [u32; 2];
 
-/// How a checksum is made.
+/// The rule by which a checksum is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
-    /// With c the CRC-32 of a site as stored and r its lexicographic number: the exclusive or of c rotated left
-    /// by r mod 29, and by r mod 31.
+    /// The exclusive or of CRC-32 sums of sites, rotated.
+    ///
+    /// c is the CRC-32 of a site as stored, and r its lexicographic number. One sum takes c rotated
+    /// left by r mod 29, the other by r mod 31.
     SciDac,
     /// The sum modulo 2³² of all 32-bit words, in the byte order of the file.
     Nersc(ByteOrder),
-    /// With w a 32-bit word, in the byte order of the file, and r its place in the data: the exclusive or of w
-    /// rotated left by r mod 29, and by r mod 31.
+    /// The exclusive or of 32-bit words, rotated.
+    ///
+    /// w is a word in the byte order of the file, and r its place in the data. One sum takes w
+    /// rotated left by r mod 29, the other by r mod 31.
     Milc(ByteOrder),
 }
 
@@ -56,7 +64,7 @@ impl Method {
     /// The sums of no data at all.
     pub(super) const NOTHING: Sums = [0, 0];
 
-    /// The sums of one site, the `rank`-th, as it is stored.
+    /// Returns the sums of one site, the `rank`-th, as stored.
     pub(super) fn of_site(self, rank: u64, bytes: &[u8]) -> Sums {
         match self {
             Method::SciDac => rotated(crc32fast::hash(bytes), rank),
@@ -73,7 +81,7 @@ impl Method {
         }
     }
 
-    /// The sums of two sets of sites together.
+    /// Returns the sums of two sets of sites together.
     pub(super) fn combine(self, a: Sums, b: Sums) -> Sums {
         match self {
             Method::Nersc(_) => [a[0].wrapping_add(b[0]), 0],
@@ -97,11 +105,11 @@ impl Method {
     }
 }
 
-/// The 32 bits that some hexadecimal digits stand for, which may begin with `0x`.
+/// Parses hexadecimal digits of 32 bits, which may begin with `0x`.
 pub(super) fn hexadecimal(text: &str) -> Option<u32> {
     let text = text.trim();
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
-    // The library's function takes a sign as well.
+    // The function of the standard library accepts a sign as well.
     let only_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     only_digits.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a file.
+//! The errors of reading and writing files.
 
 use super::formats::Format;
 use super::signs::LinkSign;
@@ -7,13 +7,13 @@ use crate::scalar::Precision;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file could not be read or written, or its content disagrees with the checks it carries.
+/// An error of reading or writing a file, or of checking its content.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {kind}", path.display())]
 pub struct Error {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
@@ -22,8 +22,10 @@ impl Error {
         Self { path: path.to_owned(), kind }
     }
 
-    /// True when the file was read but its content disagrees with the checksum, plaquette or link trace that it
-    /// carries; false when it could not be read or written, or is not valid.
+    /// Tells whether the content of the file disagrees with the checks that it carries.
+    ///
+    /// `true` if the file was read, but its checksum, plaquette or link trace is not that of its
+    /// data. `false` if the file could not be read or written, or is not valid.
     pub fn is_mismatch(&self) -> bool {
         matches!(
             self.kind,
@@ -34,35 +36,35 @@ impl Error {
     }
 }
 
-/// What is wrong with a file. Bytes are counted from 0, lines from 1.
+/// The kind of error. Bytes are counted from 0, lines from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum ErrorKind {
     /// The operating system refused.
     #[error("cannot {action}: {source}")]
     System {
-        /// What was tried, for example `open the file`.
+        /// The action that failed, for example `open the file`.
         action: &'static str,
-        /// What the system answered.
+        /// The answer of the system.
         source: io::Error,
     },
-    /// No file can be created there.
+    /// No file can be created in the folder.
     #[error("cannot create a file in {}: {source}; name a folder that exists and can be written to", folder.display())]
     NotWritable {
         /// The folder.
         folder: PathBuf,
-        /// What the system answered.
+        /// The answer of the system.
         source: io::Error,
     },
-    /// A directory, a device or a pipe.
+    /// The path leads to a directory, a device or a pipe.
     #[error("is {found}, not a regular file; name a file")]
     NotAFile {
-        /// What it is.
+        /// The thing that was found.
         found: &'static str,
     },
-    /// No bytes at all.
+    /// The file has no bytes at all.
     #[error("the file is empty; copy it again from where it came")]
     Empty,
-    /// None of the known formats.
+    /// The file has none of the known formats.
     #[error(
         "not a gauge configuration of a known format: the file begins with {found}. {}. Name a file in one of \
          these formats",
@@ -72,21 +74,21 @@ pub enum ErrorKind {
         /// The first bytes, as text where they are text.
         found: String,
     },
-    /// A format that is known and not read.
+    /// The file has a format that is known but not read.
     #[error("is {what}, which is not read; {remedy}")]
     OtherFormat {
-        /// What it is.
+        /// The format.
         what: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// More records than a file of this kind has.
+    /// The file has more records than a file of its kind has.
     #[error("has more than {most} LIME records; it is damaged, or not a file of fields")]
     TooManyRecords {
         /// The largest number that is read.
         most: usize,
     },
-    /// The path `-`, where a file is written.
+    /// The path is `-`, but a file is written.
     #[error(
         "`-` stands for standard output, and a file is written under a temporary name first; name a file, or write \
          `./-` for one that is called so"
@@ -98,11 +100,11 @@ pub enum ErrorKind {
          from where it came"
     )]
     Truncated {
-        /// What should stand there.
+        /// The part of the file that is missing.
         what: String,
-        /// Where it begins.
+        /// The byte where the part begins.
         byte: u64,
-        /// The bytes it takes.
+        /// The bytes that the part takes.
         wanted: u64,
         /// The bytes that are left.
         found: u64,
@@ -113,17 +115,17 @@ pub enum ErrorKind {
          from there on, or the length of the record before is wrong"
     )]
     NotALimeRecord {
-        /// Where the record should begin.
+        /// The byte where the record should begin.
         byte: u64,
         /// The four bytes found.
         found: u32,
     },
-    /// No record holds what was asked for.
+    /// No record holds the wanted data.
     #[error("holds no {wanted}; its records are: {}", list(records))]
     NoSuchRecord {
-        /// What was looked for.
+        /// The data that were looked for.
         wanted: &'static str,
-        /// The types of the records that are there.
+        /// The types of the records in the file.
         records: Vec<String>,
     },
     /// A record of metadata cannot be understood.
@@ -131,17 +133,17 @@ pub enum ErrorKind {
     BadRecord {
         /// The type of the record.
         record: String,
-        /// Where its payload begins.
+        /// The byte where the record's payload begins.
         byte: u64,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// The file does not say how large its lattice is.
+    /// The file does not tell the extents of its lattice.
     ///
     /// [`ReadOptions::dims`](super::ReadOptions::dims) gives them.
     #[error("does not say its extents: {reason}; give them as x, y, z, t, for example `--dims 8x8x8x16`")]
     MissingExtents {
-        /// Why they are not known.
+        /// The reason why the extents are not known.
         reason: String,
     },
     /// The extents in the file are not those of a lattice.
@@ -149,39 +151,39 @@ pub enum ErrorKind {
         "the extents at {position} are invalid: {source}; give the right ones, for example `--dims 8x8x8x16`"
     )]
     BadExtents {
-        /// Where they stand, or where the record that has them begins.
+        /// The position of the extents, or the beginning of the record that has them.
         position: Position,
-        /// Why they are refused.
+        /// The reason why the extents are refused.
         source: DimsError,
     },
-    /// The extents in the file are not those that were given.
+    /// The extents in the file are not those that the caller gave.
     #[error("is a {stored} lattice by its own header, but {given} was given; leave the extents out")]
     OtherExtents {
-        /// What the file says.
+        /// The extents in the file.
         stored: Dims,
-        /// What the caller says.
+        /// The extents from the caller.
         given: Dims,
     },
-    /// The payload is not that of the lattice.
+    /// The size of the payload is not that of the lattice.
     #[error(
         "the data at byte {byte} are {found} bytes, but {content} of a {dims} lattice {}; check the extents, or copy \
          the file again",
         sizes(*single, *double, *declared)
     )]
     PayloadSize {
-        /// Where the payload begins.
+        /// The byte where the payload begins.
         byte: u64,
-        /// Its length.
+        /// The length of the payload in bytes.
         found: u64,
-        /// What it should hold.
+        /// The content that the payload should have.
         content: &'static str,
         /// The extents.
         dims: Dims,
-        /// The bytes that it takes in single precision.
+        /// The bytes that the content takes in single precision.
         single: u64,
-        /// The bytes that it takes in double precision.
+        /// The bytes that the content takes in double precision.
         double: u64,
-        /// The precision that the file declares, if it does.
+        /// The precision that the file declares, if it declares one.
         declared: Option<Precision>,
     },
     /// A line of a text header cannot be understood.
@@ -189,9 +191,9 @@ pub enum ErrorKind {
     BadLine {
         /// The line, counted from 1.
         line: usize,
-        /// What it says.
+        /// The text of the line.
         text: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A text header lacks a keyword.
@@ -202,12 +204,12 @@ pub enum ErrorKind {
         /// The lines that were searched.
         lines: usize,
     },
-    /// A valid file of a kind that is not supported.
+    /// The file is valid, but of a kind that is not supported.
     #[error("{what} is not supported; {remedy}")]
     Unsupported {
-        /// What it is.
+        /// The unsupported content.
         what: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// There is not enough memory.
@@ -262,7 +264,7 @@ pub enum ErrorKind {
     NotFinite {
         /// The site, x, y, z, t.
         coordinates: [usize; 4],
-        /// x, y, z or t.
+        /// The direction: x, y, z or t.
         direction: char,
     },
     /// A spinor of a propagator has an infinity or a NaN.
@@ -271,9 +273,9 @@ pub enum ErrorKind {
         tuple(coordinates)
     )]
     SpinorNotFinite {
-        /// That of the source.
+        /// The spin of the source.
         spin: usize,
-        /// That of the source.
+        /// The colour of the source.
         colour: usize,
         /// The first such site, x, y, z, t.
         coordinates: [usize; 4],
@@ -288,7 +290,7 @@ pub enum ErrorKind {
     NotSpecialUnitary {
         /// The site of the worst link, x, y, z, t.
         coordinates: [usize; 4],
-        /// x, y, z or t.
+        /// The direction: x, y, z or t.
         direction: char,
         /// The larger of the largest |entry| of U U† − 1 and |det U − 1|.
         deviation: f64,
@@ -308,7 +310,9 @@ pub enum ErrorKind {
         /// The directions and slices.
         signs: Vec<LinkSign>,
     },
-    /// Links are unitary, and some have determinant −1, though not those of a boundary condition.
+    /// Links are unitary, but some have determinant −1 in an unknown pattern.
+    ///
+    /// The pattern is not that of a boundary condition.
     #[error(
         "{count} of the {links} links have determinant -1, in a pattern that no boundary condition makes: staggered phases \
          or other signs are in the links; write the file without them (`--ignore-unitarity` takes it nevertheless)"
@@ -319,17 +323,17 @@ pub enum ErrorKind {
         /// All links.
         links: usize,
     },
-    /// A format cannot hold what was asked for.
+    /// A format cannot hold what the caller asked for.
     #[error("the {format} format has no {what}; {remedy}")]
     NotInFormat {
         /// The format.
         format: Format,
-        /// What it cannot hold.
+        /// The feature that the format lacks.
         what: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// A field of another lattice was handed in.
+    /// A field of another lattice was passed.
     #[error("a field of {found} sites was to be written to a file of {wanted} sites")]
     FieldSize {
         /// The sites of the file.
@@ -337,7 +341,7 @@ pub enum ErrorKind {
         /// The sites of the field.
         found: usize,
     },
-    /// A solution for a source that does not exist was handed in.
+    /// A solution for a source that does not exist was passed.
     #[error("there is no source of spin {spin} and colour {colour}: spins are 0 to 3, colours 0 to 2")]
     NoSuchSource {
         /// The spin.
@@ -347,12 +351,12 @@ pub enum ErrorKind {
     },
 }
 
-/// Where in a file something stands: a byte or a line.
+/// A position in a file: a byte or a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Counted from 0.
+    /// A byte, counted from 0.
     Byte(u64),
-    /// Counted from 1.
+    /// A line, counted from 1.
     Line(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What was read from a file of links.
+//! The content of a file of links.
 
 use super::checksum::Checksum;
 use super::formats::Format;
@@ -6,30 +6,30 @@ use super::signs::LinkSign;
 use crate::host::GaugeConfiguration;
 use serde::Serialize;
 
-/// A gauge configuration and what its file says about it.
+/// A gauge configuration, and the statements of its file about it.
 #[derive(Clone, Debug)]
 pub struct GaugeFile {
-    /// The links, in the precision they are stored in.
+    /// The links, in the precision in which they are stored.
     pub configuration: GaugeConfiguration,
     /// The format of the file.
     pub format: Format,
-    /// Its checksum, if it has one.
+    /// The checksum of the file, if it has one.
     pub checksum: Option<Checksum>,
     /// Observables in the header beside those of the links (NERSC).
     pub header_checks: Vec<HeaderCheck>,
-    /// How many fields the file holds; the first is read.
+    /// Number of fields that the file holds. The first one is read.
     pub fields: usize,
-    /// Other facts that the header tells, by name.
+    /// Other facts in the header, by name.
     pub facts: Vec<(String, String)>,
     /// Boundary signs in the links of the file.
     ///
-    /// The configuration has them unless they were to be removed.
+    /// The configuration has these signs unless they were to be removed.
     pub signs: Vec<LinkSign>,
-    /// What is odd about the file, in words.
+    /// Remarks about odd things in the file, in words.
     pub warnings: Vec<String>,
 }
 
-/// An observable in the header of a file and that of its links.
+/// An observable in the header of a file, and that of its links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeaderCheck {
     /// `plaquette` or `link trace`.
@@ -40,6 +40,6 @@ pub struct HeaderCheck {
     pub computed: f64,
     /// The largest difference allowed.
     pub tolerance: f64,
-    /// Whether they agree.
+    /// `true` if the two values agree.
     pub ok: bool,
 }

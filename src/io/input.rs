@@ -13,7 +13,9 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a file. What comes through a pipe is read into a temporary file first, so that it can be read in any order.
+    /// Opens a file.
+    ///
+    /// Data from a pipe is first read into a temporary file, so that it can be read in any order.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let system = |action| move |source| Error::new(path, ErrorKind::System { action, source });
         let metadata = std::fs::metadata(path).map_err(system("open the file"))?;
@@ -30,7 +32,7 @@ impl Input {
         Ok(Self { file, path: path.to_owned(), length })
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
@@ -39,7 +41,9 @@ impl Input {
         Error::new(&self.path, kind)
     }
 
-    /// Makes sure that the file has `wanted` bytes from `byte` on: before anything is allocated for them.
+    /// Makes sure that the file has `wanted` bytes from `byte` on.
+    ///
+    /// The check comes before any allocation for these bytes.
     pub(super) fn expect(&self, what: &str, byte: u64, wanted: u64) -> Result<(), Error> {
         let found = self.length.saturating_sub(byte);
         if found < wanted {
@@ -48,7 +52,7 @@ impl Input {
         Ok(())
     }
 
-    /// A warning if the file goes on behind the links, which end at `byte`.
+    /// Returns a warning if the file goes on behind the links, which end at `byte`.
     pub(super) fn rest_after(&self, byte: u64) -> Option<String> {
         let rest = self.length.saturating_sub(byte);
         (rest > 0).then(|| ignored(rest, "the links") + "; check the extents if that is much")
@@ -59,12 +63,12 @@ impl Input {
         self.file.seek(SeekFrom::Start(byte)).map(drop).map_err(|source| self.read_error(source))
     }
 
-    /// Fills the buffer from where the file stands.
+    /// Fills the buffer from the current position.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
         self.file.read_exact(buffer).map_err(|source| self.read_error(source))
     }
 
-    /// The `N` bytes from `byte` on.
+    /// Returns the `N` bytes from `byte` on.
     pub(super) fn array<const N: usize>(&mut self, what: &str, byte: u64) -> Result<[u8; N], Error> {
         self.expect(what, byte, N as u64)?;
         let mut bytes = [0; N];
@@ -73,7 +77,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// The bytes from `byte` on, `count` of them.
+    /// Returns the `count` bytes from `byte` on.
     pub(super) fn bytes(&mut self, what: &str, byte: u64, count: usize) -> Result<Vec<u8>, Error> {
         self.expect(what, byte, count as u64)?;
         let mut bytes = Vec::new();
@@ -104,7 +108,7 @@ fn is_pipe(metadata: &Metadata) -> bool {
     }
 }
 
-/// What comes through a pipe, in a file without a name.
+/// Copies the data of a pipe into a file without a name.
 fn spooled(path: &Path) -> std::io::Result<File> {
     let mut file = tempfile::tempfile()?;
     std::io::copy(&mut File::open(path)?, &mut file)?;
@@ -120,13 +124,13 @@ pub(super) fn expect_regular_file(metadata: &Metadata) -> Result<(), ErrorKind> 
     Err(ErrorKind::NotAFile { found })
 }
 
-/// The warning that bytes behind something are not read.
+/// Returns the warning that bytes behind something are not read.
 pub(super) fn ignored(bytes: u64, behind: &str) -> String {
     let bytes = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
     format!("ignored {bytes} behind {behind}")
 }
 
-/// Text from a file as a message quotes it: printable, and its beginning if it is long.
+/// Makes text from a file printable, and shortens it for a message.
 pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 300;
     let mut quoted: String = printable(text).chars().take(LONGEST).collect();
@@ -136,7 +140,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Text from a file with its control characters replaced, so that it can be shown on a terminal.
+/// Replaces the control characters of text, so that a terminal can show it.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -1,8 +1,9 @@
 //! LIME: the container of ILDG and SciDAC files.
 //!
-//! A file is a row of records. A record is a header of 144 bytes (magic number, version, flags, length of the
-//! payload, type), the payload, and zeros up to a multiple of 8. Numbers are big-endian. The two flags mark the
-//! first and the last record of a message; readers here go by the types of the records alone.
+//! A file is a row of records. A record is a header of 144 bytes, the payload, and zeros up to a
+//! multiple of 8. The header has a magic number, version, flags, length of the payload, and type.
+//! Numbers are big-endian. The two flags mark the first and the last record of a message. Readers
+//! here use the types of the records alone.
 
 use super::error::{Error, ErrorKind};
 use super::input::{Input, printable, quoted};
@@ -16,23 +17,27 @@ pub(super) const MAGIC_BYTES: [u8; 4] = MAGIC.to_be_bytes();
 const HEADER: u64 = 144;
 const VERSION: u16 = 1;
 
-/// The largest record of metadata that is read.
+/// Most bytes of a record of metadata that is read.
 const LARGEST_METADATA: u64 = 1 << 20;
 
-/// Records of a file. All solutions for a thousand sources take sixty thousand.
+/// Most records of a file.
+///
+/// All solutions for a thousand sources take sixty thousand records.
 const MOST_RECORDS: usize = 1 << 17;
 
-/// Bytes behind the last record that are looked at: what tapes and copies in blocks leave.
+/// Most bytes behind the last record that are looked at.
+///
+/// Tapes and copies in blocks leave such bytes.
 const LONGEST_REST: u64 = 1 << 20;
 
 /// One record of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
-    /// Its type, for example `ildg-format`.
+    /// The type of the record, for example `ildg-format`.
     pub(super) kind: String,
-    /// Where its payload begins.
+    /// The byte where the payload begins.
     pub(super) byte: u64,
-    /// The length of its payload, which lies wholly in the file.
+    /// The length of the payload, which lies wholly in the file.
     pub(super) length: u64,
 }
 
@@ -40,7 +45,7 @@ pub(super) struct Record {
 #[derive(Debug)]
 pub(super) struct Records {
     pub(super) records: Vec<Record>,
-    /// Where bytes begin, behind the last record, that are no record.
+    /// The first byte, behind the last record, that belongs to no record.
     pub(super) rest: Option<u64>,
 }
 
@@ -67,16 +72,18 @@ pub(super) fn records(input: &mut Input) -> Result<Records, Error> {
         let kind = printable(&String::from_utf8_lossy(name));
         let byte = start + HEADER;
         input.expect(&format!("the payload of the record {kind}"), byte, length)?;
-        // No overflow: the payload ends within the file. The padding of the last record may be missing.
+        // No overflow: the payload ends within the file. The padding of the last record may be
+        // missing.
         start = (byte + length).next_multiple_of(8);
         records.push(Record { kind, byte, length });
     }
     Ok(Records { records, rest: None })
 }
 
-/// Whether the bytes from `start` on are no record.
+/// Tells whether the bytes from `start` on are no record.
 ///
-/// They are none if they are zeros, or too few for a record and not the beginning of one.
+/// Zeros are no record. Bytes that are too few for a record, and do not look like its beginning,
+/// are none either.
 fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
     let left = input.length() - start;
     if left > LONGEST_REST {
@@ -87,7 +94,7 @@ fn is_rest(input: &mut Input, start: u64) -> Result<bool, Error> {
     Ok(!begins && (left < HEADER || bytes.iter().all(|&byte| byte == 0)))
 }
 
-/// The text of a record of metadata, without the zeros and blanks around it.
+/// Reads the text of a record of metadata, without the zeros and blanks around it.
 pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> {
     if record.length > LARGEST_METADATA {
         return Err(bad_record(
@@ -101,13 +108,13 @@ pub(super) fn text(input: &mut Input, record: &Record) -> Result<String, Error> 
     Ok(text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned())
 }
 
-/// The error that a record cannot be used. The problem may quote the file.
+/// Makes the error that a record cannot be used. The problem may quote the file.
 pub(super) fn bad_record(input: &Input, record: &Record, problem: String) -> Error {
     let problem = quoted(&problem);
     input.error(ErrorKind::BadRecord { record: record.kind.clone(), byte: record.byte, problem })
 }
 
-/// Where a record stands in its message.
+/// The position of a record in its message.
 #[derive(Clone, Copy)]
 pub(super) enum Position {
     First,
@@ -115,7 +122,9 @@ pub(super) enum Position {
     Last,
 }
 
-/// Writes a record of text, with the zero at its end that readers written in C expect.
+/// Writes a record of text, with a zero at its end.
+///
+/// Readers written in C expect the zero.
 pub(super) fn write_text(
     output: &mut Output,
     kind: &str,
@@ -129,7 +138,7 @@ pub(super) fn write_text(
     write_padding(output, payload.len() as u64)
 }
 
-/// Begins a record; its payload and [`write_padding`] must follow.
+/// Begins a record. The payload and [`write_padding`] must follow.
 pub(super) fn write_header(
     output: &mut Output,
     kind: &str,

@@ -9,7 +9,8 @@
 //! | `scidac-checksum` | the checksum of the data before |
 //! | `ildg-data-lfn` | the logical file name (ILDG) |
 //!
-//! Only the data are indispensable: the extents may be given by the caller, and the precision follows from them.
+//! Only the data are indispensable. The caller may give the extents, and the precision follows from
+//! them.
 
 use super::checksum::{Checksum, Method, Sums};
 use super::error::{Error, ErrorKind, Position};
@@ -24,14 +25,14 @@ pub(super) const ILDG_DATA: &str = "ildg-binary-data";
 /// The type of records with SciDAC data.
 pub(super) const SCIDAC_DATA: &str = "scidac-binary-data";
 
-/// The sums that a file carries for some data, or why they cannot be read.
+/// The sums that a file carries for some data, or the problem with reading them.
 pub(super) enum StoredSums {
     Sums(Sums),
     Unreadable { text: String, problem: ErrorKind },
 }
 
 impl StoredSums {
-    /// Beside those of the data.
+    /// Compares the sums with those of the data.
     pub(super) fn compared(self, computed: Sums) -> (Option<Checksum>, Option<ErrorKind>) {
         match self {
             Self::Sums(stored) => (Some(Checksum::new(Method::SciDac, stored, computed)), None),
@@ -42,7 +43,9 @@ impl StoredSums {
     }
 }
 
-/// The precision of the data of a record: by their length, which must be that of the lattice.
+/// Finds the precision of a record's data by their length.
+///
+/// The length must be that of the lattice.
 pub(super) fn precision_of(
     input: &Input,
     record: &Record,
@@ -79,7 +82,7 @@ impl LimeFile {
         Ok(Self { records, rest })
     }
 
-    /// The records of a file that begins like a LIME file; `None` if it does not.
+    /// Lists the records of a file; `None` if it does not begin like a LIME file.
     pub(super) fn scan_if_lime(input: &mut Input) -> Result<Option<Self>, Error> {
         let count = input.length().min(lime::MAGIC_BYTES.len() as u64) as usize;
         match input.bytes("the beginning of the file", 0, count)? == lime::MAGIC_BYTES {
@@ -88,7 +91,7 @@ impl LimeFile {
         }
     }
 
-    /// What is odd about the file as a whole.
+    /// Returns a warning about the file as a whole, if there is one.
     pub(super) fn warning(&self, input: &Input) -> Option<String> {
         self.rest.map(|byte| ignored(input.length() - byte, "the last record"))
     }
@@ -97,7 +100,7 @@ impl LimeFile {
         self.records.iter().map(|record| record.kind.clone()).collect()
     }
 
-    /// The places of the records with SciDAC data.
+    /// Returns the places of the records with SciDAC data.
     pub(super) fn scidac_data(&self) -> impl Iterator<Item = usize> {
         (0..self.records.len()).filter(|&place| self.records[place].kind == SCIDAC_DATA)
     }
@@ -106,13 +109,17 @@ impl LimeFile {
         record.kind == ILDG_DATA || record.kind == SCIDAC_DATA
     }
 
-    /// The nearest record of this type before the data, though not before other data.
+    /// Finds the nearest record of this type before the data.
+    ///
+    /// Records before other data are not considered.
     pub(super) fn describing(&self, kind: &str, data: usize) -> Option<&Record> {
         let before = self.records[..data].iter().rev();
         before.take_while(|record| !Self::is_data(record)).find(|record| record.kind == kind)
     }
 
-    /// What `scidac-private-record-xml` says of the data, if it is there and can be understood.
+    /// Reads the description of the data in `scidac-private-record-xml`.
+    ///
+    /// The result is `None` if the record is missing or cannot be understood.
     pub(super) fn scidac_record(
         &self,
         input: &mut Input,
@@ -124,9 +131,9 @@ impl LimeFile {
         Ok(metadata::parse_scidac_record(&lime::text(input, record)?).ok())
     }
 
-    /// The sums that the file carries for the data, in the record behind them.
+    /// Reads the sums that the file carries for the data, in the record behind them.
     ///
-    /// For the first data of a file they may also stand before: no other data can be meant.
+    /// For the first data of a file, the sums may also come before: no other data can be meant.
     pub(super) fn stored_sums(&self, input: &mut Input, data: usize) -> Result<Option<StoredSums>, Error> {
         let after = self.records[data + 1..].iter().take_while(|record| !Self::is_data(record));
         let is_first = !self.records[..data].iter().any(Self::is_data);
@@ -147,7 +154,7 @@ impl LimeFile {
         }))
     }
 
-    /// The extents in `scidac-private-file-xml`.
+    /// Reads the extents in `scidac-private-file-xml`.
     pub(super) fn scidac_dims(&self, input: &mut Input) -> Result<Dims, Error> {
         let Some(record) = self.records.iter().find(|record| record.kind == "scidac-private-file-xml") else {
             let reason = "it has no record ildg-format or scidac-private-file-xml".to_owned();
@@ -158,7 +165,7 @@ impl LimeFile {
     }
 }
 
-/// The error that a record does not tell the extents.
+/// Makes the error that a record does not tell the extents.
 pub(super) fn bad_extents(input: &Input, record: &Record, problem: Problem) -> Error {
     input.error(match problem {
         Problem::Extents(source) => ErrorKind::BadExtents { position: Position::Byte(record.byte), source },

@@ -1,4 +1,6 @@
-//! Links as files hold them: four to a site (x, y, z, t), row-major, two or three rows.
+//! The links in a file: four to a site, row-major, two or three rows.
+//!
+//! The four directions are x, y, z and t.
 
 use super::checksum::{Method, Sums};
 use super::error::Error;
@@ -10,14 +12,14 @@ use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::scalar::Precision;
 
-/// How many rows of each link a file holds.
+/// The rows of each link that a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rows {
-    /// All three.
+    /// All three rows.
     #[default]
     Three,
-    /// The first two; the third is the conjugate of their cross product.
+    /// The first two rows. The third is the conjugate of their cross product.
     Two,
 }
 
@@ -30,7 +32,7 @@ impl Rows {
     }
 }
 
-/// How the links are stored.
+/// The storage of the links in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkLayout {
     pub(super) precision: Precision,
@@ -39,12 +41,12 @@ pub(super) struct LinkLayout {
 }
 
 impl LinkLayout {
-    /// What ILDG, SciDAC and MILC files hold.
+    /// Makes the layout of ILDG, SciDAC and MILC files.
     pub(super) fn full(precision: Precision, order: ByteOrder) -> Self {
         Self { precision, order, rows: Rows::Three }
     }
 
-    /// The data of a lattice in this layout.
+    /// Returns the data of a lattice in this layout.
     pub(super) fn payload<'a>(
         self,
         dims: Dims,
@@ -85,7 +87,7 @@ impl LinkLayout {
         config: &GaugeConfiguration,
     ) -> Result<Sums, Error> {
         match (config.links(), self.precision) {
-            // Kept apart from the general case so that every bit is kept, those of a NaN too.
+            // Equal precisions have cases of their own, to keep every bit, also of a NaN.
             (Links::Single(links), Precision::Single) => payload.write(output, |site, bytes| {
                 self.encode(&links[NDIM * site..NDIM * (site + 1)], bytes);
             }),
@@ -127,7 +129,9 @@ impl LinkLayout {
     }
 }
 
-/// The link with these two rows as they are; the third is computed in double.
+/// Makes a link from its first two rows.
+///
+/// The third row is computed in double.
 fn third_row_rebuilt<T: Stored>([a, b]: [[num_complex::Complex<T>; 3]; 2]) -> Matrix3<T> {
     let zero = [num_complex::Complex::default(); 3];
     let double = Matrix3([a, b, zero]).cast::<f64>().0;

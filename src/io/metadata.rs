@@ -1,18 +1,18 @@
 //! The XML records of ILDG and SciDAC files.
 //!
-//! Problems are returned as text; the caller knows the file and the record.
+//! Problems are returned as text. The caller knows the file and the record.
 
 use super::checksum::{Sums, hexadecimal};
 use crate::geometry::{Dims, DimsError, NDIM};
 use crate::scalar::Precision;
 use roxmltree::Document;
 
-/// What is wrong with a record of metadata.
+/// A problem of a record of metadata.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// It cannot be understood.
+    /// The record cannot be understood.
     Text(String),
-    /// It is well formed, but its extents are not those of a lattice.
+    /// The record is well formed, but its extents are not those of a lattice.
     Extents(DimsError),
 }
 
@@ -31,13 +31,19 @@ impl From<String> for Problem {
     }
 }
 
-/// Bytes of a record that is parsed as XML. Codes write less than two thousand.
+/// Most bytes of a record that is parsed as XML.
+///
+/// Known programs write less than two thousand.
 const LONGEST_XML: usize = 64 << 10;
 
-/// Tags of such a record. Chroma's whole input, which it keeps there, has some hundreds.
+/// Most tags of a record that is parsed as XML.
+///
+/// Chroma keeps its whole input in such a record, which has some hundreds of tags.
 const MOST_TAGS: usize = 8 << 10;
 
-/// Attributes and namespaces of such a record. The parser compares each with all others.
+/// Most attributes and namespaces of a record that is parsed as XML.
+///
+/// The parser compares each attribute with all others.
 const MOST_ATTRIBUTES: usize = 64;
 
 /// Parses a record whose size and counts bound the work of the parser.
@@ -56,7 +62,9 @@ fn parse_xml(text: &str) -> Result<Document<'_>, String> {
     Document::parse(text).map_err(|error| format!("it is not valid XML: {error}"))
 }
 
-/// An upper bound for the number of attributes: all signs = before a quotation mark.
+/// Returns an upper bound for the number of attributes.
+///
+/// The bound is the number of signs = before a quotation mark.
 fn attributes(text: &str) -> usize {
     let quoted = |rest: &str| rest.trim_start().starts_with(['"', '\'']);
     text.match_indices('=').filter(|(at, _)| quoted(&text[at + 1..])).count()
@@ -90,7 +98,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// The extents and the precision in the record `ildg-format`.
+/// Reads the extents and the precision in the record `ildg-format`.
 pub(super) fn parse_ildg_format(text: &str) -> Result<(Dims, Precision), Problem> {
     let elements = Elements::parse(text)?;
     let field = elements.require("field")?;
@@ -109,7 +117,7 @@ pub(super) fn parse_ildg_format(text: &str) -> Result<(Dims, Precision), Problem
     Ok((Dims::new(extents).map_err(Problem::Extents)?, precision))
 }
 
-/// The record `ildg-format`.
+/// Makes the record `ildg-format`.
 pub(super) fn ildg_format(dims: Dims, precision: Precision) -> String {
     let [x, y, z, t] = dims.extents();
     format!(
@@ -123,7 +131,9 @@ pub(super) fn ildg_format(dims: Dims, precision: Precision) -> String {
     )
 }
 
-/// The extents in a record `ildg-format` that is no valid XML, if it names all four.
+/// Reads the extents in a record `ildg-format` that is not valid XML.
+///
+/// The result is `None` unless the record names all four extents.
 pub(super) fn salvaged_extents(text: &str) -> Option<Dims> {
     let mut extents = [0; NDIM];
     for (extent, name) in extents.iter_mut().zip(["<lx>", "<ly>", "<lz>", "<lt>"]) {
@@ -133,7 +143,9 @@ pub(super) fn salvaged_extents(text: &str) -> Option<Dims> {
     Dims::new(extents).ok()
 }
 
-/// The plaquette in tmLQCD's record `xlf-info` (`plaquette = 0.5876…`), as it is printed there.
+/// Finds the plaquette in tmLQCD's record `xlf-info` (`plaquette = 0.5876…`).
+///
+/// The number is returned as printed in the record.
 pub(super) fn noted_plaquette(text: &str) -> Option<&str> {
     let (_, after) = text.split_once("plaquette")?;
     let number = after.trim_start().strip_prefix('=')?.split_whitespace().next()?;
@@ -141,7 +153,7 @@ pub(super) fn noted_plaquette(text: &str) -> Option<&str> {
     number.parse::<f64>().is_ok().then_some(number)
 }
 
-/// The extents in the record `scidac-private-file-xml`.
+/// Reads the extents in the record `scidac-private-file-xml`.
 pub(super) fn parse_scidac_file(text: &str) -> Result<Dims, Problem> {
     let elements = Elements::parse(text)?;
     let volume_format = elements.get("volfmt").unwrap_or("0");
@@ -157,7 +169,7 @@ pub(super) fn parse_scidac_file(text: &str) -> Result<Dims, Problem> {
     Dims::new(extents).map_err(Problem::Extents)
 }
 
-/// The record `scidac-private-file-xml`.
+/// Makes the record `scidac-private-file-xml`.
 pub(super) fn scidac_file(dims: Dims) -> String {
     let [x, y, z, t] = dims.extents();
     format!(
@@ -166,19 +178,19 @@ pub(super) fn scidac_file(dims: Dims) -> String {
     )
 }
 
-/// What a SciDAC record holds at each site.
+/// The content of a SciDAC record at each site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Four colour matrices: a gauge field.
     Gauge,
     /// A Dirac spinor with colour.
     Spinor,
-    /// Twelve of them: a matrix in spin and colour.
+    /// Twelve Dirac spinors: a matrix in spin and colour.
     Propagator,
 }
 
 impl Content {
-    /// The name of the data type in QDP, without library and precision.
+    /// Returns the name of the data type in QDP, without library and precision.
     fn name(self) -> &'static str {
         match self {
             Content::Gauge => "ColorMatrix",
@@ -187,7 +199,9 @@ impl Content {
         }
     }
 
-    /// Whether a data type has this name: of QDP, or another that is known to have the same layout.
+    /// Tells whether a data type has this name.
+    ///
+    /// The name is that of QDP, or another one that is known to have the same layout.
     fn is_named(self, datatype: &str) -> bool {
         let other = match self {
             // Old QDP++, and QUDA in double and single precision.
@@ -197,7 +211,7 @@ impl Content {
         datatype.ends_with(self.name()) || other.contains(&datatype)
     }
 
-    /// Values of the data type at a site.
+    /// Returns the number of values of the data type at a site.
     fn count(self) -> usize {
         match self {
             Content::Gauge => NDIM,
@@ -205,7 +219,7 @@ impl Content {
         }
     }
 
-    /// Reals in one value of the data type.
+    /// Returns the number of reals in one value of the data type.
     fn reals(self) -> usize {
         match self {
             Content::Gauge => 18,
@@ -214,12 +228,12 @@ impl Content {
         }
     }
 
-    /// Bytes of one site.
+    /// Returns the bytes of one site.
     pub(super) fn site_bytes(self, precision: Precision) -> usize {
         self.count() * self.reals() * precision.bytes()
     }
 
-    /// As messages name it.
+    /// Returns the name of the content in messages.
     pub(super) fn description(self) -> &'static str {
         match self {
             Content::Gauge => "the links",
@@ -235,12 +249,12 @@ impl Content {
     }
 }
 
-/// What the record `scidac-private-record-xml` says of the data that follow.
+/// The description of the following data in the record `scidac-private-record-xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ScidacRecord {
-    /// For example `QDP_F3_ColorMatrix`.
+    /// The data type, for example `QDP_F3_ColorMatrix`.
     pub(super) datatype: String,
-    /// What that is, if it is one of the kinds read here.
+    /// The content, if the data type is one of the kinds read here.
     pub(super) content: Option<Content>,
     pub(super) precision: Option<Precision>,
     pub(super) date: Option<String>,
@@ -256,7 +270,7 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
         ["recordtype", "globaldata"].iter().all(|name| elements.get(name).is_none_or(|t| t == "0"));
     let size = elements.number("typesize").ok();
     let content = [Content::Gauge, Content::Spinor, Content::Propagator].into_iter().find(|content| {
-        // Names of other codes say too little without the size.
+        // Names used by other programs say too little without the size.
         let sized = datatype.ends_with(content.name())
             || [Precision::Single, Precision::Double]
                 .iter()
@@ -277,7 +291,7 @@ pub(super) fn parse_scidac_record(text: &str) -> Result<ScidacRecord, String> {
     Ok(ScidacRecord { datatype, content, precision, date: elements.get("date").map(str::to_owned) })
 }
 
-/// The record `scidac-private-record-xml`.
+/// Makes the record `scidac-private-record-xml`.
 pub(super) fn scidac_record(content: Content, precision: Precision) -> String {
     let letter = match precision {
         Precision::Single => 'F',
@@ -294,7 +308,7 @@ pub(super) fn scidac_record(content: Content, precision: Precision) -> String {
     )
 }
 
-/// The sums in the record `scidac-checksum`.
+/// Reads the sums in the record `scidac-checksum`.
 pub(super) fn parse_scidac_checksum(text: &str) -> Result<Sums, String> {
     let elements = Elements::parse(text)?;
     let sum = |name| {
@@ -304,7 +318,7 @@ pub(super) fn parse_scidac_checksum(text: &str) -> Result<Sums, String> {
     Ok([sum("suma")?, sum("sumb")?])
 }
 
-/// The record `scidac-checksum`.
+/// Makes the record `scidac-checksum`.
 pub(super) fn scidac_checksum([a, b]: Sums) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><scidacChecksum><version>1.0</version>\
@@ -312,12 +326,14 @@ pub(super) fn scidac_checksum([a, b]: Sums) -> String {
     )
 }
 
-/// What the `scidac-record-xml` of a field in a propagator says that it is.
+/// The kind of a field in a propagator, by its `scidac-record-xml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PropagatorInfo {
     /// A solution for a source of this spin and colour.
     Solution(usize, usize),
-    /// A solution for the source before it in the file, whose record has spin and colour.
+    /// A solution for the source before it in the file.
+    ///
+    /// The record of the source has spin and colour.
     SolutionOfLastSource,
     /// A source of this spin and colour.
     Source(usize, usize),
@@ -325,7 +341,7 @@ pub(super) enum PropagatorInfo {
     Other,
 }
 
-/// What a field in a propagator is, from its `scidac-record-xml`.
+/// Reads the kind of a field in a propagator from its `scidac-record-xml`.
 pub(super) fn parse_propagator_info(text: &str) -> Result<PropagatorInfo, String> {
     let elements = Elements::parse(text)?;
     let below = |name, limit| {
@@ -334,7 +350,7 @@ pub(super) fn parse_propagator_info(text: &str) -> Result<PropagatorInfo, String
     };
     let told = ["spin", "color"].iter().any(|name| elements.get(name).is_some());
     match elements.root() {
-        // The second name is that of older versions of QIO.
+        // Older versions of QIO write the second name.
         "usqcdPropInfo" | "usqcdInfo" if told => {
             Ok(PropagatorInfo::Solution(below("spin", 4)?, below("color", 3)?))
         }
@@ -344,7 +360,7 @@ pub(super) fn parse_propagator_info(text: &str) -> Result<PropagatorInfo, String
     }
 }
 
-/// The `scidac-record-xml` of one solution of a propagator.
+/// Makes the `scidac-record-xml` of one solution of a propagator.
 pub(super) fn propagator_info(spin: usize, colour: usize) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><usqcdPropInfo><version>1.0</version>\
@@ -352,7 +368,9 @@ pub(super) fn propagator_info(spin: usize, colour: usize) -> String {
     )
 }
 
-/// The `scidac-file-xml` of a propagator that holds solutions without their sources.
+/// Makes the `scidac-file-xml` of a propagator.
+///
+/// The file holds solutions without their sources.
 pub(super) fn propagator_file(info: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><usqcdPropFile><version>1.0</version>\
@@ -361,12 +379,14 @@ pub(super) fn propagator_file(info: &str) -> String {
     )
 }
 
-/// A record of free text as an XML document.
+/// Makes a record of free text as an XML document.
 pub(super) fn note(element: &str, text: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><{element}>{}</{element}>", escaped(text))
 }
 
-/// What a record of free text says: the text of a document that is nothing but a note, the document itself otherwise.
+/// Returns the text of a record of free text.
+///
+/// A document that is nothing but a note gives its text. Another document is returned whole.
 pub(super) fn noted(text: &str) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match parse_xml(text) {
@@ -377,7 +397,9 @@ pub(super) fn noted(text: &str) -> String {
     }
 }
 
-/// The words of a propagator's `scidac-file-xml`: its element `info`, or all its text.
+/// Returns the words of a propagator's `scidac-file-xml`.
+///
+/// The words are those of its element `info`, or all its text.
 pub(super) fn described(text: &str) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match Elements::parse(text) {
@@ -393,7 +415,9 @@ pub(super) fn described(text: &str) -> String {
     }
 }
 
-/// Parameters of a propagator that stand in elements of their own, as Chroma writes them.
+/// Returns the parameters of a propagator that have elements of their own.
+///
+/// Chroma writes such elements.
 pub(super) fn parameters(text: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 5] = ["kappa", "mass", "boundary", "t_srce", "t_source"];
     let Ok(elements) = Elements::parse(text) else { return Vec::new() };
@@ -409,7 +433,9 @@ pub(super) fn parameters(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Text as the content of an element; characters that XML does not know are left out.
+/// Escapes text as the content of an element.
+///
+/// Characters that XML does not know are left out.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -531,7 +557,9 @@ mod tests {
         }
     }
 
-    /// Each is far below a megabyte, and would keep the parser busy for seconds to hours.
+    /// Each record is far below a megabyte, and would keep the parser busy for long.
+    ///
+    /// Parsing would take seconds to hours.
     #[test]
     fn records_that_are_much_work_are_refused_before_they_are_parsed() {
         let nested: String = (0..9000).map(|n| format!("<a xmlns:p{n}='u'>")).collect();
@@ -553,7 +581,7 @@ mod tests {
             // Free text needs no parser.
             assert!(!noted(&record).is_empty());
         }
-        // What stays below the limits is little work, whether or not it is XML.
+        // Records below the limits are little work, whether or not they are XML.
         assert!(parse_xml(&"<a>".repeat(8000)).is_err());
         assert!(parse_xml(&("<a>".repeat(4000) + &"</a>".repeat(4000))).is_ok());
         let flat = format!("<a>{}</a>", "<b>1</b>".repeat(4000));

@@ -1,12 +1,14 @@
 //! Gauge configurations and propagators in files: parse, verify, write.
 //!
-//! [`read_gauge`] takes files of every [`Format`] and tells them apart by their content; [`write_gauge`] writes those of
-//! [`Format::ALL`]; [`PropagatorWriter`] and [`read_propagator`] do the same for solutions of the
-//! Dirac equation. Nothing here knows of devices: what comes in and goes out is plain host data.
+//! [`read_gauge`] takes files of every [`Format`], and tells formats apart by their content.
+//! [`write_gauge`] writes the formats of [`Format::ALL`]. [`read_propagator`] and
+//! [`PropagatorWriter`] read and write solutions of the Dirac equation. Nothing here knows of
+//! devices: input and output are plain host data.
 //!
-//! Fields are streamed and decoded in parallel, a few MiB at a time, so that reading takes no more memory than the
-//! field itself; sizes in a header are compared with that of the file before anything is allocated for them. Files
-//! are written under a temporary name and renamed when they are complete.
+//! Fields are streamed and decoded in parallel, a few MiB at a time. Reading therefore takes no
+//! more memory than the field itself. Sizes in a header are compared with the size of the file
+//! before anything is allocated for them. Files are written under a temporary name, and renamed
+//! when they are complete.
 
 mod checkpoint;
 mod checksum;

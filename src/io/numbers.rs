@@ -14,7 +14,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The order that this one is not.
+    /// Returns the opposite order.
     pub(super) fn other(self) -> Self {
         match self {
             ByteOrder::Big => ByteOrder::Little,
@@ -22,7 +22,7 @@ impl ByteOrder {
         }
     }
 
-    /// The unsigned number in the first four bytes.
+    /// Reads an unsigned number from the first four bytes.
     pub(super) fn u32(self, bytes: &[u8]) -> u32 {
         let bytes = take(bytes);
         match self {
@@ -31,7 +31,7 @@ impl ByteOrder {
         }
     }
 
-    /// The four bytes of an unsigned number.
+    /// Returns the four bytes of an unsigned number.
     pub(super) fn u32_bytes(self, value: u32) -> [u8; 4] {
         match self {
             ByteOrder::Big => value.to_be_bytes(),
@@ -51,20 +51,20 @@ impl std::fmt::Display for ByteOrder {
 
 /// A real number that files can hold.
 pub(super) trait Stored: Real {
-    /// The number in the first bytes.
+    /// Reads the number in the first bytes.
     fn get(order: ByteOrder, bytes: &[u8]) -> Self;
 
     /// Puts the number into the first bytes.
     fn put(self, order: ByteOrder, bytes: &mut [u8]);
 
-    /// The complex number, real part first, at place `index` of a row of them.
+    /// Reads the complex number at place `index` of a row, real part first.
     fn get_complex(order: ByteOrder, bytes: &[u8], index: usize) -> Complex<Self> {
         let size = size_of::<Self>();
         let at = &bytes[2 * index * size..];
         Complex::new(Self::get(order, at), Self::get(order, &at[size..]))
     }
 
-    /// Puts a complex number, real part first, at place `index` of a row of them.
+    /// Puts a complex number at place `index` of a row, real part first.
     fn put_complex(value: Complex<Self>, order: ByteOrder, bytes: &mut [u8], index: usize) {
         let size = size_of::<Self>();
         let at = &mut bytes[2 * index * size..];
@@ -97,7 +97,9 @@ macro_rules! stored {
 stored!(f32);
 stored!(f64);
 
-/// The first `N` bytes. The callers size their buffers by what they take from them.
+/// Returns the first `N` bytes.
+///
+/// The callers' buffers have the size that they take from them.
 fn take<const N: usize>(bytes: &[u8]) -> [u8; N] {
     std::array::from_fn(|k| bytes[k])
 }

@@ -1,4 +1,6 @@
-//! A file to be written: under a temporary name beside its place, renamed when it is complete.
+//! A file to be written.
+//!
+//! The file has a temporary name beside its place, and is renamed when it is complete.
 
 use super::error::{Error, ErrorKind};
 use super::input::expect_regular_file;
@@ -7,15 +9,20 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Makes sure that a file can be created at `path`, and leaves nothing behind: to be called before a long computation.
+/// Makes sure that a file can be created at `path`, and leaves nothing behind.
+///
+/// Call it before a long computation.
 ///
 /// # Errors
-/// When the folder is missing or not writable, or when something other than a regular file stands at `path`.
+/// When the folder is missing or not writable, or when something other than a regular file is at
+/// `path`.
 pub fn check_writable(path: impl AsRef<Path>) -> Result<(), Error> {
     Output::create(path.as_ref()).map(drop)
 }
 
-/// Writes a whole file: under a temporary name beside `path`, renamed when it is on disk.
+/// Writes a whole file.
+///
+/// The file has a temporary name beside `path`, and is renamed when it is on disk.
 ///
 /// # Errors
 /// When the file cannot be created or written.
@@ -25,19 +32,23 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
     output.finish()
 }
 
-/// Where a file written at `path` comes to lie. Links are followed: it is what they lead to that is replaced, never the link.
+/// Returns the location of a file written at `path`.
+///
+/// Links are followed: writing replaces the target of a link, never the link.
 pub fn destination(path: impl AsRef<Path>) -> PathBuf {
     let path = &end_of_links(path.as_ref());
     let in_folder = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether two paths lead to the same file, whether it exists or not: whether they have the same destination.
+/// Tells whether two paths lead to the same file, which need not exist.
+///
+/// Such paths have the same [`destination`].
 pub fn is_same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     destination(a) == destination(b)
 }
 
-/// What the links that begin here lead to, whether it exists or not.
+/// Returns the target of the links that begin here, which need not exist.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut end = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -49,7 +60,7 @@ fn end_of_links(path: &Path) -> PathBuf {
     end
 }
 
-/// Links that follow each other at most, as systems have it.
+/// Most links that follow each other, a limit that systems have too.
 const MOST_LINKS: usize = 40;
 
 fn folder_of(path: &Path) -> &Path {
@@ -59,18 +70,20 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Whether the path, like /dev/stdout and /proc/self/fd/1, is a name for an open stream, even if this happens to go
-/// into a regular file.
+/// Tells whether the path is a name for an open stream.
+///
+/// Examples are /dev/stdout and /proc/self/fd/1, even if the stream happens to go into a regular
+/// file.
 fn names_a_stream(path: &Path) -> bool {
     folder_of(path).canonicalize().is_ok_and(|folder| {
         folder == Path::new("/dev") || folder.starts_with("/dev/fd") || folder.starts_with("/proc")
     })
 }
 
-/// Removed when dropped before [`Output::finish`].
+/// A file being written, which is removed if dropped before [`Output::finish`].
 pub(super) struct Output {
     file: NamedTempFile,
-    /// As the user wrote it.
+    /// The path that the user wrote.
     path: PathBuf,
     destination: PathBuf,
 }
@@ -107,12 +120,12 @@ impl Output {
         Error::new(&self.path, kind)
     }
 
-    /// The name that the file will have, without its folder.
+    /// Returns the final name of the file, without its folder.
     pub(super) fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Appends, or overwrites from where [`Output::seek`] left the file.
+    /// Appends bytes, or overwrites from the position that [`Output::seek`] set.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.file.as_file_mut().write_all(bytes).map_err(|source| self.write_error(source))
     }
@@ -126,7 +139,7 @@ impl Output {
             .map_err(|source| self.write_error(source))
     }
 
-    /// Brings everything to disk and gives the file its name.
+    /// Brings the file to disk and renames it.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.file.as_file().sync_all().map_err(|source| self.write_error(source))?;
         let Self { file, path, destination } = self;
@@ -185,7 +198,7 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
 
-        // Also where it leads to nothing yet.
+        // The same for a link that leads to nothing yet.
         std::fs::remove_file(&target).unwrap();
         assert_eq!(destination(&link), destination(&target));
         write_file(&link, b"newer").unwrap();
@@ -196,7 +209,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn names_of_streams_are_recognised_and_refused() {
-        // Looked at only: /proc and /dev belong to the machine.
+        // The paths are only looked at: /proc and /dev belong to the machine.
         for stream in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
             assert!(names_a_stream(Path::new(stream)), "{stream}");
             assert!(check_writable(stream).is_err(), "{stream}");

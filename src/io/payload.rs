@@ -1,7 +1,7 @@
-//! The data of a lattice field: streamed between file and memory site by site, in parallel.
+//! The data of a lattice field, streamed between file and memory.
 //!
-//! A few MiB of the file are in memory at a time: while one chunk is decoded and summed by all threads, the next
-//! one is read.
+//! Sites are streamed one by one, in parallel. A few MiB of the file are in memory at a time. While
+//! all threads decode and sum one chunk, the next one is read.
 
 use super::checksum::{Method, Sums};
 use super::error::{Error, ErrorKind};
@@ -10,13 +10,13 @@ use super::output::Output;
 use crate::host;
 use rayon::prelude::*;
 
-/// Told how many bytes of how many have been read or written.
+/// A function that is called with the bytes done, and the bytes in all.
 pub type Progress<'a> = Option<&'a (dyn Fn(u64, u64) + Sync)>;
 
-/// Bytes in memory at a time, twice: once being read, once being decoded.
+/// Bytes of a chunk. Two chunks are in memory: one being read, one being decoded.
 const CHUNK: usize = 8 << 20;
 
-/// Sites that one thread takes at least.
+/// Fewest sites that one thread takes.
 const GRAIN: usize = 128;
 
 /// The data of a field in a file.
@@ -25,7 +25,7 @@ pub(super) struct Payload<'a> {
     pub(super) sites: usize,
     /// Bytes of one site.
     pub(super) site_bytes: usize,
-    /// How its checksum is made, if it has one.
+    /// The rule by which the checksum is made, if there is one.
     pub(super) method: Option<Method>,
     pub(super) progress: Progress<'a>,
 }
@@ -53,7 +53,9 @@ impl Payload<'_> {
         }
     }
 
-    /// Reads the field that begins at `byte`, `per_site` values to a site, and the sums of its bytes.
+    /// Reads the field that begins at `byte`, and the sums of its bytes.
+    ///
+    /// The field has `per_site` values to a site.
     pub(super) fn read<V: Copy + Default + Send + Sync>(
         &self,
         input: &mut Input,
@@ -62,12 +64,14 @@ impl Payload<'_> {
         per_site: usize,
         decode: impl Fn(&[u8], &mut [V]) + Sync,
     ) -> Result<(Vec<V>, Sums), Error> {
-        // Before anything is allocated: what the header says must be there.
+        // The check comes before any allocation: the file must hold the data that its header
+        // promises.
         input.expect(what, byte, self.bytes())?;
         let mut values = Vec::new();
         host::reserve(&mut values, self.sites * per_site)
             .map_err(|_| input.error(ErrorKind::OutOfMemory { bytes: self.bytes() }))?;
-        // By all threads: to touch fresh memory for the first time takes longer than to read the file.
+        // All threads take part: to touch fresh memory for the first time takes longer than to read
+        // the file.
         rayon::iter::repeat_n(V::default(), self.sites * per_site).collect_into_vec(&mut values);
 
         let in_chunk = self.sites_in_chunk();
@@ -103,7 +107,7 @@ impl Payload<'_> {
         Ok((values, sums))
     }
 
-    /// Appends the field to the file and returns the sums of its bytes.
+    /// Appends the field to the file, and returns the sums of its bytes.
     pub(super) fn write(
         &self,
         output: &mut Output,

@@ -1,10 +1,18 @@
 //! Propagators: solutions of the Dirac equation in SciDAC (LIME) files.
 //!
-//! A file follows the USQCD propagator format: a message with `scidac-private-file-xml` (the extents) and
-//! `scidac-file-xml` (`usqcdPropFile`), then a message for each solution with `scidac-private-record-xml`,
-//! `scidac-record-xml` (`usqcdPropInfo`: spin and colour of the source), `scidac-binary-data` and `scidac-checksum`.
-//! Spinors are big-endian, sites lexicographic with x fastest, spin slower than colour, in the DeGrand-Rossi basis. No
-//! sources are stored: the type in `usqcdPropFile` is `DiracFermion_Sink`.
+//! A file follows the USQCD propagator format. The first message has these records:
+//! * `scidac-private-file-xml`, with the extents;
+//! * `scidac-file-xml` (`usqcdPropFile`).
+//!
+//! Each solution has a message with these records:
+//! * `scidac-private-record-xml`;
+//! * `scidac-record-xml` (`usqcdPropInfo`), with spin and colour of the source;
+//! * `scidac-binary-data`;
+//! * `scidac-checksum`.
+//!
+//! Spinors are big-endian, in the DeGrand-Rossi basis. Sites are lexicographic with x fastest. Spin
+//! runs slower than colour. No sources are stored: the type in `usqcdPropFile` is
+//! `DiracFermion_Sink`.
 
 use super::checksum::{Checksum, Method};
 use super::error::{Error, ErrorKind};
@@ -23,9 +31,10 @@ use crate::scalar::Precision;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Writes the solutions of a propagator one after the other.
+/// A writer of the solutions of a propagator, one after the other.
 ///
-/// The file has a temporary name until [`PropagatorWriter::finish`]; a writer that is dropped leaves nothing behind.
+/// The file has a temporary name until [`PropagatorWriter::finish`]. A writer that is dropped
+/// leaves nothing behind.
 pub struct PropagatorWriter {
     output: Output,
     dims: Dims,
@@ -50,10 +59,14 @@ impl PropagatorWriter {
         Ok(Self { output, dims, precision })
     }
 
-    /// Appends the solution for a source with this spin (0 to 3) and colour (0 to 2), sites in lexicographic order.
+    /// Appends the solution for a source with this spin (0 to 3) and colour (0 to 2).
+    ///
+    /// The field has its sites in lexicographic order.
     ///
     /// # Errors
-    /// When the field is not of this lattice, when there is no such spin or colour, and when the system refuses.
+    /// * The field is not of this lattice.
+    /// * There is no such spin or colour.
+    /// * The system refuses.
     pub fn write(&mut self, spin: usize, colour: usize, field: &[Spinor<f64>]) -> Result<(), Error> {
         let (wanted, found) = (self.dims.volume(), field.len());
         if wanted != found {
@@ -82,7 +95,7 @@ impl PropagatorWriter {
         lime::write_text(output, "scidac-checksum", Position::Last, &metadata::scidac_checksum(sums))
     }
 
-    /// Brings the file to disk and gives it its name.
+    /// Brings the file to disk and renames it.
     ///
     /// # Errors
     /// When the system refuses.
@@ -107,26 +120,28 @@ pub struct PropagatorRecord {
     pub spin: usize,
     /// The colour of its source, 0 to 2.
     pub colour: usize,
-    /// The precision it is stored in.
+    /// The precision in which the solution is stored.
     pub precision: Precision,
-    /// The checksum of its record, if that has one.
+    /// The checksum of the solution's record, if the record has one.
     pub checksum: Option<Checksum>,
     /// One spinor for each site, in lexicographic order.
     pub field: Vec<Spinor<f64>>,
 }
 
-/// What a propagator file is, without its fields.
+/// A summary of a propagator file, without its fields.
 #[derive(Debug)]
 pub struct PropagatorSummary {
     /// The extents of the lattice.
     pub dims: Dims,
     /// The solutions that could be read, in the order of the file.
     pub solutions: Vec<SolutionSummary>,
-    /// What the file says of itself, by name: its description, and κ or mass if they have elements.
+    /// The facts in the file, by name: its description, and κ or mass.
+    ///
+    /// κ and mass are listed if the file has elements for them.
     pub facts: Vec<(String, String)>,
-    /// What a user should know, though the file could be read.
+    /// Remarks for the user, though the file could be read.
     pub warnings: Vec<String>,
-    /// Why reading ended before the end.
+    /// The reason why reading ended before the end.
     pub problem: Option<Error>,
 }
 
@@ -137,9 +152,9 @@ pub struct SolutionSummary {
     pub spin: usize,
     /// The colour of its source, 0 to 2.
     pub colour: usize,
-    /// The precision it is stored in.
+    /// The precision in which the solution is stored.
     pub precision: Precision,
-    /// The checksum of its record, if that has one.
+    /// The checksum of the solution's record, if the record has one.
     pub checksum: Option<Checksum>,
     /// Σ |x|² over the sites of each time slice.
     pub norm2_by_t: Vec<f64>,
@@ -161,22 +176,29 @@ impl SolutionSummary {
     }
 }
 
-/// Reads and verifies all solutions in a propagator file; records that hold sources are passed over, but for spin and colour where those of their
-/// solutions do not tell them.
+/// Reads and verifies all solutions in a propagator file.
+///
+/// Records that hold sources are passed over. Spin and colour of a source are used if the record of
+/// its solution does not tell them.
 ///
 /// # Errors
-/// As [`read_propagator_with`].
+/// Fails like [`read_propagator_with`].
 pub fn read_propagator(path: impl AsRef<Path>) -> Result<Propagator, Error> {
     read_propagator_with(path, &ReadOptions::default())
 }
 
-/// Reads all solutions in a propagator file. Of the options, those that concern links mean nothing here.
+/// Reads all solutions in a propagator file, with options.
 ///
-/// A record holds one solution (`DiracFermion`) or all twelve (`DiracPropagator`). In the latter, source spin and colour
-/// run faster than those of the sink.
+/// Options that concern links have no effect.
+///
+/// A record holds one solution (`DiracFermion`) or all twelve (`DiracPropagator`). In the latter,
+/// source spin and colour run faster than those of the sink.
 ///
 /// # Errors
-/// When the file is damaged, is no propagator of Dirac spinors, has a checksum that is not that of its data, or numbers that are not finite.
+/// * The file is damaged.
+/// * The file is no propagator of Dirac spinors.
+/// * A checksum is not that of its data.
+/// * Numbers are not finite.
 pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Propagator, Error> {
     let mut input = Input::open(path.as_ref())?;
     let file = LimeFile::scan(&mut input)?;
@@ -185,7 +207,7 @@ pub fn read_propagator_with(path: impl AsRef<Path>, options: &ReadOptions) -> Re
     Ok(Propagator { dims, records })
 }
 
-/// Whether a LIME file has spinors and no links.
+/// Tells whether a LIME file has spinors and no links.
 pub(super) fn is_propagator(input: &mut Input, file: &LimeFile) -> Result<bool, Error> {
     let mut found = false;
     if file.records.iter().any(|record| record.kind == ILDG_DATA) {
@@ -270,7 +292,7 @@ fn for_each_solution(
     Ok(dims)
 }
 
-/// The solutions of one record: none, one, or the twelve of a whole propagator.
+/// Reads the solutions of one record: none, one, or the twelve of a propagator.
 fn read_record(
     input: &mut Input,
     file: &LimeFile,
@@ -345,16 +367,16 @@ fn read_record(
         })
         .collect();
     if let [record] = records.as_mut_slice() {
-        // As it was read, without a copy.
+        // A single column is moved, not copied.
         record.field = values;
     }
     Ok(records)
 }
 
-/// Columns of a propagator: spins and colours of the source.
+/// Number of columns of a propagator: spins and colours of the source.
 const COLUMNS: usize = 12;
 
-/// One of several columns that alternate; `None` without memory for it.
+/// Copies one of several columns that alternate; `None` if memory is short.
 fn column_of(values: &[Spinor<f64>], column: usize, columns: usize) -> Option<Vec<Spinor<f64>>> {
     let mut field = Vec::new();
     host::reserve(&mut field, values.len() / columns).ok()?;
@@ -362,7 +384,9 @@ fn column_of(values: &[Spinor<f64>], column: usize, columns: usize) -> Option<Ve
     Some(field)
 }
 
-/// Spin and colour of the source of a solution. `None` if the record is something else.
+/// Returns spin and colour of the source of a solution.
+///
+/// The result is `None` if the record is something else.
 fn source_of(
     input: &mut Input,
     file: &LimeFile,
@@ -501,7 +525,9 @@ mod tests {
         }
     }
 
-    /// As other programs write pairs of sources and solutions: only the source has spin and colour.
+    /// The file has pairs of sources and solutions, like files of other programs.
+    ///
+    /// Only the source has spin and colour.
     #[test]
     fn a_solution_may_be_that_of_the_source_before_it() {
         let folder = tempfile::tempdir().unwrap();

@@ -15,31 +15,37 @@ use crate::geometry::NDIM;
 use crate::host::GaugeConfiguration;
 use std::path::Path;
 
-/// A file that was read, and why it is refused nevertheless.
+/// A file that was read, and the reason why it is refused nevertheless.
 #[derive(Debug)]
 pub struct Inspection {
-    /// The file, as far as it goes.
+    /// The file, as far as it could be read.
     pub file: GaugeFile,
-    /// The first check that it fails.
+    /// The first check that the file fails.
     pub problem: Option<Error>,
 }
 
-/// Reads and verifies a gauge configuration of any [`Format`](super::Format), told by its content.
+/// Reads and verifies a gauge configuration of any [`Format`](super::Format).
+///
+/// The content of the file tells its format.
 ///
 /// # Errors
-/// As [`read_gauge_with`].
+/// Fails like [`read_gauge_with`].
 pub fn read_gauge(path: impl AsRef<Path>) -> Result<GaugeConfiguration, Error> {
     read_gauge_with(path, &ReadOptions::default()).map(|file| file.configuration)
 }
 
-/// Reads a gauge configuration as the options say.
+/// Reads a gauge configuration with options.
 ///
-/// The file is streamed; the links take as much memory as they do in the file (one and a half times that where it
-/// holds two rows of each).
+/// The file is streamed. The links take as much memory as they do in the file. If the file holds
+/// two rows of each link, the links take one and a half times as much.
 ///
 /// # Errors
-/// What is wrong first, in this order: the structure of the file, its checksum, links that are not finite, the plaquette
-/// and link trace in its header, links that are further than [`UNITARITY_LIMIT`](super::UNITARITY_LIMIT) from SU(3).
+/// The first problem in this order:
+/// 1. the structure of the file;
+/// 2. the checksum;
+/// 3. links that are not finite;
+/// 4. the plaquette and link trace in the header;
+/// 5. links that are further than [`UNITARITY_LIMIT`](super::UNITARITY_LIMIT) from SU(3).
 pub fn read_gauge_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<GaugeFile, Error> {
     let Inspection { file, problem } = inspect_gauge(path, options)?;
     problem.map_or(Ok(file), Err)
@@ -56,7 +62,7 @@ pub fn inspect_gauge(path: impl AsRef<Path>, options: &ReadOptions) -> Result<In
     inspect_configuration(&mut input, options)
 }
 
-/// What a file turned out to be.
+/// The contents of a file.
 #[derive(Debug)]
 pub enum Contents {
     /// A gauge configuration.
@@ -65,13 +71,13 @@ pub enum Contents {
     Propagator(Box<PropagatorSummary>),
 }
 
-/// Reads and verifies a file, whether it holds links or solutions.
+/// Reads and verifies a file with links or solutions.
 ///
 /// # Errors
-/// As [`inspect_gauge`].
+/// Fails like [`inspect_gauge`].
 pub fn inspect(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Contents, Error> {
     let mut input = Input::open(path.as_ref())?;
-    // LIME files alone hold either: their records tell, not their beginning.
+    // Only LIME files hold either: their records tell which, not their beginning.
     if let Some(file) = LimeFile::scan_if_lime(&mut input)?
         && propagators::is_propagator(&mut input, &file)?
     {
@@ -90,14 +96,17 @@ fn inspect_configuration(input: &mut Input, options: &ReadOptions) -> Result<Ins
     Ok(Inspection { file, problem })
 }
 
-/// The first check that a file fails. It is an error if it leaves nothing to show.
+/// Returns the first check that a file fails.
+///
+/// The check becomes an error if it leaves no links to show.
 fn verify(
     file: &mut GaugeFile,
     unreadable_checksum: Option<ErrorKind>,
     options: &ReadOptions,
 ) -> Result<Option<ErrorKind>, ErrorKind> {
     let checksum = checksum_problem(file, unreadable_checksum).filter(|_| !options.ignore_checksum);
-    // Before the plaquette: a NaN spoils that too, and its place says more.
+    // Finite links are checked before the plaquette: a NaN spoils the plaquette too, and its place
+    // says more.
     if let Err(not_finite) = validate::check_finite(&file.configuration) {
         return Err(checksum.unwrap_or(not_finite));
     }
@@ -116,9 +125,10 @@ fn checksum_problem(file: &GaugeFile, unreadable: Option<ErrorKind>) -> Option<E
     })
 }
 
-/// An observable in the header that is not that of the links.
+/// Finds an observable in the header that is not that of the links.
 ///
-/// In some formats it is a note of the program that wrote them. A checksum that agrees outweighs it.
+/// In some formats the observable is a note of the program that wrote them. A checksum that agrees
+/// outweighs such a note.
 fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
     let &HeaderCheck { quantity, stored, computed, tolerance, .. } =
         file.header_checks.iter().find(|check| !check.ok)?;
@@ -132,7 +142,9 @@ fn header_problem(file: &mut GaugeFile) -> Option<ErrorKind> {
     Some(ErrorKind::HeaderMismatch { quantity, stored, computed, tolerance })
 }
 
-/// Links that are not in SU(3). Boundary signs are found, and removed if the options say so.
+/// Finds links that are not in SU(3).
+///
+/// Boundary signs are found, and removed if the options say so.
 fn unitarity_problem(file: &mut GaugeFile, options: &ReadOptions) -> Option<ErrorKind> {
     let problem = validate::check_special_unitary(&file.configuration).err()?;
     file.signs = match validate::signs(&file.configuration) {

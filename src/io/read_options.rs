@@ -1,4 +1,4 @@
-//! How a file is to be read.
+//! The options for reading a file.
 
 use super::error::{Error, ErrorKind};
 use super::input::Input;
@@ -6,22 +6,25 @@ use super::payload::Progress;
 use super::signs::SignsInLinks;
 use crate::geometry::Dims;
 
-/// How a file is read. The default checks everything.
+/// The options for reading a file. The default checks everything.
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
-    /// The extents, for a file that does not tell them, or tells nonsense.
+    /// The extents, for a file that does not tell them, or tells invalid ones.
     pub dims: Option<Dims>,
-    /// Take a file whose checksum, plaquette or link trace is not that of its links.
+    /// Accepts a file whose checksum, plaquette or link trace is not that of its links.
     pub ignore_checksum: bool,
-    /// Take links that are far from SU(3).
+    /// Accepts links that are far from SU(3).
     ///
-    /// Infinities and NaN are refused all the same. So is a boundary sign: see [`ReadOptions::signs_in_links`].
+    /// Infinities and NaN are still refused. A boundary sign is still refused too: see
+    /// [`ReadOptions::signs_in_links`].
     pub ignore_unitarity: bool,
-    /// What to do if a boundary condition has left its sign in the links.
+    /// The treatment of a boundary sign in the links.
     pub signs_in_links: SignsInLinks,
-    /// Told how far reading has come, in bytes.
+    /// A function that is called with the bytes read so far.
     pub progress: Progress<'a>,
-    /// Told the extents as soon as they are known, before any link is read: time to prepare something. The file may still turn out to be invalid.
+    /// A function that is called with the extents, before any link is read.
+    ///
+    /// The caller has time to prepare something. The file may still turn out to be invalid.
     pub extents: Option<&'a dyn Fn(Dims)>,
 }
 
@@ -33,7 +36,9 @@ impl ReadOptions<'_> {
     }
 }
 
-/// The extents that the file tells; where it tells none, or none that are sound, those that the caller gives.
+/// Returns the extents of the file, or else those that the caller gives.
+///
+/// The caller's extents are used if the file tells none, or none that are sound.
 pub(super) fn extents(
     input: &Input,
     stored: Result<Dims, Error>,
@@ -48,7 +53,7 @@ pub(super) fn extents(
     }
 }
 
-/// The warning that nothing but their product speaks for given extents.
+/// Returns the warning that given extents are supported by their product alone.
 pub(super) fn unchecked_extents(dims: Dims) -> String {
     format!(
         "the file does not say its extents; of {dims} only the number of sites was checked, not their order"

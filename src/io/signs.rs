@@ -1,19 +1,24 @@
 //! Signs of a boundary condition that were left in the links of a file.
 //!
-//! MILC and QUDA multiply the t-links of the last slice by −1 for antiperiodic fermions, and files have been written of
-//! such links. The plaquette does not see the sign; the determinants of these links are −1.
+//! MILC and QUDA multiply the t-links of the last slice by −1 for antiperiodic fermions. Files have
+//! been written of such links. The plaquette does not see the sign. The determinants of these links
+//! are −1.
 
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// What to do with a boundary sign in the links of a file.
+/// The treatment of a boundary sign in the links of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SignsInLinks {
-    /// Refuse the file: with the boundary condition of a solver, the sign would be there twice.
+    /// Refuse the file.
+    ///
+    /// With the boundary condition of a solver, the sign would be there twice.
     #[default]
     Refuse,
-    /// Take the sign out: the links are then in SU(3), and the solver's boundary condition is the only one.
+    /// Take the sign out.
+    ///
+    /// The links are then in SU(3), and the solver's boundary condition is the only one.
     Remove,
     /// Leave the links as they are: a periodic solver then has antiperiodic fermions.
     Keep,
@@ -22,7 +27,7 @@ pub enum SignsInLinks {
 /// A sign on all links of one direction that leave one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkSign {
-    /// x, y, z or t.
+    /// The direction: x, y, z or t.
     pub direction: char,
     /// The coordinate of the slice in this direction, from 0.
     pub slice: usize,
@@ -34,7 +39,7 @@ impl fmt::Display for LinkSign {
     }
 }
 
-/// The signs as a list in a sentence.
+/// Returns the signs as a list in a sentence.
 pub(super) fn listed(signs: &[LinkSign]) -> String {
     signs.iter().map(LinkSign::to_string).collect::<Vec<_>>().join(" and ")
 }

@@ -1,4 +1,4 @@
-//! Whether links are what a gauge field is made of.
+//! Checks that links are those of a gauge field.
 
 use super::error::ErrorKind;
 use super::signs::LinkSign;
@@ -7,9 +7,10 @@ use crate::host::{GaugeConfiguration, Links, Matrix3};
 use crate::scalar::Real;
 use rayon::prelude::*;
 
-/// The largest deviation from SU(3) that is taken without question, in either precision: files in double may hold
-/// links that once were single, which are off by up to some 1e-6, while a flipped bit that matters, a wrong byte
-/// order or a rescaled link is off by far more.
+/// The largest deviation from SU(3) that is accepted, in either precision.
+///
+/// Files in double may hold links that once were single. Such links are off by up to some 1e-6. A
+/// flipped bit that matters, a wrong byte order or a rescaled link is off by far more.
 pub const UNITARITY_LIMIT: f64 = 1e-4;
 
 /// Refuses infinities and NaN, and names the first of them.
@@ -32,9 +33,11 @@ pub(super) fn check_finite(config: &GaugeConfiguration) -> Result<(), ErrorKind>
     }
 }
 
-/// Refuses links that are off SU(3) by more than [`UNITARITY_LIMIT`], and names the worst.
+/// Refuses links that are off SU(3) by more than [`UNITARITY_LIMIT`].
+///
+/// The error names the worst link.
 pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), ErrorKind> {
-    // Of equal ones the first, so that the answer does not depend on the threads.
+    // The first of equal ones is named, so that the answer does not depend on the threads.
     let worst = (0..NDIM * config.dims().volume())
         .into_par_iter()
         .map(|index| (deviation(&config.link(index / NDIM, index % NDIM)), index))
@@ -47,21 +50,24 @@ pub(super) fn check_special_unitary(config: &GaugeConfiguration) -> Result<(), E
     Err(ErrorKind::NotSpecialUnitary { coordinates, direction, deviation, limit: UNITARITY_LIMIT })
 }
 
-/// Which links of a configuration have determinant −1.
+/// The links of a configuration that have determinant −1.
 #[derive(Debug, PartialEq)]
 pub(super) enum Signs {
-    /// None, or there are links that are no unitary matrices with determinant ±1.
+    /// No links, or there are links that are not unitary with determinant ±1.
     None,
-    /// All of some directions that leave one slice, as a boundary condition makes them.
+    /// All links of some directions that leave one slice.
+    ///
+    /// A boundary condition makes such signs.
     Slices(Vec<LinkSign>),
-    /// Others, for example those with staggered phases: how many.
+    /// Number of links in another pattern, for example staggered phases.
     Others(usize),
 }
 
-/// Finds the signs that are in the links.
+/// Finds the signs in the links.
 pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
     let dims = config.dims();
-    // For each direction and slice: how many of its links have determinant −1; `None` if one is neither 1 nor −1.
+    // For each direction and slice, the number of links with determinant −1; `None` if one is
+    // neither 1 nor −1.
     let counts = (0..dims.volume())
         .into_par_iter()
         .with_min_len(1024)
@@ -96,7 +102,9 @@ pub(super) fn signs(config: &GaugeConfiguration) -> Signs {
     if signs.is_empty() { Signs::None } else { Signs::Slices(signs) }
 }
 
-/// How far from ±1 a determinant, and how far from unitary a link, may be to show a sign.
+/// Largest deviation of a determinant from ±1, and of a link from a unitary matrix.
+///
+/// Links with larger deviations show no sign.
 const SIGN_LIMIT: f64 = 0.1;
 
 struct Slices([Vec<usize>; NDIM]);
@@ -114,11 +122,16 @@ impl Slices {
     }
 }
 
-/// Averages of plaquettes that differ by more than statistics: on the slice of a sign, and on all others.
+/// Returns averages of plaquettes that differ by more than statistics.
 ///
-/// A sign on a whole slice cancels in every plaquette. If the slice stands out, more than a sign is wrong with its links.
+/// The averages are those on the slice of a sign, and on all other slices.
+///
+/// A sign on a whole slice cancels in every plaquette. If the slice stands out, more than a sign is
+/// wrong with its links.
 pub(super) fn odd_plaquettes(config: &GaugeConfiguration, sign: LinkSign) -> Option<[f64; 2]> {
-    /// Errors of an average that are no accident, as neighbouring plaquettes are correlated.
+    /// Number of errors of an average that are no accident.
+    ///
+    /// Neighbouring plaquettes are correlated.
     const SIGMAS: f64 = 10.0;
     let dims = config.dims();
     let mu = (0..NDIM).find(|&mu| Dims::direction_name(mu) == sign.direction)?;
@@ -147,7 +160,7 @@ pub(super) fn odd_plaquettes(config: &GaugeConfiguration, sign: LinkSign) -> Opt
     let [_, [count, _, squares]] = sums;
     let variance = (squares / count - elsewhere * elsewhere).max(0.0);
     let error = (variance / sums[0][0]).sqrt();
-    // Equal plaquettes, as on the free field, differ by rounding.
+    // Equal plaquettes, for example on the free field, differ by rounding.
     ((here - elsewhere).abs() > SIGMAS * error + 1e-6).then_some([here, elsewhere])
 }
 
@@ -171,7 +184,9 @@ pub(super) fn change_signs(config: &mut GaugeConfiguration, signs: &[LinkSign]) 
     }
 }
 
-/// The larger of max |U U† − 1| and |det U − 1|; infinite where they overflow.
+/// Returns the larger of max |U U† − 1| and |det U − 1|.
+///
+/// The result is infinite if these numbers overflow.
 fn deviation(link: &Matrix3<f64>) -> f64 {
     let (unitarity, determinant) = (link.unitarity_deviation(), (link.determinant() - 1.0).norm());
     if unitarity.is_nan() || determinant.is_nan() { f64::INFINITY } else { unitarity.max(determinant) }

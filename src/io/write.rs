@@ -9,14 +9,17 @@ use super::write_options::WriteOptions;
 use crate::host::GaugeConfiguration;
 use std::path::Path;
 
-/// Writes a gauge configuration: to a temporary file beside `path`, which takes its name when it is complete and
-/// on disk.
+/// Writes a gauge configuration.
 ///
-/// Reading the file gives the same links bit for bit, if their precision is kept and all rows are written.
+/// The file has a temporary name beside `path`, and is renamed when it is complete and on disk.
+///
+/// Reading the file gives the same links bit for bit, if their precision is kept and all rows are
+/// written.
 ///
 /// # Errors
-/// When the format cannot hold what the options ask for, when two rows are to be written of links that are not in
-/// SU(3), from which the third could not be rebuilt, and when the system refuses.
+/// * The format cannot hold what the options ask for.
+/// * Two rows are to be written of links that are not in SU(3). The third row could not be rebuilt.
+/// * The system refuses.
 pub fn write_gauge(
     path: impl AsRef<Path>,
     config: &GaugeConfiguration,

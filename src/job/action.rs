@@ -59,15 +59,16 @@ pub struct Action {
 }
 
 impl Action {
-    /// The Wilson operator with this hopping parameter.
+    /// Returns the Wilson operator with this hopping parameter.
     pub fn kappa(kappa: f64) -> Self {
         Self { kappa: Some(OneOrMore::One(kappa)), ..Self::default() }
     }
 
-    /// The quark masses, checked.
+    /// Returns the quark masses, checked.
     ///
     /// # Errors
-    /// When there is none, both forms are given, or one defines no operator.
+    /// If there is no mass, both forms are given, a mass is given twice, or one defines no
+    /// operator.
     pub fn couplings(&self) -> Result<Vec<Coupling>, Invalid> {
         let couplings: Vec<Coupling> = match (&self.kappa, &self.mass) {
             (Some(_), Some(_)) => return Err(Invalid::BothMasses),
@@ -85,10 +86,11 @@ impl Action {
         couplings.into_iter().map(|coupling| Ok(coupling.checked_on(anisotropy)?)).collect()
     }
 
-    /// The operators, checked: one for each mass and flavour, flavours fastest.
+    /// Returns the operators, checked: one for each mass and flavour, flavours fastest.
     ///
     /// # Errors
-    /// As [`couplings`](Self::couplings) and [`site_term`](Self::site_term), and when there is a flavour without a twisted mass.
+    /// All errors of [`couplings`](Self::couplings) and [`site_term`](Self::site_term), and an
+    /// error for a flavour without a twisted mass.
     pub fn quarks(&self) -> Result<Vec<Quark>, Invalid> {
         let (couplings, up) = (self.couplings()?, self.site_term()?);
         let flavours: Vec<Option<Flavour>> = match (self.mu, self.flavour) {
@@ -111,10 +113,12 @@ impl Action {
         Ok(couplings.iter().flat_map(of_mass).map(|(coupling, flavour)| quark(coupling, flavour)).collect())
     }
 
-    /// What the operator does within a site, checked. With a twisted mass it is that of the flavour with +μ.
+    /// Returns the operator's site term, checked.
+    ///
+    /// With a twisted mass the result is the site term of the flavour with +μ.
     ///
     /// # Errors
-    /// When a parameter is not finite.
+    /// All errors of [`clover`](Self::clover), and an error if a parameter is not finite.
     pub fn site_term(&self) -> Result<SiteTerm, Invalid> {
         let site_term = match (self.clover()?, self.mu) {
             (Some(Clover { csw, .. }), mu) => SiteTerm::Clover { csw, mu: mu.unwrap_or(0.0) },
@@ -124,18 +128,19 @@ impl Action {
         Ok(site_term.checked()?)
     }
 
-    /// The anisotropy of the lattice, checked.
+    /// Returns the anisotropy of the lattice, checked.
     ///
     /// # Errors
-    /// When ξ0 or ν is not positive and finite.
+    /// If ξ0 or ν is not positive and finite.
     pub fn anisotropy(&self) -> Result<Anisotropy, Invalid> {
         Ok(Anisotropy::new(self.anisotropy.unwrap_or(1.0), self.nu.unwrap_or(1.0))?)
     }
 
-    /// The clover term, checked; `None` without one.
+    /// Returns the clover term, checked; `None` without one.
     ///
     /// # Errors
-    /// When its coefficients are given in both forms, are not all there, or not finite.
+    /// If its coefficients are given in both forms, are not all there, or are not finite, or if ξ0
+    /// or ν is not positive and finite.
     pub fn clover(&self) -> Result<Option<Clover>, Invalid> {
         let xi0 = self.anisotropy()?.xi0();
         match (self.csw, self.clover_r, self.clover_t) {
@@ -148,7 +153,7 @@ impl Action {
                         return Err(Invalid::CloverOfPlane { name, value });
                     }
                 }
-                // The same bits as those of csw.
+                // Equal coefficients give the same bits as csw.
                 let csw = if r == t { r } else { 1.0 };
                 let [r, t] = if r == t { [1.0; 2] } else { [r, t] };
                 Ok(Some(Clover { csw, weights: [r / xi0, t] }))
@@ -157,12 +162,12 @@ impl Action {
         }
     }
 
-    /// What the quarks do at the boundary: signs and angles.
+    /// Returns the signs and angles of the quarks at the boundary.
     pub fn boundary(&self) -> Boundary {
         self.boundary.twisted(self.theta.unwrap_or_default())
     }
 
-    /// The operator in words, for files that hold its solutions.
+    /// Returns the operator in words, for files that hold its solutions.
     pub fn operator_words(&self) -> String {
         let clover = match (self.csw, self.clover_r, self.clover_t) {
             (Some(csw), ..) => Some(format!(", c_sw {csw:?}")),
@@ -181,7 +186,7 @@ impl Action {
         name.to_owned() + &clover.unwrap_or_default() + &numbers.concat()
     }
 
-    /// Which normalisation of M the solutions have: `kappa` or `mass`.
+    /// Returns the normalisation of M for the solutions: `kappa` or `mass`.
     pub fn normalisation(&self) -> &'static str {
         if self.kappa.is_some() { "kappa" } else { "mass" }
     }
@@ -192,29 +197,31 @@ impl Action {
 pub struct Quark {
     /// The quark mass.
     pub coupling: Coupling,
-    /// What the operator does within a site.
+    /// The operator's site term.
     pub site_term: SiteTerm,
     /// Up or down, with a twisted mass.
     pub flavour: Option<Flavour>,
-    /// What tells it from the others of the job, and a comma: `kappa 0.13, up, `.
+    /// The mark of this operator among the job's operators, and a comma.
+    ///
+    /// For example `kappa 0.13, up, `.
     pub(super) label: String,
 }
 
 /// A clover term of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clover {
-    /// The coefficient of T; 1 where planes have coefficients of their own.
+    /// The coefficient of T; 1 if planes have coefficients of their own.
     pub csw: f64,
-    /// What multiplies the field strength in planes of space, and in those with time.
+    /// The factors of the field strength in planes of space, and in planes with time.
     pub weights: [f64; 2],
 }
 
-/// The first that was there before.
+/// Returns the first element that is equal to an earlier one.
 pub(super) fn first_repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(k, one)| all[..*k].contains(one)).map(|(_, one)| one)
 }
 
-/// A quark mass as it was given: `kappa 0.13`.
+/// Returns a quark mass as text, in the form that was given: `kappa 0.13`.
 pub(super) fn coupling_label(coupling: Coupling) -> String {
     match coupling {
         Coupling::Kappa(Kappa(kappa)) => format!("kappa {kappa:?}"),

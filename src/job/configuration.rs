@@ -35,12 +35,12 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// That of a file, with all checks.
+    /// Returns the configuration of a file, with all checks.
     pub fn file(file: impl Into<PathBuf>) -> Self {
         Self { file: Some(file.into()), ..Self::default() }
     }
 
-    /// How its file is read.
+    /// Returns the options of reading the file.
     pub fn read_options(&self) -> ReadOptions<'static> {
         ReadOptions {
             dims: self.dims,

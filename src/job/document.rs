@@ -52,23 +52,26 @@ pub struct Job {
 }
 
 impl Job {
-    /// The JSON schema of a job.
+    /// Returns the JSON schema of a job.
     pub fn schema() -> Schema {
         schema_for!(Job)
     }
 
-    /// The sources with their labels.
+    /// Returns the sources with their labels.
     ///
     /// # Errors
-    /// When they are said twice, two have the same label, or a spin or colour does not exist.
+    /// If they are given twice, two have the same label, or a spin or colour does not exist.
     pub fn labelled_sources(&self) -> Result<Vec<LabelledSource>, Invalid> {
         labelled(self.sources.as_ref(), &self.source)
     }
 
-    /// The labels of the solves for one column each, by propagator: of each mass and flavour, for each source. They are in the order of the solves.
+    /// Returns the labels of the solves for one column each, by propagator.
+    ///
+    /// There is a propagator of each mass and flavour, for each source. The labels are in the order
+    /// of the solves.
     ///
     /// # Errors
-    /// As [`labelled_sources`](Self::labelled_sources) and [`Action::quarks`].
+    /// All errors of [`labelled_sources`](Self::labelled_sources) and [`Action::quarks`].
     pub fn labels(&self) -> Result<Vec<Vec<Label>>, Invalid> {
         let (quarks, sources) = (self.action.quarks()?, self.labelled_sources()?);
         let of_propagators =
@@ -83,15 +86,15 @@ impl Job {
         Ok(labels.collect())
     }
 
-    /// Whether all columns of a propagator are one solve.
+    /// Returns `true` if all columns of a propagator are one solve.
     pub fn solves_at_once(&self) -> bool {
         self.solver.solver == Solver::BlockCg
     }
 
-    /// The observables; none for `invert`.
+    /// Returns the observables; none for `invert`.
     ///
     /// # Errors
-    /// When they are said twice.
+    /// If they are given twice.
     pub fn observables(&self) -> Result<Vec<ObservableEntry>, Invalid> {
         match (self.command, &self.observable[..], self.outputs.along) {
             (Task::Invert, ..) => Ok(Vec::new()),
@@ -103,12 +106,12 @@ impl Job {
         }
     }
 
-    /// Checks all that can be wrong before anything is read.
+    /// Checks everything that can be wrong before anything is read.
     ///
     /// A job without a configuration file is fine: its links may be in memory.
     ///
     /// # Errors
-    /// The first that is wrong.
+    /// The first fault.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_task()?;
         self.action.quarks()?;
@@ -129,7 +132,7 @@ impl Job {
         }
     }
 
-    /// Keys that the task does not have.
+    /// Refuses keys that the task does not have.
     fn check_task(&self) -> Result<(), Invalid> {
         let task = self.command;
         let no_key = |key: String, table, allowed| Err(Invalid::OtherTask { key, task, table, allowed });
@@ -158,7 +161,7 @@ impl Job {
         Ok(())
     }
 
-    /// The job with all defaults, as results show it.
+    /// Returns the job with all defaults, the form that results show.
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut job = self.clone();
@@ -185,7 +188,7 @@ impl Job {
         job
     }
 
-    /// The direction that a job with one observable measures along.
+    /// Returns the direction that a job with one observable measures along.
     pub fn along(&self) -> Direction {
         self.observable.first().map(|entry| entry.along).or(self.outputs.along).unwrap_or_default()
     }

@@ -20,10 +20,10 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// All of them.
+    /// All choices of flavour.
     pub const ALL: [Self; 3] = [Self::Up, Self::Down, Self::Both];
 
-    /// The single flavours that it stands for, in order.
+    /// Returns the single flavours that this choice stands for, in order.
     pub fn each(self) -> &'static [Self] {
         match self {
             Self::Up => &[Self::Up],
@@ -32,7 +32,7 @@ impl Flavour {
         }
     }
 
-    /// Its name.
+    /// Returns the choice's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Up => "up",

@@ -1,10 +1,10 @@
-//! By what a solve is known.
+//! The labels of solves.
 
 use super::sources::LabelledSource;
 use crate::hadron::Column;
 use std::fmt;
 
-/// By what a solve of a job is known, in progress, results, messages and checkpoints.
+/// The label of a solve in progress, results, messages and checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     text: String,
@@ -13,7 +13,7 @@ pub struct Label {
     columns: Columns,
 }
 
-/// Which columns of a propagator a solve is for.
+/// The columns of a propagator that a solve is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Columns {
     /// This one.
@@ -23,7 +23,9 @@ pub enum Columns {
 }
 
 impl Label {
-    /// Of this column of the propagator of this number. `quark` tells its operator from others of the job.
+    /// Makes the label of this column of the propagator of this number.
+    ///
+    /// `quark` tells its operator from others of the job.
     pub(super) fn new(quark: &str, source: &LabelledSource, column: Column, propagator: usize) -> Self {
         let number = if propagator == 0 { String::new() } else { format!("{propagator}.") };
         let text = format!("{quark}{}, {column}", source.label);
@@ -31,34 +33,38 @@ impl Label {
         Self { text, file_name, propagator, columns: Columns::One(column) }
     }
 
-    /// Of all columns at once of the propagator that this one is of.
+    /// Returns the label of all columns at once of the same propagator.
     pub(super) fn of_all_columns(&self) -> Self {
         let end = self.column().to_string();
         let text = self.text.strip_suffix(&end).unwrap_or(&self.text).to_owned() + "all sources";
         Self { text, columns: Columns::All, ..self.clone() }
     }
 
-    /// The text: `point 0.0.0.0, spin 1, colour 2`.
+    /// Returns the text: `point 0.0.0.0, spin 1, colour 2`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// A part of the name of a file that belongs to it: `1-2`, for the second propagator of a job `1.1-2`.
+    /// Returns a part of the name of a file that belongs to the solve.
+    ///
+    /// The part is `1-2`, or `1.1-2` for the second propagator of a job.
     pub fn file_name(&self) -> &str {
         &self.file_name
     }
 
-    /// The number of the propagator, from 0: of each mass and flavour, for each source.
+    /// Returns the number of the propagator, from 0.
+    ///
+    /// There is a propagator of each mass and flavour, for each source.
     pub fn propagator(&self) -> usize {
         self.propagator
     }
 
-    /// What it is for.
+    /// Returns the columns that the solve is for.
     pub fn columns(&self) -> Columns {
         self.columns
     }
 
-    /// Its column; the first of all twelve.
+    /// Returns the solve's column; the first of all twelve.
     pub fn column(&self) -> Column {
         match self.columns {
             Columns::One(column) => column,

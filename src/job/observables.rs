@@ -13,7 +13,7 @@ use std::str::FromStr;
 pub struct Direction(pub usize);
 
 impl Default for Direction {
-    /// t
+    /// Returns t.
     fn default() -> Self {
         Self(NDIM - 1)
     }

@@ -14,7 +14,7 @@ pub enum OneOrMore<T> {
 }
 
 impl<T> OneOrMore<T> {
-    /// All of them.
+    /// Returns all values.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::One(value) => std::slice::from_ref(value),

@@ -1,4 +1,4 @@
-//! What a job has found.
+//! The results of a job.
 
 use super::flavour::Flavour;
 use super::label::{Columns, Label};
@@ -9,10 +9,12 @@ use crate::solve::{Attempt, SolveParams};
 use lattice_solvers::{Failure, Residual, SolverInfo, Work};
 use std::time::Duration;
 
-/// What a job has found: the same for every task.
+/// The results of a job, in one form for every task.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// One for each mass, flavour and source, sources fastest. The last is incomplete if a solve failed.
+    /// The propagators, one for each mass, flavour and source, sources fastest.
+    ///
+    /// The last propagator is incomplete if a solve failed.
     pub propagators: Vec<PropagatorOutcome>,
     /// Work of the methods of this run.
     pub work: Work,
@@ -20,7 +22,7 @@ pub struct Outcome {
     pub time: Duration,
 }
 
-/// What was found for one mass and one source.
+/// The results for one mass and one source.
 #[derive(Clone, Debug)]
 pub struct PropagatorOutcome {
     /// The quark mass.
@@ -33,39 +35,45 @@ pub struct PropagatorOutcome {
     pub solves: Vec<SolveOutcome>,
     /// The method that ended the last solve.
     pub params: SolveParams,
-    /// One for each observable; none if a solve failed, because a correlator of fewer than twelve columns means nothing.
+    /// The correlators, one for each observable; none if a solve failed.
+    ///
+    /// A correlator of fewer than twelve columns means nothing.
     pub correlators: Vec<Correlator>,
 }
 
-/// How one solve went.
+/// The result of one solve.
 #[derive(Clone, Debug)]
 pub struct SolveOutcome {
-    /// Which solve.
+    /// The label of the solve.
     pub label: Label,
-    /// How it went. Columns that are solved at once have its times and work in common.
+    /// The course of the solve.
+    ///
+    /// Columns that are solved at once have times and work in common.
     pub info: SolverInfo,
-    /// Why the method gave up, if it did; the last one if several were tried.
+    /// The reason why the method gave up, if it did.
+    ///
+    /// The last reason counts if several methods were tried.
     pub failure: Option<Failure>,
-    /// What was tried, if the method was chosen.
+    /// The attempts, if the method was chosen.
     pub attempts: Vec<Attempt>,
-    /// Time from its beginning to its end, without compilers.
+    /// Time from the solve's beginning to its end, without compilers.
     pub elapsed: Duration,
-    /// Whether an earlier run has done it.
+    /// `true` if an earlier run has done the solve.
     pub found: bool,
 }
 
 impl Outcome {
-    /// The solve that failed, if one did.
+    /// Returns the solve that failed, if one did.
     pub fn failed(&self) -> Option<&SolveOutcome> {
         self.propagators.last()?.solves.iter().find(|solve| solve.failure.is_some())
     }
 
-    /// Whether every solve found its solution.
+    /// Returns `true` if every solve found its solution.
     pub fn converged(&self) -> bool {
         self.failed().is_none()
     }
 
-    /// Whether the callbacks wished to stop.
+    /// Returns `true` if the callbacks wished to stop.
     pub fn interrupted(&self) -> bool {
         self.failed().is_some_and(|solve| solve.failure == Some(Failure::Interrupted))
     }
@@ -77,14 +85,16 @@ impl Outcome {
 }
 
 impl PropagatorOutcome {
-    /// Whether every solve of it found its solution.
+    /// Returns `true` if every solve of the propagator found its solution.
     pub fn converged(&self) -> bool {
         self.solves.iter().all(|solve| solve.failure.is_none())
     }
 }
 
 impl SolveOutcome {
-    /// Of a solve that an earlier run has done: of how it went these are known.
+    /// Makes the outcome of a solve that an earlier run has done.
+    ///
+    /// Only the given facts are known of such a solve.
     pub fn of_earlier_run(
         label: Label,
         iterations: usize,
@@ -102,7 +112,7 @@ impl SolveOutcome {
         Self { label, info, failure: None, attempts, elapsed: Duration::ZERO, found: true }
     }
 
-    /// Whether it was for all columns at once, and failed for all.
+    /// Returns `true` if the solve was for all columns at once, and failed for all.
     pub fn failed_at_once(&self) -> bool {
         self.failure.is_some() && self.label.columns() == Columns::All
     }

@@ -47,18 +47,23 @@ pub struct SourceEntry {
     pub colour: Option<u64>,
 }
 
-/// A source with its label, checked. Spin and colour are those of `invert`.
+/// A source with its label, checked.
+///
+/// Spin and colour are for `invert`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledSource {
-    /// Where.
+    /// The place of the source.
     pub source: Source,
-    /// What it is called.
+    /// The label of the source.
     pub label: String,
     /// The column of `invert`.
     pub column: Column,
 }
 
-/// The sources of a job, which has one in `[sources]` or several in `[[source]]`; with neither the point source at the origin.
+/// Returns the sources of a job, with their labels.
+///
+/// A job has one source in `[sources]` or several in `[[source]]`. A job with neither has the point
+/// source at the origin.
 pub(super) fn labelled(
     one: Option<&OneSource>,
     several: &[SourceEntry],

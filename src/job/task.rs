@@ -1,4 +1,4 @@
-//! What a job does.
+//! The task of a job.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// All of them.
+    /// All tasks.
     pub const ALL: [Self; 2] = [Self::Invert, Self::Spectrum];
 }
 

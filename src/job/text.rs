@@ -1,4 +1,4 @@
-//! Values that a job has as text: they are read and written as on the command line.
+//! Values that a job has as text, in the form of the command line.
 
 use schemars::{Schema, json_schema};
 use serde::de::Error;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Deserializer, Serializer};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Writes what it is displayed as.
+/// Writes the text that the value is displayed as.
 pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
-/// Reads it from text.
+/// Reads a value from text.
 ///
 /// # Errors
-/// When the text is none of its own: what is wrong and what would be allowed.
+/// If the text is no such value. The message tells what is wrong and what would be allowed.
 pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: Display>,
@@ -27,11 +27,11 @@ fn parse<T: FromStr<Err: Display>, E: Error>(text: &str) -> Result<T, E> {
     text.parse().map_err(|error| E::custom(format!("{text} is not allowed: {error}")))
 }
 
-/// The same of a value that may be left out.
+/// Reading and writing of a value that may be left out.
 pub mod option {
     use super::{Deserialize, Deserializer, Display, FromStr, Serializer, parse};
 
-    /// As [`super::serialize`].
+    /// Writes a value like [`super::serialize`], or nothing.
     pub fn serialize<T: Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => serializer.collect_str(value),
@@ -39,10 +39,10 @@ pub mod option {
         }
     }
 
-    /// As [`super::deserialize`].
+    /// Reads a value like [`super::deserialize`], or nothing.
     ///
     /// # Errors
-    /// As [`super::deserialize`].
+    /// All errors of [`super::deserialize`].
     pub fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
     where
         T: FromStr<Err: Display>,
@@ -52,7 +52,7 @@ pub mod option {
     }
 }
 
-/// The schema of one of these words.
+/// Makes the schema of one of these words.
 pub fn words<T: Display>(all: impl IntoIterator<Item = T>) -> Schema {
     let words: Vec<String> = all.into_iter().map(|word| word.to_string()).collect();
     json_schema!({ "type": "string", "enum": words })

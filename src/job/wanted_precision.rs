@@ -1,4 +1,4 @@
-//! The precision of an iteration, as a job asks for it.
+//! The precision of an iteration that a job asks for.
 
 use super::text::words;
 use crate::device::Team;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The precision of an iteration, as it is asked for.
+/// The wanted precision of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedPrecision {
     /// This one.
@@ -18,7 +18,7 @@ pub enum WantedPrecision {
 }
 
 impl WantedPrecision {
-    /// The precision on these devices.
+    /// Returns the precision on these devices.
     pub fn on(self, team: &Team) -> IterationPrecision {
         match self {
             Self::This(precision) => precision,

@@ -10,7 +10,9 @@ pub struct Kappa(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mass(pub f64);
 
-/// The quark mass, in one of its two forms: m = 1/(2κ) − 4, and M_mass = M_κ / (2κ).
+/// The quark mass, in one of its two forms.
+///
+/// The masses are related by m = 1/(2κ) − 4, the operators by M_mass = M_κ / (2κ).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Coupling {
     /// The κ form.
@@ -22,7 +24,7 @@ pub enum Coupling {
 /// A κ or mass that defines no operator.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum CouplingError {
-    /// κ is not a positive finite number, or so small that the mass would be infinite.
+    /// κ is not positive and finite, or so small that the mass would be infinite.
     #[error("kappa = {0:?} is not allowed: it must be a positive finite number, and 1/kappa finite")]
     Kappa(f64),
     /// The mass is not a finite number above −4, or so large that κ would vanish.
@@ -30,7 +32,7 @@ pub enum CouplingError {
         "mass = {0:?} is not allowed: it must be a finite number above -4, where kappa would be infinite, and kappa not vanish"
     )]
     Mass(f64),
-    /// On an anisotropic lattice the multiple of 1 in M vanishes, or is negative.
+    /// The multiple of 1 in M vanishes or is negative, on an anisotropic lattice.
     #[error(
         "kappa = {kappa:?} is not allowed with nu/xi0 = {weight:?}: the multiple of 1 in M, {diagonal:?} in kappa form, must be positive and finite"
     )]
@@ -60,8 +62,9 @@ impl Coupling {
     /// Checks that the operator exists.
     ///
     /// # Errors
-    /// When κ is not positive and finite, or m not finite and above −4; and when one of the two is so extreme that the
-    /// other is not a normal number.
+    /// * κ is not positive and finite.
+    /// * m is not finite, or not above −4.
+    /// * κ or m is so extreme that the other number is not normal.
     pub fn checked(self) -> Result<Self, CouplingError> {
         match self {
             Coupling::Kappa(Kappa(kappa)) if !(kappa.is_normal() && kappa > 0.0) => {
@@ -77,7 +80,7 @@ impl Coupling {
     /// Checks that the operator exists on a lattice with this anisotropy.
     ///
     /// # Errors
-    /// As [`checked`](Self::checked), and when 1 + 3ν/ξ0 + m is not positive and finite.
+    /// Fails like [`checked`](Self::checked), and when 1 + 3ν/ξ0 + m is not positive and finite.
     pub fn checked_on(self, anisotropy: Anisotropy) -> Result<Self, CouplingError> {
         let (shift, coefficient) = self.checked()?.coefficients(anisotropy);
         if shift.is_finite() && shift > 0.0 {
@@ -87,7 +90,7 @@ impl Coupling {
         Err(CouplingError::Diagonal { kappa, weight, diagonal: shift * (kappa / -coefficient) })
     }
 
-    /// κ = 1 / (8 + 2m).
+    /// Returns κ = 1 / (8 + 2m).
     pub fn kappa(self) -> f64 {
         match self {
             Coupling::Kappa(Kappa(kappa)) => kappa,
@@ -95,7 +98,7 @@ impl Coupling {
         }
     }
 
-    /// m = 1/(2κ) − 4.
+    /// Returns m = 1/(2κ) − 4.
     pub fn mass(self) -> f64 {
         match self {
             Coupling::Kappa(Kappa(kappa)) => 0.5 / kappa - 4.0,
@@ -103,9 +106,10 @@ impl Coupling {
         }
     }
 
-    /// Coefficients of ψ and of the hopping term, in which hops in space have the weight w = ν/ξ0.
+    /// Returns the coefficients of ψ and of the hopping term.
     ///
-    /// In mass form that of ψ is 1 + 3w + m, in κ form 2κ times it, 1 − 6κ(1 − w).
+    /// Hops in space have the weight w = ν/ξ0 in the hopping term. In mass form the coefficient of
+    /// ψ is 1 + 3w + m. In κ form the coefficient of ψ is 2κ times as large: 1 − 6κ(1 − w).
     pub(super) fn coefficients(self, anisotropy: Anisotropy) -> (f64, f64) {
         let weight = anisotropy.spatial_weight();
         match self {

@@ -1,4 +1,4 @@
-//! The hop from the sites of one parity to those of the other.
+//! The hop from the sites of one parity to the sites of the other parity.
 
 use super::stencil::{Ending, EndingFields, Fields, Region, Stencil, Task, Tuning};
 use crate::device::{DeviceError, Event, Number};
@@ -7,25 +7,28 @@ use crate::host::StencilForm;
 use crate::scalar::Storage;
 use lattice_solvers::{SquareMatrix, Work};
 
-/// out = γ5^g (shift·shifted + coefficient·H ψ) on the sites of one parity, ψ on the others, with the hopping term H of
-/// [`Dirac`](super::Dirac).
+/// The operator out = γ5^g (shift·shifted + coefficient·H ψ) between two parities.
 ///
-/// It is what even-odd preconditioning is made of; see [`StencilForm`] for the coefficients.
+/// `out` and `shifted` lie on the sites of one parity, ψ on the sites of the other. H is the
+/// hopping term of [`Dirac`](super::Dirac). Even-odd preconditioning is made of this operator. See
+/// [`StencilForm`] for the coefficients.
 pub struct HopEvenOdd<T: Storage> {
     stencil: Stencil<T>,
     parity: usize,
 }
 
-/// What a hop does besides hopping.
+/// The options of a [`HopEvenOdd`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HopOptions {
-    /// Whether a multiple of a field is added. Default no.
+    /// `true` if a multiple of a field is added. Default `false`.
     pub shift: bool,
-    /// What becomes of the result. Default [`Ending::Store`].
+    /// The treatment of the result. Default [`Ending::Store`].
     pub ending: Ending,
-    /// How many fields it is applied to at once; each link is loaded once for all of them. Default 1.
+    /// Number of fields that the hop is applied to at once. Default 1.
+    ///
+    /// Each link is loaded once for all fields.
     pub columns: usize,
-    /// A kernel variant of one's own choice. Default: the best known.
+    /// The kernel variant, if the caller chooses one. Default: the best known variant.
     pub tuning: Option<Tuning>,
 }
 
@@ -36,13 +39,13 @@ impl Default for HopOptions {
 }
 
 impl<T: Storage> HopEvenOdd<T> {
-    /// The hop to the sites of `parity` (0 even, 1 odd).
+    /// Makes the hop to the sites of `parity` (0 even, 1 odd).
     ///
     /// # Errors
     /// When the kernels cannot be built.
     ///
     /// # Panics
-    /// When there is no source, or the ending is not one for so many (see [`Ending`]).
+    /// When the number of columns is 0, or not one that the ending takes (see [`Ending`]).
     pub fn new(
         links: &GaugeField<T>,
         parity: usize,
@@ -64,26 +67,28 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(Self { stencil: Stencil::new(links, task, tuning)?, parity })
     }
 
-    /// The kernel variant of the first device; `None` on the host.
+    /// Returns the kernel variant of the first device, or `None` on the host.
     pub fn tuning(&self) -> Option<Tuning> {
         self.stencil.tuning()
     }
 
-    /// A field that the result fits in, equal to zero.
+    /// Makes a field of zeros that the result fits in.
     pub fn target(&self) -> Result<ParityField<T>, DeviceError> {
         ParityField::zero(self.stencil.links().lattice(), self.parity, self.stencil.task().columns)
     }
 
-    /// A field that the result fits in, to be overwritten.
+    /// Makes a field that the result fits in, to be overwritten.
     pub(crate) fn scratch_target(&self) -> Result<ParityField<T>, DeviceError> {
         ParityField::uninitialised(self.stencil.links().lattice(), self.parity, self.stencil.task().columns)
     }
 
-    /// Applies it. The fields have the parities and the number of columns that [`new`](Self::new) says, and `shifted` is there if it
-    /// says so.
+    /// Applies the hop.
+    ///
+    /// The fields must have the parities and the number of columns that [`new`](Self::new) was
+    /// given. `shifted` must be present exactly if [`HopOptions::shift`] was set.
     ///
     /// # Panics
-    /// When they do not, or it was made with another ending than [`Ending::Store`].
+    /// When the fields do not fit, or the hop was made with another ending than [`Ending::Store`].
     pub fn apply(
         &self,
         psi: &ParityField<T>,
@@ -93,7 +98,9 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.apply(Self::fields(psi, shifted, out), None).map(drop)
     }
 
-    /// As [`apply`](Self::apply), and gives the event of each device's kernel to `launched`.
+    /// Applies like [`apply`](Self::apply), and passes events to `launched`.
+    ///
+    /// `launched` gets the event of each device's kernel.
     pub fn apply_observed(
         &self,
         psi: &ParityField<T>,
@@ -104,10 +111,10 @@ impl<T: Storage> HopEvenOdd<T> {
         self.stencil.apply(Self::fields(psi, shifted, out), Some(&mut launched)).map(drop)
     }
 
-    /// As [`apply`](Self::apply), and gives (against, out) and (out, out).
+    /// Applies like [`apply`](Self::apply), and returns (against, out) and (out, out).
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::Products`].
+    /// Panics like [`apply`](Self::apply), with [`Ending::Products`] as the ending required.
     pub fn apply_with_products(
         &self,
         psi: &ParityField<T>,
@@ -119,10 +126,10 @@ impl<T: Storage> HopEvenOdd<T> {
         self.sums(Fields { ending, ..Self::fields(psi, shifted, out) })
     }
 
-    /// As [`apply`](Self::apply), and gives (out, out).
+    /// Applies like [`apply`](Self::apply), and returns (out, out).
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::Norm2`].
+    /// Panics like [`apply`](Self::apply), with [`Ending::Norm2`] as the ending required.
     pub fn apply_with_norm2(
         &self,
         psi: &ParityField<T>,
@@ -133,10 +140,10 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(norm2)
     }
 
-    /// Takes `multiple` times the result from `out`; gives (out, out).
+    /// Subtracts `multiple` times the result from `out`, and returns (out, out).
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::Subtract`].
+    /// Panics like [`apply`](Self::apply), with [`Ending::Subtract`] as the ending required.
     pub fn subtract(
         &self,
         multiple: &Number,
@@ -150,10 +157,10 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(norm2)
     }
 
-    /// As [`apply`](Self::apply), and gives out†out.
+    /// Applies like [`apply`](Self::apply), and returns out†out.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::Gram`].
+    /// Panics like [`apply`](Self::apply), with [`Ending::Gram`] as the ending required.
     pub fn apply_with_gram(
         &self,
         psi: &ParityField<T>,
@@ -163,7 +170,7 @@ impl<T: Storage> HopEvenOdd<T> {
         self.start_with_gram(psi, shifted, out)?.wait()
     }
 
-    /// The same, and waits for nothing.
+    /// Starts [`apply_with_gram`](Self::apply_with_gram), and waits for nothing.
     pub(crate) fn start_with_gram(
         &self,
         psi: &ParityField<T>,
@@ -173,10 +180,11 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(self.stencil.apply(Self::fields(psi, shifted, out), None)?.gram())
     }
 
-    /// Takes the result times `matrix` from `out`; gives out†out.
+    /// Subtracts the result times `matrix` from `out`, and returns out†out.
     ///
     /// # Panics
-    /// As [`apply`](Self::apply), for [`Ending::SubtractColumns`], and when the matrix is not one between the columns.
+    /// Panics like [`apply`](Self::apply), with [`Ending::SubtractColumns`] as the ending required.
+    /// Panics also when the size of the matrix is not the number of columns.
     pub fn subtract_block(
         &self,
         matrix: &SquareMatrix,
@@ -203,12 +211,14 @@ impl<T: Storage> HopEvenOdd<T> {
         Ok(self.stencil.apply(fields, None)?.numbers())
     }
 
-    /// Operations and least memory traffic of one application.
+    /// Returns operations and least memory traffic of one application.
     pub fn work(&self) -> Work {
         self.stencil.work()
     }
 
-    /// The same of a hop of as many fields with another form, shift or ending.
+    /// Returns the work of a hop with another form, shift or ending.
+    ///
+    /// The number of fields stays that of `self`.
     pub fn work_of(&self, form: StencilForm, shift: bool, ending: Ending) -> Work {
         let region = Region::Parity { parity: self.parity, shift };
         self.stencil.work_of(Task { form, region, ending, ..self.stencil.task() })

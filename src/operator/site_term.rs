@@ -1,28 +1,34 @@
-//! What Dirac operators do within a site.
+//! The part of a Dirac operator within a site.
 
 use super::coupling::Coupling;
 use crate::geometry::Anisotropy;
 use crate::host::{SiteFactor, SiteMatrix, StencilForm};
 use serde::{Deserialize, Serialize};
 
-/// What a Dirac operator does within a site, besides the mass.
+/// The part of a Dirac operator within a site, besides the mass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum SiteTerm {
     /// Nothing: the Wilson operator.
     #[default]
     Scalar,
-    /// A twisted mass, + 2iκμγ5 in κ form and + iμγ5 in mass form (R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, JHEP 08 (2001) 058).
+    /// A twisted mass: + 2iκμγ5 in κ form, + iμγ5 in mass form.
     ///
-    /// This is the flavour with τ₃ = +1; the other one has −μ. M† of the one is γ5 M γ5 of the other.
+    /// Source: R. Frezzotti, P. A. Grassi, S. Sint and P. Weisz, JHEP 08 (2001) 058.
+    ///
+    /// This is the flavour with τ₃ = +1. The other flavour has −μ. M† of one flavour is γ5 M γ5 of
+    /// the other flavour.
     Twisted {
         /// μ, in lattice units.
         mu: f64,
     },
-    /// A clover term, + κ c_sw T in κ form and + ½ c_sw T in mass form, and a twisted mass with it
-    /// (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572).
+    /// A clover term: + κ c_sw T in κ form, + ½ c_sw T in mass form.
     ///
-    /// T = −Σ_{μ<ν} γ_μ γ_ν F_μν, with the [field strength](crate::host::FieldStrength) of the links of
-    /// [`GaugeField::with_clover`](crate::field::GaugeField::with_clover).
+    /// A twisted mass may be added to the clover term.
+    ///
+    /// Source: B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572.
+    ///
+    /// T = −Σ_{μ<ν} γ_μ γ_ν F_μν, with the [field strength](crate::host::FieldStrength) of the
+    /// links of [`GaugeField::with_clover`](crate::field::GaugeField::with_clover).
     Clover {
         /// The coefficient of Sheikholeslami and Wohlert; 1 at tree level.
         csw: f64,
@@ -34,10 +40,10 @@ pub enum SiteTerm {
 /// A site term that defines no operator.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SiteTermError {
-    /// μ is not a number.
+    /// μ is not a finite number.
     #[error("mu = {0:?} is not allowed: the twisted mass must be a finite number")]
     Mu(f64),
-    /// c_sw is not a number.
+    /// c_sw is not a finite number.
     #[error("c_sw = {0:?} is not allowed: the coefficient of the clover term must be a finite number")]
     Csw(f64),
 }
@@ -62,7 +68,7 @@ impl SiteTerm {
         Ok(self)
     }
 
-    /// The same for the other flavour: with −μ.
+    /// Returns the site term of the other flavour: with −μ.
     #[must_use]
     pub fn other_flavour(self) -> Self {
         match self {
@@ -72,7 +78,7 @@ impl SiteTerm {
         }
     }
 
-    /// The twisted mass μ; zero where there is none.
+    /// Returns the twisted mass μ, or zero if there is none.
     pub fn mu(self) -> f64 {
         match self {
             SiteTerm::Scalar => 0.0,
@@ -80,7 +86,7 @@ impl SiteTerm {
         }
     }
 
-    /// The coefficient of the clover term; zero where there is none.
+    /// Returns the coefficient of the clover term, or zero if there is none.
     pub fn csw(self) -> f64 {
         match self {
             SiteTerm::Scalar | SiteTerm::Twisted { .. } => 0.0,
@@ -88,12 +94,12 @@ impl SiteTerm {
         }
     }
 
-    /// The factors of M with this κ or mass, on an isotropic lattice.
+    /// Returns the factors of M with this κ or mass, on an isotropic lattice.
     pub fn form(self, coupling: impl Into<Coupling>) -> StencilForm {
         self.form_on(Anisotropy::default(), coupling)
     }
 
-    /// The factors of M with this κ or mass, on a lattice with this anisotropy.
+    /// Returns the factors of M with this κ or mass, on a lattice with this anisotropy.
     pub fn form_on(self, anisotropy: Anisotropy, coupling: impl Into<Coupling>) -> StencilForm {
         let (shift, coefficient) = coupling.into().coefficients(anisotropy);
         let form = StencilForm::new(shift, coefficient);
@@ -113,12 +119,12 @@ impl SiteTerm {
         StencilForm { shift, ..form }
     }
 
-    /// Whether γ5 M is Hermitian.
+    /// Tells whether γ5 M is Hermitian.
     pub fn is_gamma5_hermitian(self) -> bool {
         self.some_form().is_gamma5_hermitian()
     }
 
-    /// A form whose kernels are those of all forms with this site term.
+    /// Returns a form whose kernels serve all forms with this site term.
     pub(crate) fn some_form(self) -> StencilForm {
         self.form(super::Kappa(0.1))
     }

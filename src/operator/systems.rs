@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which system is iterated to solve M x = b.
+/// The linear system that is iterated to solve M x = b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum System {
     /// M†M x = M†b: Hermitian and positive definite.
@@ -46,29 +46,29 @@ impl FromStr for System {
     }
 }
 
-/// What the systems are built from: an operator on fermion fields.
+/// An operator on fermion fields, from which the systems are built.
 pub(crate) trait DiracOperator:
     LinearOperator<Space: VectorSpace<Error = DeviceError, Vector: StoredField, Scalar = Number>> + Sized
 {
-    /// Whether M† = γ5 M γ5.
+    /// Tells whether M† = γ5 M γ5.
     fn is_gamma5_hermitian(&self) -> bool;
 
-    /// M†
+    /// Makes M†.
     fn adjoint(&self) -> Result<Self, DeviceError>;
 
-    /// γ5 M, which is Hermitian if M† = γ5 M γ5.
+    /// Makes γ5 M, which is Hermitian if M† = γ5 M γ5.
     fn times_gamma5(&self) -> Result<Self, DeviceError>;
 
-    /// γ5 alone.
+    /// Makes γ5 alone.
     fn gamma5(&self) -> Result<Self, DeviceError>;
 }
 
-/// An operator that there is in another precision too.
+/// An operator that exists in another precision too.
 pub(crate) trait InPrecision<R: Storage>: DiracOperator {
-    /// It in that precision.
+    /// The type of the operator in precision `R`.
     type Low: DiracOperator;
 
-    /// The operator in that precision.
+    /// Makes the operator in precision `R`.
     fn in_precision(&self) -> Result<Self::Low, LatticeError>;
 
     /// low = x
@@ -89,7 +89,7 @@ pub(crate) trait InPrecision<R: Storage>: DiracOperator {
 pub struct Normal<A: LinearOperator> {
     operator: A,
     adjoint: A,
-    /// M ψ. Made once, so that an application allocates nothing.
+    /// The field M ψ, made once so that an application allocates nothing.
     between: RefCell<VectorOf<A>>,
 }
 
@@ -104,7 +104,7 @@ impl<A: LinearOperator> Normal<A> {
         Ok(Self { operator, adjoint, between })
     }
 
-    /// The factor M†.
+    /// Returns the factor M†.
     pub fn adjoint(&self) -> &A {
         &self.adjoint
     }
@@ -123,7 +123,7 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
         self.adjoint.apply(&between, out)
     }
 
-    /// (ψ, M†Mψ) is ‖Mψ‖², which is known before the second factor is applied.
+    /// Uses (ψ, M†Mψ) = ‖Mψ‖², which is known before the second factor is applied.
     fn apply_dot(&self, psi: &VectorOf<A>, out: &mut VectorOf<A>) -> Result<ScalarOf<A>, ErrorOf<A>> {
         let mut between = self.between.borrow_mut();
         let norm2 = self.operator.apply_norm2(psi, &mut between)?;
@@ -131,7 +131,9 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
         Ok(norm2)
     }
 
-    /// So is a, and M†Mψ need not be kept.
+    /// Uses a = (r, r) / ‖Mψ‖², known before the second factor.
+    ///
+    /// M†Mψ need not be kept.
     fn descend(
         &self,
         r_norm2: &ScalarOf<A>,
@@ -163,22 +165,24 @@ impl<A: LinearOperator> LinearOperator for Normal<A> {
     }
 }
 
-/// What the descent of columns needs of the factors of M†M.
+/// The steps of a descent of columns, by the factors of M†M.
 pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
-    /// Fused: out = M Ψ; starts to make (M Ψ)†M Ψ.
+    /// Fused: out = M Ψ, and starts to compute (M Ψ)†M Ψ.
     fn start_gram_of_image(
         &self,
         psi: &VectorOf<Self>,
         out: &mut VectorOf<Self>,
     ) -> Result<PendingGram<'_>, DeviceError>;
 
-    /// Floating-point operations and least memory traffic of that.
+    /// Returns operations and least memory traffic of `start_gram_of_image`.
     fn work_with_gram_of_image(&self) -> Work {
         work_with(self, gram_work)
     }
 
-    /// Fused: Q = Q − M Ψ D; gives Q†Q. `factor` gives D, or why there is none, and is asked when devices have been given what can be done without it. `image` is
-    /// there to be overwritten.
+    /// Fused: Q = Q − M Ψ D. Returns Q†Q.
+    ///
+    /// `factor` returns D, or the reason why there is none. `factor` is called once the devices
+    /// have been given all work that does not need D. `image` is overwritten.
     fn subtract_block_image(
         &self,
         psi: &VectorOf<Self>,
@@ -189,20 +193,20 @@ pub(crate) trait BlockDiracOperator: DiracOperator<Space: BlockSpace> {
         apply_and_subtract(self, psi, image, q, factor)
     }
 
-    /// Those of that.
+    /// Returns operations and least memory traffic of `subtract_block_image`.
     fn work_of_block_subtraction(&self) -> Work {
         work_with(self, subtraction_work)
     }
 }
 
-/// What an application and then `more` costs.
+/// Returns the cost of an application and of `more`.
 pub(crate) fn work_with<A: LinearOperator>(operator: &A, more: impl Fn(&A::Space) -> Work) -> Work {
     let mut work = operator.work();
     work += more(operator.space());
     work
 }
 
-/// [`BlockDiracOperator::subtract_block_image`] in two steps.
+/// Does [`BlockDiracOperator::subtract_block_image`] in two steps.
 pub(crate) fn apply_and_subtract<A: LinearOperator<Space: BlockSpace>>(
     operator: &A,
     psi: &VectorOf<A>,
@@ -218,7 +222,7 @@ pub(crate) fn apply_and_subtract<A: LinearOperator<Space: BlockSpace>>(
 }
 
 impl<A: BlockDiracOperator> BlockOperator for Normal<A> {
-    /// Ψ†M†MΨ is that of MΨ with itself.
+    /// Uses that Ψ†M†MΨ is the Gram matrix of MΨ.
     fn descend_block(
         &self,
         psi: &VectorOf<A>,

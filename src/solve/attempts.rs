@@ -1,4 +1,4 @@
-//! What several methods do for one source, one after the other.
+//! The attempts of several methods at one source, one after the other.
 
 use super::params::SolveParams;
 use lattice_solvers::{Residual, SolverInfo, SolverState, Work};
@@ -12,15 +12,15 @@ pub struct Attempt {
     pub params: SolveParams,
     /// Iterations done.
     pub iterations: usize,
-    /// Applications of the operator, those for the true residual included.
+    /// Applications of the operator, including those for the true residual.
     pub applications: usize,
-    /// The relative residuals at its end.
+    /// The relative residuals at the end of the attempt.
     pub residual: Residual,
     /// Time in the method.
     pub time: Duration,
     /// Operations and memory traffic of the iterations.
     pub work: Work,
-    /// Why it gave up, in words; `None` if it found the solution.
+    /// The reason why the method gave up, in words; `None` if it found the solution.
     pub failure: Option<String>,
 }
 
@@ -42,41 +42,47 @@ impl fmt::Display for InOrder<'_> {
     }
 }
 
-/// What was tried for a source before the method that is under way.
+/// The record of a source's attempts before the method that is under way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier<V> {
     /// The methods, in the order in which they were tried.
     pub attempts: Vec<Attempt>,
-    /// Their relative residuals by the recurrence, before the first iteration and after each.
+    /// The relative residuals by the recurrence.
+    ///
+    /// The first is taken before the first iteration, and one more after each iteration.
     pub history: Vec<f64>,
-    /// The iterate with the smallest true residual; `None` if that is x = 0.
+    /// The iterate with the smallest true residual; `None` if x = 0 has the smallest.
     pub best: Option<V>,
 }
 
-/// Where a solve was interrupted: what was tried before, and the state of the method that was under way.
+/// The state of an interrupted solve.
+///
+/// The first part is the record of the attempts before. The second part is the state of the method
+/// that was under way.
 pub type KeptChoice = (Earlier<Vec<u8>>, SolverState<Vec<u8>>);
 
 impl<V> Default for Earlier<V> {
-    /// Nothing.
+    /// Returns a record without attempts.
     fn default() -> Self {
         Self { attempts: Vec::new(), history: Vec::new(), best: None }
     }
 }
 
 impl<V> Earlier<V> {
-    /// Time in all of them.
+    /// Returns the time in all attempts.
     pub fn time(&self) -> Duration {
         self.attempts.iter().map(|attempt| attempt.time).sum()
     }
 
-    /// The true residual of the best iterate.
+    /// Returns the true residual of the best iterate.
     pub(crate) fn smallest(&self) -> f64 {
         let residuals = self.attempts.iter().map(|attempt| attempt.residual.true_residual);
-        // That of x = 0 is 1: an iterate with a larger one is worth nothing. The smaller of a number and NaN is the number.
+        // The residual of x = 0 is 1: an iterate with a larger one is worth nothing. The smaller of
+        // a number and NaN is the number.
         residuals.fold(1.0, f64::min)
     }
 
-    /// Iterations of all of them.
+    /// Returns the iterations of all attempts.
     pub(crate) fn iterations(&self) -> usize {
         self.attempts.iter().map(|attempt| attempt.iterations).sum()
     }
@@ -85,12 +91,12 @@ impl<V> Earlier<V> {
     pub(crate) fn add(&mut self, params: SolveParams, info: SolverInfo, failure: Option<String>) {
         let SolverInfo { iterations, residual, history, applications, time, work } = info;
         self.attempts.push(Attempt { params, iterations, applications, residual, time, work, failure });
-        // Where an attempt begins the one before has ended.
+        // The first residual of an attempt repeats the last one of the attempt before.
         let repeated = usize::from(!self.history.is_empty());
         self.history.extend(history.into_iter().skip(repeated));
     }
 
-    /// How they went together, with this true residual at the end.
+    /// Returns how the attempts went together, with this true residual at the end.
     pub(crate) fn info(&self, true_residual: f64) -> SolverInfo {
         let mut work = Work::default();
         self.attempts.iter().for_each(|attempt| work += attempt.work);
@@ -105,7 +111,7 @@ impl<V> Earlier<V> {
         }
     }
 
-    /// The same with the best iterate in another form.
+    /// Returns the record with the best iterate in another form.
     pub(crate) fn map<'a, W>(&'a self, form: impl FnOnce(&'a V) -> W) -> Earlier<W> {
         let Self { attempts, history, best } = self;
         Earlier { attempts: attempts.clone(), history: history.clone(), best: best.as_ref().map(form) }

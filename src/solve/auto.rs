@@ -1,4 +1,6 @@
-//! A method chosen by how it behaves: the fastest first, and from where it gives up a safer one.
+//! A method chosen by how it behaves.
+//!
+//! The fastest method comes first. A safer method goes on from where a faster one gives up.
 
 use super::attempts::{Attempt, Earlier, InOrder, KeptChoice};
 use super::checkpoints::Checkpoints;
@@ -12,7 +14,9 @@ use crate::field::{SpinorField, StoredField};
 use crate::operator::Dirac;
 use lattice_solvers::{Failure, ForeignState, Look, SolverInfo, SolverState, Wish};
 
-/// Iterations over which BiCGStab has to bring the residual down if another method can still take over; 1000 where none can.
+/// Iterations over which BiCGStab has to bring the residual down.
+///
+/// The number holds if another method can still take over. Otherwise BiCGStab has 1000 iterations.
 const PATIENCE: usize = 200;
 
 /// Parameters of [`Auto`].
@@ -22,9 +26,11 @@ pub struct AutoParams {
     pub tol: f64,
     /// Most iterations of all methods together. Default 10 000.
     pub max_iterations: usize,
-    /// Precision of every iteration. Default `None`: [`IterationPrecision::mixed_on`] the team, and double at the end.
+    /// Precision of every iteration. Default `None`.
+    ///
+    /// `None` means [`IterationPrecision::mixed_on`] the team, and double at the end.
     pub precision: Option<IterationPrecision>,
-    /// Which form of the equation is iterated. Default [`Preconditioning::EvenOdd`].
+    /// The form of the equation that is iterated. Default [`Preconditioning::EvenOdd`].
     pub preconditioning: Preconditioning,
 }
 
@@ -35,24 +41,34 @@ impl Default for AutoParams {
     }
 }
 
-/// Who watches a solve of [`Auto`], and keeps its states if it is to go on later: see [`Checkpoints`](super::Checkpoints), to which this adds what was tried before.
+/// An observer of a solve of [`Auto`], which may keep the states of the solve.
+///
+/// The trait adds the record of earlier attempts to [`Checkpoints`](super::Checkpoints).
 pub trait Watch {
-    /// The state that the solve goes on from, with what was tried before it. Asked once. Default: none.
+    /// Returns the state that the solve goes on from, with the methods tried before it.
+    ///
+    /// The solve asks once. Default: none.
     fn kept(&mut self) -> Option<KeptChoice> {
         None
     }
 
-    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    /// Takes the residual, whenever it has been looked at.
     ///
-    /// Iterations are those of all methods together. A method that goes on from an iterate begins with a look at it.
+    /// The call must be quick. Default: ignores the residual.
+    ///
+    /// Iterations are those of all methods together. A method that goes on from an iterate begins
+    /// with a look at it.
     fn looked(&mut self, _look: &Look) {}
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    /// Returns the wish of the observer for the solve. Default: to go on.
+    ///
+    /// The solve asks between two iterations, whenever the residual has been looked at. The call
+    /// must be quick.
     fn wish(&mut self) -> Wish {
         Wish::GoOn
     }
 
-    /// Keeps a state; called if it was wished. Default: does nothing.
+    /// Keeps a state, if [`wish`](Self::wish) asked for one. Default: does nothing.
     ///
     /// # Errors
     /// When a field cannot be read.
@@ -64,10 +80,14 @@ pub trait Watch {
         Ok(())
     }
 
-    /// A method gave up, and another goes on from the best iterate so far, whose residual is `from`: 1 if that is still x = 0.
+    /// Learns that a method gave up and another one goes on from the best iterate.
+    ///
+    /// `from` is the residual of the best iterate so far: 1 if that iterate is still x = 0.
     fn falls_back(&mut self, failed: &Attempt, next: &SolveParams, from: f64);
 
-    /// CG was tried for a part of the way to compare it with BiCGStab, and `next` goes on from what it reached. Default: nobody is told.
+    /// Learns that CG was tried for a part of the way, to compare it with BiCGStab.
+    ///
+    /// `next` goes on from the iterate that CG reached. Default: ignores it.
     fn compares(&mut self, _tried: &Attempt, _next: &SolveParams) {}
 }
 
@@ -75,36 +95,45 @@ pub trait Watch {
 pub struct AutoSolution {
     /// The solution.
     pub x: SpinorField<f64>,
-    /// How it went: of all methods together, but for the residual, which is that at the end.
+    /// How the solve went, of all methods together.
+    ///
+    /// The residual is the one at the end.
     pub info: SolverInfo,
-    /// The methods that were tried, the last of which found the solution.
+    /// The methods that were tried. The last one found the solution.
     pub attempts: Vec<Attempt>,
 }
 
-/// Solves M x = b by BiCGStab; when this breaks down, stagnates, meets the limit of its precision or takes too many iterations, CG on M†M goes on from the
-/// best iterate so far, and at last CG in double. For the sources that follow it begins with what worked for the one before.
+/// Solves M x = b by BiCGStab, and by CG if BiCGStab fails.
 ///
-/// Where BiCGStab has solved the first source, the second one begins with CG for half as many iterations, none of which moves more memory than one of BiCGStab.
-/// If CG, going on at the rate at which the logarithm of its residual has fallen till then, moves less memory in all
-/// ([`SolverInfo::work`]) than BiCGStab did, it solves this source and the next one; otherwise BiCGStab goes on from what it reached. From then on every
-/// source begins with the one that moved less for a whole source.
+/// BiCGStab fails if it breaks down, stagnates, meets the limit of its precision or takes too many
+/// iterations. CG on M†M then goes on from the best iterate so far. CG in double comes last. A
+/// source after the first one begins with the method that worked for the source before.
 ///
-/// BiCGStab has half of the iterations that are allowed; for later sources every method but the last has three times as many as it needed before.
+/// **Comparison.** If BiCGStab has solved the first source, the second source begins with CG, for
+/// half as many iterations. None of these moves more memory than an iteration of BiCGStab. The
+/// total memory traffic of CG ([`SolverInfo::work`]) is then extrapolated. The logarithm of the
+/// residual is taken to fall at the same rate as so far. If CG moves less memory than BiCGStab did,
+/// CG solves this source and the next one. Otherwise BiCGStab goes on from the iterate that CG
+/// reached. From then on every source begins with the method that moved less memory for a whole
+/// source.
 ///
-/// Which method goes on when depends on residuals, numbers of iterations and counted memory traffic alone, never on time: the same equation is solved in the
-/// same way each time.
+/// **Limits.** BiCGStab has half of the iterations that are allowed. For later sources every method
+/// but the last has three times as many iterations as it needed before.
+///
+/// **Reproducibility.** The choice depends on residuals, numbers of iterations and counted memory
+/// traffic, never on time. Equal equations are therefore solved in equal ways.
 pub struct Auto {
     params: AutoParams,
     experience: Experience,
 }
 
 impl Auto {
-    /// Nothing is known of the equation yet.
+    /// Makes a solver that knows nothing of the equation yet.
     pub fn new(params: AutoParams) -> Self {
         Self { params, experience: Experience::default() }
     }
 
-    /// What is tried, in this order.
+    /// Returns the methods to try, in order.
     fn steps(&self, team: &Team) -> Vec<SolveParams> {
         let AutoParams { tol, max_iterations, precision, preconditioning } = self.params;
         let first = precision.unwrap_or(IterationPrecision::mixed_on(team));
@@ -117,12 +146,15 @@ impl Auto {
         steps
     }
 
-    /// With what the next solve on this team begins.
+    /// Returns the method with which the next solve on this team begins.
     pub fn first_step(&self, team: &Team) -> SolveParams {
         self.steps(team)[self.experience.begins_with()]
     }
 
-    /// The method to try next, with its limit of iterations, which is 0 where none are left; `None` if all have given up.
+    /// Returns the method to try next, and `true` if it is a trial.
+    ///
+    /// The method has its limit of iterations, which is 0 if none are left. The result is `None` if
+    /// all methods have given up.
     fn next<V>(&self, steps: &[SolveParams], earlier: &Earlier<V>) -> Option<(SolveParams, bool)> {
         let AutoParams { tol, max_iterations, .. } = self.params;
         let left = max_iterations.saturating_sub(earlier.iterations());
@@ -131,18 +163,26 @@ impl Auto {
         Some((steps[place].with_limit(limit), trial))
     }
 
-    /// Takes note of how a source was solved, by [`solve`](Self::solve) or by an earlier run with the same parameters on such a team: of the attempts for
-    /// it, the last of which found the solution. The solves that follow are then those of the run that did them all.
+    /// Takes note of how a source was solved.
+    ///
+    /// The source may have been solved by [`solve`](Self::solve), or by an earlier run. An earlier
+    /// run must have had the same parameters and a team like this one. `attempts` are the attempts
+    /// for the source. The last attempt found the solution. Later solves then behave like those of
+    /// one run that solved all sources.
     pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
         self.experience.learn(&placed(&self.steps(team), attempts));
     }
 
-    /// Solves M x = b, from x = 0, or from the state that `watch` has kept. The result is then that of the solve which the state is of, to the last bit if it
-    /// runs on the same device and the same sources were solved before ([`learn`](Self::learn)).
+    /// Solves M x = b, from x = 0 or from the state that `watch` has kept.
+    ///
+    /// If a solve goes on from a state, its result is that of the solve without interruption. The
+    /// results agree to the last bit on the same device, after the same sources
+    /// ([`learn`](Self::learn)).
     ///
     /// # Errors
-    /// [`InvertError::AllGaveUp`] with the best iterate and all attempts; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `watch` stops it;
-    /// [`InvertError::ForeignState`].
+    /// * [`InvertError::AllGaveUp`], with the best iterate and all attempts.
+    /// * [`InvertError::NotConverged`] with [`Failure::Interrupted`], if `watch` stops the solve.
+    /// * [`InvertError::ForeignState`].
     pub fn solve(
         &mut self,
         dirac: &Dirac<f64>,
@@ -213,17 +253,19 @@ impl Auto {
     }
 }
 
-/// The attempts with their places among the steps; without those of other parameters.
+/// Returns the attempts with their places among the steps.
+///
+/// Attempts with other parameters are left out.
 fn placed<'a>(steps: &[SolveParams], attempts: &'a [Attempt]) -> Vec<(usize, &'a Attempt)> {
     let what = |params: &SolveParams| (params.method(), params.precision());
     let place = |attempt: &Attempt| steps.iter().position(|step| what(step) == what(&attempt.params));
     attempts.iter().filter_map(|attempt| Some((place(attempt)?, attempt))).collect()
 }
 
-/// Where a solve goes on from.
+/// The state from which a solve goes on, with the attempts before it.
 type Kept = (Earlier<SpinorField<f64>>, Option<SolverState<Vec<u8>>>);
 
-/// What `watch` has kept, with the best iterate as a field again.
+/// Returns the state that `watch` has kept, with the best iterate as a field again.
 fn kept(dirac: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> {
     let Some((Earlier { attempts, history, best }, state)) = watch.kept() else {
         return Ok((Earlier::default(), None));
@@ -236,7 +278,7 @@ fn kept(dirac: &Dirac<f64>, watch: &mut dyn Watch) -> Result<Kept, InvertError> 
     Ok((Earlier { attempts, history, best: best.map(field).transpose()? }, Some(state)))
 }
 
-/// Keeps the states of one attempt, with what was tried before.
+/// A keeper of the states of one attempt, with the methods tried before.
 struct Attempting<'a> {
     state: Option<SolverState<Vec<u8>>>,
     earlier: Earlier<&'a dyn StoredField>,

@@ -3,23 +3,27 @@
 use crate::device::DeviceError;
 use std::mem::swap;
 
-/// Solutions x, x + c₁, x + c₁ + c₂, …, of which the last and the best are in memory.
+/// Solutions x, x + c₁, x + c₁ + c₂, … . The last and the best are in memory.
 ///
-/// A correction makes a new vector, so that the one before is still there if the new one is worse.
+/// A correction makes a new vector. The solution before is still there if the new one is worse.
 pub(super) struct BestSolution<V> {
-    /// The best solution if `is_best`; else a vector whose values count for nothing.
+    /// The best solution if `is_best`; otherwise a vector whose values are not used.
     other: V,
     is_best: bool,
     smallest: f64,
 }
 
 impl<V> BestSolution<V> {
-    /// `scratch` is another vector of the space; `residual` is that of the solution to begin with.
+    /// Starts with a solution of this residual.
+    ///
+    /// `scratch` is another vector of the space.
     pub fn new(scratch: V, residual: f64) -> Self {
         Self { other: scratch, is_best: false, smallest: residual }
     }
 
-    /// solution = solution + correction, where `sum` writes that into its second argument. What `scratch` had is lost.
+    /// Computes solution = solution + correction.
+    ///
+    /// `sum` writes the sum into its second argument. The values of `scratch` are lost.
     pub fn correct(
         &mut self,
         solution: &mut V,
@@ -32,7 +36,9 @@ impl<V> BestSolution<V> {
         Ok(())
     }
 
-    /// Takes the relative residual of the solution that the last correction made; NaN is larger than all others.
+    /// Takes the relative residual of the solution that the last correction made.
+    ///
+    /// NaN counts as larger than all numbers.
     pub fn judge(&mut self, residual: f64) {
         let improves = residual < self.smallest;
         if improves {
@@ -41,7 +47,7 @@ impl<V> BestSolution<V> {
         self.is_best = !improves;
     }
 
-    /// The best solution, unless the last one is it.
+    /// Returns the best solution, unless the last solution is the best.
     pub fn better_than_last(self) -> Option<V> {
         self.is_best.then_some(self.other)
     }
@@ -51,7 +57,9 @@ impl<V> BestSolution<V> {
 mod tests {
     use super::*;
 
-    /// The last solution and the best one, after corrections with these residuals.
+    /// Returns the last solution and the best one, after corrections.
+    ///
+    /// Each correction comes with the residual of its solution.
     fn after(corrections: &[(i32, f64)]) -> (i32, i32) {
         let (mut solution, mut scratch) = (0, -1);
         let mut best = BestSolution::new(-1, 1.0);

@@ -5,29 +5,39 @@ use crate::field::StoredField;
 use lattice_solvers::{Look, Residual, SolverState, StateKeeper, VectorSpace, Watching, Wish};
 use std::cell::{Cell, RefCell};
 
-/// Watches a solve of M x = b and keeps its states: a [`StateKeeper`] to which every field is the bytes of its storage. By default it does neither.
+/// An observer of a solve of M x = b, which may keep the states of the solve.
 ///
-/// `Watching(|look: &Look| …)` is one that only watches (see [`Watching`]).
+/// The trait is a [`StateKeeper`] to which every field is the bytes of its storage. The default
+/// methods observe nothing and keep nothing.
 ///
-/// A solve can go on from a state only where its fields are stored in the same way: see
+/// `Watching(|look: &Look| …)` is an implementation that only observes (see [`Watching`]).
+///
+/// A solve can go on from a state only if its fields are stored in the same way: see
 /// [`Lattice::storage_description`](crate::geometry::Lattice::storage_description).
 pub trait Checkpoints {
-    /// The state that the solve goes on from. Asked once. Default: none.
+    /// Returns the state that the solve goes on from.
+    ///
+    /// The solve asks once. Default: none.
     fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
         None
     }
 
-    /// Told of the residual whenever it has been looked at, so it must be quick. Default: ignores it.
+    /// Takes the residual, whenever it has been looked at.
+    ///
+    /// The call must be quick. Default: ignores the residual.
     ///
     /// The iterated residual is that of the system that is iterated, M†M x = M†b for example.
     fn looked(&mut self, _look: &Look) {}
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick. Default: to go on.
+    /// Returns the wish of the observer for the solve. Default: to go on.
+    ///
+    /// The solve asks between two iterations, whenever the residual has been looked at. The call
+    /// must be quick.
     fn wish(&mut self) -> Wish {
         Wish::GoOn
     }
 
-    /// Keeps a state; called if it was wished. Default: drops it.
+    /// Keeps a state, if [`wish`](Self::wish) asked for one. Default: drops the state.
     ///
     /// # Errors
     /// When a field cannot be read.
@@ -42,16 +52,18 @@ impl<F: FnMut(&Look)> Checkpoints for Watching<F> {
     }
 }
 
-/// Between a method, whose vectors are fields, and [`Checkpoints`].
+/// The adapter between a method, whose vectors are fields, and [`Checkpoints`].
 pub(crate) struct Keeper<'a, S: VectorSpace> {
     pub space: &'a S,
     pub checkpoints: &'a mut dyn Checkpoints,
-    /// The relative residual of the source that the method has: below 1 if that is the residual of a guess.
+    /// The relative residual of the method's source.
+    ///
+    /// The value is below 1 if the source is the residual of a guess.
     pub begun_at: f64,
     pub beside: Option<Beside<'a>>,
 }
 
-/// What an iteration in mixed precision has beside the state of its method.
+/// The data of an iteration in mixed precision beside the state of its method.
 pub(crate) struct Beside<'a> {
     pub solution: &'a RefCell<dyn StoredField + 'a>,
     pub replacements: &'a Cell<u64>,
@@ -68,7 +80,7 @@ where
         let Some(state) = self.checkpoints.kept() else { return Ok(None) };
         let SolverState { method, vectors, scalars, numbers, counts, history } = state;
         if let Some(Beside { solution, replacements }) = &self.beside {
-            // Where they are missing, others are too, and the method says so.
+            // If one of them is missing, other data is too, and the method says so.
             if let Some((_, bytes)) = vectors.iter().find(|(name, _)| name == SOLUTION) {
                 solution.borrow_mut().set_bytes(bytes)?;
             }

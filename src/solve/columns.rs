@@ -26,10 +26,12 @@ pub struct BlockCgParams {
     pub tol: f64,
     /// Most iterations, each for all sources. Default 10 000.
     pub max_iterations: usize,
-    /// Precision of the iteration. The solutions are always in double and the iteration finds corrections to them, so that [`IterationPrecision::Single`] is
-    /// the same as mixed with single. Default double.
+    /// Precision of the iteration. Default double.
+    ///
+    /// The solutions are always in double, and the iteration finds corrections to them.
+    /// [`IterationPrecision::Single`] is therefore the same as mixed with single.
     pub precision: IterationPrecision,
-    /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+    /// The form of the equation that is iterated. Default [`Preconditioning::None`].
     pub preconditioning: Preconditioning,
 }
 
@@ -48,25 +50,33 @@ impl Default for BlockCgParams {
 /// The solutions of several sources.
 #[derive(Debug)]
 pub struct BlockSolution {
-    /// One for each source, in their order.
+    /// The solutions, one for each source, in the order of the sources.
     pub x: SpinorField<f64>,
-    /// Of each source.
+    /// The residuals, one for each source.
     pub residuals: Vec<Residual>,
-    /// How the solve went: iterations are those of all sources together, residuals and history the largest of all.
+    /// How the solve went.
+    ///
+    /// Iterations are those of all sources together. Residuals and history are the largest of all
+    /// sources.
     pub info: SolverInfo,
 }
 
 /// Most columns: their matrices have to fit in the local memory of a device.
 const MOST_SOURCES: usize = 24;
 
-/// Solves M xⱼ = bⱼ for all sources of `b` at once by block Conjugate Gradient on M†M xⱼ = M†bⱼ, from x = 0 (see
-/// [`block_conjugate_gradient`]). It takes fewer iterations than one source alone, and the operator
-/// is applied to all sources at once, so that each link is loaded once for all of them. `dirac` is an operator for one source, or for as many.
+/// Solves M xⱼ = bⱼ for all sources of `b` at once by block CG, from x = 0.
 ///
-/// It stops when ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ of every source, recomputed in double, is at most [`BlockCgParams::tol`].
+/// Block Conjugate Gradient works on M†M xⱼ = M†bⱼ (see [`block_conjugate_gradient`]). Block CG
+/// takes fewer iterations than CG for one source. The operator is applied to all sources at once,
+/// so each link is loaded once for all of them. `dirac` is an operator for one source, or for as
+/// many as `b` has.
+///
+/// The solve stops when every source's ‖bⱼ − M xⱼ‖ / ‖bⱼ‖ is at most [`BlockCgParams::tol`]. The
+/// residuals that decide are recomputed in double.
 ///
 /// # Errors
-/// [`InvertError::NotConverged`] carries the best iterates of all sources; [`InvertError::Parameter`] when there are more than 24.
+/// * [`InvertError::NotConverged`] has the best iterates of all sources.
+/// * [`InvertError::Parameter`] says that there are more than 24 sources.
 pub fn block_cg(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -75,12 +85,17 @@ pub fn block_cg(
     solve_block(dirac, b, params, None)
 }
 
-/// As [`block_cg`], while `checkpoints` keeps the states of the solve; it goes on from the state that `checkpoints` has, if it has one. The result is then that
-/// of the solve which the state is of, to the last bit if it runs on the same device.
+/// Solves like [`block_cg`], while `checkpoints` keeps the states of the solve.
+///
+/// If `checkpoints` has a state, the solve goes on from it. The result is then that of the solve
+/// without interruption, to the last bit on the same device.
 ///
 /// # Errors
-/// As [`block_cg`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted) if `checkpoints` wishes to stop;
-/// [`InvertError::ForeignState`].
+/// Fails like [`block_cg`], and with these errors:
+/// * [`InvertError::NotConverged`] with
+///   [`Failure::Interrupted`](lattice_solvers::Failure::Interrupted), if `checkpoints` wishes to
+///   stop.
+/// * [`InvertError::ForeignState`].
 pub fn block_cg_with_checkpoints(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -124,7 +139,7 @@ fn solve_block(
     flattened((BlockSolution { x, residuals, info }, failure))
 }
 
-/// What was reached for all sources, and why it is not the solution if it is not.
+/// The result for all sources, and the failure if it is not the solution.
 type Reached = (BlockSolution, Option<Failure>);
 
 fn flattened((solution, failure): Reached) -> Result<BlockSolution, InvertError> {
@@ -133,13 +148,15 @@ fn flattened((solution, failure): Reached) -> Result<BlockSolution, InvertError>
     Err(InvertError::NotConverged { failure, best: Box::new(x), info: Box::new(info) })
 }
 
-/// What relative residuals are relative to: the norms of the sources, or 1 for those that are zero.
+/// Returns the norms of the sources, by which residuals are divided.
+///
+/// The norm of a source that is zero is replaced by 1.
 fn scales(gram: &SquareMatrix) -> Vec<f64> {
     let scale = |norm| if norm == 0.0 { 1.0 } else { norm };
     gram.norms_of_gram().into_iter().map(scale).collect()
 }
 
-/// For sources that are not far from 1, by an operator for as many.
+/// Solves for sources that are not far from 1, by an operator for as many.
 fn solve_ordinary(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -173,7 +190,7 @@ fn solve_ordinary(
             let operator = &dirac.schur_complement_in(schur_form)?;
             let form = BlockForm { operator, b: &source, true_residuals: &mut true_residuals, common };
             let outcome = form.solve(precision)?;
-            // What was found small enough stands there already.
+            // A residual that was found small enough has left its solution in `x`.
             let found = outcome.is_ok();
             finish(outcome, |even| {
                 if !found {
@@ -185,22 +202,24 @@ fn solve_ordinary(
     }
 }
 
-/// What a block method returns: solutions or the best iterates.
+/// The result of a block method: solutions or the best iterates.
 type Outcome<V> = iteration::Outcome<Block<V>>;
 
-/// Computes the relative residuals of the equation from its definition.
+/// A function that computes relative residuals of the equation from its definition.
 type TrueResiduals<'a, A> = dyn FnMut(&VectorOf<A>) -> Result<Vec<f64>, DeviceError> + 'a;
 
-/// What is the same for all forms of the equation.
+/// The data that all forms of the equation have in common.
 struct Common<'a> {
-    /// What the relative residual of each source is relative to.
+    /// The norms by which the sources' residuals are divided.
     b_norms: &'a [f64],
     stopping: Stopping,
-    /// Who keeps the states of the solve, if anybody does.
+    /// The keeper of the solve's states, if there is one.
     checkpoints: Option<&'a mut dyn Checkpoints>,
 }
 
-/// A X = B, where B − A X is what is left of the equation that it is a form of.
+/// The equation A X = B, a form of M x = b.
+///
+/// B − A X is the residual of the original equation.
 struct BlockForm<'a, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
@@ -208,7 +227,7 @@ struct BlockForm<'a, A: LinearOperator> {
     common: Common<'a>,
 }
 
-/// An operator on columns that there is in another precision too.
+/// An operator on columns that exists in another precision too.
 trait BlockInPrecision<R: Storage>: InPrecision<R, Low: BlockDiracOperator> {}
 
 impl<R: Storage, A: InPrecision<R, Low: BlockDiracOperator>> BlockInPrecision<R> for A {}
@@ -220,10 +239,10 @@ where
         + BlockInPrecision<Half>
         + LinearOperator<Space: BlockSpace>,
 {
-    /// Solves it.
+    /// Solves the equation.
     ///
     /// # Errors
-    /// Those of making operators; the method's own are in the outcome.
+    /// Errors of making operators. The method's own errors are in the outcome.
     fn solve(self, precision: IterationPrecision) -> Result<Outcome<VectorOf<A>>, InvertError> {
         match precision {
             IterationPrecision::Double => self.iterate::<f64>(0.0),
@@ -236,7 +255,7 @@ where
 }
 
 impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
-    /// Corrections in precision `R` to solutions in double.
+    /// Finds corrections in precision `R` to solutions in double.
     fn iterate<R: Storage>(self, replaced_at: f64) -> Result<Outcome<VectorOf<A>>, InvertError>
     where
         A: BlockInPrecision<R>,
@@ -249,7 +268,7 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
         A::lower(b, &mut low_residual)?;
         normal.adjoint().apply(&low_residual, &mut source)?;
         let mut residual = space.scratch_vector()?;
-        // Corrections need not bring it nearer; zero is where it begins.
+        // Corrections may make the residual larger. The solution begins at zero.
         let mut best = BestSolution::new(space.scratch_vector()?, f64::INFINITY);
         let (solution, replacements) = (RefCell::new(space.zero_vector()?), Cell::new(0));
         let mut residuals = |x: &mut VectorOf<A::Low>, r: Option<&mut VectorOf<A::Low>>| {
@@ -258,7 +277,8 @@ impl<A: LinearOperator<Space: BlockSpace>> BlockForm<'_, A> {
             best.correct(&mut solution, &mut residual, |from, to| A::sum_with_raised(x, from, to))?;
             low.set_zero(x)?;
             let small = |relative: &[f64]| relative.iter().all(|&residual| residual <= stopping.tolerance);
-            // In double residuals are replaced only when those that count ought to be small enough and are not: these come first.
+            // Double precision replaces residuals only when the ones that count ought to be small
+            // enough but are not. The residuals that count are therefore computed first.
             let known =
                 if replaced_at == 0.0 && r.is_some() { Some(true_residuals(&solution)?) } else { None };
             if !known.as_deref().is_some_and(small) {
@@ -316,7 +336,7 @@ fn relative(gram: &SquareMatrix, b_norms: &[f64]) -> Vec<f64> {
     gram.norms_of_gram().into_iter().zip(b_norms).map(|(norm, b_norm)| norm / b_norm).collect()
 }
 
-/// The largest; not a number if one is none.
+/// Returns the largest residual, or NaN if one is NaN.
 fn largest(residuals: &[f64]) -> f64 {
     residuals.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b }).unwrap_or(f64::NAN)
 }
@@ -329,7 +349,7 @@ fn set_true_residuals(residuals: &mut [Residual], found: &[f64]) {
     residuals.iter_mut().zip(found).for_each(|(residual, &found)| residual.true_residual = found);
 }
 
-/// Brings what the method returned to all sites.
+/// Extends the result of the method to all sites.
 fn finish<V>(
     outcome: Outcome<V>,
     full: impl FnOnce(V) -> Result<SpinorField<f64>, DeviceError>,

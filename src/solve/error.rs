@@ -1,4 +1,4 @@
-//! Why a solve ends without a solution.
+//! The reasons why a solve ends without a solution.
 
 use super::attempts::{Attempt, InOrder};
 use crate::device::DeviceError;
@@ -6,27 +6,27 @@ use crate::field::SpinorField;
 use crate::geometry::LatticeError;
 use lattice_solvers::{Failure, ForeignState, SolverInfo, SourceError};
 
-/// Why there is no solution.
+/// The reason why there is no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum InvertError {
-    /// The method gave up. What it reached is here, nothing is lost.
+    /// The method gave up. The best iterate is kept here.
     #[error("no convergence after {} iterations: {failure}", info.iterations)]
     NotConverged {
-        /// Why.
+        /// The reason.
         failure: Failure,
         /// The best iterate.
         best: Box<SpinorField<f64>>,
-        /// How far it came.
+        /// How far the best iterate came.
         info: Box<SolverInfo>,
     },
     /// Every method that [`Auto`](super::Auto) tried gave up.
     #[error("no convergence after {} iterations: {}", info.iterations, InOrder(attempts))]
     AllGaveUp {
-        /// Why the last one did.
+        /// The reason why the last method gave up.
         failure: Failure,
-        /// The best iterate of all; zero if none came nearer to the solution.
+        /// The best iterate of all; zero if no iterate came nearer to the solution.
         best: Box<SpinorField<f64>>,
-        /// How far it came, all methods together.
+        /// How far the solve came, all methods together.
         info: Box<SolverInfo>,
         /// The methods, in the order in which they were tried.
         attempts: Vec<Attempt>,
@@ -36,12 +36,12 @@ pub enum InvertError {
     Parameter {
         /// The parameter's name.
         name: &'static str,
-        /// Its value.
+        /// The parameter's value.
         value: f64,
-        /// What would be allowed.
+        /// The values that are allowed.
         allowed: &'static str,
     },
-    /// γ5 M is not Hermitian, and its system was asked for.
+    /// The Hermitian system was asked for, but γ5 M is not Hermitian.
     #[error(
         "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term in symmetric even-odd form); iterate the normal or the direct system"
     )]
@@ -49,7 +49,7 @@ pub enum InvertError {
     /// The right-hand side cannot be solved for.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The state to go on from is another method's.
+    /// The state to go on from belongs to another method.
     #[error(transparent)]
     ForeignState(ForeignState),
     /// A field or a device failed.

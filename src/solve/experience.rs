@@ -1,33 +1,43 @@
-//! What earlier sources have told of the methods: with which one the next source begins, and for how long.
+//! The experience with earlier sources.
+//!
+//! The experience tells with which method the next source begins, and for how long.
 
 use super::attempts::Attempt;
 
-/// Places among the methods that are tried.
+/// The place of BiCGStab among the methods that are tried.
 pub(crate) const BICGSTAB: usize = 0;
 pub(crate) const CG: usize = 1;
 
-/// How many times the iterations of an earlier source a method may take until another one takes over.
+/// Factor by which a method may exceed its iterations for an earlier source.
+///
+/// Beyond this factor, another method takes over.
 const TOLERATED_GROWTH: usize = 3;
 
-/// The least for which the iterations of an earlier source may stand: of a few, three times as many are few too.
+/// Fewest iterations that the limit for a later source is based on.
+///
+/// Three times a smaller number would be few iterations too.
 const FEW_ITERATIONS: usize = 20;
 
-/// Knows methods by their places, the last of which has none to follow it.
+/// The experience with methods, which are known by their places.
+///
+/// No method follows the last one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Experience {
-    /// With which method a source begins.
+    /// The method with which a source begins.
     begins_with: usize,
-    /// Whether the first two have been compared.
+    /// `true` if the first two methods have been compared.
     compared: bool,
     measured: [Measured; 3],
 }
 
-/// What a method needed for an earlier source.
+/// The cost of a method for an earlier source.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
     /// Iterations; 0 if it has not worked yet.
     iterations: usize,
-    /// Memory traffic of a solve that it did alone, if it has done one and not given up since.
+    /// Memory traffic of a solve that the method did alone.
+    ///
+    /// `None` if the method has done no solve alone, or has given up since.
     bytes: Option<u64>,
 }
 
@@ -36,17 +46,19 @@ struct Measured {
 pub(crate) struct Next {
     pub place: usize,
     pub limit: usize,
-    /// Whether it is tried for a part of the way only, to be compared.
+    /// `true` if the method is tried for a part of the way only, to be compared.
     pub trial: bool,
 }
 
 impl Experience {
-    /// With which method the next source begins, or would if there was nothing to compare.
+    /// Returns the method with which the next source begins if there is no comparison.
     pub fn begins_with(&self) -> usize {
         self.begins_with
     }
 
-    /// What comes after these attempts, each with its place, when `left` iterations are left; `None` if nothing is.
+    /// Returns the method after these attempts; `None` if no method follows.
+    ///
+    /// Each attempt has its place. `left` iterations are left.
     pub fn next(
         &self,
         attempts: &[(usize, &Attempt)],
@@ -72,22 +84,27 @@ impl Experience {
         (place < methods).then(|| Next { place, limit: self.limit(place, methods, left), trial: false })
     }
 
-    /// Iterations of CG for which it is tried with the next source, if it is: half of those of BiCGStab, none of which is cheaper.
+    /// Returns the iterations for which CG is tried with the next source, if it is due.
+    ///
+    /// CG gets half of the iterations of BiCGStab. No iteration of BiCGStab is cheaper than one of
+    /// CG.
     fn trial(&self) -> Option<usize> {
         let Measured { iterations, bytes } = self.measured[BICGSTAB];
         let due = self.begins_with == BICGSTAB && !self.compared && bytes.is_some();
         due.then_some(iterations.div_ceil(2))
     }
 
-    /// Whether a solve that goes on as it began costs less than BiCGStab's. The way to a solution is measured in the logarithm of the residual.
+    /// Tells whether a solve at the present rate costs less than that of BiCGStab.
+    ///
+    /// The logarithm of the residual measures the way to a solution.
     fn promises(&self, tried: &Attempt, tol: f64) -> bool {
         let part_of_the_way = tried.residual.true_residual.ln() / tol.ln();
         let Some(bicgstab) = self.measured[BICGSTAB].bytes else { return false };
-        // False for what is not a number.
+        // False for values that are not numbers.
         part_of_the_way > 0.0 && (tried.work.bytes as f64) < bicgstab as f64 * part_of_the_way
     }
 
-    /// Iterations that a method may take when `left` are left.
+    /// Returns the iterations that a method may take when `left` are left.
     fn limit(&self, place: usize, methods: usize, left: usize) -> usize {
         let known = self.measured[place].iterations;
         if place + 1 == methods {
@@ -101,7 +118,9 @@ impl Experience {
         }
     }
 
-    /// Takes note of the attempts for one source, each with its place; the last one found the solution.
+    /// Takes note of the attempts for one source, each with its place.
+    ///
+    /// The last attempt found the solution.
     pub fn learn(&mut self, attempts: &[(usize, &Attempt)]) {
         let Some(((last, _), gave_up)) = attempts.split_last() else { return };
         let was_trial = self.trial().is_some();
@@ -115,7 +134,7 @@ impl Experience {
         let measured = &mut self.measured[*last];
         match attempts {
             [(_, alone)] => *measured = Measured { iterations, bytes: Some(alone.work.bytes) },
-            // From a good iterate it had less to do.
+            // A method that starts from a good iterate had less to do.
             _ => measured.iterations = measured.iterations.max(iterations),
         }
         self.begins_with = *last;
@@ -149,13 +168,15 @@ mod tests {
         }
     }
 
-    /// The place and the limit of what comes next.
+    /// Returns the place, the limit and the trial flag of the next method.
     fn next(experience: &Experience, attempts: &[(usize, &Attempt)]) -> Option<(usize, usize, bool)> {
         let next = experience.next(attempts, METHODS, TOL, 10_000);
         next.map(|Next { place, limit, trial }| (place, limit, trial))
     }
 
-    /// After a source that BiCGStab solved in 100 iterations of 10 bytes.
+    /// Returns the experience after one source.
+    ///
+    /// BiCGStab solved the source in 100 iterations of 10 bytes.
     fn after_one_source() -> Experience {
         let mut experience = Experience::default();
         assert_eq!(next(&experience, &[]), Some((BICGSTAB, 5000, false)));
@@ -167,7 +188,7 @@ mod tests {
     #[test]
     fn what_costs_more_is_left_after_its_trial() {
         let mut experience = after_one_source();
-        // At this rate it takes 125 iterations of 9 bytes.
+        // At this rate CG takes 125 iterations of 9 bytes.
         let trial = attempt(50, 9, 1e-4);
         assert_eq!(next(&experience, &[(CG, &trial)]), Some((BICGSTAB, 300, false)));
         experience.learn(&[(CG, &trial), (BICGSTAB, &attempt(60, 10, 1e-11))]);
@@ -182,7 +203,7 @@ mod tests {
     fn what_promises_to_cost_less_goes_on_and_must_keep_its_promise() {
         for (cg_iterations, stays_with) in [(105, CG), (115, BICGSTAB)] {
             let mut experience = after_one_source();
-            // At this rate it takes 100 iterations.
+            // At this rate CG takes 100 iterations.
             let (trial, rest) = (attempt(50, 9, 1e-5), attempt(45, 9, 1e-11));
             assert_eq!(next(&experience, &[(CG, &trial)]), Some((CG, 10_000, false)));
             experience.learn(&[(CG, &trial), (CG, &rest)]);

@@ -1,8 +1,11 @@
-//! What follows from the table of methods: types, lists, and a function for each.
+//! Code made from the table of methods: types, lists, and a function for each.
 //!
 //! The table is `methods!` of `params.rs`. It hands its rows to one of the macros below.
 
-/// Makes the types of parameters. Each has what every method has, and in braces its own with their defaults.
+/// Makes the types of parameters.
+///
+/// Each type has the parameters that every method has. Parameters of one method alone stand in
+/// braces, with defaults.
 macro_rules! parameter_types {
     ($(
         $(#[$doc:meta])*
@@ -17,9 +20,11 @@ macro_rules! parameter_types {
                 /// Most iterations. Default 10 000.
                 pub max_iterations: usize,
                 $( $(#[$own_doc])* pub $own: $Own, )*
-                /// Precision of the iteration; the residual that decides is always in double. Default double.
+                /// Precision of the iteration. Default double.
+                ///
+                /// The residual that decides is always in double.
                 pub precision: IterationPrecision,
-                /// Which form of the equation is iterated. Default [`Preconditioning::None`].
+                /// The form of the equation that is iterated. Default [`Preconditioning::None`].
                 pub preconditioning: Preconditioning,
             }
 
@@ -61,25 +66,28 @@ macro_rules! method_types {
         }
 
         impl SolveMethod {
-            /// All of them.
+            /// All methods.
             pub const ALL: &'static [Self] = &[$( Self::$Method ),*];
 
-            /// Its name, as results and command lines have it.
+            /// Returns the method's name in results and on command lines.
             pub fn name(self) -> &'static str {
                 match self { $( Self::$Method => $name, )* }
             }
 
-            /// What it is, in a few words.
+            /// Returns a few words about the method.
             pub fn summary(self) -> &'static str {
                 match self { $( Self::$Method => $summary, )* }
             }
 
-            /// The system that it iterates; `None` if it can iterate each.
+            /// Returns the only system that the method iterates; `None` if it takes any.
             pub fn only_system(self) -> Option<System> {
                 match self { $( Self::$Method => method_types!(@only $system), )* }
             }
 
-            /// Its parameters, with what they have in common with `given`. Its own have their defaults.
+            /// Returns the method's parameters.
+            ///
+            /// Parameters that all methods have are taken from `given`. Parameters of this method
+            /// alone have their defaults.
             pub fn params(self, given: &CrParams) -> SolveParams {
                 let CrParams { tol, max_iterations, precision, preconditioning, system } = *given;
                 let mut params = match self {
@@ -97,27 +105,27 @@ macro_rules! method_types {
         }
 
         impl SolveParams {
-            /// The method.
+            /// Returns the method.
             pub(crate) fn of(&self) -> SolveMethod {
                 match self { $( Self::$Method(_) => SolveMethod::$Method, )* }
             }
 
-            /// The system that is iterated.
+            /// Returns the system that is iterated.
             pub fn system(&self) -> System {
                 match self { $( Self::$Method(_own) => method_types!(@system $system _own), )* }
             }
 
-            /// Precision of the iteration.
+            /// Returns the precision of the iteration.
             pub fn precision(&self) -> IterationPrecision {
                 match self { $( Self::$Method(own) => own.precision, )* }
             }
 
-            /// Which form of the equation is iterated.
+            /// Returns the form of the equation that is iterated.
             pub fn preconditioning(&self) -> Preconditioning {
                 match self { $( Self::$Method(own) => own.preconditioning, )* }
             }
 
-            /// When the method stops.
+            /// Returns when the method stops.
             fn stopping(&self) -> Stopping {
                 match self { $( Self::$Method(own) => stopping(own.tol, own.max_iterations), )* }
             }
@@ -125,12 +133,12 @@ macro_rules! method_types {
             /// Runs the method on a system.
             ///
             /// # Errors
-            /// Only those of making that system; the method's own are in the outcome.
+            /// Only errors of making the system. The method's own errors are in the outcome.
             pub(crate) fn iterate<A: DiracOperator>(&self, of: Iteration<'_, '_, A>) -> Iterated<A> {
                 match self { $( Self::$Method(own) => $function(own, of), )* }
             }
 
-            /// The same with another limit of iterations.
+            /// Returns the parameters with another limit of iterations.
             pub(crate) fn with_limit(mut self, limit: usize) -> Self {
                 match &mut self { $( Self::$Method(own) => own.max_iterations = limit, )* }
                 self
@@ -145,7 +153,9 @@ macro_rules! method_types {
     (@set $only:ident $own:ident $system:ident) => { () };
 }
 
-/// Makes a function of each method, by which the library solves. It takes the types from a module `params`.
+/// Makes a function of each method, by which the library solves.
+///
+/// The functions take their types from a module `params`.
 macro_rules! method_functions {
     ($(
         $(#[$doc:meta])*

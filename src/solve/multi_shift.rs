@@ -14,7 +14,9 @@ use lattice_solvers::{
 /// Parameters of [`multi_shift_cg`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiShiftCgParams {
-    /// Wanted ‖b − (M†M + σ) x‖ / ‖b‖ for every shift σ, recomputed in double. Default 1e-10.
+    /// Wanted ‖b − (M†M + σ) x‖ / ‖b‖ for every shift σ. Default 1e-10.
+    ///
+    /// The residual is recomputed in double.
     pub tol: f64,
     /// Most iterations. Default 10 000.
     pub max_iterations: usize,
@@ -27,15 +29,21 @@ impl Default for MultiShiftCgParams {
     }
 }
 
-/// A solution for each shift, with its true residual and the iterations after which it was found.
+/// The solutions, one for each shift.
+///
+/// Each has its true residual and the iterations after which it was found.
 pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 
-/// Solves (M†M + σ) x = b for all these shifts σ ≥ 0 by one Conjugate Gradient iteration in double, from x = 0: the systems that a rational function
-/// of M†M is made of. See [`lattice_solvers::multi_shift_cg`], which has the formulas.
+/// Solves (M†M + σ) x = b for all shifts σ ≥ 0 by one iteration, from x = 0.
 ///
-/// The solutions come in the order of the shifts. M is the operator on all sites: the shifted equations of the Schur complement, (M̂†M̂ + σ) x = b, are others,
-/// whose solutions are no part of these. Where those are wanted, as for quark fields that live on the even sites, give [`lattice_solvers::multi_shift_cg`]
-/// the operator [`SchurComplement::normal`](crate::operator::SchurComplement::normal).
+/// The iteration is Conjugate Gradient in double. A rational function of M†M is made of such
+/// systems. [`lattice_solvers::multi_shift_cg`] has the formulas.
+///
+/// The solutions come in the order of the shifts. M is the operator on all sites. The shifted
+/// equations of the Schur complement, (M̂†M̂ + σ) x = b, are others. The solutions of the Schur
+/// complement's equations are no part of the solutions found here. For quark fields that live on
+/// the even sites, call [`lattice_solvers::multi_shift_cg`] with the operator
+/// [`SchurComplement::normal`](crate::operator::SchurComplement::normal).
 ///
 /// ```
 /// use lattice_cl::device::Team;
@@ -58,8 +66,10 @@ pub type ShiftedSolutions = Vec<Shifted<SpinorField<f64>>>;
 /// ```
 ///
 /// # Errors
-/// [`SolverError::NotConverged`] with what was reached for each shift; [`SolverError::Parameter`] when there are no shifts or one is not a number ≥ 0;
-/// [`SolverError::Source`] when `b` is not finite; [`SolverError::Operation`] when a device fails.
+/// * [`SolverError::NotConverged`], with what was reached for each shift.
+/// * [`SolverError::Parameter`], when there are no shifts or one is not a number ≥ 0.
+/// * [`SolverError::Source`], when `b` is not finite.
+/// * [`SolverError::Operation`], when a device fails.
 pub fn multi_shift_cg(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -69,10 +79,12 @@ pub fn multi_shift_cg(
     solve(dirac, b, shifts, params, None)
 }
 
-/// As [`multi_shift_cg`]; `watch` is told whenever the residual of the smallest shift has been looked at.
+/// Solves like [`multi_shift_cg`], and reports residuals to `watch`.
+///
+/// `watch` is called whenever the residual of the smallest shift has been looked at.
 ///
 /// # Errors
-/// As [`multi_shift_cg`].
+/// Fails like [`multi_shift_cg`].
 pub fn multi_shift_cg_watched(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -113,7 +125,9 @@ fn solve(
     }
 }
 
-/// Makes all solutions those for the source as it was. Where digits are lost, the largest residual of what is left.
+/// Turns all solutions into solutions for the original source.
+///
+/// If digits are lost, the largest residual of the truncated solutions is returned.
 fn restore(
     dirac: &Dirac<f64>,
     scaled: &Scaled,
@@ -136,7 +150,7 @@ fn restore(
     Ok(largest)
 }
 
-/// For a source that is not far from 1.
+/// Solves for a source whose norm is not far from 1.
 fn solve_ordinary(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,

@@ -1,4 +1,4 @@
-//! How M x = b is solved: in which form, in which precision.
+//! The way in which M x = b is solved: its form and its precision.
 
 use crate::device::{DeviceKind, Team};
 use crate::operator::SchurForm;
@@ -6,23 +6,29 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which form of M x = b is iterated. The residual that decides is that of M x = b itself.
+/// The form of M x = b that is iterated.
+///
+/// The residual that decides is that of M x = b itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Preconditioning {
-    /// As it is.
+    /// M x = b itself.
     #[default]
     None,
-    /// The equation of the Schur complement on the even sites, see [`SchurComplement`](crate::operator::SchurComplement).
+    /// The equation of the Schur complement on the even sites.
+    ///
+    /// See [`SchurComplement`](crate::operator::SchurComplement).
     EvenOdd,
-    /// The symmetric form of that complement: its hops to even sites end with the inverse too.
+    /// The symmetric form of the Schur complement.
+    ///
+    /// In this form hops to even sites end with the inverse too.
     EvenOddSymmetric,
 }
 
 impl Preconditioning {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 3] = [Self::None, Self::EvenOdd, Self::EvenOddSymmetric];
 
-    /// The form of the Schur complement that is iterated, if one is.
+    /// Returns the form of the Schur complement that is iterated, if one is.
     pub(crate) fn schur_form(self) -> Option<SchurForm> {
         match self {
             Self::None => None,
@@ -55,7 +61,9 @@ impl FromStr for Preconditioning {
     }
 }
 
-/// The precision in which an equation is iterated. The residual that decides is always in double.
+/// The precision in which an equation is iterated.
+///
+/// The residual that decides is always in double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum IterationPrecision {
     /// 64 bits.
@@ -63,12 +71,14 @@ pub enum IterationPrecision {
     Double,
     /// 32 bits: reaches true residuals of about 1e-6.
     Single,
-    /// The iteration has less precision, and finds corrections to a solution that is kept in double: each time the iterated residual has fallen enough
-    /// it is replaced by that of the solution. Reaches what double reaches.
+    /// The iteration has less precision, and finds corrections to a solution in double.
+    ///
+    /// The iterated residual is replaced by the solution's residual each time that it has fallen
+    /// enough. Mixed precision reaches the residuals of double.
     Mixed(Inner),
 }
 
-/// The lower precision of a mixed one.
+/// The lower precision of a mixed precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Inner {
     /// 32 bits.
@@ -78,7 +88,9 @@ pub enum Inner {
 }
 
 impl Inner {
-    /// To which fraction ‖r‖ falls until it is replaced: rounding must not have spoiled it by then.
+    /// Returns the fraction to which ‖r‖ falls before it is replaced.
+    ///
+    /// Rounding must not have spoiled the iterated residual by then.
     pub(crate) fn replaced_at(self) -> f64 {
         match self {
             Inner::Single => 0.01,
@@ -88,12 +100,15 @@ impl Inner {
 }
 
 impl IterationPrecision {
-    /// All of them.
+    /// All precisions.
     pub const ALL: [Self; 4] =
         [Self::Double, Self::Single, Self::Mixed(Inner::Single), Self::Mixed(Inner::Half)];
 
-    /// The mixed precision that suits a team: corrections in half precision where all devices are GPUs, whose memory is then the limit, and in
-    /// single elsewhere, where half costs more instructions than it saves memory traffic.
+    /// Returns the mixed precision that suits a team.
+    ///
+    /// If all devices are GPUs, corrections are in half precision: memory is the limit of GPUs.
+    /// Otherwise corrections are in single: half costs more instructions than it saves memory
+    /// traffic.
     pub fn mixed_on(team: &Team) -> Self {
         let gpus =
             !team.is_host() && team.devices().iter().all(|device| device.info().kind == DeviceKind::Gpu);

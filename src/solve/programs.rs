@@ -1,8 +1,9 @@
 //! The programs that a solve runs, built ahead.
 //!
-//! Operators ask for their programs as they are made, and each takes a good part of a second to compile. But which programs a solve runs is known from its
-//! parameters, so they can be built while its configuration is being read. One that were missing here would be built when it is asked for; only time would
-//! be lost.
+//! Operators ask for their programs when they are made. Each program takes a good part of a second
+//! to compile. The parameters of a solve tell which programs the solve runs. The programs can
+//! therefore be built while the gauge configuration is being read. A program that is missing here
+//! is built when an operator asks for it. Only time is lost.
 
 use super::params::SolveParams;
 use super::plan::{Inner, IterationPrecision, Preconditioning};
@@ -13,7 +14,9 @@ use crate::host::{Reconstruction, StencilForm};
 use crate::operator::{Ending, Region, SiteTerm, System, Task, hops_of, known_key, sides_of};
 use crate::scalar::{Half, Storage};
 
-/// Builds [`programs_of_solve`]; those that are there already are passed over. It may be called before there are any links.
+/// Builds [`programs_of_solve`], except programs that exist already.
+///
+/// No links are needed.
 pub fn build_programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
@@ -25,10 +28,12 @@ pub fn build_programs_of_solve(
     build_programs(&programs_of_solve(lattice, boundary, anisotropy, reconstruction, site_term, params));
 }
 
-/// The programs that solving M x = b with these parameters takes, each with its device. The links have this boundary condition and anisotropy, and are stored in this way.
-/// None on the host.
+/// Returns the programs that a solve of M x = b takes, each with its device.
 ///
-/// [`Device::program`] builds one, [`build_programs`] all.
+/// The links have this boundary condition, anisotropy and reconstruction. There are no programs on
+/// the host.
+///
+/// [`Device::program`] builds one program, [`build_programs`] all.
 pub fn programs_of_solve(
     lattice: &Lattice,
     boundary: Boundary,
@@ -55,7 +60,7 @@ pub fn programs_of_solve(
     wanted.programs
 }
 
-/// An operator, and what becomes of its result.
+/// An operator, and the treatment of its result.
 #[derive(Clone, Copy)]
 struct Application {
     dagger: bool,
@@ -73,7 +78,9 @@ impl Application {
     }
 }
 
-/// The operators that a method applies, besides making its own: see the fused operations of `LinearOperator`.
+/// Returns the operators that a method applies, besides making its own.
+///
+/// See the fused operations of `LinearOperator`.
 ///
 /// Fused updates of vectors are all in the program of their space.
 fn applications(params: &SolveParams) -> Vec<Application> {
@@ -89,34 +96,36 @@ fn applications(params: &SolveParams) -> Vec<Application> {
     }
 }
 
-/// Programs for the solves of an equation.
+/// The programs for the solves of an equation.
 struct Wanted {
     links: LinkFormat,
     preconditioning: Preconditioning,
-    /// Of M. The numbers in it are arguments of the kernels, but for those that are zero.
+    /// The form of M. Its numbers are arguments of the kernels, except zeros.
     form: StencilForm,
     programs: Vec<(Device, KernelKey)>,
 }
 
 impl Wanted {
-    /// What computes residuals in double, and goes to the Schur complement and back.
+    /// Adds the programs for residuals in double.
+    ///
+    /// Programs for the way to the Schur complement and back are added too.
     fn residual(&mut self) {
         self.each(space_of::<f64>);
         self.full::<f64>(Application::PLAIN);
         if self.preconditioning != Preconditioning::None {
             self.operator::<f64>(Application::PLAIN);
-            // To its source, and from its solution.
+            // To the source of the complement, and from its solution.
             for form in sides_of(self.form) {
                 self.kernel::<f64>(hop(form, true, Ending::Store));
             }
         }
     }
 
-    /// What iterates.
+    /// Adds the programs that iterate.
     fn iteration<T: Storage>(&mut self, params: &SolveParams) {
         self.each(space_of::<T>);
         if self.preconditioning == Preconditioning::None {
-            // Its operator is made with this one.
+            // The operator that iterates is made with this one.
             self.operator::<T>(Application::PLAIN);
         }
         for application in applications(params) {
@@ -124,7 +133,9 @@ impl Wanted {
         }
     }
 
-    /// What iterates in a lower precision; its results may be added to a solution in double.
+    /// Adds the programs that iterate in a lower precision.
+    ///
+    /// If `add` is set, the results of the iteration are added to a solution in double.
     fn lower<T: Storage>(&mut self, params: &SolveParams, add: bool) {
         let links = Shape::links(self.links.reconstruction.reals());
         self.each(conversion_of::<f64, T>(links, false));
@@ -133,7 +144,7 @@ impl Wanted {
         self.each(conversion_of::<T, f64>(Shape::SPINOR, add));
     }
 
-    /// The operator that is iterated.
+    /// Adds the operator that is iterated.
     fn operator<T: Storage>(&mut self, application: Application) {
         let Application { dagger, gamma5, ending } = application;
         let Some(schur_form) = self.preconditioning.schur_form() else {
@@ -145,7 +156,7 @@ impl Wanted {
         self.kernel::<T>(hop(to_even, true, ending));
     }
 
-    /// The operator on all sites.
+    /// Adds the operator on all sites.
     fn full<T: Storage>(&mut self, Application { dagger, gamma5, ending }: Application) {
         let form = StencilForm { gamma5, ..self.form };
         let form = if dagger { form.adjoint() } else { form };
@@ -161,7 +172,7 @@ impl Wanted {
         }
     }
 
-    /// On each device once.
+    /// Adds a program for each device once.
     fn each(&mut self, key: impl Fn(&LinkFormat, &Shard) -> KernelKey) {
         for shard in self.links.lattice.shards() {
             let program = (shard.device.clone(), key(&self.links, shard));
@@ -172,7 +183,7 @@ impl Wanted {
     }
 }
 
-/// A hop from parity to parity. Both have one kernel.
+/// Returns the task of a hop between parities, which have one kernel in common.
 fn hop(form: StencilForm, shift: bool, ending: Ending) -> Task {
     Task { form, region: Region::Parity { parity: 0, shift }, ending, columns: 1 }
 }

@@ -1,22 +1,29 @@
-//! Sources of any size: those far from 1 are multiplied by a power of two, which costs no digit, and so are the solutions afterwards.
+//! Sources of any size.
+//!
+//! Sources far from 1 are multiplied by a power of two, which costs no digit. The solutions of such
+//! sources are divided by the power of two afterwards.
 
 use crate::device::DeviceError;
 use crate::field::{SpinorField, StoredField};
 use lattice_solvers::SourceError;
 use std::ops::RangeInclusive;
 
-/// Norms of sources that are solved for as they are: even in single precision squares of small residuals stay in the range of numbers.
+/// Norms of sources that are solved for without scaling.
+///
+/// Even in single precision, squares of small residuals then stay in the range of numbers.
 const ORDINARY: RangeInclusive<f64> = 1e-8..=1e8;
 
 /// Sources of which some have been multiplied by powers of two.
 pub(crate) struct Scaled {
     pub b: SpinorField<f64>,
-    /// One for each source; 0 if it is as it was.
+    /// The exponent for each source; 0 if the source is unchanged.
     powers: Vec<i32>,
 }
 
 impl Scaled {
-    /// These sources, whose norms are given; `None` if all may stay as they are. Whether one is zero is asked of its components, whose squares may underflow.
+    /// Scales sources with these norms; `None` if all may stay unchanged.
+    ///
+    /// The components decide whether a source is zero, because their squares may underflow.
     pub fn of(b: &SpinorField<f64>, norms: &[f64]) -> Result<Result<Option<Self>, SourceError>, DeviceError> {
         let mut powers = vec![0; norms.len()];
         for (source, norm) in norms.iter().enumerate().filter(|(_, norm)| !ORDINARY.contains(norm)) {
@@ -35,15 +42,16 @@ impl Scaled {
         Ok(Ok(Some(Self { b: multiplied(b, &powers)?, powers })))
     }
 
-    /// The field multiplied as the sources are, a guess for example.
+    /// Multiplies a field by the factors of the sources. A guess is an example.
     pub fn scale(&self, x: &SpinorField<f64>) -> Result<SpinorField<f64>, DeviceError> {
         multiplied(x, &self.powers)
     }
 
-    /// Makes solutions for [`b`](Self::b) those for the sources as they were.
+    /// Turns solutions for [`b`](Self::b) into solutions for the original sources.
     ///
-    /// Digits are lost only where numbers end. Then it gives the true residuals of what is left, of which `residuals` computes those for [`b`](Self::b).
-    /// Where x = 0 is nearer, it is zero.
+    /// Digits are lost only at the limits of the range of numbers. Then the function returns true
+    /// residuals of the truncated solutions. `residuals` computes true residuals for
+    /// [`b`](Self::b). A solution becomes zero if x = 0 is nearer.
     pub fn restore(
         &self,
         x: &mut SpinorField<f64>,
@@ -60,7 +68,7 @@ impl Scaled {
     }
 }
 
-/// Sets those fields to zero whose residual is more than that of x = 0, which is 1.
+/// Sets a field to zero if its residual is above 1, the residual of x = 0.
 pub(crate) fn without_worse_than_zero(
     x: &mut SpinorField<f64>,
     mut residuals: Vec<f64>,
@@ -82,18 +90,20 @@ fn copy_of(fields: &SpinorField<f64>, source: usize) -> Result<SpinorField<f64>,
     Ok(one)
 }
 
-/// What the field is stored as.
+/// Returns the numbers in which the field is stored.
 fn reals(field: &SpinorField<f64>) -> Result<Vec<f64>, DeviceError> {
     Ok(field.to_bytes()?.as_chunks().0.iter().copied().map(f64::from_ne_bytes).collect())
 }
 
-/// The fields, each multiplied by its power of two, with no digit lost as long as numbers do not end.
+/// Multiplies each field by its power of two.
+///
+/// No digit is lost within the range of numbers.
 fn multiplied(fields: &SpinorField<f64>, powers: &[i32]) -> Result<SpinorField<f64>, DeviceError> {
     let mut all = SpinorField::zero(fields.lattice(), fields.columns())?;
     for (source, &power) in powers.iter().enumerate() {
         let mut one = copy_of(fields, source)?;
         if power != 0 {
-            // Not every power of two between two numbers is a number.
+            // The power of two between two numbers is not always a number itself.
             let factors = [power / 2, power - power / 2].map(|power| 2f64.powi(power));
             let product = |x: f64| x * factors[0] * factors[1];
             let bytes: Vec<_> = reals(&one)?.into_iter().flat_map(|x| product(x).to_ne_bytes()).collect();

@@ -1,28 +1,30 @@
-//! What letters and numbers of the two interfaces mean; `None` for what is illegal.
+//! The letters and numbers of the two interfaces; `None` for illegal ones.
 
 use lattice_cl::blas::{Op, Order, Side, Triangle};
 use std::ffi::{c_char, c_int};
 
-/// A number of rows, columns, terms or elements.
+/// Returns a number of rows, columns, terms or elements.
 pub fn extent(n: c_int) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// The leading dimension of a matrix with lines of this length.
+/// Returns the leading dimension of a matrix whose lines have this length.
 pub fn leading(ld: c_int, length: usize) -> Option<usize> {
     extent(ld).filter(|&ld| ld >= length.max(1))
 }
 
-/// An increment that is legal where operands are written, and in level 2.
+/// Returns an increment that is not 0.
+///
+/// Level 2 asks for such an increment, and so does every operand that is written.
 pub fn increment(inc: c_int) -> Option<isize> {
     (inc != 0).then_some(inc as isize)
 }
 
-/// A type that each interface has its own arguments for.
+/// A choice that each interface passes in a form of its own.
 pub trait Choice: Sized {
-    /// From a letter.
+    /// Reads the choice from a letter of the Fortran interface.
     fn of_letter(letter: char) -> Option<Self>;
-    /// From a number of the C interface.
+    /// Reads the choice from a number of the C interface.
     fn of_number(number: c_int) -> Option<Self>;
 }
 
@@ -69,16 +71,16 @@ impl Choice for Side {
     }
 }
 
-/// The choice of a Fortran caller, in capitals or not.
+/// Reads the choice of a Fortran caller, in capitals or not.
 ///
 /// # Safety
-/// `letter` refers to one.
+/// `letter` refers to a letter.
 pub unsafe fn letter<T: Choice>(letter: *const c_char) -> Option<T> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that `letter` refers to a letter.
     T::of_letter(char::from(unsafe { *letter } as u8).to_ascii_uppercase())
 }
 
-/// The order of a C caller.
+/// Returns the storage order that a C caller chose.
 pub fn order(number: c_int) -> Option<Order> {
     match number {
         101 => Some(Order::RowMajor),

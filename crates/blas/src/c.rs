@@ -1,4 +1,6 @@
-//! The symbols that C calls: `cblas_*`, row- or column-major. Complex factors come by their addresses, as `const void *`.
+//! The symbols that C calls: `cblas_*`, row- or column-major.
+//!
+//! Complex factors come by their addresses, as `const void *`.
 
 use crate::arguments::{Choice, order};
 use crate::operations::{asum, axpy, copy, dot, gemm, gemv, ger, herk, iamax, nrm2, scal, swap, symm, syrk};
@@ -6,8 +8,10 @@ use crate::symbols;
 use num_complex::Complex;
 use std::ffi::c_int;
 
-/// A factor as it comes: a real one by value, a complex one by its address.
+/// A factor in C's form: a real one by value, a complex one by address.
 trait Passed<T> {
+    /// Returns the factor.
+    ///
     /// # Safety
     /// An address refers to a factor.
     unsafe fn factor(self) -> T;
@@ -21,12 +25,12 @@ impl<T> Passed<T> for T {
 
 impl<T: Copy> Passed<Complex<T>> for *const Complex<T> {
     unsafe fn factor(self) -> Complex<T> {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees that the address refers to a factor.
         unsafe { *self }
     }
 }
 
-/// The choice of a C caller.
+/// Reads the choice of a C caller.
 fn number<T: Choice>(number: c_int) -> Option<T> {
     T::of_number(number)
 }
@@ -159,7 +163,7 @@ of_real_type!(f64; cblas_ddot cblas_dger);
 of_complex_type!(f32; cblas_csscal cblas_cdotu_sub cblas_cdotc_sub cblas_cgeru cblas_cgerc cblas_chemm cblas_cherk);
 of_complex_type!(f64; cblas_zdscal cblas_zdotu_sub cblas_zdotc_sub cblas_zgeru cblas_zgerc cblas_zhemm cblas_zherk);
 
-// Sums of products in single precision, added up in double, as the library does it anyway.
+// Sums of products in single precision, added up in double. The library always sums so.
 symbols! {
     fn cblas_dsdot(n: c_int, x: *const f32, incx: c_int, y: *const f32, incy: c_int) -> f64 {
         dot(false, n, x, incx, y, incy).map(|sum| sum.re)

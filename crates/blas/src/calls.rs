@@ -1,4 +1,4 @@
-//! How many calls were computed here, and where the others go.
+//! The number of calls computed here, and the way to the next BLAS.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -25,7 +25,9 @@ pub fn computed(name: &'static str) {
     *CALLS.lock().expect("nothing panics while it counts").entry(name).or_default() += 1;
 }
 
-/// The address of a symbol, whose name ends in a zero byte, in the next library that has it.
+/// Returns the address of a symbol in the next library that has it.
+///
+/// `name` ends in a zero byte.
 pub fn next(name: &str) -> *mut c_void {
     let name = CStr::from_bytes_with_nul(name.as_bytes()).expect("names end in a zero byte");
     // SAFETY: `name` ends in a zero byte; the handle is one that `dlsym` knows.

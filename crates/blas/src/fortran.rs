@@ -1,4 +1,6 @@
-//! The symbols that Fortran calls: every argument by its address, letters with their hidden lengths at the end.
+//! The symbols that Fortran calls.
+//!
+//! Every argument comes by its address. The hidden lengths of the letters come at the end.
 
 use crate::arguments::letter;
 use crate::operations::{asum, axpy, copy, dot, gemm, gemv, ger, herk, iamax, nrm2, scal, swap, symm, syrk};
@@ -123,7 +125,7 @@ of_real_type!(f64; ddot_ dger_);
 of_complex_type!(f32; csscal_ cdotu_ cdotc_ cgeru_ cgerc_ chemm_ cherk_);
 of_complex_type!(f64; zdscal_ zdotu_ zdotc_ zgeru_ zgerc_ zhemm_ zherk_);
 
-// Sums of products in single precision, added up in double, as the library does it anyway.
+// Sums of products in single precision, added up in double. The library always sums so.
 symbols! {
     fn dsdot_(n: Int, x: *const f32, incx: Int, y: *const f32, incy: Int) -> f64 {
         dot(false, *n, x, *incx, y, *incy).map(|sum| sum.re)

@@ -1,4 +1,4 @@
-//! Vectors and matrices of the caller, on the way to the device and back.
+//! The caller's vectors and matrices, on the way to the device and back.
 
 use lattice_cl::blas::{MatMut, MatRef, MatrixLayout, Order, VecMut, VecRef, VectorLayout};
 use lattice_cl::device::{Buffer, Device, Selector, Team};
@@ -15,7 +15,7 @@ static DEVICE: LazyLock<Device> = LazyLock::new(|| {
         .clone()
 });
 
-/// The value, or the end of the process with a message.
+/// Returns the value, or ends the process with a message.
 pub fn done<T, E: Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("lattice-cl-blas: error: {error}"))
 }
@@ -30,10 +30,13 @@ pub struct Vector<T> {
 }
 
 impl<T: Element> Vector<T> {
-    /// Copies `len` elements to the device, at the distance that they have, or in logical order if it is not positive.
+    /// Copies `len` elements to the device.
+    ///
+    /// A positive increment stays the distance of the elements. Otherwise the copy is dense, in
+    /// logical order.
     ///
     /// # Safety
-    /// `elements` refers to a vector of this length and increment, as the BLAS counts.
+    /// `elements` refers to a vector of this length and increment, counted like the BLAS does.
     pub unsafe fn new(len: usize, elements: *const T, increment: isize) -> Self {
         let stride = increment.max(1) as usize;
         let (logical, layout) = if increment > 0 {
@@ -49,10 +52,10 @@ impl<T: Element> Vector<T> {
         Self { elements: elements.cast_mut(), len, increment, buffer, layout }
     }
 
-    /// Copies `len` elements to the device, without what is between them.
+    /// Copies `len` elements to the device, without the memory between them.
     ///
     /// # Safety
-    /// As [`Vector::new`].
+    /// `elements` refers to a vector of this length and increment, see [`Vector::new`].
     pub unsafe fn dense(len: usize, elements: *const T, increment: isize) -> Self {
         // SAFETY: these are the elements of the caller's vector.
         let element = |i| unsafe { *elements.offset(place(len, increment, i)) };
@@ -79,7 +82,7 @@ impl<T: Element> Vector<T> {
     /// Copies the elements back, and nothing that is between them.
     ///
     /// # Safety
-    /// As [`Vector::new`], and the caller's vector may be written.
+    /// The caller's vector still exists, see [`Vector::new`], and may be written.
     pub unsafe fn store(&self) {
         let values = done(self.buffer.to_vec());
         for (i, value) in values.into_iter().step_by(self.layout.stride).enumerate() {
@@ -89,18 +92,20 @@ impl<T: Element> Vector<T> {
     }
 }
 
-/// Where element `i` is: with a negative increment the first is the last in memory.
+/// Returns the offset of element `i` from the caller's pointer.
+///
+/// With a negative increment the first element is the last in memory.
 fn place(len: usize, increment: isize, i: usize) -> isize {
     let first = if increment < 0 { (1 - len as isize) * increment } else { 0 };
     first + i as isize * increment
 }
 
-/// A copy of `len` elements; of none, whatever the pointer is.
+/// Copies `len` elements. A length of 0 allows any pointer.
 ///
 /// # Safety
-/// `elements` refers to so many.
+/// `elements` refers to `len` elements.
 unsafe fn read<T: Element>(elements: *const T, len: usize) -> Vec<T> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees `len` elements.
     if len == 0 { Vec::new() } else { unsafe { slice::from_raw_parts(elements, len) }.to_vec() }
 }
 
@@ -112,7 +117,7 @@ pub struct Matrix<T> {
 }
 
 impl<T: Element> Matrix<T> {
-    /// Copies the matrix to the device, with what is between its lines.
+    /// Copies the matrix to the device, with the memory between its lines.
     ///
     /// # Safety
     /// `elements` refers to a matrix of this layout.
@@ -132,10 +137,12 @@ impl<T: Element> Matrix<T> {
         done(MatMut::new(&mut self.buffer, self.layout))
     }
 
-    /// Copies all back. What is between the lines was never to be written: there the caller sees what a kernel did wrong.
+    /// Copies the matrix back, with the memory between its lines.
+    ///
+    /// Kernels must not write between the lines. The caller sees there if a kernel did.
     ///
     /// # Safety
-    /// As [`Matrix::new`], and the caller's matrix may be written.
+    /// The caller's matrix still exists, see [`Matrix::new`], and may be written.
     pub unsafe fn store(&self) {
         for (i, value) in done(self.buffer.to_vec()).into_iter().enumerate() {
             // SAFETY: as many elements were read from here.
@@ -144,7 +151,7 @@ impl<T: Element> Matrix<T> {
     }
 }
 
-/// Number of lines, and elements in each.
+/// Returns the number of lines, and the number of elements in each.
 pub fn lines(layout: &MatrixLayout) -> (usize, usize) {
     match layout.order {
         Order::ColumnMajor => (layout.columns, layout.rows),

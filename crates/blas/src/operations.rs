@@ -1,8 +1,10 @@
-//! The operations on operands of the caller. `None` is a call that the next BLAS is to answer.
+//! The operations on operands of the caller; `None` passes a call on.
+//!
+//! The next BLAS answers a call that is passed on.
 //!
 //! # Safety
-//! All functions ask for what the BLAS asks for: pointers refer to vectors and matrices of these extents, increments and
-//! leading dimensions, and results may be written.
+//! All functions ask for the same as the BLAS. Pointers refer to vectors and matrices of these
+//! extents, increments and leading dimensions. Results may be written.
 
 use crate::arguments::{extent, increment, leading};
 use crate::operands::{Matrix, Vector, done, lines};
@@ -11,13 +13,13 @@ use lattice_cl::scalar::{Element, Scalar};
 use num_complex::Complex;
 use std::ffi::c_int;
 
-/// The layout of a caller's matrix.
+/// Returns the layout of a caller's matrix.
 fn layout(order: Order, (rows, columns): (usize, usize), ld: c_int) -> Option<MatrixLayout> {
     let dense = MatrixLayout::dense(order, rows, columns);
     Some(dense.leading_dimension(leading(ld, lines(&dense).1)?))
 }
 
-/// The number of elements, if there are any.
+/// Returns the number of elements, if there are any.
 fn some(n: c_int) -> Option<usize> {
     extent(n).filter(|&n| n > 0)
 }
@@ -74,7 +76,7 @@ pub unsafe fn scal<T: Element>(n: c_int, alpha: impl Scalar<T>, x: *mut T, incx:
     Some(())
 }
 
-/// Σ xᵢ yᵢ, or with `conjugate` Σ conj(xᵢ) yᵢ, in double.
+/// Returns Σ xᵢ yᵢ, or with `conjugate` Σ conj(xᵢ) yᵢ, in double.
 pub unsafe fn dot<T: Element>(
     conjugate: bool,
     n: c_int,
@@ -102,7 +104,9 @@ pub unsafe fn asum<T: Element>(n: c_int, x: *const T, incx: c_int) -> Option<f64
     Some(done(done(blas::asum(x.buffer())).wait()))
 }
 
-/// The number of the largest element, from 0. The next BLAS says what it is where the first is NaN: the library passes over NaNs.
+/// Returns the number of the largest element, counted from 0.
+///
+/// The library passes over NaNs. If the first element is NaN, the next BLAS answers.
 pub unsafe fn iamax<T: Element>(n: c_int, x: *const T, incx: c_int) -> Option<usize> {
     let (n, incx) = (some(n)?, some(incx)?);
     // SAFETY: see above; there is a first element.
@@ -113,7 +117,10 @@ pub unsafe fn iamax<T: Element>(n: c_int, x: *const T, incx: c_int) -> Option<us
     done(done(blas::iamax(x.buffer())).wait())
 }
 
-/// Without rows or columns the reference returns at once, so such calls go there: the library has y = β y.
+/// Computes a product of matrix and vector.
+///
+/// The reference returns at once if there are no rows or no columns, but the library computes y = β
+/// y. So the next BLAS answers such calls.
 pub unsafe fn gemv<T: Element>(
     order: Option<Order>,
     op: Option<Op>,
@@ -197,7 +204,7 @@ pub unsafe fn gemm<T: Element>(
     Some(())
 }
 
-/// `symm`, or `hemm` if A is Hermitian.
+/// Computes `symm`, or `hemm` if A is Hermitian.
 pub unsafe fn symm<T: Element>(
     hermitian: bool,
     order: Option<Order>,

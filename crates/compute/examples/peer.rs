@@ -1,6 +1,7 @@
-//! Which devices here reach each other's memory, by which way, and how fast.
+//! Shows which devices reach each other's memory, by which way, and how fast.
 //!
-//! `peer [--repeat N]`: every two devices, both ways; then N times flags and memory of all of them together.
+//! `peer [--repeat N]` tries every two devices, both ways. Then all devices use flags and memory
+//! together, N times.
 
 use lattice_compute::{
     Buffer, Device, DeviceKind, DeviceOptions, PeerFlags, PeerRates, PeerWay, PeerWays, Peers, Result,
@@ -17,7 +18,7 @@ fn main() -> Result<()> {
         .iter()
         .map(|found| Device::open(found, &DeviceOptions::default()))
         .collect::<Result<Vec<_>>>()?;
-    // Those of one kind, if there are several.
+    // Only the GPUs, if there are several.
     if devices.iter().filter(|device| device.info().kind == DeviceKind::Gpu).count() > 1 {
         devices.retain(|device| device.info().kind == DeviceKind::Gpu);
     }
@@ -72,7 +73,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Every device waits for every other one, again and again.
+/// Lets every device wait for every other one, again and again.
 fn all_to_all(peers: &std::sync::Arc<Peers>, repeat: u32) -> Result<()> {
     let count = peers.devices().len();
     let flags = PeerFlags::new(peers)?;

@@ -1,6 +1,6 @@
-//! Why there is no device.
+//! The reasons for having no device.
 
-/// Why there is no OpenCL device to use.
+/// The reason why there is no OpenCL device to use.
 ///
 /// Every message begins with "there is no OpenCL device" and says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +48,7 @@ pub enum Absence {
     Broken {
         /// The status of `clGetPlatformIDs`.
         code: i32,
-        /// Its symbolic name.
+        /// The symbolic name of the status.
         symbol: &'static str,
     },
     /// The host was chosen, for work that only a device can do.
@@ -58,7 +58,9 @@ pub enum Absence {
     HostChosen,
 }
 
-/// Where the environment sends the loader, which is where a mistake may be.
+/// Names the folder that the environment sends the loader to.
+///
+/// A mistake may be there.
 fn searched_folder() -> String {
     match std::env::var_os("OCL_ICD_VENDORS") {
         Some(folder) if !folder.is_empty() => format!(" in OCL_ICD_VENDORS={}", folder.display()),

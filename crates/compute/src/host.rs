@@ -1,4 +1,4 @@
-//! The host as a device: the twins of the stream kernels, and how fast it reads and writes its memory.
+//! The host as a device: stream kernels and the bandwidth of its memory.
 
 use crate::Stream;
 use crate::scalar::Real;
@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 /// Elements of each array: 64 MiB, more than the caches of most processors.
 const LEN: usize = 8 << 20;
 
-/// How long to measure.
+/// Time of the measurement.
 const MEASURE: Duration = Duration::from_millis(100);
 
-/// Goes through memory on all of rayon's threads: writes a, or gives the sum of a stream that makes one, accumulated in
-/// double.
+/// Goes through memory on all of rayon's threads.
+///
+/// Writes `a`, or returns the sum of a stream that makes one, accumulated in double.
 ///
 /// # Panics
-/// When the arrays are of different lengths.
+/// If the arrays have different lengths.
 pub fn stream<T: Real>(stream: Stream, a: &mut [T], b: &[T], c: &[T]) -> Option<f64> {
     assert_eq!((a.len(), b.len()), (c.len(), c.len()), "arrays of one length");
     let factor = T::from_f64(Stream::FACTOR);
@@ -48,10 +49,12 @@ pub fn stream<T: Real>(stream: Stream, a: &mut [T], b: &[T], c: &[T]) -> Option<
     }
 }
 
-/// Sums that run side by side: one would wait for its own last addition all the time.
+/// Number of sums that run side by side.
+///
+/// A single sum would always wait for its own last addition.
 const SUMS: usize = 16;
 
-/// Element `i` in double, 0 behind the end.
+/// Returns element `i` in double, and 0 behind the end.
 #[inline(always)]
 fn value<T: Real>(x: &[T], i: usize) -> f64 {
     x.get(i).map_or(0.0, |&x| Real::to_f64(x))
@@ -68,10 +71,11 @@ fn sum_of<I>(pieces: impl Iterator<Item = I>, terms: impl Fn(I) -> [f64; SUMS]) 
     sums.iter().sum()
 }
 
-/// Memory bandwidth of the host by the triad a = b + s·c in double precision, in bytes per second: two streams
-/// read and one written, 24 bytes an element.
+/// Measures the host's memory bandwidth by the triad a = b + s·c in double.
 ///
-/// The best of some passes over all of rayon's threads; about a fifth of a second altogether.
+/// The unit is bytes per second. Two streams are read and one is written, 24 bytes an element. The
+/// result is the best of some passes over all of rayon's threads. The measurement takes about a
+/// fifth of a second.
 pub fn triad_bandwidth() -> f64 {
     // Written by the threads that will use them, so that each has its part in its own memory.
     let array = |value: f64| -> Vec<f64> { (0..LEN).into_par_iter().map(|_| value).collect() };

@@ -1,25 +1,26 @@
-//! Files that the library keeps between runs, opened so that only a regular file can be meant.
+//! Files that the library keeps between runs. Only regular files are opened.
 //!
-//! A fifo or a device in their place is refused at once, as nothing here may wait for a stranger.
+//! A fifo or a device in their place is refused at once, because nothing here may wait for a
+//! stranger.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Whether a path may end in a symbolic link.
+/// The permission for a path to end in a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// It may; the file behind it is opened.
+    /// A link is followed; the file behind it is opened.
     Followed,
-    /// It may not.
+    /// A link is refused.
     Refused,
 }
 
 /// Opens a regular file. Truncates nothing.
 ///
 /// # Errors
-/// Those of the system; `InvalidInput` for anything but a regular file.
+/// Errors of the system. `InvalidInput` for anything but a regular file.
 pub fn open(path: &Path, links: Links, options: &OpenOptions) -> io::Result<File> {
     let mut options = options.clone();
     flags(&mut options, links);
@@ -33,7 +34,7 @@ pub fn open(path: &Path, links: Links, options: &OpenOptions) -> io::Result<File
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; `FileTooLarge`.
+/// All errors of [`open`]. `FileTooLarge`.
 pub fn read(path: &Path, links: Links, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path, links, OpenOptions::new().read(true))?;
     read_open(file, most)
@@ -50,10 +51,13 @@ pub fn read_open(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes the lock that a file stands for, and holds it as long as the result lives. Makes the file if need be.
+/// Takes the lock that a file stands for, and holds it while the result lives.
+///
+/// Makes the file if need be.
 ///
 /// # Errors
-/// As [`open`] with links refused; `TimedOut` if somebody else keeps it for `patience`.
+/// All errors of [`open`] with links refused. `TimedOut` if somebody else keeps the lock for
+/// `patience`.
 pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
     let mut make = OpenOptions::new();
     make.write(true).create(true).truncate(false);
@@ -63,7 +67,7 @@ pub fn lock(path: &Path, patience: Duration) -> io::Result<File> {
         make.mode(0o600);
     }
     let file = match open(path, Links::Refused, &make) {
-        // The file of somebody else, who lets others read: a lock needs no more.
+        // Another user's file that others may read: a lock needs no more.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             open(path, Links::Refused, OpenOptions::new().read(true))?
         }

@@ -1,25 +1,27 @@
 //! Random numbers that belong to a place, not to an order of drawing.
 //!
-//! Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011)
-//! is a function from a 64-bit key and a 128-bit counter to 128 random bits:
+//! Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+//! SC 2011) is a function from a 64-bit key and a 128-bit counter to 128 random bits:
 //!
 //! | input   | word 0         | word 1        | word 2        | word 3         |
 //! |---------|----------------|---------------|---------------|----------------|
 //! | key     | seed, low half | seed, high    |               |                |
 //! | counter | block          | stream        | site, low half| site, high half|
 //!
-//! `block` counts the draws of one site in one stream. A field made from it is therefore the same whatever
-//! the number of threads or devices that fill it.
+//! `block` counts the draws of one site in one stream. So a field made from these numbers does not
+//! depend on the number of threads or devices that fill it.
 
 use num_complex::Complex;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-/// What the key grows by in each round: the golden ratio and √3 − 1, as fractions of 2³².
+/// Steps of the key in each round, as fractions of 2³².
+///
+/// The steps are the golden ratio and √3 − 1.
 const KEY_STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 const ROUNDS: usize = 10;
 
-/// The block function: 128 random bits for this counter and key.
+/// Returns 128 random bits for this counter and key: the block function.
 pub fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..ROUNDS {
         let [high0, low0] = wide_product(MULTIPLIERS[0], counter[0]);
@@ -30,13 +32,13 @@ pub fn philox4x32_10(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// The high and the low word of a product.
+/// Returns the high and the low word of a product.
 fn wide_product(a: u32, b: u32) -> [u32; 2] {
     let product = u64::from(a) * u64::from(b);
     [(product >> 32) as u32, product as u32]
 }
 
-/// The random numbers of one site in one stream, one after the other.
+/// The random numbers of one site in one stream, one after another.
 #[derive(Clone, Debug)]
 pub struct Philox {
     key: [u32; 2],
@@ -46,7 +48,7 @@ pub struct Philox {
 }
 
 impl Philox {
-    /// The numbers of the site with this global number, from the first one on.
+    /// Makes the numbers of the site with this global number, from the first one on.
     ///
     /// Different streams of one seed are independent. A stream holds 2³⁴ words for each site.
     pub fn new(seed: u64, stream: u32, site: u64) -> Self {
@@ -55,7 +57,7 @@ impl Philox {
         Self { key: [seed_low, seed_high], counter: [0, stream, site_low, site_high], block: [0; 4], used: 4 }
     }
 
-    /// Thirty-two random bits.
+    /// Draws thirty-two random bits.
     pub fn next_u32(&mut self) -> u32 {
         if self.used == 4 {
             self.block = philox4x32_10(self.counter, self.key);
@@ -67,8 +69,10 @@ impl Philox {
         word
     }
 
-    /// Uniform in the open interval (0, 1): an odd multiple of 2⁻⁵³, so that neither end can occur and
-    /// u and 1 − u are equally likely.
+    /// Draws a uniform number from the open interval (0, 1).
+    ///
+    /// The number is an odd multiple of 2⁻⁵³. So neither end can occur, and u and 1 − u are equally
+    /// likely.
     pub fn uniform(&mut self) -> f64 {
         let low = u64::from(self.next_u32());
         let high = u64::from(self.next_u32());
@@ -76,8 +80,9 @@ impl Philox {
         (2 * bits + 1) as f64 * (0.5 / (1u64 << 52) as f64)
     }
 
-    /// Complex and Gaussian with ⟨z⟩ = 0 and ⟨|z|²⟩ = 1: real and imaginary part are independent with
-    /// variance ½ each (Box and Muller, 1958).
+    /// Draws a complex Gaussian number with ⟨z⟩ = 0 and ⟨|z|²⟩ = 1.
+    ///
+    /// Real and imaginary part are independent with variance ½ each (Box and Muller, 1958).
     pub fn gaussian(&mut self) -> Complex<f64> {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         let angle = TAU * self.uniform();

@@ -1,14 +1,14 @@
-//! Memory that is about to be taken, compared with what this process may still have.
+//! The check that this process may still have the memory that it wants.
 //!
-//! An allocation that fails ends a Rust program, and PoCL by an assertion; one that the system only promised ends it later. So
-//! large ones are asked for before.
+//! An allocation that fails ends a Rust program, and it ends PoCL by an assertion. Memory that the
+//! system only promised ends the program later. So large allocations are checked first.
 
 use std::path::Path;
 
-/// What is left alone for stacks of threads, compilers and everything that is small.
+/// Bytes left alone for stacks of threads, compilers and everything small.
 const RESERVE: u64 = 1 << 26;
 
-/// Smaller pieces are not worth the question.
+/// Bytes of the smallest allocation that is checked.
 const WORTH_ASKING: u64 = 1 << 22;
 
 /// There is less memory than is wanted.
@@ -19,16 +19,19 @@ pub struct NoRoom {
     pub wanted: u64,
 }
 
-/// Bytes that this process may still allocate; `None` where the system does not tell.
+/// Returns the bytes that this process may still allocate.
 ///
-/// On Linux it is the least of three: memory and swap that others leave (`/proc/meminfo`), what is left to the process's control
-/// group (cgroup v2), and what is left of the addresses that a shell or a batch system allows (`ulimit -v`).
+/// The result is `None` if the system does not tell. On Linux it is the least of three amounts:
+///
+/// * memory and swap that others leave (`/proc/meminfo`);
+/// * the rest for the process's control group (cgroup v2);
+/// * the rest of the addresses that a shell or a batch system allows (`ulimit -v`).
 pub fn available_memory() -> Option<u64> {
     let of_machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text));
     [of_machine, of_group(Path::new("/sys/fs/cgroup")), of_addresses()].into_iter().flatten().min()
 }
 
-/// Makes sure that `wanted` bytes can be had, and some more for what is small.
+/// Checks that `wanted` bytes can be had, and some more for small needs.
 ///
 /// # Errors
 /// [`NoRoom`].
@@ -61,22 +64,22 @@ fn of_meminfo(text: &str) -> Option<u64> {
     Some((kib("MemAvailable:")? + kib("SwapFree:").unwrap_or(0)) * 1024)
 }
 
-/// `None` where there is no limit.
+/// Returns the rest for the control group; `None` if there is no limit.
 fn of_group(folder: &Path) -> Option<u64> {
     let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let cached = std::fs::read_to_string(folder.join("memory.stat")).ok().and_then(|text| {
         text.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse::<u64>().ok()
     });
-    // Files that are cached make room.
+    // Cached files make room.
     let used = number("memory.current")?.saturating_sub(cached.unwrap_or(0));
     Some(number("memory.max")?.saturating_sub(used))
 }
 
-/// `None` where there is no limit.
+/// Returns the rest of the allowed addresses; `None` if there is no limit.
 #[cfg(target_os = "linux")]
 fn of_addresses() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
-    // In pages: the whole size comes first.
+    // The sizes are in pages, and the whole size comes first.
     let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
     Some(limit.saturating_sub(pages * rustix::param::page_size() as u64))

@@ -9,7 +9,7 @@ use num_complex::Complex;
 use num_traits::{Float, NumAssign};
 use std::fmt::{Debug, Display};
 
-/// How many bits a real number has.
+/// The number of bits of a real number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
@@ -20,12 +20,12 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Bits of one real number: 32 or 64.
+    /// Returns the bits of one real number: 32 or 64.
     pub fn bits(self) -> u32 {
         8 * self.bytes() as u32
     }
 
-    /// Bytes of one real number: 4 or 8.
+    /// Returns the bytes of one real number: 4 or 8.
     pub fn bytes(self) -> usize {
         match self {
             Precision::Single => 4,
@@ -33,7 +33,7 @@ impl Precision {
         }
     }
 
-    /// The name of this type in OpenCL C.
+    /// Returns the name of this type in OpenCL C.
     pub fn opencl_name(self) -> &'static str {
         match self {
             Precision::Single => "float",
@@ -65,13 +65,13 @@ pub trait Real:
     + std::iter::Sum
     + 'static
 {
-    /// Which of the two this is.
+    /// The precision of this type.
     const PRECISION: Precision;
 
-    /// The nearest value of this type.
+    /// Returns the nearest value of this type.
     fn from_f64(value: f64) -> Self;
 
-    /// The same value in double.
+    /// Returns the same value in double.
     fn to_f64(self) -> f64;
 }
 
@@ -103,7 +103,7 @@ impl Real for f64 {
     }
 }
 
-/// How the numbers of a lattice field are kept in the memory of a device.
+/// The form of a lattice field's numbers in the memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoragePrecision {
@@ -116,10 +116,10 @@ pub enum StoragePrecision {
 }
 
 impl StoragePrecision {
-    /// All of them, the most accurate first.
+    /// All storage precisions, the most accurate first.
     pub const ALL: [Self; 3] = [Self::Double, Self::Single, Self::Half];
 
-    /// Bytes of one stored number: 2, 4 or 8.
+    /// Returns the bytes of one stored number: 2, 4 or 8.
     pub fn bytes(self) -> usize {
         match self {
             Self::Half => 2,
@@ -128,7 +128,7 @@ impl StoragePrecision {
         }
     }
 
-    /// The type of one stored number in OpenCL C.
+    /// Returns the type of one stored number in OpenCL C.
     pub fn opencl_name(self) -> &'static str {
         match self {
             Self::Half => "ushort",
@@ -159,20 +159,22 @@ impl std::str::FromStr for StoragePrecision {
     }
 }
 
-/// What the numbers of a lattice field are computed with, and what of them is stored: `f32`, `f64` or [`Half`].
+/// The types of a lattice field's numbers in arithmetic and in memory.
+///
+/// The implementors are `f32`, `f64` and [`Half`].
 pub trait Storage: Copy + Debug + Send + Sync + 'static {
-    /// The type of all arithmetic, and of the values as the host sees them.
+    /// The type of all arithmetic, and of the values on the host.
     type Real: Real;
     /// The type of one number in memory.
     type Stored: Pod + Send + Sync + Debug + Default + PartialEq;
 
-    /// Which of the three this is.
+    /// The storage precision of this type.
     const STORAGE: StoragePrecision;
 
-    /// The number in memory for a value that is counted in units of `unit`.
+    /// Returns the number in memory for a value that is counted in units of `unit`.
     fn store(value: Self::Real, unit: Self::Real) -> Self::Stored;
 
-    /// The value of a number in memory.
+    /// Returns the value of a number in memory.
     fn load(stored: Self::Stored, unit: Self::Real) -> Self::Real;
 }
 
@@ -201,9 +203,10 @@ stored_as_it_is!(f64, StoragePrecision::Double);
 
 /// Half precision: 16-bit fixed point in memory, `f32` in all arithmetic.
 ///
-/// A number is an integer from −32767 to 32767 times a unit; in memory it is raised by 32768, which makes it unsigned. Elements of links,
-/// at most 1 in size, have the unit 1/32767; the numbers of a spinor share one that is stored beside them, the largest of them divided
-/// by 32767 ([`Half::unit`]).
+/// A number is an integer from −32767 to 32767 times a unit. In memory 32768 is added, which makes
+/// the integer unsigned. Elements of links, at most 1 in size, have the unit 1/32767. The numbers
+/// of a spinor share a unit that is stored beside them: the largest number divided by 32767
+/// ([`Half::unit`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half;
 
@@ -211,10 +214,12 @@ impl Half {
     /// The largest integer that is stored.
     pub const LARGEST: f32 = 32767.0;
 
-    /// What integers are raised by.
+    /// The amount that is added to integers in memory.
     const RAISED: i32 = 1 << 15;
 
-    /// The unit in which the largest of `values` is [`Half::LARGEST`]. It is NaN if all of them are.
+    /// Returns the unit in which the largest of `values` is [`Half::LARGEST`].
+    ///
+    /// The unit is NaN if all values are.
     pub fn unit(values: impl Iterator<Item = f32>) -> f32 {
         values.map(f32::abs).reduce(f32::max).unwrap_or(0.0) / Self::LARGEST
     }
@@ -227,7 +232,7 @@ impl Storage for Half {
 
     #[inline]
     fn store(value: f32, unit: f32) -> u16 {
-        // The conversion saturates, and a zero unit, that of a spinor of zeros, gives zero.
+        // The conversion saturates. A spinor of zeros has a zero unit, which gives zero.
         let integer = if unit > 0.0 { (value / unit).round() as i16 } else { 0 };
         (i32::from(integer) + Self::RAISED) as u16
     }
@@ -238,29 +243,33 @@ impl Storage for Half {
     }
 }
 
-/// What a vector may hold: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
+/// An element of a vector: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
+///
+/// Reductions over elements of any type are accumulated in double.
 ///
 /// Reductions over any of them are accumulated in double.
 pub trait Element: Pod + Send + Sync + Debug + Default + PartialEq + 'static {
     /// The type of the real and imaginary part.
     type Real: Real + Element<Real = Self::Real>;
 
-    /// True for the complex types.
+    /// `true` for the complex types.
     const IS_COMPLEX: bool;
 
     /// Reals in one element: 1 or 2.
     const REALS: usize = if Self::IS_COMPLEX { 2 } else { 1 };
 
-    /// The nearest element; the imaginary part is dropped for the real types.
+    /// Returns the nearest element.
+    ///
+    /// The imaginary part is dropped for the real types.
     fn from_complex(value: Complex<f64>) -> Self;
 
-    /// The element as a double-precision complex number.
+    /// Returns the element as a double-precision complex number.
     fn to_complex(self) -> Complex<f64>;
 
-    /// The real part.
+    /// Returns the real part.
     fn real_part(self) -> Self::Real;
 
-    /// The element with its parts multiplied by a real number, one by one.
+    /// Returns the element with its parts multiplied by a real number, one by one.
     #[must_use]
     fn scaled(self, factor: Self::Real) -> Self;
 }

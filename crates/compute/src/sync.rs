@@ -1,4 +1,4 @@
-//! Locks whose holders leave what they guard valid, even when they panic.
+//! Locks whose contents stay valid even if a holder panics.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

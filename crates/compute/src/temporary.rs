@@ -1,7 +1,8 @@
 //! Files under a temporary name, which take their true name when they are complete.
 //!
-//! The name is `.NAME.XXXXXX.part`, beside the place of the file. A process that is killed leaves such a file. Each is
-//! locked by the process that writes it, so whoever writes a file of the same name later can tell, and removes it.
+//! The name is `.NAME.XXXXXX.part`, beside the place of the file. A process that is killed leaves
+//! such a file. Each file is locked by the process that writes it. So a later writer of the same
+//! name recognises abandoned files, and removes them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -12,15 +13,18 @@ use tempfile::NamedTempFile;
 
 const ENDING: &str = ".part";
 
-/// Random characters in a name.
+/// Number of random characters in a name.
 const RANDOM: usize = 6;
 
-/// For so long a file without content may be one that its process has not locked yet.
+/// Time for which an empty file may be one that its process has not locked yet.
 const NOT_YET_LOCKED: Duration = Duration::from_secs(10);
 
-/// Creates a file in `folder` that will be called `name`, and removes what killed processes left of others.
+/// Creates a file in `folder` that will be called `name`.
 ///
-/// It has the permissions of any new file. It is removed when dropped before it is persisted.
+/// Other temporary files of this name, left by killed processes, are removed.
+///
+/// The file has the permissions of any new file. A file that is dropped before it is persisted is
+/// removed.
 pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let prefix = prefix(name);
     remove_abandoned(folder, &prefix);
@@ -29,7 +33,7 @@ pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // What any new file gets, less the umask; the default is for secrets, 0600.
+        // The mode of any new file, less the umask. The default is for secrets, 0600.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let file = builder.tempfile_in(folder)?;
@@ -46,12 +50,17 @@ fn prefix(name: &OsStr) -> OsString {
     prefix
 }
 
-/// Where locks keep others from writing, as on Windows, nothing is locked and nothing is removed.
+/// Locks the file, on Unix only.
+///
+/// On other systems, such as Windows, locks keep others from writing. There nothing is locked and
+/// nothing is removed.
 fn lock(file: &File) -> io::Result<()> {
     if cfg!(unix) { file.lock() } else { Ok(()) }
 }
 
-/// Removes the temporary files of this prefix whose processes are gone. That it cannot is nobody's trouble.
+/// Removes the temporary files of this prefix whose processes are gone.
+///
+/// A failure to remove is ignored.
 fn remove_abandoned(folder: &Path, prefix: &OsStr) {
     if !cfg!(unix) {
         return;
@@ -72,7 +81,9 @@ fn is_own_name(name: &OsStr, prefix: &OsStr) -> bool {
     middle.is_some_and(|middle| middle.len() == RANDOM && middle.iter().all(u8::is_ascii_alphanumeric))
 }
 
-/// Whether no process holds the lock of the file. Where there are no locks it is taken to be in use.
+/// Returns `true` if no process holds the lock of the file.
+///
+/// Without locks the file is taken to be in use.
 fn is_abandoned(path: &Path) -> bool {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return false };
     let Ok(metadata) = file.metadata() else { return false };
@@ -97,10 +108,10 @@ mod tests {
     fn only_abandoned_files_of_the_same_name_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, content: &str| fs::write(folder.path().join(name), content).unwrap();
-        // As kill -9 leaves them: nobody holds their locks.
+        // Files that kill -9 leaves: nobody holds their locks.
         write(".conf.lime.aB3xYz.part", "half a file");
         write(".conf.lime.000000.part", "half a file");
-        // Of other names, and of people.
+        // Files with other names, and files of people.
         let others = [
             ".conf.aB3xYz.part",
             ".conf.lime.aB3xY.part",
@@ -112,7 +123,7 @@ mod tests {
             "conf.lime.aB3xYz.part",
         ];
         others.iter().for_each(|name| write(name, "of others"));
-        // Just created, perhaps not locked yet.
+        // A file just created, perhaps not locked yet.
         write(".conf.lime.abcdef.part", "");
         let mut alive = create(folder.path(), OsStr::new("conf.lime")).unwrap();
         alive.write_all(b"being written").unwrap();

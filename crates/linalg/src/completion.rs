@@ -1,29 +1,30 @@
-//! What the asynchronous operations return.
+//! The value that asynchronous operations return.
 
 use lattice_compute::{Event, Result};
 use std::time::Duration;
 
 /// An operation under way on a device, or one that had nothing to do.
 ///
-/// There is no need to wait for it before the next operation: whatever follows on the device runs after it. It may be
-/// dropped, and so may the operands: the device keeps their memory until the operation is done.
+/// Later operations on the device need not wait for the completion: the device runs them in order.
+/// The completion and the operands may be dropped. The device keeps the operands' memory until the
+/// operation is done.
 #[derive(Debug)]
 pub struct Completion {
     events: Vec<Event>,
 }
 
 impl Completion {
-    /// Of these commands, in the order in which they were enqueued.
+    /// Makes the completion of these commands, in the order of their enqueueing.
     pub(super) fn of(events: Vec<Event>) -> Self {
         Self { events }
     }
 
-    /// Of nothing.
+    /// Makes the completion of an operation that had nothing to do.
     pub(super) fn nothing() -> Self {
         Self { events: Vec::new() }
     }
 
-    /// The commands, for an operation that these are a part of.
+    /// Returns the commands, for an operation that these are a part of.
     pub(super) fn into_events(self) -> Vec<Event> {
         self.events
     }
@@ -31,16 +32,17 @@ impl Completion {
     /// Waits until the operation is done.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if it failed.
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the operation failed.
     pub fn wait(&self) -> Result<()> {
         self.events.iter().try_for_each(Event::wait)
     }
 
-    /// Waits for the operation and returns how long its kernels ran; `None` unless the device was opened with
-    /// [`Profiling::On`](lattice_compute::Profiling::On).
+    /// Waits for the operation and returns how long its kernels ran.
+    ///
+    /// `None` unless the device was opened with [`Profiling::On`](lattice_compute::Profiling::On).
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if it failed.
+    /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the operation failed.
     pub fn duration(&self) -> Result<Option<Duration>> {
         let mut total = Some(Duration::ZERO);
         for event in &self.events {
@@ -49,7 +51,9 @@ impl Completion {
         Ok(total)
     }
 
-    /// The last command, for others to wait for; `None` if there was nothing to do.
+    /// Returns the last command, for others to wait for.
+    ///
+    /// `None` if there was nothing to do.
     pub fn event(&self) -> Option<&Event> {
         self.events.last()
     }

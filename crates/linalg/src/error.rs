@@ -1,4 +1,4 @@
-//! What a call of a matrix operation can have wrong.
+//! Errors of matrix operations.
 
 use super::op::Op;
 use lattice_compute::DeviceError;
@@ -10,7 +10,7 @@ pub type BlasResult<T> = Result<T, BlasError>;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlasError {
-    /// The leading dimension is shorter than what it leads.
+    /// The leading dimension is shorter than a line.
     #[error(
         "leading dimension of a {order} {rows}×{columns} matrix: at least {wanted} wanted, {found} found; it is the \
          distance in elements from one {line} to the next"
@@ -44,26 +44,28 @@ pub enum BlasError {
         leading_dimension: usize,
         /// First element.
         offset: usize,
-        /// Elements that the matrix (with `BatchTooLong`, all of them) reaches to; `usize::MAX` if that overflows.
+        /// Number of elements that the matrix reaches to.
+        ///
+        /// `usize::MAX` if the number overflows.
         wanted: usize,
         /// Elements in the buffer.
         found: usize,
     },
 
-    /// A part of a matrix that reaches past its end.
+    /// A part of a matrix reaches past the matrix's end.
     #[error("{extent} {start}..{end} do not lie in a matrix with {found} {extent}")]
     OutOfMatrix {
         /// `rows` or `columns`.
         extent: &'static str,
-        /// First of the part.
+        /// First row or column of the part.
         start: usize,
-        /// One past the last.
+        /// One past the last row or column of the part.
         end: usize,
-        /// How many the matrix has.
+        /// Number of rows or columns of the matrix.
         found: usize,
     },
 
-    /// A vector without a distance between its elements.
+    /// A vector has no distance between its elements.
     #[error(
         "a vector of {len} elements has stride 0; it is the distance in elements from one to the next, at least 1"
     )]
@@ -78,13 +80,15 @@ pub enum BlasError {
          {found} elements; give a larger buffer or a shorter vector"
     )]
     VectorTooLong {
-        /// Elements of the vector.
+        /// Elements of the buffer from one element of the vector to the next.
         elements: usize,
         /// Elements of the buffer from one to the next.
         stride: usize,
         /// First element.
         offset: usize,
-        /// Elements that the vector reaches to; `usize::MAX` if that overflows.
+        /// Number of elements that the vector reaches to.
+        ///
+        /// `usize::MAX` if the number overflows.
         wanted: usize,
         /// Elements in the buffer.
         found: usize,
@@ -109,7 +113,9 @@ pub enum BlasError {
         count: usize,
         /// Elements from one matrix to the next.
         stride: usize,
-        /// Elements that the batch reaches to; `usize::MAX` if that overflows.
+        /// Number of elements that the batch reaches to.
+        ///
+        /// `usize::MAX` if the number overflows.
         wanted: usize,
         /// Elements in the buffer.
         found: usize,
@@ -157,7 +163,7 @@ pub enum BlasError {
         wanted: usize,
         /// Found number.
         found: usize,
-        /// Where the wanted number comes from.
+        /// Origin of the wanted number.
         reason: &'static str,
     },
 
@@ -174,14 +180,14 @@ pub enum BlasError {
         columns: usize,
     },
 
-    /// A way for the operand to enter that the operation does not have.
+    /// The operation does not have this way for the operand to enter.
     #[error("{operation}: op must be {wanted}, {found:?} found")]
     WrongOp {
         /// The operation.
         operation: &'static str,
-        /// What was given.
+        /// The given [`Op`].
         found: Op,
-        /// What there is.
+        /// The values of [`Op`] that the operation has.
         wanted: &'static str,
     },
 
@@ -194,9 +200,9 @@ pub enum BlasError {
         operation: &'static str,
         /// The operand.
         operand: &'static str,
-        /// Where the result is.
+        /// Device of the result.
         wanted: String,
-        /// Where the operand is.
+        /// Device of the operand.
         found: String,
     },
 
@@ -207,21 +213,21 @@ pub enum BlasError {
         extents: [usize; 3],
     },
 
-    /// A kernel variant that this device, element type or shape cannot have.
+    /// This device, element type or shape cannot have the kernel variant.
     #[error("kernel variant {variant} cannot be used: {reason}")]
     Variant {
         /// The variant.
         variant: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 
-    /// Something that there must be once for each device of a team.
+    /// The call has not one value for each device of the team.
     #[error("the team has {wanted} devices, but the call has shares, rates, kernels or matrices for {found}")]
     TeamSize {
         /// Devices of the team.
         wanted: usize,
-        /// For how many there is something.
+        /// Number of devices that the call has values for.
         found: usize,
     },
 
@@ -233,13 +239,13 @@ pub enum BlasError {
     Unfinished {
         /// The device that failed.
         device: String,
-        /// Its place in the team, from 0.
+        /// The device's place in the team, from 0.
         member: usize,
         /// Elements of C that are written.
         written: usize,
         /// All elements of C.
         elements: usize,
-        /// What happened.
+        /// The error of the device.
         source: Box<BlasError>,
     },
 
@@ -248,7 +254,7 @@ pub enum BlasError {
     Device(#[from] DeviceError),
 }
 
-/// The name of an operand as it enters a product: `A`, `Aᵀ` or `Aᴴ`.
+/// Returns the name of an operand as it enters a product: `A`, `Aᵀ` or `Aᴴ`.
 pub(super) fn operand_name(name: &str, op: Op) -> String {
     match op {
         Op::N => name.to_owned(),

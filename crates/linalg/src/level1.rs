@@ -1,23 +1,34 @@
-//! Vector operations on one device; the kernels are in `cl/level1.cl`, their twins in
-//! [`host::level1`](crate::host::level1).
+//! Vector operations on one device.
 //!
-//! Operands are buffers or views of equal length on one device, elements `f32`, `f64`, `Complex<f32>` or
-//! `Complex<f64>`. Factors are any [`Scalar`] of the elements. (x, y) = Σ conj(xᵢ) yᵢ.
+//! The kernels are in `cl/level1.cl`, their twins in [`host::level1`](crate::host::level1).
 //!
-//! Special values are those of the reference BLAS. With α = 0, also where the element type rounds it to 0, x is not
-//! read; with β = 0, y is only written; β = 1 multiplies nothing. NaNs and infinities propagate otherwise.
+//! Operands are buffers or views of equal length on one device. Elements are `f32`, `f64`,
+//! `Complex<f32>` or `Complex<f64>`. Factors are any [`Scalar`] of the elements.
 //!
-//! Everything is started and not waited for; what follows on the device runs after it. What is written comes with a [`Completion`],
-//! what is summed with a [`Sum`]. A sum is accumulated in
-//! double, in an order that depends on nothing but the length and the device, so it has the same bits every
-//! time. Start the sums of all devices of a team before waiting for the first: [`Sum::wait`].
+//! The inner product is (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! Special values are those of the reference BLAS. With α = 0, x is not read, also if the element
+//! type rounds α to 0. With β = 0, y is only written. β = 1 multiplies nothing. NaNs and infinities
+//! propagate otherwise.
+//!
+//! Functions start an operation and do not wait for it. Later commands of the device run after it.
+//! An operation that writes comes with a [`Completion`], a sum with a [`Sum`].
+//!
+//! A sum is accumulated in double, in an order that depends on nothing but the length and the
+//! device. So a sum has the same bits every time. Start the sums of all devices of a team before
+//! waiting for the first ([`Sum::wait`]).
 //!
 //! # Errors
-//! All functions return [`DeviceError::LengthMismatch`](lattice_compute::DeviceError::LengthMismatch) or
-//! [`DeviceError::ForeignBuffer`](lattice_compute::DeviceError::ForeignBuffer) for operands that do not fit together,
-//! [`DeviceError::Build`](lattice_compute::DeviceError::Build) if a driver does not take the kernels, and
-//! [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device fails; those that sum up also
-//! [`DeviceError::TooManySums`](lattice_compute::DeviceError::TooManySums) while thousands of a device's sums are kept.
+//! All functions return these errors:
+//! * [`DeviceError::LengthMismatch`](lattice_compute::DeviceError::LengthMismatch) or
+//!   [`DeviceError::ForeignBuffer`](lattice_compute::DeviceError::ForeignBuffer) for operands that
+//!   do not fit together,
+//! * [`DeviceError::Build`](lattice_compute::DeviceError::Build) if a driver does not take the
+//!   kernels,
+//! * [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device fails.
+//!
+//! Sums also return [`DeviceError::TooManySums`](lattice_compute::DeviceError::TooManySums) while
+//! thousands of a device's sums are kept.
 
 use super::completion::Completion;
 use crate::host::SafeSquares;
@@ -43,14 +54,14 @@ const LEVEL1: KernelFamily = KernelFamily::new(
     ],
 );
 
-/// How the operations are cut into work-groups on one device.
+/// The way in which operations are cut into work-groups on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     /// Work-items of a group.
     local: usize,
     /// Reals that one work-item loads at a time.
     lanes: usize,
-    /// Whether operands begin where such loads may.
+    /// `true` if operands begin at addresses that allow such loads.
     aligned: bool,
     /// Groups that keep the whole device busy.
     max_groups: usize,
@@ -62,25 +73,28 @@ impl Shape {
     fn of<T: Element>(info: &DeviceInfo, aligned: bool) -> Self {
         let real = size_of::<T::Real>();
         if info.kind == DeviceKind::Cpu {
-            // One work-item a group, whole vectors of the widest kind, and long stretches: what a loop on the
-            // processor would look like.
+            // One work-item a group, whole vectors of the widest kind, and long stretches, like a
+            // loop on the processor.
             let (lanes, max_groups) = (if real == 4 { 16 } else { 8 }, 4 * info.compute_units);
             return Self { local: 1, lanes, aligned: false, max_groups, min_elements: 4096 };
         }
-        // Neighbours read neighbouring elements, each as much as a load can. On an H200 an update is fastest with one pack for a
-        // work-item, by 4 % over two and 8 % over four, and a sum of 1 GiB with eight groups a unit: 4.24 TB/s against 3.72 with four; more
-        // of them cost more at their end than they gain.
+        // Neighbours read neighbouring elements, each with the widest load. On an H200 an update is
+        // fastest with one pack for a work-item, by 4 % over two and 8 % over four. A sum of 1 GiB
+        // is fastest with eight groups a unit: 4.24 TB/s against 3.72 with four. More groups cost
+        // more at their end than they gain.
         let local = info.max_work_group_size.min(256);
         let lanes = if aligned { WIDEST_LOAD / real } else { T::REALS };
         Self { local, lanes, aligned, max_groups: 8 * info.compute_units, min_elements: 4 * local }
     }
 
-    /// The groups of a sum over vectors of `len` elements: never more than keep the device busy, so that it has few parts.
+    /// Returns the number of groups of a sum over vectors of `len` elements.
+    ///
+    /// The groups are never more than keep the device busy, so that the sum has few parts.
     fn groups(&self, len: usize) -> usize {
         len.div_ceil(self.min_elements).clamp(1, self.max_groups)
     }
 
-    /// The groups of an update of vectors of `len` elements.
+    /// Returns the number of groups of an update of vectors of `len` elements.
     fn groups_of_update<T: Element>(&self, len: usize) -> usize {
         if self.local == 1 {
             self.groups(len)
@@ -90,10 +104,12 @@ impl Shape {
     }
 }
 
-/// Work-items of a launch at most; there are drivers that count them in 32 bits. With more elements items have several packs.
+/// Most work-items of a launch.
+///
+/// Some drivers count work-items in 32 bits. With more elements, work-items have several packs.
 const MOST_ITEMS: usize = 1 << 30;
 
-/// Bytes of the widest load of a work-item of a GPU.
+/// Bytes of the widest load of a GPU's work-item.
 pub(super) const WIDEST_LOAD: usize = 16;
 
 /// The kernels for elements of type `T` on one device.
@@ -108,7 +124,7 @@ struct Kernels<T> {
     axpby: Kernel,
     dot: Kernel,
     norm2: Kernel,
-    /// There in double precision only.
+    /// `None` in single precision.
     safe_squares: Option<Kernel>,
     asum: Kernel,
     iamax: Kernel,
@@ -120,7 +136,9 @@ struct Kernels<T> {
 }
 
 impl<T: Element> Kernels<T> {
-    /// Those that are fastest for these operands. Built on first use, kept by the device.
+    /// Returns the kernels that are fastest for these operands.
+    ///
+    /// They are built on first use and kept by the device.
     fn for_operands(device: &Device, operands: &[Argument<'_>]) -> Result<Arc<Self>> {
         let aligned = |operand: &Argument<'_>| operand.is_aligned_to(WIDEST_LOAD);
         if device.info().kind == DeviceKind::Cpu || operands.iter().all(aligned) {
@@ -216,7 +234,7 @@ fn reduce<T: Element, R>(
     Ok(Sum { reduction: Some(reduction), event: Some(event), result })
 }
 
-/// A sum under way on a device, or what else is made of all elements.
+/// A sum, or another result of all elements, under way on a device.
 #[must_use = "the sum is read by `wait`"]
 pub struct Sum<R> {
     /// `None` for the sum of nothing.
@@ -226,7 +244,9 @@ pub struct Sum<R> {
 }
 
 impl<R> Sum<R> {
-    /// Waits for the kernel and returns how long it ran, without the way of the sum to the host; `None` for the sum of nothing and
+    /// Waits for the kernel and returns how long it ran.
+    ///
+    /// The time does not include the way of the sum to the host. `None` for the sum of nothing, and
     /// unless the device was opened with [`Profiling::On`](lattice_compute::Profiling::On).
     ///
     /// # Errors
@@ -235,7 +255,7 @@ impl<R> Sum<R> {
         self.event.as_ref().map_or(Ok(None), Event::duration)
     }
 
-    /// Waits for the sum.
+    /// Waits for the sum and returns it.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](lattice_compute::DeviceError::OpenCl) if the device failed.
@@ -274,7 +294,7 @@ fn check<T: Element>(
     check_device(device, operand.device())
 }
 
-/// y = x
+/// Starts y = x.
 pub fn copy<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
@@ -285,7 +305,7 @@ pub fn copy<'a, 'b, T: Element>(
     update::<T>(device, |kernels| &kernels.copy, len, &[x.into(), y.into()])
 }
 
-/// x and y change places.
+/// Starts the exchange of x and y.
 pub fn swap<'a, 'b, T: Element>(
     x: impl Into<BufferViewMut<'a, T>>,
     y: impl Into<BufferViewMut<'b, T>>,
@@ -296,7 +316,9 @@ pub fn swap<'a, 'b, T: Element>(
     update::<T>(device, |kernels| &kernels.swap, len, &[x.into(), y.into()])
 }
 
-/// x = αx; with α = 0, NaNs and infinities become NaN.
+/// Starts x = αx.
+///
+/// With α = 0, NaNs and infinities become NaN.
 pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a, T>>) -> Result<Completion> {
     let (alpha, x) = (alpha.factor(), x.into());
     let (device, len) = (x.device(), x.len());
@@ -306,7 +328,9 @@ pub fn scal<'a, T: Element>(alpha: impl Scalar<T>, x: impl Into<BufferViewMut<'a
     update::<T>(device, |kernels| &kernels.scal, len, &[argument(alpha), x.into()])
 }
 
-/// y = y + αx; with α = 0, x is not read.
+/// Starts y = y + αx.
+///
+/// With α = 0, x is not read.
 pub fn axpy<'a, 'b, T: Element>(
     alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
@@ -321,7 +345,9 @@ pub fn axpy<'a, 'b, T: Element>(
     update::<T>(device, |kernels| &kernels.axpy, len, &[argument(alpha), x.into(), y.into()])
 }
 
-/// y = αx + βy; with α = 0, x is not read; with β = 0, y is not.
+/// Starts y = αx + βy.
+///
+/// With α = 0, x is not read. With β = 0, y is not read.
 pub fn axpby<'a, 'b, T: Element>(
     alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
@@ -348,7 +374,9 @@ pub fn axpby<'a, 'b, T: Element>(
     }
 }
 
-/// y = x + βy; with β = 0, y is not read.
+/// Starts y = x + βy.
+///
+/// With β = 0, y is not read.
 pub fn xpby<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     beta: impl Scalar<T>,
@@ -364,7 +392,9 @@ pub fn xpby<'a, 'b, T: Element>(
     }
 }
 
-/// Σ xᵢ yᵢ of real vectors. Complex ones have [`dotc`] and [`dotu`].
+/// Starts Σ xᵢ yᵢ of real vectors.
+///
+/// Complex vectors have [`dotc`] and [`dotu`].
 pub fn dot<'a, 'b, T: Element + Real>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
@@ -372,7 +402,7 @@ pub fn dot<'a, 'b, T: Element + Real>(
     product(false, x.into(), y.into(), real_sum)
 }
 
-/// Σ conj(xᵢ) yᵢ
+/// Starts Σ conj(xᵢ) yᵢ.
 pub fn dotc<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
@@ -380,7 +410,7 @@ pub fn dotc<'a, 'b, T: Element>(
     product(true, x.into(), y.into(), complex_sum)
 }
 
-/// Σ xᵢ yᵢ
+/// Starts Σ xᵢ yᵢ.
 pub fn dotu<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
@@ -400,13 +430,13 @@ fn product<T: Element, R>(
     reduce::<T, _>(device, |kernels| &kernels.dot, len, &operands, result)
 }
 
-/// ‖x‖² = Σ |xᵢ|²
+/// Starts ‖x‖² = Σ |xᵢ|².
 pub fn norm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
     reduce::<T, _>(x.device(), |kernels| &kernels.norm2, x.len(), &[x.into()], real_sum)
 }
 
-/// ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
+/// Starts ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
 pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
     // A double holds the squares of all numbers in single precision.
@@ -426,13 +456,16 @@ pub fn nrm2<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>>
     reduce::<T, _>(x.device(), kernel::<T>, x.len(), &[x.into()], root)
 }
 
-/// Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values as the BLAS has it.
+/// Starts Σ |Re xᵢ| + |Im xᵢ|: the sum of absolute values in the sense of the BLAS.
 pub fn asum<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<f64>> {
     let x = x.into();
     reduce::<T, _>(x.device(), |kernels| &kernels.asum, x.len(), &[x.into()], real_sum)
 }
 
-/// The number, from 0, of the first element with the largest |Re xᵢ| + |Im xᵢ|. NaNs are passed over; `None` if nothing else is there.
+/// Starts the search for the first element with the largest |Re xᵢ| + |Im xᵢ|.
+///
+/// The result is the element's number, from 0. NaNs are passed over. `None` if there is nothing
+/// else.
 pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Option<usize>>> {
     let x = x.into();
     // The kernel counts from 1.
@@ -440,7 +473,7 @@ pub fn iamax<'a, T: Element>(x: impl Into<BufferView<'a, T>>) -> Result<Sum<Opti
     reduce::<T, _>(x.device(), |kernels| &kernels.iamax, x.len(), &[x.into()], result)
 }
 
-/// (x, y) and ‖x‖², in one pass.
+/// Starts (x, y) and ‖x‖², in one pass.
 pub fn dot_norm2<'a, 'b, T: Element>(
     x: impl Into<BufferView<'a, T>>,
     y: impl Into<BufferView<'b, T>>,
@@ -451,7 +484,9 @@ pub fn dot_norm2<'a, 'b, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &[x.into(), y.into()], dot_and_norm2)
 }
 
-/// y = y + αx, and ‖y‖² of the new y. With α = 0, x is not read.
+/// Starts y = y + αx, and ‖y‖² of the new y.
+///
+/// With α = 0, x is not read.
 pub fn axpy_norm2<'a, 'b, T: Element>(
     alpha: impl Scalar<T>,
     x: impl Into<BufferView<'a, T>>,
@@ -467,8 +502,9 @@ pub fn axpy_norm2<'a, 'b, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.axpy_norm2, len, &operands, real_sum)
 }
 
-/// One step of Conjugate Residual in one pass: x = x + αp, r = r − αAp, and ‖r‖² of the new r. With α = 0, p and Ap are
-/// not read.
+/// Starts one step of Conjugate Residual in one pass.
+///
+/// The step is x = x + αp, r = r − αAp, and ‖r‖² of the new r. With α = 0, p and Ap are not read.
 pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
     alpha: impl Scalar<T>,
     p: impl Into<BufferView<'a, T>>,
@@ -488,8 +524,10 @@ pub fn cr_step<'a, 'b, 'c, 'd, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.cr_step, len, &operands, real_sum)
 }
 
-/// The next direction of Conjugate Residual in one pass: p = r + βp, Ap = Ar + βAp, and (r, Ap) and ‖Ap‖² of the
-/// new Ap. With β = 0, p and Ap are not read.
+/// Starts the next direction of Conjugate Residual in one pass.
+///
+/// The direction is p = r + βp, Ap = Ar + βAp, with (r, Ap) and ‖Ap‖² of the new Ap. With β = 0, p
+/// and Ap are not read.
 pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
     beta: impl Scalar<T>,
     r: impl Into<BufferView<'a, T>>,
@@ -505,7 +543,7 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
     if beta.is_zero() {
         copy(r, p.reborrow())?;
         copy(ar, ap.reborrow())?;
-        // (Ap, r), which is the conjugate of what is wanted.
+        // The sum is (Ap, r), the conjugate of the wanted (r, Ap).
         let result = |[re, im, norm2]: [f64; REDUCTION_VALUES]| (Complex::new(re, -im), norm2);
         let operands = [ap.as_view().into(), r.into()];
         return reduce::<T, _>(device, |kernels| &kernels.dot_norm2, len, &operands, result);
@@ -514,7 +552,7 @@ pub fn cr_direction<'a, 'b, 'c, 'd, T: Element>(
     reduce::<T, _>(device, |kernels| &kernels.cr_direction, len, &operands, dot_and_norm2)
 }
 
-/// A factor for a kernel.
+/// Makes the argument of a kernel from a factor.
 fn argument<T: Element>(factor: Factor<T>) -> Argument<'static> {
     Argument::value(factor.for_kernel())
 }

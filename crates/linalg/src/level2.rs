@@ -1,8 +1,11 @@
-//! Matrices with vectors on one device: y = α op(A) x + β y, and A = A + α x yᵀ. The kernels are in `cl/level2.cl`, their twins in
-//! [`host::level2`](crate::host::level2).
+//! Matrices with vectors on one device: y = α op(A) x + β y, and A = A + α x yᵀ.
 //!
-//! The contract is that of [`gemm`](fn@super::gemm): with β = 0, y is only written; with α = 0, A and x are not read;
-//! any extent may be 0, and without terms to add y = β y. Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
+//! The kernels are in `cl/level2.cl`, their twins in [`host::level2`](crate::host::level2).
+//!
+//! The contract is that of [`gemm`](fn@super::gemm). With β = 0, y is only written. With α = 0, A
+//! and x are not read. Any extent may be 0. Without terms to add, y = β y.
+//!
+//! Vectors are buffers, parts of buffers, or elements at equal distances ([`VecRef`]).
 
 use super::completion::Completion;
 use super::error::{BlasError, BlasResult, operand_name};
@@ -22,25 +25,32 @@ const LEVEL2: KernelFamily = KernelFamily::new(
     &[include_str!("../cl/elements.cl"), include_str!("../cl/packs.cl"), include_str!("../cl/level2.cl")],
 );
 
-/// Work-items of a group in the kernels that do little.
+/// Work-items of a group in the kernels with little work.
 const SIMPLE_GROUP: usize = 64;
 
-/// How the operations are cut into work-groups on one device: the definitions of `cl/level2.cl`.
+/// The way in which operations are cut into work-groups on one device.
+///
+/// The fields are the definitions of `cl/level2.cl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     lanes: usize,
-    /// Whether every column of a matrix begins where a load of so many lanes may.
+    /// `true` if every column of a matrix begins where a load of `lanes` may.
     aligned: bool,
     local_rows: usize,
     local_slices: usize,
     item_packs: usize,
     /// Columns that an item of a sum along rows has under way.
     ahead: usize,
-    /// Sums that an item adds at a time where those of a group of rows become one.
+    /// Sums that an item adds at a time when the sums of a group of rows become one.
     tree: usize,
-    /// Whether parts of sums along rows are added by the last group that is done, and not by another launch.
+    /// `true` if the last group that is done adds the parts of sums along rows.
+    ///
+    /// Otherwise another launch adds the parts.
     last_adds: bool,
-    /// Fewest groups that keep the device busy with sums along rows, and the most that sums are cut into parts for.
+    /// Two numbers of groups for sums along rows.
+    ///
+    /// The first is the fewest that keep the device busy. The second is the most that sums are cut
+    /// into parts for.
     row_groups: [usize; 2],
     columns: usize,
     /// Groups that keep the device busy with sums along columns.
@@ -72,10 +82,11 @@ impl Shape {
                 update_size: 1,
             }
         } else {
-            // A warp reads neighbouring rows, and many of them share the columns; each item has eight loads under way.
-            // Not more than 256 work-items: NVIDIA's driver promises no more for a kernel, whatever its attribute says.
-            // On an H200 groups run side by side, four or two of them a unit. Parts that make up to so many groups are worth it: 1.4 groups a
-            // unit take 1.2 times as long as 2.8. One more than so many are not: the last ones then run alone.
+            // A warp reads neighbouring rows, and many warps share the columns. Each item has eight
+            // loads under way. A group has at most 256 work-items: NVIDIA's driver promises no more
+            // for a kernel, whatever its attribute says. On an H200, four or two groups run side by
+            // side on a unit. Parts are worth it up to that many groups: 1.4 groups a unit take 1.2
+            // times as long as 2.8. One more group is not worth it: the last ones then run alone.
             let (local_rows, item_packs, ahead, tree, most) =
                 if T::IS_COMPLEX { (16, 2, 4, 4, 2 * units) } else { (32, 1, 8, 8, 4 * units) };
             let local_slices = (info.max_work_group_size.min(256) / local_rows).max(1);
@@ -105,22 +116,27 @@ impl Shape {
         self.local_rows * self.local_slices
     }
 
-    /// Whether sums along rows may take packs of rows where columns do not begin at multiples of a pack: if those of a work-item begin equally far
-    /// behind one.
+    /// Tells whether sums along rows may take packs of rows in unaligned columns.
+    ///
+    /// They may if the columns of a work-item begin equally far behind a multiple of a pack.
     fn may_shift<T: Element>(&self) -> bool {
         self.aligned && self.local_slices.is_multiple_of(self.pack::<T>())
     }
 
-    /// Into how many parts to cut sums over `terms` terms along rows, which `groups` work-groups would make.
+    /// Returns into how many parts to cut sums over `terms` terms along rows.
+    ///
+    /// `groups` work-groups would make the uncut sums.
     fn parts_of_rows(&self, groups: usize, terms: usize) -> usize {
         let [fewest, most] = self.row_groups;
         (most / groups).max(fewest.div_ceil(groups)).min(terms.div_ceil(self.least_part[0])).max(1)
     }
 
-    /// The same for sums along columns.
+    /// Returns into how many parts to cut sums over `terms` terms along columns.
+    ///
+    /// `groups` work-groups would make the uncut sums.
     fn parts_of_columns(&self, groups: usize, terms: usize) -> usize {
         let busy = self.column_groups;
-        // One group more than half of what keeps the device busy is better off uncut.
+        // One group more than half of the busy device's groups is better off uncut.
         let wanted = if 2 * groups > busy { 1 } else { busy.div_ceil(groups) };
         wanted.min(terms.div_ceil(self.least_part[1])).max(1)
     }
@@ -139,7 +155,9 @@ struct Kernels<T> {
 }
 
 impl<T: Element> Kernels<T> {
-    /// Those for operands that are aligned to the widest loads, or for any. Built on first use, kept by the device.
+    /// Returns the kernels for operands aligned to the widest loads, or for any.
+    ///
+    /// They are built on first use and kept by the device.
     fn of(device: &Device, aligned: bool) -> Result<Arc<Self>> {
         if device.info().kind == DeviceKind::Cpu || aligned {
             return device.attached(|device| Self::new(device, true));
@@ -224,8 +242,9 @@ struct OfAnyOperands<T>(Arc<Kernels<T>>);
 /// Starts y = α op(A) x + β y.
 ///
 /// # Errors
-/// [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`]: nothing is started then.
-/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+/// [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`]: nothing is
+/// started then. [`BlasError::Device`] if a driver does not take the kernels, memory is short or
+/// the device fails.
 pub fn gemv<'a, 'b, T: Element>(
     op: Op,
     alpha: impl Scalar<T>,
@@ -237,7 +256,9 @@ pub fn gemv<'a, 'b, T: Element>(
     gemv_with(Kernels::of, op, [alpha.factor(), beta.factor().keeping()], a, x.into(), y.into())
 }
 
-/// `kernels` are those for matrices that are aligned to the widest loads, or for any.
+/// Starts y = α op(A) x + β y with the kernels that `kernels` returns.
+///
+/// The flag tells `kernels` whether matrices are aligned to the widest loads.
 fn gemv_with<T: Element>(
     kernels: impl Fn(&Device, bool) -> Result<Arc<Kernels<T>>>,
     op: Op,
@@ -345,11 +366,13 @@ fn gemv_with<T: Element>(
     Ok(Completion::of(events))
 }
 
-/// Starts A = A + α x yᵀ: the BLAS calls it `ger` for real elements and `geru` for complex ones. With α = 0, x and y are
+/// Starts A = A + α x yᵀ.
+///
+/// The BLAS calls it `ger` for real elements and `geru` for complex ones. With α = 0, x and y are
 /// not read.
 ///
 /// # Errors
-/// As [`gemv`].
+/// The errors of [`gemv`].
 #[doc(alias = "geru")]
 pub fn ger<'a, 'b, T: Element>(
     alpha: impl Scalar<T>,
@@ -360,10 +383,12 @@ pub fn ger<'a, 'b, T: Element>(
     rank_one("ger", alpha.factor(), x.into(), y.into(), false, a)
 }
 
-/// Starts A = A + α x yᴴ. With α = 0, x and y are not read.
+/// Starts A = A + α x yᴴ.
+///
+/// With α = 0, x and y are not read.
 ///
 /// # Errors
-/// As [`gemv`].
+/// The errors of [`gemv`].
 pub fn gerc<'a, 'b, T: Element>(
     alpha: impl Scalar<T>,
     x: impl Into<VecRef<'a, T>>,
@@ -408,13 +433,13 @@ fn rank_one<T: Element>(
     Ok(Completion::of(vec![kernels.rank_one.launch(range, &arguments)?]))
 }
 
-/// The elements of a vector, their distance, and whether they are conjugated.
+/// Returns the elements of a vector, their distance, and the flag of conjugation.
 fn factor<T: Element>(vector: VecRef<'_, T>, conjugate: bool) -> Result<[Argument<'_>; 3]> {
     let stride = Argument::value(vector.layout().stride as u64);
     Ok([vector.argument()?, stride, Argument::value(u32::from(conjugate))])
 }
 
-/// An extent of an operand is what others ask for.
+/// Checks that an extent of an operand is the one that the others ask for.
 pub(super) fn check_extent(
     operation: &'static str,
     operand: &str,
@@ -429,12 +454,12 @@ pub(super) fn check_extent(
     Err(BlasError::Shape { operation, operand: operand.to_owned(), extent, wanted, found, reason })
 }
 
-/// The operation works on one matrix, not on a batch.
+/// Checks that an operation on one matrix is not given a batch.
 pub(super) fn check_single(operation: &'static str, found: usize) -> BlasResult<()> {
     if found == 1 { Ok(()) } else { Err(BlasError::SingleMatrix { operation, found }) }
 }
 
-/// An operand is where the result is.
+/// Checks that an operand is on the device of the result.
 pub(super) fn check_device(
     operation: &'static str,
     operand: &'static str,

@@ -1,7 +1,10 @@
-//! Relatives of the product: one factor symmetric or Hermitian ([`symm`], [`hemm`]), or the result ([`syrk`], [`herk`]).
+//! Relatives of the product, with a symmetric or Hermitian matrix.
 //!
-//! Of such a matrix only one [`Triangle`] is read or written, diagonal included. Nearly all of the work is done by the kernels of
-//! [`gemm`](fn@super::gemm), with its contract; those that read and write triangles are in `cl/triangles.cl`. The twin of all is
+//! In [`symm`] and [`hemm`] the matrix is a factor, in [`syrk`] and [`herk`] the result. Only one
+//! [`Triangle`] of the matrix is read or written, diagonal included.
+//!
+//! The kernels of [`gemm`](fn@super::gemm) do nearly all of the work, with the contract of `gemm`.
+//! The kernels that read and write triangles are in `cl/triangles.cl`. The twin of all is
 //! [`host::gemm`](crate::host::gemm), with the missing triangle filled in.
 
 use super::completion::Completion;
@@ -18,13 +21,17 @@ use std::sync::Arc;
 const TRIANGLES: KernelFamily =
     KernelFamily::new("triangles", &[include_str!("../cl/elements.cl"), include_str!("../cl/triangles.cl")]);
 
-/// Rows and columns of the blocks along the diagonal of which only a triangle is wanted, and all is computed.
+/// Rows and columns of the blocks along the diagonal.
+///
+/// Each block is computed as a whole, although only a triangle is wanted.
 const DIAGONAL_BLOCK: usize = 256;
 
 /// Edge of the work-groups.
 const TILE: usize = 16;
 
-/// The part of a square matrix that is read or written; the diagonal belongs to either.
+/// The part of a square matrix that is read or written.
+///
+/// The diagonal belongs to both parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Triangle {
@@ -34,18 +41,18 @@ pub enum Triangle {
     Upper,
 }
 
-/// On which side of a product a factor stands.
+/// The side of a product on which a factor stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// A B
+    /// The factor A in A B.
     Left,
-    /// B A
+    /// The factor A in B A.
     Right,
 }
 
 impl Triangle {
-    /// The flag of `cl/triangles.cl`, for a matrix that is seen as a column-major one.
+    /// Returns the flag of `cl/triangles.cl`, for a matrix seen as a column-major one.
     fn is_lower(self, order: Order) -> u32 {
         u32::from((self == Triangle::Lower) == (order == Order::ColumnMajor))
     }
@@ -80,13 +87,14 @@ impl<T: Element> Kernels<T> {
     }
 }
 
-/// Starts C = α A B + β C, or with [`Side::Right`] C = α B A + β C, with A symmetric: A = Aᵀ.
+/// Starts C = α A B + β C, or with [`Side::Right`] C = α B A + β C.
 ///
-/// It takes scratch memory for all of A.
+/// A is symmetric: A = Aᵀ. The product takes scratch memory for all of A.
 ///
 /// # Errors
-/// [`BlasError::NotSquare`], [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`]: nothing is started then.
-/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+/// [`BlasError::NotSquare`], [`BlasError::Shape`], [`BlasError::SingleMatrix`],
+/// [`BlasError::OtherDevice`]: nothing is started then. [`BlasError::Device`] if a driver does not
+/// take the kernels, memory is short or the device fails.
 pub fn symm<T: Element>(
     side: Side,
     triangle: Triangle,
@@ -99,10 +107,13 @@ pub fn symm<T: Element>(
     multiply("symm", false, side, triangle, [alpha.factor(), beta.factor()], a, b, c)
 }
 
-/// As [`symm`], with A Hermitian: A = Aᴴ. The imaginary parts on its diagonal are taken to be zero. For real elements it is [`symm`].
+/// Starts C = α A B + β C, or with [`Side::Right`] C = α B A + β C.
+///
+/// A is Hermitian: A = Aᴴ. The imaginary parts on the diagonal of A are taken to be zero. For real
+/// elements `hemm` is [`symm`].
 ///
 /// # Errors
-/// As [`symm`].
+/// The errors of [`symm`].
 pub fn hemm<T: Element>(
     side: Side,
     triangle: Triangle,
@@ -132,7 +143,7 @@ fn multiply<T: Element>(
     }
     let (device, n, layout, c_order) = (c.device().clone(), a.rows(), *a.layout(), c.layout().order);
     let elements = a.elements().slice(layout.offset..)?;
-    // The factors by their place, and their names in a complaint.
+    // The factors in the order of the product, and their names in an error.
     let (factors, names) = match side {
         Side::Left => ([a, b], ["A", "B"]),
         Side::Right => ([b, a], ["B", "A"]),
@@ -158,7 +169,8 @@ fn multiply<T: Element>(
         let edge = n.next_multiple_of(TILE);
         events.push(kernels.mirror.launch(Range::new([edge, edge], [TILE, TILE]), &arguments)?);
     }
-    // All of A in the order that it had, in its place. A row-major C is computed with the factors exchanged.
+    // All of A in its order takes the place of A. A row-major C is computed with the factors
+    // exchanged.
     let a =
         if (side == Side::Left) == (c_order == Order::ColumnMajor) { &mut problem.a } else { &mut problem.b };
     (a.elements, a.leading_dimension) = (full.input(), n.max(1));
@@ -166,12 +178,15 @@ fn multiply<T: Element>(
     Ok(Completion::of(events))
 }
 
-/// Starts C = α A Aᵀ + β C on one triangle of C, or with [`Op::T`] C = α Aᵀ A + β C. The other triangle is neither read nor written.
+/// Starts C = α A Aᵀ + β C on one triangle of C.
+///
+/// With [`Op::T`] it is C = α Aᵀ A + β C. The other triangle is neither read nor written.
 ///
 /// # Errors
-/// [`BlasError::NotSquare`], [`BlasError::Shape`], [`BlasError::SingleMatrix`], [`BlasError::OtherDevice`], and
-/// [`BlasError::WrongOp`] for complex elements with [`Op::C`]: nothing is started then.
-/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+/// [`BlasError::NotSquare`], [`BlasError::Shape`], [`BlasError::SingleMatrix`],
+/// [`BlasError::OtherDevice`], and [`BlasError::WrongOp`] for complex elements with [`Op::C`]:
+/// nothing is started then. [`BlasError::Device`] if a driver does not take the kernels, memory is
+/// short or the device fails.
 pub fn syrk<T: Element>(
     triangle: Triangle,
     op: Op,
@@ -186,11 +201,14 @@ pub fn syrk<T: Element>(
     rank_k("syrk", false, triangle, op, [alpha.factor(), beta.factor()], a, c)
 }
 
-/// Starts C = α A Aᴴ + β C on one triangle of C, or with [`Op::C`] C = α Aᴴ A + β C. The imaginary parts on the diagonal become
-/// zero, and are not read; where there is nothing to add and β = 1, all of C stays as it is. For real elements it is [`syrk`].
+/// Starts C = α A Aᴴ + β C on one triangle of C.
+///
+/// With [`Op::C`] it is C = α Aᴴ A + β C. The imaginary parts on the diagonal of C become zero, and
+/// are not read. If there is nothing to add and β = 1, all of C stays unchanged. For real elements
+/// `herk` is [`syrk`].
 ///
 /// # Errors
-/// As [`syrk`]; [`BlasError::WrongOp`] for complex elements with [`Op::T`].
+/// The errors of [`syrk`]; [`BlasError::WrongOp`] for complex elements with [`Op::T`].
 pub fn herk<T: Element>(
     triangle: Triangle,
     op: Op,
@@ -225,7 +243,7 @@ fn rank_k<T: Element>(
     let device = c.device().clone();
     check_device(operation, "A", &device, a.device())?;
 
-    // Without terms it is as with α = 0.
+    // A product without terms is treated like α = 0.
     let (_, terms) = op.shape(a.rows(), a.columns());
     let (alpha, beta) = (if terms == 0 { 0.factor() } else { alpha }, beta.keeping());
     if n == 0 || alpha.is_zero() && beta.is_one() {
@@ -246,7 +264,7 @@ fn rank_k<T: Element>(
     Ok(Completion::of(events))
 }
 
-/// Which product it is.
+/// The form of a product of A with itself.
 struct Form {
     operation: &'static str,
     triangle: Triangle,
@@ -264,7 +282,7 @@ struct Blocks {
 }
 
 impl Form {
-    /// These rows of op(A), as a part of A.
+    /// Returns these rows of op(A), as a part of A.
     fn rows<'a, T: Element>(
         &self,
         a: MatRef<'a, T>,
@@ -273,7 +291,9 @@ impl Form {
         if self.op == Op::N { a.submatrix(rows, 0..a.columns()) } else { a.submatrix(0..a.rows(), rows) }
     }
 
-    /// What lies beside the diagonal blocks of these rows and columns: a rectangle, and what lies beside them in either half.
+    /// Starts the products beside the diagonal blocks of these rows and columns.
+    ///
+    /// The part beside the blocks is a rectangle, and the same part of either half.
     fn off_diagonal<T: Element>(
         &self,
         range: std::ops::Range<usize>,
@@ -300,7 +320,9 @@ impl Form {
         self.off_diagonal(second, [alpha, beta], a, c, events)
     }
 
-    /// The diagonal blocks: all of each into scratch memory, in one batch; then a triangle of each into C.
+    /// Starts the products on the diagonal blocks.
+    ///
+    /// All blocks go into scratch memory in one batch. Then a triangle of each block goes into C.
     #[allow(clippy::too_many_arguments)]
     fn diagonal<T: Element>(
         &self,

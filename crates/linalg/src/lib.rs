@@ -1,8 +1,8 @@
 //! Dense linear algebra on OpenCL devices, one or several.
 //!
-//! Matrices and vectors are views of device buffers ([`MatRef`], [`VecRef`] and their mutable forms).
-//! Levels 1 and 2 and the relatives of [`gemm`](gemm::gemm()) work on one device; [`split`] multiplies over a team.
-//! Every kernel has a readable twin in [`host`].
+//! Matrices and vectors are views of device buffers ([`MatRef`], [`VecRef`] and their mutable
+//! forms). Levels 1 and 2 and the relatives of [`gemm`](gemm::gemm()) work on one device; [`split`]
+//! multiplies over a team. Every kernel has a readable twin in [`host`].
 
 mod completion;
 mod error;

@@ -1,21 +1,21 @@
 //! Matrices in device buffers.
 //!
-//! A view is a part of a buffer with a shape. Making one checks that every element lies in the buffer; what is
-//! written is borrowed exclusively. So the operations never run out of a buffer, and an output never shares
-//! elements with another operand.
+//! A view is a part of a buffer with a shape. Its constructor checks that every element lies in the
+//! buffer. A view that is written borrows its buffer exclusively. So operations never run out of a
+//! buffer, and an output never shares elements with another operand.
 
 use super::error::{BlasError, BlasResult};
 use bytemuck::Pod;
 use lattice_compute::{BufferView, BufferViewMut, Device};
 use std::ops::Range;
 
-/// Which elements of a matrix are neighbours in memory.
+/// The elements of a matrix that are neighbours in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Those of a column, as in Fortran.
+    /// The elements of a column, as in Fortran.
     ColumnMajor,
-    /// Those of a row, as in C.
+    /// The elements of a row, as in C.
     RowMajor,
 }
 
@@ -28,15 +28,17 @@ impl Order {
     }
 }
 
-/// Shape of a matrix, and where its elements are in a buffer: element (i, j) is number
-/// `offset + i + j·leading_dimension` if it is column-major, `offset + i·leading_dimension + j` if row-major.
+/// Shape of a matrix, and the place of its elements in a buffer.
+///
+/// Element (i, j) is number `offset + i + j·leading_dimension` in a column-major matrix, and
+/// `offset + i·leading_dimension + j` in a row-major one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatrixLayout {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Which elements are neighbours.
+    /// The elements that are neighbours.
     pub order: Order,
     /// Elements from one column (column-major) or row (row-major) to the next.
     pub leading_dimension: usize,
@@ -45,17 +47,17 @@ pub struct MatrixLayout {
 }
 
 impl MatrixLayout {
-    /// Columns one after another, from the start of the buffer.
+    /// Lays columns one after another, from the start of the buffer.
     pub fn column_major(rows: usize, columns: usize) -> Self {
         Self { rows, columns, order: Order::ColumnMajor, leading_dimension: rows.max(1), offset: 0 }
     }
 
-    /// Rows one after another, from the start of the buffer.
+    /// Lays rows one after another, from the start of the buffer.
     pub fn row_major(rows: usize, columns: usize) -> Self {
         Self { rows, columns, order: Order::RowMajor, leading_dimension: columns.max(1), offset: 0 }
     }
 
-    /// Lines one after another in either order, from the start of the buffer.
+    /// Lays lines one after another in either order, from the start of the buffer.
     pub fn dense(order: Order, rows: usize, columns: usize) -> Self {
         match order {
             Order::ColumnMajor => Self::column_major(rows, columns),
@@ -63,17 +65,17 @@ impl MatrixLayout {
         }
     }
 
-    /// With another distance between columns or rows, in elements.
+    /// Sets the distance between columns or rows, in elements.
     pub fn leading_dimension(self, leading_dimension: usize) -> Self {
         Self { leading_dimension, ..self }
     }
 
-    /// Starting at another element.
+    /// Sets the number of the first element.
     pub fn offset(self, offset: usize) -> Self {
         Self { offset, ..self }
     }
 
-    /// The same elements as the transposed matrix.
+    /// Returns the layout of the same elements as the transposed matrix.
     pub fn transposed(self) -> Self {
         let order = match self.order {
             Order::ColumnMajor => Order::RowMajor,
@@ -82,7 +84,7 @@ impl MatrixLayout {
         Self { rows: self.columns, columns: self.rows, order, ..self }
     }
 
-    /// Number of element (i, j) in the buffer.
+    /// Returns the number of element (i, j) in the buffer.
     pub fn index(&self, i: usize, j: usize) -> usize {
         match self.order {
             Order::ColumnMajor => self.offset + i + j * self.leading_dimension,
@@ -90,28 +92,28 @@ impl MatrixLayout {
         }
     }
 
-    /// The part with these rows and columns, at its place in the same buffer.
+    /// Returns the part with these rows and columns, at its place in the same buffer.
     ///
     /// # Errors
-    /// [`BlasError::OutOfMatrix`] if it has not all of them.
+    /// [`BlasError::OutOfMatrix`] if a row or column is not in the matrix.
     pub fn submatrix(&self, rows: Range<usize>, columns: Range<usize>) -> BlasResult<Self> {
         for (extent, range, found) in [("rows", &rows, self.rows), ("columns", &columns, self.columns)] {
             if range.start > range.end || range.end > found {
                 return Err(BlasError::OutOfMatrix { extent, start: range.start, end: range.end, found });
             }
         }
-        // Without elements there may be none to start at.
+        // An empty part may have no element to start at.
         let empty = rows.is_empty() || columns.is_empty();
         let offset = if empty { self.offset } else { self.index(rows.start, columns.start) };
         Ok(Self { rows: rows.len(), columns: columns.len(), offset, ..*self })
     }
 
-    /// True if there are no elements.
+    /// `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Number of lines, and elements in each.
+    /// Returns the number of lines, and of elements in each.
     pub(super) fn lines(&self) -> (usize, usize) {
         match self.order {
             Order::ColumnMajor => (self.columns, self.rows),
@@ -119,7 +121,9 @@ impl MatrixLayout {
         }
     }
 
-    /// Elements from the first to one past the last; `None` if that overflows.
+    /// Counts elements from the first to one past the last.
+    ///
+    /// `None` if the number overflows.
     pub(super) fn span(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
@@ -156,7 +160,9 @@ impl MatrixLayout {
     }
 }
 
-/// A matrix that is read, or several of one shape, at equal distances in one buffer.
+/// A matrix that is read, or several of one shape.
+///
+/// Several matrices lie at equal distances in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct MatRef<'a, T> {
     buffer: BufferView<'a, T>,
@@ -166,7 +172,9 @@ pub struct MatRef<'a, T> {
 }
 
 impl<'a, T: Pod> MatRef<'a, T> {
-    /// The matrix of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    /// Makes the matrix of this layout in a buffer or a part of one.
+    ///
+    /// The layout's offset counts from the start of the part.
     ///
     /// # Errors
     /// [`BlasError::LeadingDimension`]; [`BlasError::BufferTooShort`].
@@ -176,11 +184,12 @@ impl<'a, T: Pod> MatRef<'a, T> {
         Ok(Self { buffer, layout, count: 1, stride: 0 })
     }
 
-    /// `count` matrices of this layout, `stride` elements from one to the next. They may overlap, and with a stride of
-    /// 0 they are all the same one.
+    /// Makes a batch of `count` matrices, `stride` elements from one to the next.
+    ///
+    /// All have this layout. They may overlap. With a stride of 0 they are all one matrix.
     ///
     /// # Errors
-    /// As [`MatRef::new`]; [`BlasError::BatchTooLong`].
+    /// The errors of [`MatRef::new`]; [`BlasError::BatchTooLong`].
     pub fn batch(
         buffer: impl Into<BufferView<'a, T>>,
         layout: MatrixLayout,
@@ -192,22 +201,22 @@ impl<'a, T: Pod> MatRef<'a, T> {
         Ok(Self { count, stride, ..single })
     }
 
-    /// Shape and place of the first matrix.
+    /// Returns the shape and place of the first matrix.
     pub fn layout(&self) -> &MatrixLayout {
         &self.layout
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.layout.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.layout.columns
     }
 
-    /// Number of matrices.
+    /// Returns the number of matrices.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -217,12 +226,12 @@ impl<'a, T: Pod> MatRef<'a, T> {
         self.stride
     }
 
-    /// The device whose memory this is.
+    /// Returns the device whose memory this is.
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
 
-    /// These rows and columns of every matrix.
+    /// Returns these rows and columns of every matrix.
     ///
     /// # Errors
     /// [`BlasError::OutOfMatrix`].
@@ -230,13 +239,15 @@ impl<'a, T: Pod> MatRef<'a, T> {
         Ok(Self { layout: self.layout.submatrix(rows, columns)?, ..*self })
     }
 
-    /// The whole buffer.
+    /// Returns the whole buffer.
     pub(super) fn elements(&self) -> BufferView<'a, T> {
         self.buffer
     }
 }
 
-/// A matrix that is written, or several of one shape, at equal distances in one buffer, without common elements.
+/// A matrix that is written, or several of one shape.
+///
+/// Several matrices lie at equal distances in one buffer, without common elements.
 #[derive(Debug)]
 pub struct MatMut<'a, T> {
     buffer: BufferViewMut<'a, T>,
@@ -246,7 +257,9 @@ pub struct MatMut<'a, T> {
 }
 
 impl<'a, T: Pod> MatMut<'a, T> {
-    /// The matrix of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    /// Makes the matrix of this layout in a buffer or a part of one.
+    ///
+    /// The layout's offset counts from the start of the part.
     ///
     /// # Errors
     /// [`BlasError::LeadingDimension`]; [`BlasError::BufferTooShort`].
@@ -256,13 +269,13 @@ impl<'a, T: Pod> MatMut<'a, T> {
         Ok(Self { buffer, layout, count: 1, stride: 0 })
     }
 
-    /// `count` matrices of this layout, `stride` elements from one to the next.
+    /// Makes a batch of `count` matrices, `stride` elements from one to the next.
     ///
-    /// They have no element in common. Their lines may alternate: with a stride of 2, columns of 2 elements that are 6 apart make 3
-    /// column-major matrices side by side.
+    /// All have this layout, and no element in common. Their lines may alternate. With a stride of
+    /// 2, columns of 2 elements that are 6 apart make 3 column-major matrices side by side.
     ///
     /// # Errors
-    /// As [`MatMut::new`]; [`BlasError::BatchTooLong`]; [`BlasError::BatchOverlaps`].
+    /// The errors of [`MatMut::new`]; [`BlasError::BatchTooLong`]; [`BlasError::BatchOverlaps`].
     pub fn batch(
         buffer: impl Into<BufferViewMut<'a, T>>,
         layout: MatrixLayout,
@@ -278,22 +291,22 @@ impl<'a, T: Pod> MatMut<'a, T> {
         Ok(Self { count, stride, ..single })
     }
 
-    /// Shape and place of the first matrix.
+    /// Returns the shape and place of the first matrix.
     pub fn layout(&self) -> &MatrixLayout {
         &self.layout
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.layout.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.layout.columns
     }
 
-    /// Number of matrices.
+    /// Returns the number of matrices.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -303,12 +316,12 @@ impl<'a, T: Pod> MatMut<'a, T> {
         self.stride
     }
 
-    /// The device whose memory this is.
+    /// Returns the device whose memory this is.
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
 
-    /// These rows and columns of every matrix, to write.
+    /// Returns these rows and columns of every matrix, to write.
     ///
     /// # Errors
     /// [`BlasError::OutOfMatrix`].
@@ -317,17 +330,17 @@ impl<'a, T: Pod> MatMut<'a, T> {
         Ok(MatMut { layout, ..self.reborrow() })
     }
 
-    /// The same matrices, to write, while `self` waits.
+    /// Returns the same matrices, to write, while `self` waits.
     pub fn reborrow(&mut self) -> MatMut<'_, T> {
         MatMut { buffer: self.buffer.reborrow(), layout: self.layout, count: self.count, stride: self.stride }
     }
 
-    /// The same matrices, to read.
+    /// Returns the same matrices, to read.
     pub fn as_ref(&self) -> MatRef<'_, T> {
         MatRef { buffer: self.buffer.as_view(), layout: self.layout, count: self.count, stride: self.stride }
     }
 
-    /// The whole buffer, to write.
+    /// Returns the whole buffer, to write.
     pub(super) fn into_elements(self) -> BufferViewMut<'a, T> {
         self.buffer
     }
@@ -342,7 +355,7 @@ fn check_batch(layout: &MatrixLayout, len: usize, count: usize, stride: usize) -
     if wanted > len { Err(BlasError::BatchTooLong { count, stride, wanted, found: len }) } else { Ok(()) }
 }
 
-/// Whether matrices of a batch, which lies in a buffer, have elements in common.
+/// Tells whether matrices of a batch in a buffer have elements in common.
 fn overlap(layout: &MatrixLayout, count: usize, stride: usize) -> bool {
     let Some(last) = layout.span().and_then(|span| span.checked_sub(1)) else { return false };
     if count < 2 || stride > last {
@@ -352,7 +365,7 @@ fn overlap(layout: &MatrixLayout, count: usize, stride: usize) -> bool {
         return true;
     }
     let ((lines, length), leading) = (layout.lines(), layout.leading_dimension);
-    // Most often all of them begin within the distance of two lines.
+    // Most often all matrices begin within the distance of two lines.
     if (count - 1) * stride + length <= leading {
         return stride < length;
     }

@@ -3,7 +3,7 @@
 /// How an operand enters a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Op {
-    /// As it is.
+    /// Unchanged.
     N,
     /// Transposed.
     T,
@@ -12,10 +12,10 @@ pub enum Op {
 }
 
 impl Op {
-    /// All three.
+    /// All three values.
     pub const ALL: [Self; 3] = [Op::N, Op::T, Op::C];
 
-    /// Rows and columns of op(X), for X of this shape.
+    /// Returns the rows and columns of op(X), for X of this shape.
     pub fn shape(self, rows: usize, columns: usize) -> (usize, usize) {
         if self == Op::N { (rows, columns) } else { (columns, rows) }
     }

@@ -4,29 +4,31 @@ use super::error::{BlasError, BlasResult};
 use bytemuck::Pod;
 use lattice_compute::{Argument, Buffer, BufferView, BufferViewMut, Device, Result};
 
-/// Where the elements of a vector are in a buffer: element i is number `offset + i·stride`.
+/// The place of a vector's elements in a buffer.
+///
+/// Element i is number `offset + i·stride` of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VectorLayout {
     /// Number of elements.
     pub len: usize,
-    /// Elements of the buffer from one to the next.
+    /// Elements of the buffer from one element of the vector to the next.
     pub stride: usize,
     /// Number of the first element.
     pub offset: usize,
 }
 
 impl VectorLayout {
-    /// Elements one after another, from the start of the buffer.
+    /// Lays elements one after another, from the start of the buffer.
     pub fn dense(len: usize) -> Self {
         Self { len, stride: 1, offset: 0 }
     }
 
-    /// With another distance between elements.
+    /// Sets the distance between elements.
     pub fn stride(self, stride: usize) -> Self {
         Self { stride, ..self }
     }
 
-    /// Starting at another element.
+    /// Sets the number of the first element.
     pub fn offset(self, offset: usize) -> Self {
         Self { offset, ..self }
     }
@@ -45,14 +47,18 @@ impl VectorLayout {
     }
 }
 
-/// A vector that is read. A whole buffer, or a part of one, is a vector of its elements.
+/// A vector that is read.
+///
+/// A whole buffer, or a part of one, is a vector of its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct VecRef<'a, T> {
     buffer: BufferView<'a, T>,
     layout: VectorLayout,
 }
 
-/// A vector that is written. A whole buffer, or a part of one, is a vector of its elements.
+/// A vector that is written.
+///
+/// A whole buffer, or a part of one, is a vector of its elements.
 #[derive(Debug)]
 pub struct VecMut<'a, T> {
     buffer: BufferViewMut<'a, T>,
@@ -60,7 +66,9 @@ pub struct VecMut<'a, T> {
 }
 
 impl<'a, T: Pod> VecRef<'a, T> {
-    /// The vector of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    /// Makes the vector of this layout in a buffer or a part of one.
+    ///
+    /// The layout's offset counts from the start of the part.
     ///
     /// # Errors
     /// [`BlasError::NoStride`]; [`BlasError::VectorTooLong`].
@@ -70,34 +78,36 @@ impl<'a, T: Pod> VecRef<'a, T> {
         Ok(Self { buffer, layout })
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.len
     }
 
-    /// True if there are no elements.
+    /// `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0
     }
 
-    /// Where the elements are.
+    /// Returns the place of the elements.
     pub fn layout(&self) -> &VectorLayout {
         &self.layout
     }
 
-    /// The device whose memory this is.
+    /// Returns the device whose memory this is.
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
 
-    /// The buffer from the first element on.
+    /// Returns the buffer from the first element on.
     pub(super) fn argument(&self) -> Result<Argument<'a>> {
         Ok(self.buffer.slice(self.layout.offset..)?.into())
     }
 }
 
 impl<'a, T: Pod> VecMut<'a, T> {
-    /// The vector of this layout in a buffer or a part of one; the layout's offset counts from the part's start.
+    /// Makes the vector of this layout in a buffer or a part of one.
+    ///
+    /// The layout's offset counts from the start of the part.
     ///
     /// # Errors
     /// [`BlasError::NoStride`]; [`BlasError::VectorTooLong`].
@@ -107,27 +117,27 @@ impl<'a, T: Pod> VecMut<'a, T> {
         Ok(Self { buffer, layout })
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.len
     }
 
-    /// True if there are no elements.
+    /// `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.layout.len == 0
     }
 
-    /// Where the elements are.
+    /// Returns the place of the elements.
     pub fn layout(&self) -> &VectorLayout {
         &self.layout
     }
 
-    /// The device whose memory this is.
+    /// Returns the device whose memory this is.
     pub fn device(&self) -> &'a Device {
         self.buffer.device()
     }
 
-    /// The buffer from the first element on, to write.
+    /// Returns the buffer from the first element on, to write.
     pub(super) fn into_argument(self) -> Result<Argument<'a>> {
         let (_, from_first) = self.buffer.split_at(self.layout.offset)?;
         Ok(from_first.into())

@@ -1,4 +1,6 @@
-//! Block Conjugate Gradient: several sources at once, in a Krylov space that all of them span.
+//! Block Conjugate Gradient: several right-hand sides at once.
+//!
+//! The Krylov space is spanned by all of them.
 
 mod state;
 
@@ -18,10 +20,16 @@ use std::time::Duration;
 /// Options of [`block_conjugate_gradient`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockCgOptions {
-    /// When to stop: the tolerance is that of every source. All residuals are known in every iteration, so they are looked at in every one.
+    /// Conditions for stopping.
+    ///
+    /// The tolerance is the one of every column. All residuals are known in every iteration, so the
+    /// solve looks at them in every one.
     pub stopping: Stopping,
-    /// Breakdown when of the curvature of a direction, an element of P†AP on its diagonal, no more than this is independent of that of the other
-    /// directions, or it is negative. Default 1e-14.
+    /// Bound of a breakdown. Default 1e-14.
+    ///
+    /// The curvature of a direction is its element of P†AP on the diagonal. The method breaks down
+    /// when the curvature is negative. It also breaks down when no more than this share of the
+    /// curvature is independent of the curvatures of the other directions.
     pub breakdown: f64,
 }
 
@@ -31,29 +39,40 @@ impl Default for BlockCgOptions {
     }
 }
 
-/// A block of solutions, or what was reached of it.
+/// A block of solutions, or the part of it that was reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block<V> {
-    /// X, one column for each source.
+    /// X, one column for each right-hand side.
     pub x: V,
-    /// Of each source.
+    /// Residual of each column.
     pub residuals: Vec<Residual>,
 }
 
-/// What a block solve asks others while it goes on.
+/// Callbacks of a block solve that is under way.
 pub struct BlockCallbacks<'a, A: LinearOperator> {
-    /// Computes the residuals that count; `None` stands for ‖b − A x‖ / ‖b‖ of each source.
+    /// Computation of the residuals that count.
+    ///
+    /// `None` stands for ‖b − A x‖ / ‖b‖ of each column.
     pub residuals: Option<&'a mut BlockResiduals<'a, A>>,
-    /// The residuals are replaced when the largest has fallen to this fraction of what it was after the last time, and when all ought to be small enough
-    /// and those that count are not. Default 0: then only, and the first time those that count are just looked at.
+    /// Fraction of the largest residual at which residuals are replaced. Default 0.
+    ///
+    /// Residuals are replaced when the largest has fallen to this fraction of its value after the
+    /// last replacement. They are also replaced when all ought to be small enough and the residuals
+    /// that count are not. With 0 only the second case remains, and the first time the residuals
+    /// that count are only looked at.
     pub replaced_at: f64,
-    /// Watches the solve and keeps its states, if anybody does. It is told of the largest residuals.
+    /// Observer of the solve and keeper of its states, if there is one.
+    ///
+    /// The observer is told the largest residuals.
     pub keeper: Option<&'a mut dyn StateKeeper<VectorOf<A>, ErrorOf<A>>>,
 }
 
-/// Gives the relative residual of each source that counts, from its definition, of the solution that X is, or that X is a correction to. It may move X
-/// elsewhere, which is zero then: an iteration in low precision finds corrections to a solution in high precision. If there is an R it becomes
-/// B − A·(solution), unless all of them are small enough.
+/// A function that gives the relative residuals that count, one for each column.
+///
+/// It computes the residuals from their definition. X is the solution, or a correction to it. The
+/// function may move X elsewhere, and then sets X to zero: an iteration in low precision finds
+/// corrections to a solution in high precision. If there is an R, it becomes B − A·(solution),
+/// unless all residuals are small enough.
 pub type BlockResiduals<'a, A> =
     dyn FnMut(&mut VectorOf<A>, Option<&mut VectorOf<A>>) -> Result<Vec<f64>, ErrorOf<A>> + 'a;
 
@@ -63,21 +82,27 @@ impl<A: LinearOperator> Default for BlockCallbacks<'_, A> {
     }
 }
 
-/// What [`block_conjugate_gradient`] ends with.
+/// The result of [`block_conjugate_gradient`].
 type Outcome<A> = Result<Solution<Block<VectorOf<A>>>, ErrorIn<A>>;
 
-/// Why a block solve failed.
+/// The reason why a block solve failed.
 type ErrorIn<A> = SolverError<Block<VectorOf<A>>, ErrorOf<A>>;
 
-/// How much of each column of what is stored of Q must be independent of those before it, so that Q is not stored anew: with a hundredth, rounding errors grow
-/// to a tenfold. That saves one of the passes over fields that an iteration makes besides the operator's, which are ten otherwise.
+/// Independent share of a stored column of Q below which Q is stored anew.
+///
+/// The share is independent of the columns before. With a hundredth, rounding errors grow to a
+/// tenfold. The bound saves one of the passes over fields that an iteration makes besides the
+/// operator's. There are ten of these passes otherwise.
 const INDEPENDENT_ENOUGH: f64 = 0.01;
 
-/// How often a replaced residual may fail to be smaller than the last one.
+/// Number of replacements that may fail to make the residual smaller.
 const FUTILE_REPLACEMENTS: usize = 3;
 
-/// Solves A xⱼ = bⱼ for a Hermitian positive definite A and all columns bⱼ of a block B by block Conjugate Gradient, in the form BCGrQ of A. Dubrulle,
-/// Electron. Trans. Numer. Anal. 12 (2001) 216, as M. A. Clark et al., Comput. Phys. Commun. 233 (2018) 29, use it.
+/// Solves A xⱼ = bⱼ for all columns bⱼ of a block by block Conjugate Gradient.
+///
+/// A is Hermitian and positive definite. The method has the form BCGrQ of A. Dubrulle, Electron.
+/// Trans. Numer. Anal. 12 (2001) 216. M. A. Clark et al., Comput. Phys. Commun. 233 (2018) 29, use
+/// it in this way.
 ///
 /// ```text
 /// R = B = Q C,  P = Q                       Q†Q = 1, C upper triangular
@@ -87,28 +112,42 @@ const FUTILE_REPLACEMENTS: usize = 3;
 /// C = S C,      P = Q + P S†
 /// ```
 ///
-/// All solutions are sought in the sum of the Krylov spaces of all sources, so that it takes fewer iterations than one source alone. An iteration does one
-/// application of A to the block, which may go on with Z in registers ([`BlockOperator::descend_block`]), and brings P and X up to date in one pass;
-/// R = Q C is never made, its columns' norms are those of C.
+/// All solutions are sought in the sum of the Krylov spaces of all columns. So the block takes
+/// fewer iterations than one column alone. An iteration does one application of A to the block,
+/// which may go on with Z in registers ([`BlockOperator::descend_block`]). It brings P and X up to
+/// date in one pass. R = Q C is never made: the norms of its columns are the norms of the columns
+/// of C.
 ///
-/// What is stored of Q is Q T with an upper triangular T: Q S⁻¹ goes into P, but is stored only when columns of Q T have become too much alike. Until then
-/// S T takes the place of T.
+/// The stored vectors are Q T with an upper triangular T. Q S⁻¹ goes into P, but is stored only
+/// when columns of Q T have become too much alike. Until then S T takes the place of T.
 ///
-/// Where the space prefers it ([`BlockSpace::steps_in_pairs`]) X is brought up to date in every second iteration, for two directions at once. Nobody is asked in
-/// between whether the state is to be kept.
+/// If the space prefers it ([`BlockSpace::steps_in_pairs`]), X is brought up to date in every
+/// second iteration, for two directions at once. The keeper is not asked in between.
 ///
-/// Where columns depend on each other (equal sources, a source that is zero, residuals that vanish together) the dependent ones are left out: their
-/// columns of Q and P are zero, and those before them stand for them. If a block is badly conditioned it is orthogonalised twice.
+/// Columns may depend on each other: equal ones, a column that is zero, residuals that vanish
+/// together. Dependent columns are left out. Their columns of Q and P are zero, and the columns
+/// before them stand for them. A badly conditioned block is orthogonalised twice.
 ///
-/// The iteration starts from X = 0. When all iterated residuals are below the tolerance those that count are computed from their definition, and decide. If
-/// one of them is too large, the iterated ones have to become smaller by the ratio. The next time, or always if they are replaced on the way as well, they are
-/// replaced by B − A X and the iteration goes on with its directions: with R = Q' C', in which
-/// C' is upper triangular again, P becomes Q' + P S'† with S' = C' C⁻¹. If C' is not what it was expected to be P begins anew as Q'.
+/// The iteration starts from X = 0. When all iterated residuals are below the tolerance, the
+/// residuals that count are computed from their definition, and decide. If one of them is too
+/// large, the iterated ones have to become smaller by the ratio. The next time, the residuals are
+/// replaced by B − A X. With [`BlockCallbacks::replaced_at`] above 0 they are replaced every time.
+///
+/// After a replacement the iteration goes on with its directions. With R = Q' C', in which C' is
+/// upper triangular again, P becomes Q' + P S'† with S' = C' C⁻¹. If C' is far from the expected
+/// one, P begins anew as Q'.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`] with the iterate of the smallest largest residual, to within a factor of four, when P†AP is not positive, when a number is not
-/// finite, when the largest residual stagnates, when true residuals do not follow, or the iteration limit is reached; the space's own error when an
-/// operation fails. In the [`SolverInfo`] residuals and history are the largest of all sources.
+/// [`SolverError::NotConverged`] with the iterate whose largest residual is smallest, to within a
+/// factor of four, if
+/// * P†AP is not positive,
+/// * a number is not finite,
+/// * the largest residual stagnates,
+/// * true residuals do not follow, or
+/// * the iteration limit is reached.
+///
+/// The space's own error if an operation fails. In the [`SolverInfo`] residuals and history are the
+/// largest of all columns.
 pub fn block_conjugate_gradient<A: BlockOperator>(
     a: &A,
     b: &VectorOf<A>,
@@ -139,35 +178,40 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     params: &'a BlockCgOptions,
     callbacks: BlockCallbacks<'f, A>,
     x: VectorOf<A>,
-    /// Q T
+    /// Q T.
     q: VectorOf<A>,
     p: VectorOf<A>,
-    /// Where the space prefers to step in pairs: the direction before P while its step is pending, afterwards memory for the next one.
+    /// A second vector for directions, if the space prefers to step in pairs.
+    ///
+    /// It is the direction before P while the step of that direction is pending. Afterwards it is
+    /// memory for the next direction.
     o: Option<VectorOf<A>>,
-    /// δ C of that direction, if X is yet without it.
+    /// δ C of the direction before P, if X lacks its step.
     pending: Option<SquareMatrix>,
     z: VectorOf<A>,
-    /// R = Q C
+    /// The C of R = Q C.
     c: SquareMatrix,
-    /// Upper triangular, and 1 where columns of Q are zero.
+    /// The upper triangular T, with 1 on the diagonal where columns of Q are zero.
     t: SquareMatrix,
-    /// What the relative residual of each source is relative to.
+    /// The norm to which the relative residual of each column refers.
     scales: Vec<f64>,
-    /// The iterated residual of each source at which the true ones are computed next.
+    /// The iterated residual of each column at which the true ones are computed next.
     targets: Vec<f64>,
     true_residuals: Vec<f64>,
-    /// The largest iterated residual when they were replaced last.
+    /// The largest iterated residual when the residuals were replaced last.
     replaced: f64,
-    /// Iterations done by then.
+    /// Iterations done when the residuals were replaced last.
     replaced_after: Option<usize>,
     futile: usize,
-    /// The iterated residuals of X: they are older than C while a step is pending.
+    /// The iterated residuals of X, older than C while a step is pending.
     residuals_of_x: Vec<f64>,
     best: Best<VectorOf<A>>,
-    /// The iterated residuals of that.
+    /// The iterated residuals of the best iterate.
     best_residuals: Vec<f64>,
     history: Vec<f64>,
-    /// The smallest largest residual of which stagnation knows, and the iterations done by then.
+    /// The smallest of the largest residuals, and the iterations done by then.
+    ///
+    /// Stagnation is measured from these.
     smallest: (f64, usize),
     iterations: usize,
     applications: usize,
@@ -177,7 +221,7 @@ struct BlockSolve<'a, 'f, A: BlockOperator> {
     earlier: Duration,
 }
 
-/// How a solve ends.
+/// The end of a solve.
 type Verdict = Result<(), Failure>;
 
 impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
@@ -224,18 +268,20 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         })
     }
 
-    /// Time that the solve took so far.
+    /// Returns the time that the solve took so far.
     fn time(&self) -> Duration {
         self.earlier + self.clock.elapsed(self.a.space())
     }
 
-    /// Makes Q and P of B; a verdict if that is all there is to do.
+    /// Makes Q and P of B.
+    ///
+    /// Returns a verdict if nothing more is to do.
     fn begin(&mut self) -> Result<Option<Verdict>, ErrorIn<A>> {
         let columns = self.a.space().columns();
         let zero = SquareMatrix::zero(columns);
         let gram = self.gram_of_q()?;
         self.check_sources(&gram)?;
-        // A source equal to zero has the solution zero: its residual is counted absolutely.
+        // A column equal to zero has the solution zero: its residual is counted absolutely.
         let scale = |norm| if norm > 0.0 { norm } else { 1.0 };
         self.scales = gram.norms_of_gram().into_iter().map(scale).collect();
         let cholesky = gram.cholesky(self.dependent());
@@ -247,7 +293,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         if self.is_due(&self.residuals_of_x) { Ok(self.replace(&zero)?) } else { Ok(None) }
     }
 
-    /// Refuses sources, of which B†B is given, that cannot be solved for.
+    /// Refuses columns that cannot be solved for.
+    ///
+    /// `gram` is B†B.
     fn check_sources(&self, gram: &SquareMatrix) -> Result<(), ErrorIn<A>> {
         let space = self.a.space();
         for source in 0..space.columns() {
@@ -265,7 +313,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
             }
             self.tell();
             let bound = self.params.breakdown.max(self.dependent());
-            // While devices are busy with the last iteration.
+            // The inverse is computed while devices are busy with the last iteration.
             let t_inverse = self.t.triangular_inverse();
             let Self { a, p, z, q, c, t, .. } = &mut *self;
             let mut step = zero.clone();
@@ -298,7 +346,8 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 return Ok(Err(Failure::NotFinite { quantity: "Q†Q" }));
             }
             self.iterations += 1;
-            // What C becomes, but for a second orthogonalisation, which changes nothing of its columns' norms.
+            // `next` is the next C, except for a second orthogonalisation, which changes no norm of
+            // a column.
             let cholesky = gram.cholesky(self.dependent());
             let s = &cholesky.factor * &t_inverse;
             let next = &s * &self.c;
@@ -326,12 +375,16 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         }
     }
 
-    /// Whether the residuals that count are only looked at, as nothing is known of them yet.
+    /// `true` if the residuals that count are only looked at.
+    ///
+    /// No residual that counts is known yet then.
     fn looks_first(&self) -> bool {
         self.callbacks.replaced_at == 0.0 && self.true_residuals.iter().all(|residual| residual.is_nan())
     }
 
-    /// Computes the residuals that count; a verdict, or the iteration goes on to smaller ones.
+    /// Computes the residuals that count.
+    ///
+    /// Returns a verdict, or `None` if the iteration goes on to smaller residuals.
     fn look(&mut self) -> Result<Option<Verdict>, ErrorOf<A>> {
         self.settle()?;
         self.compute_residuals(false)?;
@@ -347,8 +400,11 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(None)
     }
 
-    /// Makes Q orthonormal, with the factors of (Q T)†Q T, of which S is the first times T⁻¹; X = X + P·step at once or later, then P = Q + P·`keep`(S). Gives S,
-    /// by which the new Q is to be multiplied to have the old one.
+    /// Makes Q orthonormal, and brings P and X up to date.
+    ///
+    /// `cholesky` has the factors of (Q T)†Q T. `s` is the first factor times T⁻¹. X = X + P·step
+    /// at once or later, then P = Q + P·`keep`(S). Returns S, by which the new Q is multiplied to
+    /// give the old one.
     fn orthogonalise(
         &mut self,
         cholesky: Cholesky,
@@ -383,7 +439,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(s)
     }
 
-    /// X = X + P·`step`, and what is pending before.
+    /// Computes X = X + P·`step`, with the pending step before.
     fn step(&mut self, step: Option<&SquareMatrix>) -> Result<(), ErrorOf<A>> {
         let columns = self.c.size();
         let (zero, one) = (SquareMatrix::zero(columns), SquareMatrix::identity(columns));
@@ -413,10 +469,12 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Keeps X before it changes, if it is the best iterate and what it becomes is not better.
+    /// Keeps X before it changes, if X is the best iterate.
+    ///
+    /// X is not kept if its successor is better.
     fn offer_best(&mut self) -> Result<(), ErrorOf<A>> {
         let (residual, last) = (largest(&self.residuals_of_x), self.best.r_norm2);
-        // Written so that what is not a number is not better.
+        // Written so that a NaN is not better.
         let better = self.history[self.iterations] <= residual;
         if !better {
             self.best.offer(self.a.space(), &self.x, residual * residual)?;
@@ -446,25 +504,27 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         space.gram(&self.q)
     }
 
-    /// How much of a column must be independent of the others to be more than rounding.
+    /// Returns the independent share of a column below which it is rounding.
     fn dependent(&self) -> f64 {
         let space = self.a.space();
         16.0 * space.columns() as f64 * space.roundoff()
     }
 
-    /// The relative residuals of R = Q C.
+    /// Returns the relative residuals of R = Q C.
     fn iterated(&self, c: &SquareMatrix) -> Vec<f64> {
         c.column_norms().iter().zip(&self.scales).map(|(norm, scale)| norm / scale).collect()
     }
 
-    /// Whether the residuals that count are to be computed.
+    /// Tells whether the residuals that count are to be computed.
     fn is_due(&self, iterated: &[f64]) -> bool {
         largest(iterated) <= self.callbacks.replaced_at * self.replaced
             || iterated.iter().zip(&self.targets).all(|(residual, target)| residual <= target)
     }
 
-    /// Computes the residuals that count and goes on from those; `inverse` is the inverse of the C that the directions belong to, or zero to begin with
-    /// new ones.
+    /// Replaces the residuals by the ones that count, and goes on from there.
+    ///
+    /// `inverse` is the inverse of the C that the directions belong to. With zero the iteration
+    /// begins with new directions.
     fn replace(&mut self, inverse: &SquareMatrix) -> Result<Option<Verdict>, ErrorOf<A>> {
         self.residuals_of_x = self.iterated(&self.c);
         let iterated = largest(&self.residuals_of_x);
@@ -495,7 +555,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(None)
     }
 
-    /// Sets at which iterated residuals of X the true ones, which have just been computed, ought to be small enough.
+    /// Sets the iterated residuals at which the true ones ought to be small enough.
+    ///
+    /// The residuals are those of X. The true ones have just been computed.
     fn set_targets(&mut self) {
         let tolerance = self.params.stopping.tolerance;
         let target = |(&iterated, &true_residual): (&f64, &f64)| {
@@ -504,10 +566,12 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         self.targets = self.residuals_of_x.iter().zip(&self.true_residuals).map(target).collect();
     }
 
-    /// The residuals that count; if they are to be replaced, what is stored of Q becomes the residual of the system.
+    /// Computes the residuals that count.
+    ///
+    /// With `replace`, the stored vectors of Q become the residual of the system.
     fn compute_residuals(&mut self, replace: bool) -> Result<(), ErrorOf<A>> {
         self.applications += 1;
-        // What was kept before may be a correction to another solution.
+        // The iterate that was kept may be a correction to another solution.
         self.best.r_norm2 = f64::INFINITY;
         if replace {
             self.t = SquareMatrix::identity(self.t.size());
@@ -525,7 +589,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(())
     }
 
-    /// Tells whoever watches of the largest residual, which is known after each iteration.
+    /// Tells the observer the largest residual, which is known after each iteration.
     fn tell(&mut self) {
         let iterated = self.history.last().copied().unwrap_or(f64::NAN);
         let residual = Residual { iterated, true_residual: largest(&self.true_residuals) };
@@ -534,13 +598,13 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         }
     }
 
-    /// Why there is no next iteration, if so.
+    /// Returns the reason why there is no next iteration, if there is one.
     fn gives_up(&mut self) -> Result<Option<Failure>, ErrorOf<A>> {
         let Stopping { max_iterations: limit, stagnation_window: window, .. } = self.params.stopping;
         if self.iterations >= limit {
             return Ok(Some(Failure::IterationLimit { limit }));
         }
-        // While a step is pending nobody is asked: the state would have to have its direction, too.
+        // While a step is pending the keeper is not asked: the state would need its direction, too.
         if self.pending.is_none() && self.keep()? {
             return Ok(Some(Failure::Interrupted));
         }
@@ -552,7 +616,9 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
         Ok(stagnates.then_some(Failure::Stagnation { residual, window }))
     }
 
-    /// Ends the solve, in failure with the best iterate, unless the residuals of that are found to be small enough.
+    /// Ends the solve, in failure with the best iterate.
+    ///
+    /// The solve does not fail if the residuals of that iterate are found to be small enough.
     fn finish(mut self, mut verdict: Verdict) -> Outcome<A> {
         if let Err(failure) = verdict {
             self.settle()?;
@@ -564,7 +630,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
                 self.residuals_of_x.clone_from(&self.best_residuals);
             }
             self.compute_residuals(true)?;
-            // Written so that a residual that is not a number is not the best; that of X = 0 is 1.
+            // Written so that a NaN is not better. The residual of X = 0 is 1.
             let better_than_zero = largest(&self.true_residuals) <= 1.0;
             if self.callbacks.residuals.is_none() && !better_than_zero {
                 self.a.space().set_zero(&mut self.x)?;
@@ -599,7 +665,7 @@ impl<'a, 'f, A: BlockOperator> BlockSolve<'a, 'f, A> {
     }
 }
 
-/// δ of the curvature P†AP, where R = Q C.
+/// Returns δ of the curvature P†AP, with R = Q C.
 fn inverse_of_curvature(
     curvature: &SquareMatrix,
     c: &SquareMatrix,
@@ -619,14 +685,16 @@ fn inverse_of_curvature(
     Err(Failure::Breakdown { quantity, relative, bound })
 }
 
-/// Whether two factors of a residual are the same but for errors that the iteration can bear: each column is nearer to that of the other than it is long.
+/// Tells whether two factors of a residual are equal within bearable errors.
+///
+/// The difference of each column from the expected one is at most half of its length.
 fn is_near(c: &SquareMatrix, expected: &SquareMatrix) -> bool {
     let difference = SquareMatrix::from_fn(c.size(), |i, j| c[(i, j)] - expected[(i, j)]);
     let lengths = c.column_norms();
     difference.column_norms().iter().zip(lengths).all(|(difference, length)| *difference <= 0.5 * length)
 }
 
-/// The largest of some residuals; not a number if one of them is not.
+/// Returns the largest of some residuals, or NaN if one of them is NaN.
 fn largest(residuals: &[f64]) -> f64 {
     residuals.iter().fold(
         0.0,

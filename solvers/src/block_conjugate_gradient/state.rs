@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const METHOD: &str = "block Conjugate Gradient";
 
-/// There only once residuals have been replaced.
+/// Name of a count that exists only once residuals have been replaced.
 const REPLACED_AFTER: &str = "iterations before the last replacement";
 
 impl<A: BlockOperator> BlockSolve<'_, '_, A> {
-    /// Takes the place of a solve that was kept, if there is one, and says so.
+    /// Takes the place of a solve that was kept; `true` if there is one.
     pub(super) fn resume(&mut self) -> Result<bool, SolverError<Block<VectorOf<A>>, ErrorOf<A>>> {
         let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };
         let Some(state) = keeper.kept()? else { return Ok(false) };
@@ -60,7 +60,10 @@ impl<A: BlockOperator> BlockSolve<'_, '_, A> {
         Ok(())
     }
 
-    /// Hands the state to whoever keeps it, if that is wished now; says whether the solve is to stop. To be called between iterations, when nothing is pending.
+    /// Hands the state to the keeper, if the keeper wishes so now.
+    ///
+    /// Returns `true` if the solve is to stop. The method is called between iterations, when no
+    /// step is pending.
     pub(super) fn keep(&mut self) -> Result<bool, ErrorOf<A>> {
         let nanoseconds = self.time().as_nanos() as u64;
         let Some(keeper) = &mut self.callbacks.keeper else { return Ok(false) };

@@ -1,15 +1,15 @@
-//! What a formula says.
+//! The contents of a formula.
 
-/// Vectors of a formula at most.
+/// Most vectors of a formula.
 pub(super) const MOST_FIELDS: usize = 8;
-/// Factors of a formula at most.
+/// Most factors of a formula.
 pub(super) const MOST_FACTORS: usize = 4;
-/// Assignments of a formula at most.
+/// Most assignments of a formula.
 pub(super) const MOST_ASSIGNMENTS: usize = 4;
-/// Terms of an assignment at most, without the first.
+/// Most terms of an assignment, without the first vector.
 pub(super) const MOST_TERMS: usize = 4;
 
-/// A vector of a formula: which of those that are only read, or of those that are written.
+/// The number of a vector, among the read or the written vectors of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A vector that is only read.
@@ -21,9 +21,9 @@ pub enum Operand {
 /// A term of a sum: a factor times a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// Whether the term is subtracted.
+    /// `true` if the term is subtracted.
     pub negative: bool,
-    /// Which factor.
+    /// Number of the factor.
     pub factor: usize,
     /// The vector.
     pub field: Operand,
@@ -32,7 +32,7 @@ pub struct Term {
 /// A vector becomes a vector plus terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Which of the written vectors.
+    /// Number of the vector among the written vectors.
     pub to: usize,
     /// The first vector on the right.
     pub first: Operand,
@@ -46,7 +46,7 @@ impl Assignment {
         Self { to: 0, first: Operand::Read(0), terms: [term; MOST_TERMS], count: 0 }
     };
 
-    /// The terms behind the first vector, which are added in their order.
+    /// Returns the terms behind the first vector, in the order of addition.
     pub fn terms(&self) -> &[Term] {
         &self.terms[..self.count]
     }
@@ -57,12 +57,12 @@ impl Assignment {
 pub struct Formula {
     pub(super) name: &'static str,
     pub(super) text: &'static str,
-    /// Where the text names each vector first.
+    /// The place in the text that names each vector first.
     pub(super) fields: [usize; MOST_FIELDS],
     pub(super) is_written: [bool; MOST_FIELDS],
     pub(super) is_loaded: [bool; MOST_FIELDS],
     pub(super) field_count: usize,
-    /// Where the text names each factor first.
+    /// The place in the text that names each factor first.
     pub(super) factors: [usize; MOST_FACTORS],
     pub(super) factor_count: usize,
     pub(super) assignments: [Assignment; MOST_ASSIGNMENTS],
@@ -72,27 +72,27 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// The name.
+    /// Returns the name.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The text.
+    /// Returns the text.
     pub const fn text(&self) -> &'static str {
         self.text
     }
 
-    /// The number of factors.
+    /// Returns the number of factors.
     pub const fn factors(&self) -> usize {
         self.factor_count
     }
 
-    /// The number of vectors that are only read.
+    /// Returns the number of vectors that are only read.
     pub const fn read(&self) -> usize {
         self.field_count - self.written()
     }
 
-    /// The number of vectors that are written.
+    /// Returns the number of vectors that are written.
     pub const fn written(&self) -> usize {
         let (mut count, mut k) = (0, 0);
         while k < self.field_count {
@@ -102,53 +102,55 @@ impl Formula {
         count
     }
 
-    /// The number of sums.
+    /// Returns the number of sums.
     pub const fn sums(&self) -> usize {
         self.product.is_some() as usize + self.norm2.is_some() as usize
     }
 
-    /// The assignments, in their order.
+    /// Returns the assignments, in their order.
     pub fn assignments(&self) -> &[Assignment] {
         &self.assignments[..self.assignment_count]
     }
 
-    /// The two vectors whose inner product is a sum, if there is one.
+    /// Returns the two vectors whose inner product is a sum, if there is one.
     pub fn product(&self) -> Option<(Operand, Operand)> {
         self.product
     }
 
-    /// The vector whose squared norm is a sum, if there is one.
+    /// Returns the vector whose squared norm is a sum, if there is one.
     pub fn norm2(&self) -> Option<Operand> {
         self.norm2
     }
 
-    /// All vectors, in the order in which the text names them first.
+    /// Returns all vectors, in the order in which the text names them first.
     pub fn fields(&self) -> impl Iterator<Item = Operand> {
         (0..self.field_count).map(|k| self.operand(k))
     }
 
-    /// Whether the update needs the value that the vector has before.
+    /// Tells whether the update needs the value that the vector has before.
     pub fn is_loaded(&self, field: Operand) -> bool {
         self.place(field).is_some_and(|k| self.is_loaded[k])
     }
 
-    /// The letter of a vector.
+    /// Returns the letter of a vector.
     pub fn field_name(&self, field: Operand) -> &'static str {
         self.place(field).map_or("", |k| self.letter(self.fields[k]))
     }
 
-    /// The letter of a factor.
+    /// Returns the letter of a factor.
     pub fn factor_name(&self, factor: usize) -> &'static str {
         self.letter(self.factors[factor])
     }
 
-    /// Floating-point operations for each component: 8 for a term, 8 for an inner product, 4 for a norm.
+    /// Returns the floating-point operations for each component.
+    ///
+    /// They are 8 for a term, 8 for an inner product, and 4 for a norm.
     pub fn flops(&self) -> usize {
         let terms: usize = self.assignments().iter().map(|assignment| assignment.terms().len()).sum();
         8 * terms + 8 * usize::from(self.product.is_some()) + 4 * usize::from(self.norm2.is_some())
     }
 
-    /// Vectors that go through memory, if each is loaded once and stored once.
+    /// Returns the vectors that go through memory, if each is loaded and stored once.
     pub fn passes(&self) -> usize {
         self.is_loaded.iter().filter(|loaded| **loaded).count() + self.written()
     }
@@ -157,12 +159,12 @@ impl Formula {
         &self.text[at..=at]
     }
 
-    /// The place of a vector among all.
+    /// Returns the place of a vector among all vectors.
     fn place(&self, field: Operand) -> Option<usize> {
         (0..self.field_count).find(|k| self.operand(*k) == field)
     }
 
-    /// The vector that the text names as number `k`.
+    /// Returns the vector that the text names as number `k`.
     pub(super) const fn operand(&self, k: usize) -> Operand {
         let (mut before, mut i) = (0, 0);
         while i < k {

@@ -3,17 +3,19 @@
 use super::Formula;
 use crate::{VectorSpace, Work};
 
-/// A fused update with `F` factors, `R` vectors that are only read, `W` that are written, and `S` sums.
+/// A fused update with `F` factors and `S` sums.
 ///
-/// The type holds the counts, so that a call with other operands does not compile.
+/// `R` vectors are only read, `W` vectors are written. The type holds the counts, so that a call
+/// with other operands does not compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FusedUpdate<const F: usize, const R: usize, const W: usize, const S: usize>(Formula);
 
 impl<const F: usize, const R: usize, const W: usize, const S: usize> FusedUpdate<F, R, W, S> {
-    /// The update with this formula (see [`Formula::parse`]).
+    /// Makes the update with this formula (see [`Formula::parse`]).
     ///
     /// # Panics
-    /// If the formula is not one, or has other counts than the type. For a constant this is an error of compilation.
+    /// If the text is not a formula, or has other counts than the type. For a constant this is an
+    /// error of compilation.
     pub const fn new(name: &'static str, text: &'static str) -> Self {
         let formula = match Formula::parse(name, text) {
             Ok(formula) => formula,
@@ -26,15 +28,15 @@ impl<const F: usize, const R: usize, const W: usize, const S: usize> FusedUpdate
         Self(formula)
     }
 
-    /// Its formula.
+    /// Returns the formula of the update.
     pub const fn formula(&self) -> &Formula {
         &self.0
     }
 
-    /// Carries it out, and gives its sums.
+    /// Carries the update out, and returns its sums.
     ///
-    /// Operands stand in the order in which the formula names them first: factors, vectors that are only
-    /// read, vectors that are written.
+    /// Operands stand in the order in which the formula names them first: factors, vectors that are
+    /// only read, vectors that are written.
     ///
     /// # Errors
     /// The space's own.
@@ -49,7 +51,7 @@ impl<const F: usize, const R: usize, const W: usize, const S: usize> FusedUpdate
         Ok(std::array::from_fn(|_| sums.next().unwrap_or_else(|| space.scalar(0.0.into()))))
     }
 
-    /// Operations and memory traffic, if each vector is loaded once and stored once.
+    /// Returns operations and memory traffic, if each vector is loaded and stored once.
     pub fn work<V: VectorSpace>(&self, space: &V) -> Work {
         Work::pass(space, self.0.flops() as u64, self.0.passes() as u64)
     }

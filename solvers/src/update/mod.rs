@@ -1,4 +1,6 @@
-//! Fused updates: several vector operations in one pass over memory, each written as a formula.
+//! Fused updates: several vector operations in one pass over memory.
+//!
+//! Each update is written as a formula.
 //!
 //! ```
 //! use lattice_solvers::{update::FusedUpdate, vec::VecSpace};

@@ -5,14 +5,14 @@ use super::formula::{
 };
 use std::fmt;
 
-/// Why a text is not a formula.
+/// The reason why a text is not a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormulaError {
     /// The text.
     pub text: &'static str,
     /// The character at which it is wrong, counted from 0.
     pub at: usize,
-    /// What is wrong.
+    /// The error.
     pub message: &'static str,
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for FormulaError {
     }
 }
 
-/// `?`, which constant functions do not have.
+/// The operator `?`, which constant functions do not have.
 macro_rules! good {
     ($result:expr) => {
         match $result {
@@ -34,7 +34,9 @@ macro_rules! good {
     };
 }
 
-/// A right-hand side with vectors by their place among all: which are written is known at the end.
+/// A right-hand side with vectors by their place among all vectors.
+///
+/// The written vectors are known only at the end.
 #[derive(Clone, Copy)]
 struct Line {
     to: usize,
@@ -48,20 +50,22 @@ struct Line {
 impl Formula {
     /// Reads a formula, for example `x = x + a p; r = r - a q; (r, r)`.
     ///
-    /// Factors are the letters a to d, vectors the other small letters. Assignments are done in their order.
-    /// On the right stands a vector, then terms with a factor each. The vector on the left may stand there once, first
-    /// or second: `y = y + a x + b z` or `y = x + a y + b z`. Sums come last: the product of two
-    /// vectors, the norm of one, or both in this order. They are those of the new vectors.
-    /// `name` is a word of small letters, digits and `_`: the name of the kernel on devices.
+    /// Factors are the letters a to d, vectors the other small letters. Assignments are done in
+    /// their order. On the right stands a vector, then terms with a factor each. The vector on the
+    /// left may stand there once, first or second: `y = y + a x + b z` or `y = x + a y + b z`.
+    ///
+    /// Sums come last: the product of two vectors, the norm of one, or both in this order. They are
+    /// sums of the new vectors. `name` is a word of small letters, digits and `_`: the name of the
+    /// kernel on devices.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// The error, and the character at which it is.
     pub const fn parse(name: &'static str, text: &'static str) -> Result<Self, FormulaError> {
         Parser::parse(name, text)
     }
 }
 
-/// A text, and what was read of it so far.
+/// A text, and the part of it that was read so far.
 struct Parser {
     at: usize,
     formula: Formula,
@@ -128,7 +132,7 @@ impl Parser {
         if k == 0 { self.error("it has no name") } else { Ok(()) }
     }
 
-    /// The next character that is not a space, and 0 at the end.
+    /// Returns the next character that is not a space, or 0 at the end.
     const fn next(&mut self) -> u8 {
         let text = self.formula.text.as_bytes();
         while self.at < text.len() && text[self.at] == b' ' {
@@ -147,7 +151,7 @@ impl Parser {
         if self.takes(character) { Ok(()) } else { self.error(message) }
     }
 
-    /// The place among all of the vector whose letter is next.
+    /// Returns the place among all vectors of the one whose letter is next.
     const fn field(&mut self) -> Result<usize, FormulaError> {
         let letter = self.next();
         if !letter.is_ascii_lowercase() || letter <= b'd' {
@@ -169,7 +173,7 @@ impl Parser {
         Ok(k)
     }
 
-    /// As [`field`](Self::field), of a vector whose value is used.
+    /// Reads a vector like [`field`](Self::field), and notes that its value is used.
     const fn used(&mut self) -> Result<usize, FormulaError> {
         let field = good!(self.field());
         if !self.formula.is_written[field] {
@@ -178,7 +182,7 @@ impl Parser {
         Ok(field)
     }
 
-    /// The number of the factor whose letter is next.
+    /// Returns the number of the factor whose letter is next.
     const fn factor(&mut self) -> Result<usize, FormulaError> {
         let letter = self.next();
         if letter < b'a' || letter > b'd' {
@@ -270,7 +274,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The formula, with vectors by what is done to them.
+    /// Makes the formula, with vectors divided into read and written ones.
     const fn finish(mut self) -> Formula {
         let mut k = 0;
         while k < self.formula.assignment_count {

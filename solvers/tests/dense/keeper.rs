@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 type Vector = Vec<Complex64>;
 
-/// Wishes to stop at a certain one of the times that it is asked, if that is not 0.
+/// A keeper that wishes to stop at the call with number `stop`, if that is not 0.
 #[derive(Default)]
 pub struct StopAt {
     pub asked: usize,

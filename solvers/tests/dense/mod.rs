@@ -33,7 +33,7 @@ impl VectorSpace for Space {
         Ok(vec![Complex64::default(); self.dimension])
     }
 
-    /// What is read before it is written shows.
+    /// Returns a vector of NaNs: elements that are read before they are written show.
     fn scratch_vector(&self) -> Result<Self::Vector, Infallible> {
         Ok(vec![Complex64::new(f64::NAN, f64::NAN); self.dimension])
     }
@@ -126,19 +126,19 @@ impl Dense {
         Self { space: Space { dimension: n }, rows }
     }
 
-    /// A random matrix, not Hermitian, whose Hermitian part is positive definite.
+    /// Makes a random matrix, not Hermitian, whose Hermitian part is positive definite.
     pub fn general(n: usize, seed: u64) -> Self {
         let mut random = Random(seed);
         Self::from_fn(n, |i, j| random.complex() / (n as f64).sqrt() + if i == j { 2.5 } else { 0.0 })
     }
 
-    /// A†A of a random matrix.
+    /// Makes A†A of a random matrix.
     pub fn positive(n: usize, seed: u64) -> Self {
         let a = Self::general(n, seed);
         Self::from_fn(n, |i, j| (0..n).map(|k| a.rows[k][i].conj() * a.rows[k][j]).sum())
     }
 
-    /// A Hermitian matrix with eigenvalues of both signs.
+    /// Makes a Hermitian matrix with eigenvalues of both signs.
     pub fn indefinite(n: usize, seed: u64) -> Self {
         let mut random = Random(seed);
         let upper = Self::from_fn(n, |_, _| random.complex());
@@ -149,24 +149,24 @@ impl Dense {
         })
     }
 
-    /// ‖b − A x‖ / ‖b‖
+    /// Returns ‖b − A x‖ / ‖b‖.
     pub fn residual(&self, x: &[Complex64], b: &[Complex64]) -> f64 {
         let mut image = b.to_vec();
         let Ok(()) = self.apply(&x.to_vec(), &mut image);
         distance(&image, b) / distance(b, &vec![Complex64::default(); b.len()])
     }
 
-    /// A†
+    /// Returns A†.
     pub fn adjoint(&self) -> Self {
         Self::from_fn(self.rows.len(), |i, j| self.rows[j][i].conj())
     }
 
-    /// A + σ
+    /// Returns A + σ.
     pub fn shifted(&self, shift: f64) -> Self {
         Self::from_fn(self.rows.len(), |i, j| self.rows[i][j] + if i == j { shift } else { 0.0 })
     }
 
-    /// The solution of A x = b by Gaussian elimination with row pivoting.
+    /// Returns the solution of A x = b by Gaussian elimination with row pivoting.
     pub fn solve(&self, b: &[Complex64]) -> Vec<Complex64> {
         let n = b.len();
         let mut a = self.rows.clone();
@@ -201,12 +201,12 @@ pub fn distance(x: &[Complex64], y: &[Complex64]) -> f64 {
     norm2.sqrt()
 }
 
-/// Whether a residual that must not grow does not.
+/// Tells whether a residual that must not grow does not.
 pub fn monotone(history: &[f64]) -> bool {
     history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-12))
 }
 
-/// How a solve that must not succeed failed.
+/// Returns the failure of a solve that must not succeed.
 #[track_caller]
 pub fn failure<V, E: std::error::Error>(
     result: Result<Solution<V>, SolverError<V, E>>,

@@ -1,4 +1,4 @@
-//! How the work of the kernels of columns is divided.
+//! The division of the work of the kernels of columns.
 
 use crate::device::{Device, DeviceKind, MatrixOperation};
 use crate::geometry::Layout;
@@ -8,42 +8,50 @@ use crate::scalar::{Storage, StoragePrecision};
 /// Most numbers that a work-item adds up in single precision.
 const MOST_IN_SINGLE: usize = 256;
 
-/// Groups for each compute unit of a GPU: several times as many as run at once, which are three or four with the registers that `mod.rs` limits them to, and
-/// a multiple of both.
+/// Groups for each compute unit of a GPU.
+///
+/// Three or four groups run at once with the registers that `mod.rs` allows. The number is several
+/// times as large, and a multiple of three and of four.
 const GROUPS_OF_UNIT: usize = 24;
 
-/// Groups for each compute unit where matrix units multiply, and their work-items: `bench/runs/2026-11-23-h200/block-cg-matrix-units.txt`.
+/// Groups for each compute unit with matrix units, and their work-items.
+///
+/// Measured in `bench/runs/2026-11-23-h200/block-cg-matrix-units.txt`.
 const MATRIX_GROUPS_OF_UNIT: usize = 8;
 const MATRIX_LOCAL: usize = 256;
 
-/// Rows and columns of the tiles in which they make a Gram matrix: see `cl/quads.cl`.
+/// Rows and columns of the Gram matrix tiles of matrix units: see `cl/quads.cl`.
 pub(crate) const MATRIX_TILE: usize = 4;
 
 /// Numbers of each field that one warp multiplies at a time, and work-items in a warp.
 const NUMBERS_OF_WARP: usize = 16;
 const WARP: usize = 32;
 
-/// Work-items of a group there in half precision, and its sites: see `cl/columns_mma_half.cl` and `bench/runs/2026-11-24-h200/block-cg-half.txt`.
+/// Work-items and sites of a group with matrix units in half precision.
+///
+/// See `cl/columns_mma_half.cl` and `bench/runs/2026-11-24-h200/block-cg-half.txt`.
 const HALF_LOCAL: usize = 96;
 const HALF_SITES: usize = 8;
 
-/// Most rounds of which it adds up what matrix units have multiplied in single precision.
+/// Most rounds of matrix unit products that a group sums in single precision.
 const MOST_ROUNDS_IN_SINGLE: usize = 64;
 
-/// Columns that matrix units are used for: four are multiplied at a time, and with more than twelve the registers are too few.
+/// Numbers of columns that matrix units are used for.
+///
+/// Four columns are multiplied at a time. With more than twelve the registers are too few.
 const MATRIX_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
 
-/// What multiplies.
+/// The unit that multiplies: work-items or matrix units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `cl/columns.cl`
+    /// Work-items: `cl/columns.cl`.
     Items,
-    /// `cl/columns_mma.cl`, in half precision `cl/columns_mma_half.cl`
+    /// Matrix units: `cl/columns_mma.cl`, in half precision `cl/columns_mma_half.cl`.
     MatrixUnits,
 }
 
 impl Method {
-    /// The faster one on a device.
+    /// Returns the faster method on a device.
     pub fn of<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> Self {
         let supported =
             matrix_operation::<T>().is_some_and(|operation| device.supports_matrix_units(operation));
@@ -51,7 +59,9 @@ impl Method {
     }
 }
 
-/// What matrix units do in the kernels for fields so stored, if there are any.
+/// Returns the operation of matrix units in the kernels for fields stored in `T`.
+///
+/// `None` if there is none.
 pub(super) fn matrix_operation<T: Storage>() -> Option<MatrixOperation> {
     match T::STORAGE {
         StoragePrecision::Double => Some(MatrixOperation::SmallDouble),
@@ -60,22 +70,26 @@ pub(super) fn matrix_operation<T: Storage>() -> Option<MatrixOperation> {
     }
 }
 
-/// Whether it is better to use them.
+/// Returns `true` if matrix units suit the layout and the number of columns.
 fn suits_matrix_units(layout: &Layout, columns: usize) -> bool {
     layout.lanes() == 1 && MATRIX_COLUMNS.contains(&columns)
 }
 
-/// Whether there are kernels of hops that end with products of so many columns, in groups of whole warps: see `cl/stencil/ending_columns.cl`.
+/// Returns `true` if kernels of hops can end with products of so many columns.
+///
+/// Their groups are whole warps: see `cl/stencil/ending_columns.cl`.
 pub(crate) fn can_end_blocks<T: Storage>(layout: &Layout, columns: usize) -> bool {
     T::STORAGE == StoragePrecision::Double && suits_matrix_units(layout, columns) && columns.is_multiple_of(2)
 }
 
-/// Whether matrix units do what these hops go on with; elsewhere they are imitated.
+/// Returns `true` if the ending of these hops runs on matrix units.
+///
+/// The operation of matrix units is imitated elsewhere.
 pub(crate) fn ends_on_matrix_units<T: Storage>(device: &Device, layout: &Layout, columns: usize) -> bool {
     can_end_blocks::<T>(layout, columns) && Method::of::<T>(device, layout, columns) == Method::MatrixUnits
 }
 
-/// How the work is divided.
+/// The division of the work.
 pub struct Division {
     /// Rows and columns of a tile of a Gram matrix.
     pub tile: usize,
@@ -87,7 +101,7 @@ pub struct Division {
     pub slots: usize,
     /// Work-items that share a tile.
     pub copies: usize,
-    /// Whether every work-item has something to do in every round.
+    /// `true` if every work-item has something to do in every round.
     pub all_exist: bool,
 }
 
@@ -105,9 +119,13 @@ impl Division {
         }
     }
 
-    /// On a GPU an item has one piece, whose numbers in all fields are in its registers; there are groups enough for several on each compute unit at once. A
-    /// tile is as large as the registers allow, and as many items as have no bank conflicts share one. A CPU has one item for each group, with vectors in lanes
-    /// that it stages in its first-level cache; with one lane it does as a GPU.
+    /// Divides the work among work-items, without matrix units.
+    ///
+    /// On a GPU an item has one piece, whose numbers in all fields are in its registers. There are
+    /// groups enough for several on each compute unit at once. A tile is as large as the registers
+    /// allow. A tile is shared by as many items as have no bank conflicts. On a CPU with several
+    /// lanes each group has one item, which stages vectors in its first-level cache. A CPU with one
+    /// lane works like a GPU.
     fn of_items<T: Storage>(device: &Device, layout: &Layout, parities: usize, columns: usize) -> Self {
         let info = device.info();
         let processor = info.kind == DeviceKind::Cpu;
@@ -127,7 +145,8 @@ impl Division {
         // A multiple of the pieces of a site in half precision.
         let (tile, most) = if double { (3, 128) } else { (4, 96) };
         let local = match columns {
-            // Seven sites in half precision: some lattices fill such groups and most do not, so that tests see both.
+            // Seven sites in half precision. Some lattices fill such groups and most do not, so
+            // that tests see both.
             _ if processor => 42,
             0..=12 => most,
             13..=24 => most / 2,
@@ -144,7 +163,10 @@ impl Division {
         Self { tile, local, slots: 1, copies, groups, all_exist: all_exist(local) }
     }
 
-    /// Each warp has some numbers of all fields, in the fragments that its instructions take; in half precision a group has whole sites.
+    /// Divides the work among warps with matrix units.
+    ///
+    /// Each warp has some numbers of all fields, in the fragments that its instructions take. In
+    /// half precision a group has whole sites.
     fn of_matrix_units<T: Storage>(device: &Device, layout: &Layout, parities: usize) -> Self {
         let half = T::STORAGE == StoragePrecision::Half;
         let numbers = layout.blocks() * Spinor::<f64>::COMPONENTS;
@@ -162,7 +184,9 @@ impl Division {
     }
 }
 
-/// Components of a spinor that a work-item has at a time: see `cl/columns.cl`.
+/// Returns the components of a spinor that a work-item has at a time.
+///
+/// See `cl/columns.cl`.
 pub fn piece<T: Storage>(layout: &Layout) -> usize {
     match (T::STORAGE, layout.lanes()) {
         (StoragePrecision::Half, 1) => layout.pack() / 2,
@@ -172,12 +196,12 @@ pub fn piece<T: Storage>(layout: &Layout) -> usize {
     }
 }
 
-/// As many as there are of these in one parity of a field.
+/// Returns the number of pieces in one parity of a field.
 fn pieces<T: Storage>(layout: &Layout) -> usize {
     layout.blocks() * Spinor::<f64>::COMPONENTS / piece::<T>(layout)
 }
 
-/// Tiles on and above the diagonal.
+/// Returns the number of tiles on and above the diagonal.
 pub fn tiles(columns: usize, tile: usize) -> usize {
     let across = columns.div_ceil(tile);
     across * (across + 1) / 2

@@ -1,4 +1,4 @@
-//! Small matrices on their way to a device.
+//! Transfers of small matrices to a device.
 
 use crate::device::{Argument, Buffer, Device, DeviceError, Pending};
 use lattice_solvers::SquareMatrix;
@@ -6,18 +6,20 @@ use lattice_solvers::SquareMatrix;
 /// Some matrices on a device, row after row, as pairs of numbers.
 pub(crate) struct Matrices {
     there: Buffer<f64>,
-    /// They under way, whose memory on the host has to stay.
+    /// The transfer under way, whose memory on the host has to stay.
     sent: Option<Pending<Vec<f64>>>,
 }
 
 impl Matrices {
-    /// For `count` matrices of so many columns.
+    /// Makes room for `count` matrices of so many columns.
     pub fn new(device: &Device, columns: usize, count: usize) -> Result<Self, DeviceError> {
         Ok(Self { there: Buffer::zeroed(device, count * 2 * columns * columns)?, sent: None })
     }
 
-    /// Starts to bring as many matrices to the device; gives the argument of a kernel for them. The queue runs in order, so that they may overwrite those that a
-    /// kernel before reads.
+    /// Starts to send matrices to the device and returns their kernel argument.
+    ///
+    /// The queue runs in order. The matrices may therefore overwrite earlier ones that a kernel
+    /// before still reads.
     pub fn send<const N: usize>(
         &mut self,
         matrices: [&SquareMatrix; N],

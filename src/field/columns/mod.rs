@@ -52,22 +52,29 @@ const MATRIX_UNITS_IN_HALF: KernelFamily = KernelFamily::new(
     ],
 );
 
-/// Registers of a work-item on NVIDIA GPUs: with as many as compilers take, loads of too few of them are under way at once
+/// Registers of a work-item on NVIDIA GPUs.
+///
+/// With as many registers as compilers take, too few loads are under way at once
 /// (`bench/runs/2026-11-22-h200/blocks/kernels.txt`).
 const REGISTERS: u32 = 168;
 
-/// The same in `cl/columns_mma_half.cl`, where loads are fewer and there are to be more work-items.
+/// Registers of a work-item in `cl/columns_mma_half.cl`.
+///
+/// Loads are fewer there, and more work-items are wanted.
 const REGISTERS_IN_HALF: u32 = 96;
 
 /// Columns whose numbers fit in the registers of `cl/columns.cl`.
 const COLUMNS_OF_LIMIT: usize = 12;
 
-/// Columns that a processor sums up at a time: of a vector in lanes four are in its registers. Spinors in half precision never are, and are converted each time.
+/// Returns the number of columns that a processor sums at a time.
+///
+/// Four columns of a vector in lanes are in the processor's registers. Spinors in half precision
+/// never are: they are converted each time.
 fn width<T: Storage>() -> usize {
     if T::STORAGE == StoragePrecision::Half { 12 } else { 4 }
 }
 
-/// What both programs are told.
+/// Returns the common part of the keys of both programs.
 fn key<T: Storage>(
     family: KernelFamily,
     device: &Device,
@@ -80,11 +87,11 @@ fn key<T: Storage>(
         .define("LOCAL_SIZE", division.local)
         .define("ALL_EXIST", u8::from(division.all_exist))
         .define("STREAM_LINKS", 0)
-        // What comes next reads other fields first, or these from the first-level cache.
+        // The next operation reads other fields first, or reads these from the first-level cache.
         .define("STREAM_OUTPUT", u8::from(device.info().kind != DeviceKind::Cpu))
 }
 
-/// That of `cl/columns.cl`.
+/// Returns the key of `cl/columns.cl`.
 fn items_key<T: Storage>(
     device: &Device,
     layout: &Layout,
@@ -92,7 +99,7 @@ fn items_key<T: Storage>(
     columns: usize,
     division: &Division,
 ) -> KernelKey {
-    // In single and double kernels are slower for it.
+    // In single and double, kernels with 32-bit distances are slower.
     let small = T::STORAGE == StoragePrecision::Half
         && u32::try_from(parities * layout.half_field(Shape::SPINOR) * T::STORAGE.bytes()).is_ok();
     let key = key::<T>(ITEMS, device, layout, columns, division)
@@ -107,7 +114,7 @@ fn items_key<T: Storage>(
     if layout.lanes() > 1 { key.define("WIDTH", columns.min(width::<T>())) } else { key }
 }
 
-/// That of `cl/columns_mma.cl` or `cl/columns_mma_half.cl`.
+/// Returns the key of `cl/columns_mma.cl` or `cl/columns_mma_half.cl`.
 fn matrix_units_key<T: Storage>(
     device: &Device,
     layout: &Layout,
@@ -201,12 +208,12 @@ impl ColumnKernels {
         })
     }
 
-    /// The sums that are under way once a Gram matrix has been started.
+    /// Returns the sums that are under way after a Gram matrix was started.
     pub fn sums(&self) -> &GramSums {
         &self.sums
     }
 
-    /// Starts to make X†X.
+    /// Starts to compute X†X.
     pub fn gram(&self, x: Argument<'_>) -> Result<(), DeviceError> {
         let [parities, blocks] = self.extent();
         self.sums.start(|partials| self.gram.start(self.range, &[parities, blocks, x, partials]))
@@ -220,7 +227,10 @@ impl ColumnKernels {
             .start(|partials| self.subtract.start(self.range, &[parities, blocks, matrix, z, q, partials]))
     }
 
-    /// Starts X = X + O D + P E, Q T + P F in the place of O or, without one, of P, and Q = Q T if it is to be overwritten.
+    /// Starts X = X + O D + P E, then the next directions Q T + P F.
+    ///
+    /// The next directions replace O if there is an O, and P otherwise. Q = Q T if Q is to be
+    /// overwritten.
     pub fn advance(
         &self,
         matrices: Advance<'_>,
@@ -229,7 +239,7 @@ impl ColumnKernels {
     ) -> Result<(), DeviceError> {
         let Advance { earlier, step, turn, keep, overwrite } = matrices;
         let mut there = lock(&self.matrices);
-        // The kernel does not look at those that are missing.
+        // The kernel does not read matrices that are missing.
         let matrices = there.send([earlier.unwrap_or(turn), step.unwrap_or(turn), turn, keep])?;
         let [parities, blocks] = self.extent();
         let flags = [earlier.is_some() && o.is_some(), step.is_some(), overwrite];
@@ -238,7 +248,7 @@ impl ColumnKernels {
         self.advance.start(self.range, &arguments)
     }
 
-    /// What the kernels take of the size of a field.
+    /// Returns the arguments of the kernels for the size of a field.
     fn extent(&self) -> [Argument<'static>; 2] {
         [self.parities, self.blocks].map(Argument::value)
     }

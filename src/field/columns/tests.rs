@@ -1,4 +1,6 @@
-//! The kernels on matrix units; the others are tested with the fields they are for.
+//! Tests of the kernels on matrix units.
+//!
+//! The other kernels are tested with the fields that they are for.
 
 use super::division::matrix_operation;
 use super::*;
@@ -20,17 +22,17 @@ fn components(spinors: &[Spinor<f64>]) -> impl Iterator<Item = Complex64> {
     spinors.iter().flat_map(|z| z.0.into_iter().flatten())
 }
 
-/// The columns, in double.
+/// Returns the columns, in double.
 fn in_double<T: Storage>(there: &Spinors<T>) -> Vec<Spinor<f64>> {
     there.to_host().unwrap().iter().map(Spinor::cast).collect()
 }
 
-/// What a kernel takes of them.
+/// Returns the kernel argument of the columns.
 fn argument<T: Storage>(there: &mut Spinors<T>) -> Argument<'_> {
     Argument::from(&mut there.on_devices_mut()[0])
 }
 
-/// The largest absolute value; not a number if one of them is not.
+/// Returns the largest absolute value; NaN if a value is NaN.
 fn largest(values: impl Iterator<Item = Complex64>) -> f64 {
     values.map(Complex64::norm).fold(
         0.0,
@@ -40,7 +42,7 @@ fn largest(values: impl Iterator<Item = Complex64>) -> f64 {
     )
 }
 
-/// The largest difference of numbers, relative to the largest number.
+/// Returns the largest difference of numbers, relative to the largest number.
 fn distance(found: &[Spinor<f64>], expected: &[Spinor<f64>]) -> f64 {
     largest(components(found).zip(components(expected)).map(|(a, b)| a - b)) / largest(components(expected))
 }
@@ -54,16 +56,16 @@ fn assert_gram(found: &SquareMatrix, expected: &[Complex64], tolerance: f64, wha
     }
 }
 
-/// The largest errors of fields and of Gram matrices.
+/// Returns the largest allowed errors of fields and of Gram matrices.
 fn tolerances<T: Storage>() -> (f64, f64) {
     match T::STORAGE {
         StoragePrecision::Double => (1e-13, 1e-13),
-        // A third of it is from the numbers as they are stored; high parts alone have some 1e-3.
+        // A third of the error is from the stored numbers; high parts alone have some 1e-3.
         _ => (5e-5, 2e-5),
     }
 }
 
-/// `device` has one lane.
+/// Compares the kernels with their twin; `device` has one lane.
 fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns: usize) {
     let dims = Dims::new(extents).unwrap();
     let what = format!("{}, {:?}: {dims}, {sites:?}, {columns} columns", device.label(), T::STORAGE);
@@ -78,7 +80,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
         Spinors::<T>::from_host(&lattice, sites, columns, &fields).unwrap()
     };
     let mut there = [0.7, 1.1, 1.9, 2.3].map(fields);
-    // As they are stored.
+    // The host computes with the stored numbers.
     let mut host = there.each_ref().map(in_double);
     let matrix = |seed: f64, is_there: fn(usize, usize) -> bool| {
         let at = |i: usize, j: usize| {
@@ -88,7 +90,7 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
     };
     let [earlier, step] = [3.1, 1.3].map(|seed| matrix(seed, |_, _| true));
     let (turn, keep) = (matrix(0.7, |i, j| i <= j), matrix(2.1, |i, j| i >= j));
-    // The host goes on with what is there.
+    // The host goes on with the device's numbers.
     let compare = |there: &[Spinors<T>; 4], host: &mut [Vec<Spinor<f64>>; 4], what: &str| {
         for ((there, host), name) in there.iter().zip(host).zip(["X", "Q", "P", "O"]) {
             let found = in_double(there);
@@ -124,7 +126,8 @@ fn check<T: Storage>(device: &Device, extents: [usize; 4], sites: Sites, columns
 }
 
 fn check_sizes<T: Storage>(device: &Device) {
-    // A lattice that fills work-groups and some that do not, and numbers of fields that are multiples of four and not.
+    // Some lattices fill work-groups and some do not. Numbers of fields are multiples of four and
+    // others.
     if std::env::var_os("LATTICE_CL_TEST_SMALL").is_some_and(|v| !v.is_empty() && v != "0") {
         return check::<T>(device, [2, 2, 2, 6], Sites::All, 5);
     }
@@ -137,7 +140,7 @@ fn check_sizes<T: Storage>(device: &Device) {
     }
 }
 
-/// On devices without matrix units they are imitated.
+/// Compares the kernels with the twin; devices without matrix units imitate them.
 #[test]
 fn matrix_units_do_what_the_twin_does() {
     let options =
@@ -149,7 +152,8 @@ fn matrix_units_do_what_the_twin_does() {
         let device = Device::open(&found, &options).unwrap();
         check_sizes::<f64>(&device);
         if matches!(device.info().pocl_version(), Some(4 | 5)) {
-            // The cause is not known: Oclgrind finds no race, and other versions and devices are right.
+            // The cause is not known: Oclgrind finds no race, and other versions and devices are
+            // right.
             eprintln!(
                 "SKIPPED on {}: the imitation in half precision has wrong sums there, others in each run",
                 device.label()

@@ -1,11 +1,15 @@
 //! Faces that kernels write into the memory of the neighbour.
 //!
-//! Each face has two buffers, for odd and even epochs. This keeps what `lattice_compute`'s module on peers asks for:
+//! Each face has two buffers, for odd and even epochs. The rules of `lattice_compute`'s module on
+//! peers are kept:
 //!
-//! * A domain sends to a neighbour if and only if that neighbour sends to it, in every exchange: a lattice is a torus.
-//! * The stencil of epoch e reads what was received behind the wait for e, and before the domain packs for e + 1. So a neighbour that has
-//!   waited for e + 1 may write over it, which it does when it packs for e + 2.
-//! * All domains have packed and raised their flags, and all queues are flushed, before one is given a wait.
+//! * A domain sends to a neighbour if and only if this neighbour sends to the domain, in every
+//!   exchange: a lattice is a torus.
+//! * The stencil of epoch e reads the received faces after the wait for e, and before the domain
+//!   packs for e + 1. So a neighbour that has waited for e + 1 may overwrite them. It does so when
+//!   it packs for e + 2.
+//! * All domains have packed and raised their flags, and all queues are flushed, before a queue is
+//!   given a wait.
 
 use crate::device::{Buffer, DeviceError, PeerFlags, Peers};
 use crate::field::faces::{Exchange, Faces, Side};
@@ -13,7 +17,7 @@ use crate::geometry::{NDIM, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
 
-/// With buffers in the memory of who receives.
+/// Makes faces with buffers in the memory of the receiver.
 pub(super) fn faces<R: Pod>(
     peers: &Arc<Peers>,
     neighbours: &[Neighbours],
@@ -45,7 +49,7 @@ pub(super) fn faces<R: Pod>(
     Ok(Exchange::new(domains, flags))
 }
 
-/// The domains that one has faces with.
+/// Returns the domains that share a face with domain `k`.
 fn beside(neighbours: &Neighbours, k: usize) -> Vec<usize> {
     let mut all: Vec<usize> =
         (0..NDIM).flat_map(|mu| [neighbours.behind[mu], neighbours.ahead[mu]]).filter(|&n| n != k).collect();
@@ -67,7 +71,7 @@ pub(super) fn exchange<R: Pod>(
         peers.devices().iter().try_for_each(|device| device.flush())?;
         return packed.iter().try_for_each(|event| event.wait());
     };
-    // The kernels that pack raise the flags, and the stencil waits for them where it needs what they speak of.
+    // Packing kernels raise the flags. The stencil waits for a flag where it needs the flag's face.
     peers.devices().iter().try_for_each(|device| device.flush())?;
     if !peers.way().waits_beside_work() {
         for (k, neighbours) in neighbours.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Columns: what is between the spinor fields of one vector.
+//! Block operations between the columns of one vector.
 
 use super::SpinorSpace;
 use crate::device::{DeviceError, DeviceKind};
@@ -23,7 +23,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         Ok(self.kernels.columns.get_or_init(|| kernels))
     }
 
-    /// Starts a kernel that makes a Gram matrix on each device.
+    /// Starts a kernel that computes a Gram matrix on each device.
     fn start_grams(
         &self,
         launch: impl Fn(&ColumnKernels, usize) -> Result<(), DeviceError>,
@@ -39,7 +39,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
         ))
     }
 
-    /// Starts to make X†X.
+    /// Starts to compute X†X.
     pub(crate) fn start_gram(&self, x: &F) -> Result<PendingGram<'_>, DeviceError> {
         if self.is_on_host() {
             let gram = host::columns::gram(self.columns, self.on_host(x));
@@ -50,7 +50,7 @@ impl<T: Storage, F: Field<T>> SpinorSpace<T, F> {
     }
 }
 
-/// The matrix with these elements, row by row.
+/// Makes the matrix with these elements, row by row.
 pub(crate) fn matrix(size: usize, elements: &[Complex64]) -> SquareMatrix {
     SquareMatrix::from_fn(size, |i, j| elements[i * size + j])
 }
@@ -78,7 +78,9 @@ impl<T: Storage, F: Field<T>> BlockSpace for SpinorSpace<T, F> {
         self.start_grams(|kernels, k| kernels.subtract(d, z[k], q[k]))?.wait()
     }
 
-    /// On processors writing what has not been read costs as much as a pass more.
+    /// Returns `true` unless the fields are on processors.
+    ///
+    /// On processors, writing a vector that was not read costs as much as one more pass.
     fn steps_in_pairs(&self) -> bool {
         !self.is_on_host()
             && self.kernels.shards.iter().all(|shard| shard.device.info().kind != DeviceKind::Cpu)

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 /// Vectors that a work-item loads at once. With more it would run out of registers.
 const LOADED_AT_ONCE: usize = 4;
 
-/// What a kernel takes. Its declaration, its parameters and its arguments are made of the same list.
+/// A parameter of the kernel of a formula.
+///
+/// The kernel's declaration, its parameters and its arguments are made from one list of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Parities of a vector.
@@ -25,7 +27,7 @@ pub enum Taken {
     Sums,
 }
 
-/// What the kernel of a formula takes, in its order.
+/// Returns the parameters of the kernel of a formula, in the kernel's order.
 pub fn taken(formula: &Formula) -> impl Iterator<Item = Taken> {
     let numbers = (formula.factors() > 0).then_some(Taken::Numbers);
     let sums = (formula.sums() > 0).then_some(Taken::Sums);
@@ -38,7 +40,7 @@ pub fn taken(formula: &Formula) -> impl Iterator<Item = Taken> {
         .chain(sums)
 }
 
-/// The parameters of the kernel of a formula.
+/// Returns the declared parameters of the kernel of a formula.
 pub fn parameters<T: Storage>(formula: &Formula) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     for taken in taken(formula) {
@@ -59,7 +61,7 @@ pub fn parameters<T: Storage>(formula: &Formula) -> Vec<Parameter> {
     parameters
 }
 
-/// The names that `NUMBER_PARAMETERS` of `cl/number.cl` makes of a factor's.
+/// Returns the names that `NUMBER_PARAMETERS` of `cl/number.cl` makes of a factor.
 fn number_names(factor: &str) -> [&'static str; 3] {
     match factor {
         "a" => ["a_re", "a_im", "a_ratios"],
@@ -69,10 +71,10 @@ fn number_names(factor: &str) -> [&'static str; 3] {
     }
 }
 
-/// The text of the kernel of a formula, in the words of `cl/spinor.cl`.
+/// Returns the text of the kernel of a formula, with the macros of `cl/spinor.cl`.
 ///
-/// Each vector is loaded once, and stored once after its last assignment. Vectors are loaded before factors
-/// are taken, so that a work-item need not wait for these first.
+/// Each vector is loaded once, and stored once after its last assignment. Vectors are loaded before
+/// factors are taken, so that a work-item need not wait for the factors first.
 pub fn kernel_text(formula: &Formula) -> String {
     let declared: Vec<String> = taken(formula).map(|taken| declaration(formula, taken)).collect();
     let mut body = Body { formula, lines: Vec::new(), values: HashMap::new(), factors: Vec::new() };
@@ -103,7 +105,9 @@ fn declaration(formula: &Formula, taken: Taken) -> String {
     }
 }
 
-/// What stands before and after the loop over blocks: where the sums begin and end.
+/// Returns the text before and after the loop over blocks.
+///
+/// This text begins and ends the sums.
 fn reduction(formula: &Formula) -> (String, String) {
     let (mut begun, mut ended) = (Vec::new(), Vec::new());
     if formula.product().is_some() {
@@ -122,7 +126,7 @@ fn reduction(formula: &Formula) -> (String, String) {
     (before, format!("    REDUCE({}, {});\n", begun.len(), ended.join(", ")))
 }
 
-/// Whether later assignments or sums use the value of a vector.
+/// Returns `true` if later assignments or sums use the value of a vector.
 fn is_used(formula: &Formula, later: &[Assignment], field: Operand) -> bool {
     let in_assignments = later
         .iter()
@@ -131,13 +135,13 @@ fn is_used(formula: &Formula, later: &[Assignment], field: Operand) -> bool {
     in_assignments || in_product || formula.norm2() == Some(field)
 }
 
-/// What is done with each block.
+/// The statements for each block.
 struct Body<'a> {
     formula: &'a Formula,
     lines: Vec<String>,
-    /// The variable with the value that a vector has now.
+    /// The variable with the present value of each vector.
     values: HashMap<&'static str, String>,
-    /// Factors whose values were taken.
+    /// Factors whose values are loaded.
     factors: Vec<usize>,
 }
 
@@ -182,7 +186,7 @@ impl Body<'_> {
         }
     }
 
-    /// Loads a vector, unless its value is there.
+    /// Loads a vector, unless its value is loaded already.
     fn load(&mut self, field: Operand) {
         let name = self.formula.field_name(field);
         if !self.values.contains_key(name) {
@@ -196,7 +200,7 @@ impl Body<'_> {
         self.values.get(self.formula.field_name(field)).cloned().unwrap_or_default()
     }
 
-    /// The variable with a factor, which is taken once.
+    /// Returns the variable with a factor, which is loaded once.
     fn factor(&mut self, factor: usize) -> String {
         let name = self.formula.factor_name(factor);
         if !self.factors.contains(&factor) {

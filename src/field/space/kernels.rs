@@ -23,7 +23,9 @@ const SPINOR: KernelFamily = KernelFamily::new(
     ],
 );
 
-/// Blocks of a work-group on a processor at least: fewer are done before a thread has been woken up for them.
+/// Least number of blocks in a work-group on a processor.
+///
+/// Fewer blocks are done before a thread has been woken up for them.
 const FEWEST_BLOCKS_OF_GROUP: usize = 16;
 
 /// The kernels of all listed updates.
@@ -34,18 +36,18 @@ static LISTED: LazyLock<String> =
 pub(super) struct ShardKernels {
     pub(super) device: Device,
     parities: u32,
-    /// In each parity.
+    /// Blocks in each parity.
     blocks: u32,
     range: Range,
     numbers: NumberMemory,
-    /// Without the kernels of formulas.
+    /// The key without the kernels of formulas.
     key: KernelKey,
-    /// Those of listed updates, and of others that were wanted since, by the text of their formula.
+    /// The kernels of listed updates and of others used since, by the formula's text.
     kernels: Mutex<Vec<(&'static str, Arc<Kernel>)>>,
 }
 
 impl ShardKernels {
-    /// For vectors of so many parities.
+    /// Makes the kernels for vectors of so many parities.
     pub(super) fn new<T: Storage>(
         device: &Device,
         layout: &Layout,
@@ -73,7 +75,7 @@ impl ShardKernels {
         })
     }
 
-    /// Starts the kernel of a formula; gives its sums, if it makes some.
+    /// Starts the kernel of a formula; returns its sums, if it has some.
     pub(super) fn start<T: Storage>(
         &self,
         formula: &Formula,
@@ -105,7 +107,9 @@ impl ShardKernels {
         Ok(reduction)
     }
 
-    /// The kernel of a formula. One that is not listed is compiled when it is wanted first.
+    /// Returns the kernel of a formula.
+    ///
+    /// A kernel that is not listed is compiled at its first use.
     fn kernel<T: Storage>(&self, formula: &Formula) -> Result<Arc<Kernel>, DeviceError> {
         let mut kernels = lock(&self.kernels);
         if let Some((_, kernel)) = kernels.iter().find(|(text, _)| *text == formula.text()) {
@@ -125,12 +129,14 @@ fn kernel<T: Storage>(
     Ok((formula.text(), Arc::new(kernel)))
 }
 
-/// A CPU's work-item runs alone on long vectors; a GPU has one for each site.
+/// Returns the size of a work-group.
+///
+/// A CPU's work-item runs alone on long vectors. A GPU has one work-item for each site.
 fn local_size(device: &Device) -> usize {
     if device.info().kind == DeviceKind::Cpu { 1 } else { 128 }
 }
 
-/// The key of the kernels of a space of fields of this layout.
+/// Returns the key of the kernels of a space of fields of this layout.
 pub(crate) fn space_key<T: Storage>(device: &Device, layout: &Layout) -> KernelKey {
     bare_key::<T>(device, layout).part("updates", LISTED.as_str())
 }

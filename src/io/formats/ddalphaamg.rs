@@ -1,4 +1,6 @@
-//! DDalphaAMG: the links that leave each point, x fastest, then y, z, t, in the directions t, z, y, x.
+//! DDalphaAMG: the links that leave each point.
+//!
+//! The coordinate x runs fastest, then y, z, t. The directions come in the order t, z, y, x.
 
 use super::gauge_format::{About, Found, GaugeFormat};
 use super::registry::Format;
@@ -36,7 +38,7 @@ impl GaugeFormat for DdAlphaAmg {
     }
 }
 
-/// The format as openQCD's reader tries it.
+/// The order in which openQCD's reader tries this format.
 pub(super) const ORDER: Order =
     Order { format: Format::DdAlphaAmg, extents: |[t, z, y, x]| [x, y, z, t], links };
 

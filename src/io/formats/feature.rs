@@ -1,4 +1,4 @@
-//! What options may ask for and some formats cannot hold.
+//! The features that options may ask for and some formats lack.
 
 use super::names::listed;
 use super::registry::Format;
@@ -8,7 +8,7 @@ use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
 use std::sync::LazyLock;
 
-/// What a format may lack.
+/// A feature that a format may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::io) enum Feature {
     DoublePrecision,
@@ -18,11 +18,11 @@ pub(in crate::io) enum Feature {
 }
 
 impl Feature {
-    /// All, in the order in which they are asked for.
+    /// All features, in the order in which they are checked.
     pub(super) const ALL: [Self; 4] =
         [Self::DoublePrecision, Self::LittleEndian, Self::TwoRows, Self::LogicalFileName];
 
-    /// Whether the options ask for it.
+    /// Tells whether the options ask for the feature.
     pub(super) fn is_asked_for(self, options: &WriteOptions) -> bool {
         match self {
             Self::DoublePrecision => options.precision == Some(Precision::Double),
@@ -32,7 +32,7 @@ impl Feature {
         }
     }
 
-    /// What a format without it lacks: the end of the sentence "the format has no".
+    /// Returns the name of the feature: the end of the sentence "the format has no".
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::DoublePrecision => "double precision",
@@ -42,7 +42,9 @@ impl Feature {
         }
     }
 
-    /// What to do if a format lacks it. The formats that have it are named.
+    /// Returns the remedy if a format lacks the feature.
+    ///
+    /// The remedy names the formats that have the feature.
     pub(super) fn remedy(self) -> &'static str {
         static REMEDIES: LazyLock<[String; 4]> = LazyLock::new(|| {
             Feature::ALL.map(|feature| {

@@ -1,4 +1,6 @@
-//! ILDG: a LIME file with the records `ildg-format`, `ildg-binary-data` and `ildg-data-lfn`.
+//! ILDG: a LIME file with links in the record `ildg-binary-data`.
+//!
+//! The file also has the records `ildg-format` and `ildg-data-lfn`.
 
 use super::feature::Feature;
 use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};

@@ -1,6 +1,6 @@
-//! Gauge fields in LIME files, which ILDG and SciDAC have in common.
+//! Gauge fields in LIME files, the common part of ILDG and SciDAC.
 //!
-//! Both hold big-endian links, x fastest, then y, z, t; four to a site, row-major. A file with the record
+//! Links are big-endian, x fastest, then y, z, t; four to a site, row-major. A file with the record
 //! `ildg-binary-data` is ILDG.
 
 use super::gauge_format::Found;
@@ -22,7 +22,7 @@ use crate::io::read_options::{ReadOptions, extents, unchecked_extents};
 use crate::io::write_options::WriteOptions;
 use crate::scalar::Precision;
 
-/// How files begin, for messages.
+/// The beginning of files, for messages.
 pub(super) const BEGINNING: &str = "the bytes 45 67 89 ab of LIME";
 
 /// The name of the fact with the logical file name.
@@ -31,17 +31,18 @@ pub(super) const LOGICAL_FILE_NAME: &str = "lfn";
 /// The name of the fact with a description in free text.
 pub(super) const DESCRIPTION: &str = "description";
 
-/// Facts of these files that tell where a configuration comes from.
+/// Facts of these files that tell the origin of a configuration.
 pub(super) const PROVENANCE: &[&str] = &[LOGICAL_FILE_NAME, DESCRIPTION, "date", "xlf-info"];
 
-/// Whether a file begins with a LIME record.
+/// Tells whether a file begins with a LIME record.
 pub(super) fn recognise(start: &[u8]) -> bool {
     start.starts_with(&lime::MAGIC_BYTES)
 }
 
-/// Reads the first gauge field of a LIME file, and why its checksum cannot be read, if so.
+/// Reads the first gauge field of a LIME file.
 ///
-/// The checksum is compared here, and judged by the caller.
+/// If the file's checksum cannot be read, the result has the reason. The checksum is compared here,
+/// and judged by the caller.
 pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Error> {
     let file = LimeFile::scan(input)?;
     let mut warnings = Vec::from_iter(file.warning(input));
@@ -76,11 +77,11 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions) -> Result<Found, Er
     Ok(Found { file, unreadable_checksum })
 }
 
-/// How far a plaquette that tmLQCD notes may be from that of the links.
+/// Largest difference between a plaquette that tmLQCD notes and that of the links.
 const NOTED_PLAQUETTE_TOLERANCE: f64 = 1e-6;
 
 impl LimeFile {
-    /// The plaquette that tmLQCD notes beside that of the links.
+    /// Compares the plaquette that tmLQCD notes with that of the links.
     fn plaquette_check(
         &self,
         input: &mut Input,
@@ -88,7 +89,7 @@ impl LimeFile {
         configuration: &GaugeConfiguration,
     ) -> Option<HeaderCheck> {
         let mut notes = self.records.iter().filter(|record| record.kind == "xlf-info");
-        // Beside several fields, a note is about the one right behind it.
+        // In a file with several fields, a note is about the field right behind it.
         let alone = self.records.iter().filter(|record| Self::is_data(record)).count() == 1;
         let record = self.describing("xlf-info", data).or_else(|| notes.next().filter(|_| alone))?;
         let text = lime::text(input, record).ok()?;
@@ -99,7 +100,7 @@ impl LimeFile {
         Some(HeaderCheck { quantity: "plaquette", stored, computed, tolerance, ok })
     }
 
-    /// The data of the first gauge field: ILDG's if there are any.
+    /// Finds the data of the first gauge field: ILDG data if there are any.
     fn find_gauge_field(&self, input: &mut Input) -> Result<(Format, usize), Error> {
         if let Some(data) = self.records.iter().position(|record| record.kind == ILDG_DATA) {
             return Ok((Format::Ildg, data));
@@ -126,10 +127,11 @@ impl LimeFile {
         }))
     }
 
-    /// The extents, and the precision where the file declares it.
+    /// Returns the extents, and the precision if the file declares it.
     ///
-    /// They stand in `ildg-format`. SciDAC files, and ILDG files without that record, have them in those of SciDAC.
-    /// Extents that the caller gives are compared with whatever of this can be understood.
+    /// ILDG files have extents and precision in the record `ildg-format`. SciDAC files, and ILDG
+    /// files without that record, have them in the records of SciDAC. Extents that the caller gives
+    /// are compared with all of these that can be understood.
     fn dims_and_precision(
         &self,
         input: &mut Input,
@@ -139,7 +141,7 @@ impl LimeFile {
         warnings: &mut Vec<String>,
     ) -> Result<(Dims, Option<Precision>), Error> {
         let record = self.describing("ildg-format", data).or_else(|| {
-            // Some files have it at their end.
+            // Some files have this record at their end.
             self.records.iter().find(|record| record.kind == "ildg-format")
         });
         let (stored, declared) = match record.filter(|_| format == Format::Ildg) {
@@ -154,7 +156,7 @@ impl LimeFile {
                 });
                 match (told, given) {
                     (Ok((dims, precision)), _) => (Ok(dims), Some(precision)),
-                    // With extents from elsewhere the rest of the file may still contradict them.
+                    // The rest of the file may still contradict extents from elsewhere.
                     (Err(Some(salvaged)), Some(_)) => (Ok(salvaged), None),
                     (Err(None), Some(_)) => (self.scidac_dims(input), None),
                     (Err(_), None) => {
@@ -171,7 +173,7 @@ impl LimeFile {
         Ok((extents(input, stored, given)?, declared))
     }
 
-    /// What else the file says, for those who want to know where it comes from.
+    /// Returns other facts in the file about the origin of the configuration.
     fn facts(&self, input: &mut Input, data: usize) -> Result<Vec<(String, String)>, Error> {
         let mut facts = Vec::new();
         if let Some(date) = self.scidac_record(input, data)?.and_then(|record| record.date) {

@@ -1,4 +1,6 @@
-//! MILC version 5: a binary header, then links in single precision, four to a site, x fastest.
+//! MILC version 5: a binary header, then links in single precision.
+//!
+//! The links come four to a site, x fastest.
 //!
 //! | byte | holds |
 //! |---|---|
@@ -102,13 +104,13 @@ impl WrittenFormat for Milc {
             let mut put = |at: usize, value: u32| header[at..at + 4].copy_from_slice(&order.u32_bytes(value));
             put(0, MAGIC);
             for (mu, extent) in config.dims().extents().into_iter().enumerate() {
-                // A lattice that can be held in memory has no extent beyond 32 bits.
+                // A lattice that fits in memory has no extent beyond 32 bits.
                 put(4 + 4 * mu, extent as u32);
             }
             put(SUMS, sums[0]);
             put(SUMS + 4, sums[1]);
             let description = options.description.as_deref().unwrap_or_default();
-            // The last byte stays zero: readers take it for a C string.
+            // The last byte stays zero, because readers take the text for a C string.
             for (to, from) in header[TIME_STAMP][..63].iter_mut().zip(description.bytes()) {
                 *to = from;
             }
@@ -123,7 +125,9 @@ impl WrittenFormat for Milc {
     }
 }
 
-/// The byte order of a MILC file that begins with these bytes; `None` if it is not one.
+/// Returns the byte order of a MILC file that begins with these bytes.
+///
+/// The result is `None` if the bytes do not begin a MILC file.
 fn byte_order(start: &[u8]) -> Option<ByteOrder> {
     let first: [u8; 4] = start.first_chunk().copied()?;
     [ByteOrder::Big, ByteOrder::Little].into_iter().find(|order| order.u32(&first) == MAGIC)

@@ -1,11 +1,15 @@
-//! The formats of gauge configurations, a file each, and what all of them together say.
+//! The formats of gauge configurations, one file for each.
 //!
-//! A format implements [`GaugeFormat`], and [`WrittenFormat`] if it can be written. [`registry`] has a line for it, and
-//! recognition, the names on the command line, help, messages and the table in `docs/conventions.md` follow from that.
+//! A format implements [`GaugeFormat`], and [`WrittenFormat`] if it can be written. [`registry`]
+//! has a line for each format. Recognition, the names on the command line, help, messages and the
+//! table in `docs/conventions.md` follow from that line.
 //!
-//! Some things do not fit, and stay apart. A LIME file may hold solutions of the Dirac equation instead of links:
-//! [`inspect`](super::inspect) asks that first. ILDG and SciDAC are one container (`lime_gauge`); openQCD and DDalphaAMG
-//! have the same header (`universal`): there the first of the pair recognises and reads both. Pipes are no matter of formats: [`Input`](super::input::Input) makes files of them.
+//! Some things do not fit, and stay apart:
+//! * A LIME file may hold solutions of the Dirac equation instead of links.
+//!   [`inspect`](super::inspect) asks that first.
+//! * ILDG and SciDAC are one container (`lime_gauge`). openQCD and DDalphaAMG have the same header
+//!   (`universal`). The first format of each pair recognises and reads both.
+//! * Pipes do not depend on formats: [`Input`](super::input::Input) makes files of them.
 
 mod ddalphaamg;
 mod feature;
@@ -40,7 +44,7 @@ macro_rules! implementations {
         only_read { $($(#[$about_read:meta])* $read:ident = $file_read:ident,)* }
     ) => {
         impl Format {
-            /// What reads the format.
+            /// Returns the reader of the format.
             pub(super) fn reader(self) -> &'static dyn GaugeFormat {
                 match self {
                     $(Format::$written => &$file::$written,)*
@@ -48,7 +52,7 @@ macro_rules! implementations {
                 }
             }
 
-            /// What writes the format, if it is written.
+            /// Returns the writer of the format, if the format is written.
             pub(super) fn writer(self) -> Option<&'static dyn WrittenFormat> {
                 match self {
                     $(Format::$written => Some(&$file::$written),)*
@@ -62,13 +66,13 @@ macro_rules! implementations {
 every_format!(implementations);
 
 impl Format {
-    /// Whether files of this format can have it.
+    /// Tells whether files of this format can have the feature.
     fn has(self, feature: Feature) -> bool {
         self.writer().is_some_and(|writer| !writer.cannot_hold().contains(&feature))
     }
 }
 
-/// What writes a file as the options say.
+/// Returns the writer for the options.
 ///
 /// # Errors
 /// [`ErrorKind::NotInFormat`] with the first thing that the format cannot hold.
@@ -84,10 +88,10 @@ pub(super) fn writer_for(options: &WriteOptions) -> Result<&'static dyn WrittenF
 }
 
 impl WriteOptions<'_> {
-    /// Says whether the format can hold what the options ask for.
+    /// Checks that the format can hold what the options ask for.
     ///
     /// # Errors
-    /// [`ErrorKind::NotInFormat`] with the first thing that it cannot hold.
+    /// [`ErrorKind::NotInFormat`] with the first thing that the format cannot hold.
     pub fn check(&self) -> Result<(), ErrorKind> {
         writer_for(self).map(drop)
     }

@@ -1,11 +1,15 @@
 //! The NERSC archive format: a text header, then links, four to a site, x fastest.
 //!
-//! The header is a row of lines `KEYWORD = value` between `BEGIN_HEADER` and `END_HEADER`. `DATATYPE` tells whether
-//! two rows of each link are stored (`4D_SU3_GAUGE`) or three (`4D_SU3_GAUGE_3x3`), `FLOATING_POINT` precision and
-//! byte order. `CHECKSUM`, `PLAQUETTE` and `LINK_TRACE` (Re tr / 3, averaged) are checked where they are there.
+//! The header is a row of lines `KEYWORD = value` between `BEGIN_HEADER` and `END_HEADER`:
+//! * `DATATYPE` tells whether two rows of each link are stored (`4D_SU3_GAUGE`) or three
+//!   (`4D_SU3_GAUGE_3x3`).
+//! * `FLOATING_POINT` tells precision and byte order.
+//! * `CHECKSUM`, `PLAQUETTE` and `LINK_TRACE` (Re tr / 3, averaged) are checked if they are
+//!   present.
+//! * `BOUNDARY_1` … `BOUNDARY_4` describe the fermions of the simulation.
 //!
-//! `BOUNDARY_1` … `BOUNDARY_4` describe the fermions of the simulation; the stored links have no boundary condition in
-//! them. A file that has one in its links nevertheless fails the check of the determinant.
+//! The stored links have no boundary condition in them. A file that has one in its links
+//! nevertheless fails the check of the determinant.
 
 use super::feature::Feature;
 use super::gauge_format::{About, Found, GaugeFormat, WrittenFormat};
@@ -30,7 +34,9 @@ const FIRST_LINE: &[u8] = b"BEGIN_HEADER";
 
 const LAST_LINE: &str = "END_HEADER";
 
-/// Headers are a few hundred bytes long; no more than this is searched for the end of one.
+/// Most bytes that are searched for the end of a header.
+///
+/// Headers are a few hundred bytes long.
 const LONGEST_HEADER: u64 = 64 << 10;
 
 pub(super) struct Nersc;
@@ -94,7 +100,8 @@ impl GaugeFormat for Nersc {
         let mut order = declared.unwrap_or(ByteOrder::Big);
         let mut found = read(input, order)?;
         if !agrees(&found) {
-            // The other order; and the first again if that is no better. One copy of the links at a time.
+            // The other order is tried, and the first again if the other is no better. Only one
+            // copy of the links is in memory at a time.
             drop(found);
             found = read(input, order.other())?;
             if agrees(&found) {
@@ -205,7 +212,7 @@ impl Entry {
 struct Header {
     entries: Vec<Entry>,
     lines: usize,
-    /// Its length; the links follow.
+    /// The length of the header, in front of the links.
     bytes: u64,
 }
 
@@ -248,9 +255,10 @@ impl Header {
         }
     }
 
-    /// The precision, and the byte order if the name tells it.
+    /// Reads the precision, and the byte order if the name tells it.
     ///
-    /// `IEEE32` and `IEEE64` do not tell it. Big-endian is the custom. Little-endian and wrong names occur: the data decide.
+    /// `IEEE32` and `IEEE64` do not tell the byte order. Big-endian is the custom. Little-endian
+    /// data and wrong names occur too, so the data decide.
     fn floating_point(&self, input: &Input) -> Result<(Precision, Option<ByteOrder>), Error> {
         use {ByteOrder::*, Precision::*};
         let entry = self.require(input, "FLOATING_POINT")?;
@@ -292,13 +300,13 @@ impl Header {
         })
     }
 
-    /// The sum, or the entry that should hold it.
+    /// Returns the sum, or the entry that should hold it.
     fn checksum(&self) -> Option<Result<Sums, &Entry>> {
         let entry = self.find("CHECKSUM")?;
         Some(hexadecimal(&entry.value).map(|sum| [sum, 0]).ok_or(entry))
     }
 
-    /// Plaquette and link trace in the header beside those of the links.
+    /// Compares plaquette and link trace in the header with those of the links.
     fn checks(
         &self,
         input: &Input,
@@ -316,7 +324,8 @@ impl Header {
             };
             let computed =
                 if keyword == "PLAQUETTE" { plaquette(config).average } else { link_trace(config) };
-            // Few digits are no licence: `1e5` has a last digit of a hundred thousand.
+            // A number with few digits may not be off by much: `1e5` has a last digit of a hundred
+            // thousand.
             let tolerance = last_digit(&entry.value).min(COARSEST) + rounding(config.precision());
             let ok = (stored - computed).abs() <= tolerance;
             checks.push(HeaderCheck { quantity, stored, computed, tolerance, ok });
@@ -332,14 +341,18 @@ impl Header {
 /// The largest unit of a last digit that counts as rounding.
 const COARSEST: f64 = 1e-3;
 
-/// The value of one unit in the last printed digit of a number: 0.01 for `0.59`, 0.001 for `5.9e-2`.
+/// Returns the value of one unit in the last printed digit of a number.
+///
+/// The value is 0.01 for `0.59`, and 0.001 for `5.9e-2`.
 fn last_digit(number: &str) -> f64 {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
     10f64.powi(exponent.parse::<i32>().unwrap_or(0).saturating_sub(decimals))
 }
 
-/// How far averages differ that were computed in this precision, in another order and before the links were rounded.
+/// Returns the allowed difference of averages computed in this precision.
+///
+/// The other average may have been summed in another order, and before the links were rounded.
 fn rounding(precision: Precision) -> f64 {
     match precision {
         Precision::Single => 1e-5,

@@ -1,7 +1,7 @@
 //! openQCD: the links around the points whose coordinates have an odd sum.
 //!
-//! These points stand with z fastest, then y, x, t. For each there are the links that leave it and arrive at it, in the
-//! directions t, x, y, z.
+//! The points come with z fastest, then y, x, t. For each point there are the links that leave it
+//! and arrive at it, in the directions t, x, y, z.
 
 use super::ddalphaamg;
 use super::gauge_format::{About, Found, GaugeFormat};
@@ -57,7 +57,7 @@ fn links(input: &mut Input, dims: Dims, options: &ReadOptions) -> Result<Vec<Mat
     in_order(input, dims, &around_odd_points)
 }
 
-/// The links in the order of a configuration, from those around each odd point.
+/// Puts the links around each odd point into the order of a configuration.
 fn in_order(
     input: &Input,
     dims: Dims,
@@ -72,7 +72,7 @@ fn in_order(
     let of_odd_point = |site: usize, mu: usize, arriving: usize| {
         let [x, y, z, t] = dims.coordinates(site);
         let point = ((t * dims[0] + x) * dims[1] + y) * dims[2] + z;
-        // Directions stand in the order t, x, y, z.
+        // Directions come in the order t, x, y, z.
         around_odd_points[8 * (point / 2) + 2 * ((mu + 1) % NDIM) + arriving]
     };
     (0..count)

@@ -1,4 +1,4 @@
-//! Which format a file is in, by its first bytes and its size.
+//! Recognition of a file's format by its first bytes and its size.
 
 use super::gauge_format::START;
 use super::names;
@@ -6,7 +6,7 @@ use super::registry::Format;
 use crate::io::error::{Error, ErrorKind};
 use crate::io::input::Input;
 
-/// The first format that recognises a file.
+/// Returns the first format that recognises a file.
 pub(in crate::io) fn recognise(input: &mut Input) -> Result<Format, Error> {
     let length = input.length();
     let start = input.bytes("the beginning of the file", 0, length.min(START) as usize)?;
@@ -21,7 +21,9 @@ pub(in crate::io) fn recognise(input: &mut Input) -> Result<Format, Error> {
     Err(input.error(ErrorKind::UnknownFormat { found }))
 }
 
-/// What is known but not read, by the bytes it begins with, and how to unpack it if there is something to unpack.
+/// Kinds of files that are known but not read.
+///
+/// Each kind has its first bytes, its name and, if it can be unpacked, the way to do so.
 const KNOWN_OTHERS: [(&[u8], &str, Option<&str>); 6] = [
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", None),
     (b"\x93NUMPY", "an array of NumPy (NPY)", None),
@@ -34,7 +36,7 @@ const KNOWN_OTHERS: [(&[u8], &str, Option<&str>); 6] = [
 /// Bytes of an unknown file that a message shows.
 const SHOWN: usize = 16;
 
-/// Bytes as a person wants to see them: as text if they are text.
+/// Shows bytes in a message: as text if they are text.
 fn shown(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.chars().all(|c| !c.is_control() || c.is_whitespace()) => {

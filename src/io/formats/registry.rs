@@ -1,16 +1,23 @@
 //! The registry: a line for each format, from which every list of formats is made.
 
-/// Hands all formats to another macro: `Name = file`, the type in the file beside this one that is the format.
+/// Hands all formats to another macro, as `Name = file`.
 ///
-/// Files are recognised, and formats are listed, in this order. Formats in `written` also have a writer.
+/// `Name` is the type of the format, in the file beside this one.
+///
+/// Files are recognised, and formats are listed, in this order. Formats in `written` also have a
+/// writer.
 macro_rules! every_format {
     ($make:ident) => {
         $make! {
             written {
-                /// ILDG: LIME records `ildg-format` and `ildg-binary-data`, big-endian, with a SciDAC checksum.
+                /// ILDG: LIME records `ildg-format` and `ildg-binary-data`.
+                ///
+                /// The file is big-endian, with a SciDAC checksum.
                 #[default]
                 Ildg = ildg,
-                /// SciDAC (QIO): LIME record `scidac-binary-data`, big-endian, with a SciDAC checksum.
+                /// SciDAC (QIO): LIME record `scidac-binary-data`.
+                ///
+                /// The file is big-endian, with a SciDAC checksum.
                 SciDac = scidac,
                 /// NERSC archive: a text header and three or two rows of each link.
                 Nersc = nersc,
@@ -18,11 +25,17 @@ macro_rules! every_format {
                 Milc = milc,
             }
             only_read {
-                /// openQCD ("universal"): the links around odd points, little-endian. It is read, not written.
+                /// openQCD ("universal"): the links around odd points, little-endian.
+                ///
+                /// The format is read, not written.
                 OpenQcd = openqcd,
-                /// DDalphaAMG: all links with t slowest, little-endian. It is read, not written.
+                /// DDalphaAMG: all links with t slowest, little-endian.
+                ///
+                /// The format is read, not written.
                 DdAlphaAmg = ddalphaamg,
-                /// One number a line, t slowest, without a header (Bridge++). It is read, not written.
+                /// One number a line, t slowest, without a header (Bridge++).
+                ///
+                /// The format is read, not written.
                 Text = text,
             }
         }
@@ -45,7 +58,7 @@ macro_rules! enumeration {
             /// Every format that is written.
             pub const ALL: [Format; [$(Format::$written),*].len()] = [$(Format::$written),*];
 
-            /// Every format that is read, which are all.
+            /// Every format that is read: all formats.
             pub const READ: [Format; [$(Format::$written,)* $(Format::$read),*].len()] =
                 [$(Format::$written,)* $(Format::$read),*];
         }

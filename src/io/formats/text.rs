@@ -1,7 +1,10 @@
-//! Links as text, one real number a line, as Bridge++ and Gaugefields.jl write them.
+//! Links as text, one real number a line.
 //!
-//! The order is t (slowest), z, y, x, direction (x, y, z, t), row, column, real before imaginary part. There is no header.
-//! The caller gives the extents, and being in SU(3) is the only check.
+//! Bridge++ and Gaugefields.jl write such files.
+//!
+//! The order is t (slowest), z, y, x, direction (x, y, z, t), row, column, real before imaginary
+//! part. There is no header. The caller gives the extents. The only check is that links are in
+//! SU(3).
 
 use super::gauge_format::{About, Found, GaugeFormat};
 use super::registry::Format;
@@ -15,13 +18,13 @@ use crate::io::read_options::{ReadOptions, unchecked_extents};
 use num_complex::Complex;
 use rayon::prelude::*;
 
-/// Numbers of a link.
+/// Number of reals in a link.
 const REALS: usize = 18;
 
 /// Bytes read at a time.
 const CHUNK: u64 = 4 << 20;
 
-/// Bytes of the longest line.
+/// Most bytes of a line.
 const LONGEST_LINE: usize = 100;
 
 pub(super) struct Text;
@@ -39,7 +42,7 @@ impl GaugeFormat for Text {
         }
     }
 
-    /// A number, alone on its line.
+    /// Tells whether the first line is a number alone.
     fn recognise(&self, start: &[u8], _length: u64) -> bool {
         let first = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
         first.len() < start.len() && number(first).is_some()
@@ -86,7 +89,7 @@ fn number(line: &[u8]) -> Option<f64> {
     line.parse().ok()
 }
 
-/// All numbers of the file, which must be as many as are wanted.
+/// Reads all numbers of the file, which must be as many as wanted.
 fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Vec<f64>, Error> {
     let mut numbers = Vec::new();
     let bytes = (wanted * size_of::<f64>()) as u64;
@@ -96,7 +99,7 @@ fn numbers(input: &mut Input, wanted: usize, options: &ReadOptions) -> Result<Ve
         let count = CHUNK.min(input.length() - start);
         let chunk = input.bytes("numbers", start, count as usize)?;
         let is_last = start + count == input.length();
-        // Whole lines; what is left belongs to the next chunk.
+        // The chunk is cut after its last whole line. The rest belongs to the next chunk.
         let end = match chunk.iter().rposition(|&byte| byte == b'\n') {
             _ if is_last => chunk.len(),
             Some(last) => last + 1,

@@ -1,6 +1,7 @@
-//! What two formats without a name in front have in common: openQCD ("universal") and DDalphaAMG.
+//! The common part of openQCD ("universal") and DDalphaAMG files.
 //!
-//! Both are little-endian, in double precision, of 24 + 576 N bytes for N sites:
+//! Files of these formats do not begin with a name. They are little-endian, in double precision, of
+//! 24 + 576 N bytes for N sites:
 //!
 //! | byte | holds |
 //! |---|---|
@@ -21,7 +22,7 @@ use crate::io::input::Input;
 use crate::io::numbers::{ByteOrder, Stored};
 use crate::io::read_options::{ReadOptions, extents};
 
-/// How files begin, for messages.
+/// The beginning of files, for messages.
 pub(super) const BEGINNING: &str = "the extents of a file of that size";
 
 /// Bytes before the links.
@@ -30,22 +31,24 @@ pub(super) const HEADER: u64 = 24;
 /// Bytes of the links of a site.
 pub(super) const SITE: u64 = 576;
 
-/// How far the plaquette of a header may be from that of the links.
+/// Largest difference between the plaquettes of header and links.
 const TOLERANCE: f64 = 1e-8;
 
-/// Reads the links of a lattice of these extents, from where the header ends.
+/// A function that reads the links of such a lattice, from the end of the header.
 type ReadLinks = fn(&mut Input, Dims, &ReadOptions) -> Result<Vec<Matrix3<f64>>, Error>;
 
-/// What one of the formats makes of a file.
+/// The way in which one of the formats reads a file.
 pub(super) struct Order {
     pub(super) format: Format,
-    /// The extents x, y, z, t from those in the header.
+    /// Turns the extents in the header into x, y, z, t.
     pub(super) extents: fn([usize; NDIM]) -> [usize; NDIM],
     /// Reads the links into the order of a configuration.
     pub(super) links: ReadLinks,
 }
 
-/// The extents in a header, as they stand there. `None` if the file has another size.
+/// Returns the extents in a header, in their order there.
+///
+/// The result is `None` if the file has another size.
 fn stored_extents(start: &[u8], length: u64) -> Option<[usize; NDIM]> {
     let header: [u8; HEADER as usize] = start.first_chunk().copied()?;
     let stored = [0, 4, 8, 12].map(|at| ByteOrder::Little.u32(&header[at..]) as usize);
@@ -54,12 +57,14 @@ fn stored_extents(start: &[u8], length: u64) -> Option<[usize; NDIM]> {
     (bytes == length && sites != 0).then_some(stored)
 }
 
-/// Whether the file begins with the extents of a lattice whose links have its size.
+/// Tells whether the file begins with extents that agree with its size.
 pub(super) fn recognise(start: &[u8], length: u64) -> bool {
     stored_extents(start, length).is_some()
 }
 
-/// Reads a file in the first order that its plaquette agrees with; in the last one if it agrees with none.
+/// Reads a file in the first order that its plaquette agrees with.
+///
+/// If the plaquette agrees with no order, the last one is used.
 pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -> Result<Found, Error> {
     let header: [u8; HEADER as usize] = input.array("the header", 0)?;
     let stored = stored_extents(&header, input.length()).unwrap_or_default();
@@ -75,7 +80,7 @@ pub(super) fn read(input: &mut Input, options: &ReadOptions, orders: &[Order]) -
                 continue;
             }
         };
-        // One copy of the links at a time.
+        // Only one copy of the links is in memory at a time.
         drop(found.take());
         let links = (order.links)(input, dims, options)?;
         let configuration = GaugeConfiguration::new(dims, Links::Double(links));
@@ -110,7 +115,7 @@ fn check(input: &mut Input, configuration: &GaugeConfiguration) -> Result<Header
     Ok(HeaderCheck { quantity, stored, computed, tolerance, ok })
 }
 
-/// The link at place `which` of a row of them.
+/// Returns the link at place `which` of a row of links.
 pub(super) fn matrix(bytes: &[u8], which: usize) -> Matrix3<f64> {
     Matrix3::from_fn(|i, j| f64::get_complex(ByteOrder::Little, bytes, 9 * which + 3 * i + j))
 }

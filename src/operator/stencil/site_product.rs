@@ -1,4 +1,4 @@
-//! What a Dirac operator does within a site, or its inverse, applied to the sites of one parity.
+//! The site term or its inverse, applied to the sites of one parity.
 
 use super::application::prepared;
 use super::parts::{KernelPart, SiteBuffers, SitePart};
@@ -16,23 +16,23 @@ const SITE_PRODUCT: KernelFamily = KernelFamily::new(
     &[include_str!("../../../cl/lanes.cl"), include_str!("../../../cl/fields.cl")],
 );
 
-/// Blocks of a work-group at most; of a processor, one.
+/// Most blocks of a work-group on a GPU. A work-group on a CPU has one block.
 const LOCAL_SIZE: usize = 64;
 
-/// out = factor · ψ
+/// The operator out = factor · ψ.
 pub(crate) struct SiteProduct<T: Storage> {
     lattice: Lattice,
     parity: usize,
     columns: usize,
-    /// Only its coefficient counts.
+    /// A form whose coefficient is the factor. Only the coefficient is used.
     form: StencilForm,
     blocks: Option<Arc<BlockField<T>>>,
-    /// One for each device.
+    /// The kernel of each device, with its range and its number of blocks.
     kernels: Vec<(Kernel, Range, u32)>,
 }
 
 impl<T: Storage> SiteProduct<T> {
-    /// For fields of `parity` and so many right-hand sides.
+    /// Makes the product for fields of `parity` with this number of columns.
     ///
     /// # Panics
     /// When the factor is an inverse that does not exist.
@@ -68,10 +68,10 @@ impl<T: Storage> SiteProduct<T> {
         Ok(Self { lattice: lattice.clone(), parity, columns, form, blocks, kernels })
     }
 
-    /// Applies it.
+    /// Applies the factor.
     ///
     /// # Panics
-    /// When the fields have another parity or number.
+    /// When the fields have another parity or number of columns.
     pub fn apply(&self, psi: &ParityField<T>, out: &mut ParityField<T>) -> Result<(), DeviceError> {
         for field in [psi, &*out] {
             assert_eq!((field.parity(), field.columns()), (self.parity, self.columns), "fields of a product");
@@ -112,7 +112,7 @@ impl<T: Storage> SiteProduct<T> {
         });
     }
 
-    /// Two spinors a site, and what the factor costs.
+    /// Counts two spinors a site, and the cost of the factor.
     pub fn work(&self) -> Work {
         let sites = self.lattice.dims().volume() as u64 / 2;
         let cost = SitePart::of(&self.form, false, false).cost(self.columns);

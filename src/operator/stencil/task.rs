@@ -1,25 +1,25 @@
-//! What a stencil computes, and on which sites.
+//! The task of a stencil, and the sites that it works on.
 
 use super::parts::{Ending, SitePart};
 use crate::field::Sites;
 use crate::host::{SiteMatrix, StencilForm};
 
-/// On which sites a stencil works.
+/// The sites that a stencil works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
     /// All sites, from a field on all sites.
     Full,
-    /// The sites of one parity, from a field on the others.
+    /// The sites of one parity, from a field on the sites of the other parity.
     Parity {
         /// 0 to write even sites, 1 to write odd ones.
         parity: usize,
-        /// Whether a multiple of a field of this parity is added.
+        /// `true` if a multiple of a field of this parity is added.
         shift: bool,
     },
 }
 
 impl Region {
-    /// The sites of the source, and those of the result.
+    /// Returns the sites of the source, and the sites of the result.
     pub(crate) fn sites(self) -> (Sites, Sites) {
         match self {
             Region::Full => (Sites::All, Sites::All),
@@ -27,7 +27,7 @@ impl Region {
         }
     }
 
-    /// How many parities are written.
+    /// Returns the number of parities that are written.
     pub(super) fn parities(self) -> usize {
         match self {
             Region::Full => 2,
@@ -35,7 +35,7 @@ impl Region {
         }
     }
 
-    /// The parity that a field of the source starts with.
+    /// Returns the parity that a field of the source starts with.
     pub(crate) fn source_parity(self) -> u32 {
         match self {
             Region::Full => 0,
@@ -44,26 +44,26 @@ impl Region {
     }
 }
 
-/// What a stencil computes.
+/// The task of a stencil.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Task {
     /// The numbers and signs of the operator.
     pub form: StencilForm,
-    /// The sites.
+    /// The sites that the stencil works on.
     pub region: Region,
-    /// What becomes of the result.
+    /// The treatment of the result.
     pub ending: Ending,
-    /// How many fields it is applied to at once.
+    /// Number of fields that the stencil is applied to at once.
     pub columns: usize,
 }
 
 impl Task {
-    /// Whether there are blocks of a clover term, which are memory to read.
+    /// Tells whether there are blocks of a clover term, which are memory to read.
     pub(super) fn has_blocks(&self) -> bool {
         [self.form.shift, self.form.coefficient].iter().any(|factor| factor.matrix != SiteMatrix::None)
     }
 
-    /// What is computed within a site.
+    /// Returns the computation within a site.
     pub(super) fn site_part(&self) -> SitePart {
         let (adds_field, own_field) = match self.region {
             Region::Full => (true, false),

@@ -1,4 +1,6 @@
-//! Variants of a stencil's kernels, which differ in speed and in nothing else, and those that are used unless others are found.
+//! The variants of a stencil's kernels, which differ in speed alone.
+//!
+//! The module also knows the variants that are used unless a search has found others.
 
 use super::parts::{Ending, LinksPart};
 use super::task::{Region, Task};
@@ -8,37 +10,51 @@ use crate::host::{Reconstruction, Spinor};
 use crate::scalar::StoragePrecision;
 use std::ops::RangeInclusive;
 
-/// What may be varied in a kernel without changing what it computes.
+/// The choices in a kernel that do not change its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Tuning {
     /// Blocks of sites in a work-group, each with all its columns.
     pub work_group: usize,
-    /// Columns that a work-item computes, with the links in its registers; as many of them as divide the number of columns.
+    /// Columns that a work-item computes, with the links in its registers.
+    ///
+    /// The number is reduced until it divides the number of columns.
     #[serde(rename = "sources_per_item")]
     pub columns_per_item: usize,
-    /// Make the links of a work-group's blocks whole once, in local memory, for all its work-items; where there are several columns beside each other, one
-    /// lane, and the memory.
+    /// Reconstructs links once per work-group, in local memory.
+    ///
+    /// Applies with several columns per group, one lane, and enough local memory.
     pub share_links: bool,
-    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    /// Most registers of a work-item, if the compiler takes a limit (NVIDIA).
     pub max_registers: Option<u32>,
-    /// Load links past the first-level cache, where the device has such loads.
+    /// Loads links past the first-level cache, if the device has such loads.
     pub stream_links: bool,
-    /// Store the result past the caches, where the device has such stores; on a CPU not if it is subtracted from what is there.
+    /// Stores the result past the caches, if the device has such stores.
+    ///
+    /// A CPU does not if the result is subtracted from the stored field.
     pub stream_output: bool,
-    /// Slices in z that are worked off together over all t; must divide the extent in z of a sub-lattice, 0 for all of it.
+    /// Slices in z that are worked off together over all t.
+    ///
+    /// The number must divide the extent in z of a sub-lattice. 0 means the whole extent.
     pub tile_z: usize,
-    /// Work rows off in boxes of 2 × 2 × 2 in y, z and t, where all three extents are even.
+    /// Works rows off in boxes of 2 × 2 × 2 in y, z and t.
+    ///
+    /// Applies if all three extents are even.
     pub boxes: bool,
-    /// How many work-groups' shares a group does one after the other, at most; fewer on a GPU, if else it would not be full. Fewer groups end and make sums; on a
-    /// GPU those that run at once may drift apart, and out of each other's reach in the caches.
+    /// Most shares of work-groups that one group does one after the other.
+    ///
+    /// A GPU takes fewer if it would not be full otherwise. With more rounds, fewer groups end and
+    /// make sums. On a GPU, groups that run at once may drift apart, out of each other's reach in
+    /// the caches.
     pub rounds: usize,
-    /// How many blocks early links are prefetched, and spinors too if results are stored past the caches, where the device's compiler can be asked; 0 for
-    /// not at all.
+    /// Number of blocks by which prefetches of links run ahead; 0 for no prefetches.
+    ///
+    /// Spinors are prefetched too if results are stored past the caches. Prefetches need a device
+    /// whose compiler can be asked for them.
     pub prefetch: usize,
 }
 
 impl Tuning {
-    /// Why a device cannot run this variant for so many columns, if it cannot.
+    /// Returns why a device cannot run this variant for so many columns, if it cannot.
     pub(crate) fn complaint(&self, device: &Device, columns: usize) -> Option<&'static str> {
         let limited = device.supports_register_limit();
         let most = device.info().max_work_group_size;
@@ -51,7 +67,7 @@ impl Tuning {
         if self.columns_per_item > MOST_COLUMNS_OF_ITEM {
             return Some("sources_per_item is at most 64");
         }
-        // As `fitting` takes it, columns being at most some tens.
+        // The same choice as in `fitting`: columns are at most some tens.
         let per_item = (1..=self.columns_per_item).rev().find(|count| columns.is_multiple_of(*count));
         let items = self.work_group * columns / per_item.unwrap_or(1);
         if items > most {
@@ -69,8 +85,11 @@ impl Tuning {
         }
     }
 
-    /// With no more columns in a work-item than divide the number of columns, and links shared only where they can be. Where matrix units end it, groups are as
-    /// they take them.
+    /// Adapts the variant to a task.
+    ///
+    /// The number of columns in a work-item is made to divide the number of columns. Links are
+    /// shared only if they can be. An ending for several columns fixes the groups to those that
+    /// matrix units take.
     pub(crate) fn fitting(
         mut self,
         device: &Device,
@@ -99,8 +118,11 @@ impl Tuning {
         self
     }
 
-    /// Work-groups whose shares lie beside each other: those that a GPU runs at a time, as many as there are registers for, if that is known, or one on each
-    /// unit. On a CPU it is one: the core goes on beside what it has just done, and finds that in its own cache.
+    /// Returns the number of work-groups whose shares lie beside each other.
+    ///
+    /// A GPU runs these groups at a time: as many as there are registers for. If that number is not
+    /// known, a GPU runs one group on each unit. A CPU has one: the core goes on beside the
+    /// previous share, which is in the core's own cache.
     pub(crate) fn groups_at_once(&self, device: &Device, columns: usize) -> usize {
         if device.info().kind == DeviceKind::Cpu {
             return 1;
@@ -113,20 +135,38 @@ impl Tuning {
         device.info().compute_units * of_unit.max(1)
     }
 
-    /// The variant that is used where none is asked for and none was found by a search, on a domain of this layout.
+    /// Returns the variant that is used on a domain of this layout by default.
     ///
-    /// For NVIDIA GPUs it is what was best, or within 3 % of it, on an H200 (`bench/runs/2026-11-22-h200/rounds`). A hop needs all
-    /// registers in double, and gains from leaving the first-level cache to the spinors. It is worked off in tiles whose time slices stay in the second-level
-    /// cache until the next one is done. The full operator uses each link twice and several fields make
-    /// the neighbours' spinors what is loaded most: both want smaller tiles. Groups for several fields have a power of two
-    /// of blocks, and up to 192 items. What they gain where they share links, in double and in half precision with a shift, is arithmetic. Where all sites are under way at once, a large group shares most in the first-level cache. Where a group has whole rows, boxes of them gain 1 to 2 % in double and single; where it cuts
-    /// rows (48³×96) they lose as much. In half precision neither boxes nor cache hints gain anything. Kernels that make sums gain 5 to 10 % from rounds, as a group
-    /// sums up once instead of once for each share, while its place on the device is idle.
+    /// The default applies if the caller asks for no variant and no search has found one.
     ///
-    /// Elsewhere: a warp or two in a group on GPUs. On CPUs a group is one work-item, for each source, with some tens of blocks, so that what is the
-    /// same for all of them is done once, and a sum made and published once: 3 to 13 % faster than groups with an item for each block. CPUs prefetch, and store past the
-    /// caches, when links and spinors do not stay in the cache anyway: where they do, prefetching costs up to a quarter. In between are those that may stay in a
-    /// last-level cache which others use as well: links are prefetched, and results stay. Of 260 MiB, two cores kept 48 MiB at all hours, 96 MiB in quiet ones and 120 MiB in none.
+    /// **NVIDIA GPUs.** The variant was the best one, or within 3 % of it, on an H200
+    /// (`bench/runs/2026-11-22-h200/rounds`).
+    /// * A hop needs all registers in double. A hop gains if it leaves the first-level cache to the
+    ///   spinors.
+    /// * Tiles of a hop are such that their time slices stay in the second-level cache until the
+    ///   next slice is done.
+    /// * The full operator uses each link twice. With several fields, most loads are the
+    ///   neighbours' spinors. Both want smaller tiles.
+    /// * Groups for several fields have a power of two of blocks, and up to 192 items.
+    /// * Sharing links saves arithmetic, in double and in half precision with a shift.
+    /// * If all sites are under way at once, a large group shares most in the first-level cache.
+    /// * If a group has whole rows, boxes of rows gain 1 to 2 % in double and single. If a group
+    ///   cuts rows (48³×96), boxes lose as much.
+    /// * In half precision neither boxes nor cache hints gain anything.
+    /// * Kernels that make sums gain 5 to 10 % from rounds. A group then sums up once instead of
+    ///   once for each share, while its place on the device is idle.
+    ///
+    /// **Other GPUs.** A group is a warp or two.
+    ///
+    /// **CPUs.**
+    /// * A group is one work-item, for each column, with some tens of blocks. Work common to these
+    ///   blocks is done once, and a sum is made and published once. Such a group is 3 to 13 %
+    ///   faster than groups with an item for each block.
+    /// * Kernels prefetch, and store past the caches, if links and spinors do not stay in the cache
+    ///   anyway. If links and spinors stay, prefetching costs up to a quarter.
+    /// * In between are links and spinors that may stay in a last-level cache which others use as
+    ///   well. Links are then prefetched, and results stay. From 260 MiB of cache, two cores kept
+    ///   48 MiB at all hours, 96 MiB in quiet ones and 120 MiB in none.
     pub(crate) fn shipped(
         device: &Device,
         layout: &Layout,
@@ -176,7 +216,7 @@ impl Tuning {
             let columns_per_item = if in_double || share_links || columns % 2 == 1 { 1 } else { 2 };
             let items_of_block = columns / columns_per_item;
             let most_items = if half && hop && !share_links { 128 } else { 192 };
-            // A power of two, so that blocks lie beside each other as chunks do.
+            // A power of two, so that blocks lie beside each other like chunks.
             let work_group = 1 << (most_items / items_of_block).max(1).ilog2();
             let all_registers = in_double && !share_links && work_group * items_of_block <= 128;
             let limit = match (half && share_links, all_registers) {
@@ -210,7 +250,8 @@ impl Tuning {
                 StoragePrecision::Half => 128,
             };
             let boxes = precision != StoragePrecision::Half && whole_rows(64);
-            // On an H100 groups that go on beside blocks of a clover term drift apart (`bench/runs/2026-11-25-h100/clover-search-double.json`).
+            // On an H100 groups that go on beside blocks of a clover term drift apart
+            // (`bench/runs/2026-11-25-h100/clover-search-double.json`).
             let drifts = task.has_blocks()
                 && !sums
                 && (precision, reconstruction) == (StoragePrecision::Double, Reconstruction::Twelve);
@@ -225,7 +266,7 @@ impl Tuning {
             };
         }
         let (limit, work_group) = match (precision, reconstruction) {
-            // Where all sites are under way at once if there are registers for them.
+            // All sites are under way at once if there are registers for them.
             (StoragePrecision::Double, Reconstruction::Eight) if one_wave => (128, 128),
             (StoragePrecision::Double, Reconstruction::Eight) if sums => (168, 64),
             (StoragePrecision::Double, _) | (StoragePrecision::Single, Reconstruction::None) => (255, 64),
@@ -247,27 +288,33 @@ impl Tuning {
     }
 }
 
-/// Sites of a group that goes on with matrix units: see `cl/stencil/ending_columns.cl`.
+/// Sites of a group that ends with matrix units.
+///
+/// See `cl/stencil/ending_columns.cl`.
 const PLACES_OF_BLOCK: usize = 16;
 
-/// Registers of a compute unit of NVIDIA's, of whatever generation since Maxwell.
+/// Registers of a compute unit of NVIDIA's, in all generations since Maxwell.
 const REGISTERS_OF_UNIT: usize = 1 << 16;
 
 /// Limits on the registers of a work-item that NVIDIA's compilers take.
 const REGISTERS_OF_ITEM: RangeInclusive<u32> = 16..=255;
 
-/// Registers that a work-item with this limit takes: they are given out in eights.
+/// Returns the registers that a work-item with this limit takes.
+///
+/// Registers are given out in eights.
 fn registers_taken(limit: u32) -> usize {
     (limit as usize).next_multiple_of(8)
 }
 
-/// Sources of a work-item at most: more than any operator is applied to.
+/// Most columns of a work-item: more than any operator is applied to.
 const MOST_COLUMNS_OF_ITEM: usize = 64;
 
-/// Prefetches reach at most this far: what is fetched earlier has left the caches again.
+/// Most blocks by which prefetches run ahead.
+///
+/// Data that is fetched earlier has left the caches again.
 const MOST_BLOCKS_AHEAD: usize = 64;
 
-/// Rounds of a hop on NVIDIA GPUs.
+/// Returns the rounds of a hop on NVIDIA GPUs.
 fn rounds_of_hop(
     precision: StoragePrecision,
     reconstruction: Reconstruction,
@@ -279,7 +326,10 @@ fn rounds_of_hop(
     if gains { 16 } else { 1 }
 }
 
-/// Rounds of the full operator on NVIDIA GPUs. It shares links among groups, and loses more than a hop when these drift apart.
+/// Returns the rounds of the full operator on NVIDIA GPUs.
+///
+/// The full operator shares links among groups. The full operator therefore loses more than a hop
+/// when groups drift apart.
 fn rounds_of_full(
     precision: StoragePrecision,
     reconstruction: Reconstruction,
@@ -296,10 +346,16 @@ fn rounds_of_full(
     }
 }
 
-/// Sites of lattices on which groups that drift apart still find most of what they share in the second-level cache: on 48³×96 they do not.
+/// Most sites of a lattice on which groups may drift apart.
+///
+/// Such groups still find most of their common data in the second-level cache. On 48³×96 they do
+/// not.
 const NEAR_ENOUGH: usize = 1 << 21;
 
-/// Slices in z, a divisor of the extent, of which one time slice of spinors has at most [`TILE_BYTES`]; 0 for all.
+/// Returns the slices in z of a tile; 0 for all.
+///
+/// The number divides the extent in z. The spinors of the tile's time slice take at most
+/// [`TILE_BYTES`].
 fn tile_in_cache(layout: &Layout) -> usize {
     let [x, y, z, _] = layout.sub_extents();
     let slice_bytes = x * y / 2 * Spinor::<f64>::REALS * layout.precision().bytes();
@@ -308,28 +364,40 @@ fn tile_in_cache(layout: &Layout) -> usize {
     if tile == z { 0 } else { tile }
 }
 
-/// Spinors on one time slice of a tile of which a GPU's second-level cache, of 50 MB on an H200, keeps three while links stream by: with slices of
-/// 10.6 MB a hop loses a tenth.
+/// Most bytes of the spinors on one time slice of a tile.
+///
+/// A GPU's second-level cache keeps three such slices while links stream by. An H200 has 50 MB.
+/// With slices of 10.6 MB a hop loses a tenth.
 const TILE_BYTES: usize = 6 << 20;
 
-/// Sites up to which a GPU of today computes those of one parity all at once.
+/// Most sites for which a GPU of today computes one parity all at once.
 const ONE_WAVE: usize = 1 << 17;
 
-/// The last-level cache of a CPU that does not tell. Links and spinors stay in half of one: with more, a hop without prefetches takes half as long again.
+/// The last-level cache of a CPU that does not tell its size.
+///
+/// Links and spinors stay in half of such a cache. With more of them, a hop without prefetches
+/// takes half as long again.
 const USUAL_CACHE_BYTES: usize = 32 << 20;
 
-/// Work-groups that each core of a CPU shall have at least, to even out what the cores do, unless they become too small. With eight of them a hop on 8³×16
-/// takes 6 % longer on two cores.
+/// Fewest work-groups for each core of a CPU, to balance the cores.
+///
+/// There may be fewer if the groups would become too small. With eight groups a core, a hop on
+/// 8³×16 takes 6 % longer on two cores.
 const GROUPS_OF_CORE: usize = 4;
 
-/// Rounds of a group on a CPU at least, for one source: fewer are done before a runtime has woken up a thread for them. On sixteen cores a hop on 8³×16 takes
-/// a quarter less time than with four.
+/// Fewest rounds of a group on a CPU, for one column.
+///
+/// Fewer rounds are done before a runtime has woken up a thread for them. On sixteen cores a hop on
+/// 8³×16 takes a quarter less time than with four rounds.
 const FEWEST_ROUNDS_OF_CORE: usize = 16;
 
-/// Rounds of a group on a CPU, beyond which nothing is gained.
+/// Most rounds of a group on a CPU: more gain nothing.
 const ROUNDS_OF_CORE: usize = 32;
 
-/// What a core can count on of a last-level cache. Drivers tell the size of all of it, also where they have two cores of a processor with sixty.
+/// Bytes of a last-level cache that a core can count on.
+///
+/// Drivers tell the size of the whole cache, even to a machine with two of a processor's sixty
+/// cores.
 const CACHE_OF_UNIT: usize = 32 << 20;
 
 #[cfg(test)]

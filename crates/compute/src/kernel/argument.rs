@@ -1,4 +1,4 @@
-//! Arguments of kernels: what a kernel declares, and what a launch gives.
+//! Arguments of kernels: declared parameters, and arguments of a launch.
 
 use crate::queue::Core;
 use bytemuck::Pod;
@@ -8,7 +8,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
-/// Largest value that can be passed by value: a `double4`.
+/// Largest size that can be passed by value: a `double4`.
 const MAX_VALUE_BYTES: usize = 32;
 
 /// A type of OpenCL C: a scalar type and a number of components.
@@ -34,7 +34,7 @@ const SCALARS: [(&str, &[&str]); 11] = [
 ];
 
 impl CType {
-    /// The OpenCL type with the layout of `T`; `None` for types that this module does not know.
+    /// Returns the OpenCL type with the layout of `T`; `None` for unknown types.
     pub fn of<T: 'static>() -> Option<Self> {
         let id = TypeId::of::<T>();
         let table = [
@@ -59,7 +59,9 @@ impl CType {
             .map(|&(_, scalar, components)| Self { scalar, components })
     }
 
-    /// Reads a type name as a driver spells it, `double2*` or `const uint`; `None` for names of other types.
+    /// Reads a type name in a driver's spelling, `double2*` or `const uint`.
+    ///
+    /// Returns `None` for names of other types.
     pub fn parse(name: &str) -> Option<Self> {
         let words: Vec<&str> = name
             .split(|c: char| c.is_whitespace() || c == '*')
@@ -95,16 +97,19 @@ pub(super) enum Kind {
 
 /// One declared parameter of a kernel.
 ///
-/// Types are compared by their scalar: a buffer of `Complex<f32>` may be `float2 *`, `float *` or `float16 *` in the
-/// kernel, which is a matter of layout, never `double *` or `int *`. Values must agree exactly. In kernel sources,
-/// name types by macros, not by `typedef`, so that drivers tell the plain type.
+/// Types are compared by their scalar. A buffer of `Complex<f32>` may be `float2 *`, `float *` or
+/// `float16 *` in the kernel, which is a matter of layout. Such a buffer is never `double *` or
+/// `int *`. Values must agree exactly. Kernel sources must name types by macros, not by `typedef`,
+/// so that drivers tell the plain type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) ctype: Option<CType>,
     pub(super) size: usize,
-    /// The kernel takes the element offset as the argument that follows, `ulong name_offset`.
+    /// `true` if the next argument of the kernel is the offset, `ulong name_offset`.
+    ///
+    /// The offset counts elements.
     pub(super) with_offset: bool,
 }
 
@@ -113,39 +118,43 @@ impl Parameter {
         Self { name, kind, ctype: CType::of::<T>(), size: size_of::<T>(), with_offset }
     }
 
-    /// A whole buffer that the kernel reads: `__global const T *name`.
+    /// Declares a whole buffer that the kernel reads: `__global const T *name`.
     pub fn input<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Input, false)
     }
 
-    /// A whole buffer that the kernel writes: `__global T *name`.
+    /// Declares a whole buffer that the kernel writes: `__global T *name`.
     pub fn output<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Output, false)
     }
 
-    /// A part of a buffer that the kernel reads, as two arguments: `__global const T *name, ulong name_offset`, the
+    /// Declares a part of a buffer that the kernel reads.
+    ///
+    /// The kernel has two arguments for it: `__global const T *name, ulong name_offset`, with the
     /// offset in elements.
     pub fn input_view<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Input, true)
     }
 
-    /// A part of a buffer that the kernel writes, as two arguments: `__global T *name, ulong name_offset`, the offset
+    /// Declares a part of a buffer that the kernel writes.
+    ///
+    /// The kernel has two arguments for it: `__global T *name, ulong name_offset`, with the offset
     /// in elements.
     pub fn output_view<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Output, true)
     }
 
-    /// A number: `T name`, at most 32 bytes.
+    /// Declares a number: `T name`, at most 32 bytes.
     pub fn value<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Value, false)
     }
 
-    /// Local memory of a size given at launch: `__local T *name`.
+    /// Declares local memory of a size given at launch: `__local T *name`.
     pub fn local<T: Pod>(name: &'static str) -> Self {
         Self::new::<T>(name, Kind::Local, false)
     }
 
-    /// Arguments of the kernel that this stands for: 2 for views.
+    /// Returns the number of kernel arguments for this parameter: 2 for views.
     pub(super) fn positions(&self) -> usize {
         1 + usize::from(self.with_offset)
     }
@@ -167,7 +176,7 @@ impl fmt::Display for Parameter {
 
 /// One argument of a launch.
 ///
-/// A shared reference or view is something the kernel reads; an exclusive one, something it writes.
+/// A kernel reads a shared reference or view, and writes an exclusive one.
 #[derive(Clone, Copy)]
 pub struct Argument<'a> {
     pub(super) value: Value<'a>,
@@ -187,9 +196,9 @@ impl<'a> Argument<'a> {
         Self { value, ctype: CType::of::<T>(), size: size_of::<T>() }
     }
 
-    /// A number.
+    /// Makes a number.
     ///
-    /// More than 32 bytes are refused at launch.
+    /// A launch refuses more than 32 bytes.
     pub fn value<T: Pod>(value: T) -> Self {
         let mut bytes = [0; MAX_VALUE_BYTES];
         let source = bytemuck::bytes_of(&value);
@@ -198,12 +207,14 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Bytes(bytes))
     }
 
-    /// Local memory for `len` elements in each work-group.
+    /// Makes local memory for `len` elements in each work-group.
     pub fn local<T: Pod>(len: usize) -> Self {
         Self::new::<T>(Value::Local { bytes: len.saturating_mul(size_of::<T>()) })
     }
 
-    /// Memory of the device of `core`: elements of type `T`, from number `offset` on.
+    /// Makes an argument of the device's memory, from element `offset` on.
+    ///
+    /// The memory belongs to the device of `core` and holds elements of type `T`.
     pub(crate) fn memory<T: 'static>(
         core: &'a Arc<Core>,
         raw: &'a RawBuffer<u8>,
@@ -214,7 +225,9 @@ impl<'a> Argument<'a> {
         Self::new::<T>(Value::Memory { core, raw, offset, whole, writable })
     }
 
-    /// Whether it begins at a multiple of so many bytes, a power of two up to 128. A number always does.
+    /// Returns `true` if the argument begins at a multiple of so many bytes.
+    ///
+    /// `bytes` is a power of two up to 128. A number is always aligned.
     pub fn is_aligned_to(&self, bytes: usize) -> bool {
         match self.value {
             // Memory itself begins at a multiple of the largest type's size.
@@ -223,7 +236,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// Whether this can be given for `parameter`.
+    /// Returns `true` if this can be given for `parameter`.
     pub(super) fn fits(&self, parameter: &Parameter) -> bool {
         let kind = match (&self.value, parameter.kind) {
             (Value::Memory { whole, .. }, Kind::Input) => *whole || parameter.with_offset,
@@ -253,32 +266,33 @@ impl fmt::Display for Argument<'_> {
     }
 }
 
-/// The arguments of a launch one after the other, without an allocation.
+/// The arguments of a launch one after another, without an allocation.
 pub struct ArgumentList<'a> {
     arguments: [Argument<'a>; MOST_ARGUMENTS],
     count: usize,
 }
 
-/// More than any kernel here takes.
+/// Capacity of an [`ArgumentList`], more than any kernel here takes.
 const MOST_ARGUMENTS: usize = 64;
 
 impl<'a> ArgumentList<'a> {
-    /// Starts with these.
+    /// Starts with the given arguments.
     ///
     /// # Panics
-    /// This and [`and`](Self::and) when there are more arguments than any kernel of this crate takes.
+    /// This and [`and`](Self::and) panic if there are more arguments than any kernel of this crate
+    /// takes.
     pub fn new(first: impl IntoIterator<Item = Argument<'a>>) -> Self {
         Self { arguments: [Argument::value(0_u32); MOST_ARGUMENTS], count: 0 }.and(first)
     }
 
-    /// These behind the others.
+    /// Adds arguments behind the others.
     #[must_use]
     pub fn and(mut self, more: impl IntoIterator<Item = Argument<'a>>) -> Self {
         self.extend(more);
         self
     }
 
-    /// All of them.
+    /// Returns all arguments.
     pub fn as_slice(&self) -> &[Argument<'a>] {
         &self.arguments[..self.count]
     }

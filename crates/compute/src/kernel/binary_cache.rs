@@ -1,11 +1,13 @@
 //! Compiled programs kept between runs.
 //!
-//! One file per program, named by a blake3 hash of everything that the binary depends on. The file opens with
-//! that list as text and the hash of the rest; both are verified before the driver sees a single byte, and a file
-//! that does not verify counts as absent and is written anew.
+//! One file holds one program. The file's name is a blake3 hash of everything that the binary
+//! depends on. The file opens with a list of these dependencies as text, and with the hash of the
+//! rest. List and hash are verified before the driver sees a single byte. A file that does not
+//! verify counts as absent and is written anew.
 //!
-//! The hash shows damage, not origin: whoever writes into the folder decides what the driver gets. So a folder that
-//! belongs to somebody else, or that everybody may write to, is not used, and neither links nor fifos are followed.
+//! The hash shows damage, not origin: whoever writes into the folder decides what the driver gets.
+//! So a folder that belongs to somebody else, or that everybody may write to, is not used. Neither
+//! links nor fifos are followed.
 
 use super::cache_mode::CacheMode;
 use crate::kept_file::{self, Links};
@@ -23,24 +25,27 @@ pub(crate) struct BinaryCache {
 
 const MAGIC: &[u8] = b"lattice-cl program 1\n";
 
-/// More than any driver's binary of a program has.
+/// Size limit of a binary in bytes, more than any driver's binary of a program has.
 const MOST_BYTES: u64 = 1 << 28;
 
 impl BinaryCache {
-    /// The cache for devices of a platform. PoCL's programs are kept in directories that were asked for, and else left to PoCL: it keeps what
-    /// it compiles by itself, each kernel as it is first used, and asked for the binary of a program it compiles all of its kernels.
+    /// Opens the cache for devices of a platform.
+    ///
+    /// PoCL's programs are kept in a directory that was asked for. Without such a directory PoCL's
+    /// programs are left to PoCL. PoCL keeps its compiled kernels by itself, each at the kernel's
+    /// first use. If a program's binary is asked for, PoCL compiles all of the program's kernels.
     pub fn new(mode: &CacheMode, platform: &str) -> Self {
         let left_to_driver = *mode == CacheMode::User && platform == POCL;
         let directory = if left_to_driver { None } else { mode.programs() };
         Self { directory: directory.filter(|directory| is_ours(directory)) }
     }
 
-    /// Whether anything is stored at all.
+    /// Returns `true` if programs are stored at all.
     pub fn is_on(&self) -> bool {
         self.directory.is_some()
     }
 
-    /// The binary stored under `identity`, if it is there and whole.
+    /// Returns the binary stored under `identity`, if it is there and whole.
     pub fn load(&self, identity: &str) -> Option<Vec<u8>> {
         let path = path(self.directory.as_ref()?, identity);
         let bytes = kept_file::read(&path, Links::Refused, MOST_BYTES).ok()?;
@@ -51,8 +56,9 @@ impl BinaryCache {
         payload
     }
 
-    /// Stores a binary under `identity`. A cache that cannot be written costs time, nothing else: failures are
-    /// logged.
+    /// Stores a binary under `identity`.
+    ///
+    /// A cache that cannot be written costs time, nothing else: failures are logged.
     pub fn store(&self, identity: &str, binary: &[u8]) {
         let Some(directory) = &self.directory else { return };
         let path = path(directory, identity);
@@ -66,7 +72,9 @@ fn path(directory: &Path, identity: &str) -> PathBuf {
     directory.join(format!("{}.bin", blake3::hash(identity.as_bytes()).to_hex()))
 }
 
-/// Whether nobody but this user decides what lies in a folder. One that is not there yet is made by [`write`].
+/// Returns `true` if only this user decides what lies in a folder.
+///
+/// [`write`] makes a folder that is not there yet.
 fn is_ours(directory: &Path) -> bool {
     let Ok(metadata) = fs::metadata(directory) else { return true };
     let complaint = match complaint(&metadata) {
@@ -80,7 +88,7 @@ fn is_ours(directory: &Path) -> bool {
     false
 }
 
-/// What is wrong with a folder that binaries come from.
+/// Returns the fault of a folder that binaries come from.
 #[cfg(unix)]
 fn complaint(metadata: &fs::Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
@@ -111,7 +119,10 @@ fn make_folder(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Magic, hash of all that follows, length of the identity, identity, binary.
+/// Writes a binary to its file.
+///
+/// The file holds the magic, the hash of all that follows, the length of the identity, the
+/// identity, the binary.
 fn write(path: &Path, identity: &str, binary: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     make_folder(directory)?;

@@ -1,33 +1,39 @@
-//! Where things are kept between runs.
+//! The places of files that are kept between runs.
 
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
 
-/// Setting this variable to anything but `0` turns the cache off.
+/// Variable that turns the cache off, if it is set to anything but `0`.
 pub const NO_CACHE_VARIABLE: &str = "LATTICE_CL_NO_CACHE";
 
-/// This variable names another file for the kernel variants that were found fastest than the one in the user's cache directory.
+/// Variable that names another file for the fastest kernel variants.
+///
+/// Without the variable the file is in the user's cache directory.
 pub const TUNING_FILE_VARIABLE: &str = "LATTICE_CL_TUNING_FILE";
 
-/// Where compiled programs, and the kernel variants that were found fastest, are kept between runs.
+/// The place of compiled programs and fastest kernel variants between runs.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum CacheMode {
-    /// In the user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set. The variable
-    /// `LATTICE_CL_TUNING_FILE` may name another file for the kernel variants. Programs of PoCL, which keeps what it compiles,
-    /// are left to it.
+    /// The user's cache directory, unless the variable `LATTICE_CL_NO_CACHE` is set.
+    ///
+    /// The variable `LATTICE_CL_TUNING_FILE` may name another file for the kernel variants. PoCL
+    /// keeps the programs that it compiles, so its programs are left to it.
     #[default]
     User,
-    /// In this directory. Drivers are asked for every program as binary: for that PoCL compiles all kernels of a program once more, for
-    /// work-groups of any size, which may take many times as long.
+    /// This directory.
+    ///
+    /// Drivers are asked for the binary of every program. PoCL then compiles all kernels of a
+    /// program once more, for work-groups of any size. This compilation may take many times as
+    /// long.
     Directory(PathBuf),
-    /// The kernel variants in this file, and no programs.
+    /// This file for the kernel variants, and nothing for programs.
     TuningFile(PathBuf),
-    /// Nowhere: every program is compiled anew.
+    /// No place: every program is compiled anew.
     Off,
 }
 
 impl CacheMode {
-    /// Whether nothing is kept, by choice or by the variable.
+    /// Returns `true` if nothing is kept, by choice or by the variable.
     pub fn is_off(&self) -> bool {
         match self {
             CacheMode::User => switched_off(),
@@ -36,7 +42,7 @@ impl CacheMode {
         }
     }
 
-    /// The directory of the compiled programs, if they are kept.
+    /// Returns the directory of the compiled programs, if they are kept.
     pub(super) fn programs(&self) -> Option<PathBuf> {
         match self {
             CacheMode::User if switched_off() => None,
@@ -46,7 +52,7 @@ impl CacheMode {
         }
     }
 
-    /// The file of the kernel variants that were found fastest, if they are kept.
+    /// Returns the file of the fastest kernel variants, if they are kept.
     pub fn tuning_file(&self) -> Option<PathBuf> {
         match self {
             CacheMode::User if switched_off() => None,

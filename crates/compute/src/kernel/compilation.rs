@@ -1,16 +1,20 @@
-//! How long compiling took.
+//! The time that compiling took.
 
 use std::ops::{AddAssign, Sub};
 use std::time::Duration;
 
-/// What it took to build programs, counted by [`Device::compilation`](crate::Device::compilation).
+/// The cost of building programs.
+///
+/// [`Device::compilation`](crate::Device::compilation) counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compilation {
     /// Programs compiled from their source.
     pub compiled: usize,
     /// Programs loaded from the cache of compiled programs.
     pub loaded: usize,
-    /// Time for all of them. Programs that two threads build at once count twice.
+    /// Time for all programs.
+    ///
+    /// Programs that two threads build at once count twice.
     pub time: Duration,
 }
 
@@ -25,7 +29,7 @@ impl AddAssign for Compilation {
 impl Sub for Compilation {
     type Output = Self;
 
-    /// What was built since an earlier reading.
+    /// Returns the programs built, and their time, since an earlier reading.
     fn sub(self, earlier: Self) -> Self {
         Self {
             compiled: self.compiled - earlier.compiled,

@@ -1,4 +1,4 @@
-//! What a compiled program is known by.
+//! The key of a compiled program.
 
 use crate::error::{DeviceError, Result};
 use crate::scalar::{Element, Precision, Real};
@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 /// Text that stands before every source.
 const PRELUDE: &str = include_str!("../../cl/common.cl");
 
-/// A family of kernels: a name and the OpenCL C text of its kernels, without the common prelude.
+/// A family of kernels: a name and OpenCL C text, without the common prelude.
 ///
 /// ```ignore
 /// const LEVEL1: KernelFamily =
@@ -22,27 +22,30 @@ pub struct KernelFamily {
 }
 
 impl KernelFamily {
-    /// A family of this name, whose text is `sources` one after another.
+    /// Makes a family of this name, whose text is `sources` one after another.
     ///
     /// # Safety
-    /// Launches check the arguments, not what a kernel does with them: the kernels must stay inside of their arguments, and must not race, for all
-    /// arguments and ranges that they are launched with. On a processor they run in this process.
+    /// Launches check the arguments, not what a kernel does with them. The kernels must stay inside
+    /// of their arguments and must not race, for all arguments and ranges of their launches.
+    /// Kernels on a processor run in this process.
     pub const unsafe fn trusted(name: &'static str, sources: &'static [&'static str]) -> Self {
         Self::new(name, sources)
     }
 
-    /// A family of this workspace, whose kernels are checked under Oclgrind. All others are [`trusted`](Self::trusted).
+    /// Makes a family of this workspace, whose kernels are checked under Oclgrind.
+    ///
+    /// All other families are [`trusted`](Self::trusted).
     #[doc(hidden)]
     pub const fn new(name: &'static str, sources: &'static [&'static str]) -> Self {
         Self { name, sources }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The prelude and the sources as one text.
+    /// Returns the prelude and the sources as one text.
     pub fn flattened(&self) -> String {
         let mut text = PRELUDE.to_owned();
         for source in self.sources {
@@ -54,13 +57,15 @@ impl KernelFamily {
 }
 
 impl Hash for KernelFamily {
-    /// The name is enough to spread the keys; equality looks at the text too.
+    /// Hashes the name, which spreads the keys well enough.
+    ///
+    /// Equality looks at the text too.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
-/// More text of a program, which stands behind that of its family.
+/// More text of a program, which stands behind the text of its family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     name: &'static str,
@@ -68,15 +73,17 @@ struct Part {
 }
 
 impl Hash for Part {
-    /// As of families.
+    /// Hashes the name, which spreads the keys well enough.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
 }
 
-/// Everything that decides what a program does: the family, its parts, and how it is specialised.
+/// The family, the parts and the specialisation of a program.
 ///
-/// It is the key of the programs in memory and, with the device, of those on disk.
+/// Family, parts and specialisation decide everything that a program does.
+///
+/// The key finds the programs in memory and, together with the device, the programs on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     family: KernelFamily,
@@ -89,7 +96,9 @@ pub struct KernelKey {
 }
 
 impl KernelKey {
-    /// Real numbers of the given precision, one lane, no further definitions.
+    /// Makes a key for real numbers of the given precision.
+    ///
+    /// The key has one lane and no further definitions.
     pub fn new(family: KernelFamily, precision: Precision) -> Self {
         Self {
             family,
@@ -102,51 +111,54 @@ impl KernelKey {
         }
     }
 
-    /// Specialised for the precision of `T`.
+    /// Specialises the key for the precision of `T`.
     pub fn of_real<T: Real>(family: KernelFamily) -> Self {
         Self::new(family, T::PRECISION)
     }
 
-    /// Specialised for vectors of `T`, real or complex.
+    /// Specialises the key for vectors of `T`, real or complex.
     pub fn of_element<T: Element>(family: KernelFamily) -> Self {
         Self { complex: T::IS_COMPLEX, ..Self::new(family, T::Real::PRECISION) }
     }
 
-    /// With elements that are complex, or not.
+    /// Makes the elements complex, or real.
     pub fn complex(self, complex: bool) -> Self {
         Self { complex, ..self }
     }
 
-    /// With vectors of this many lanes (1, 2, 4, 8 or 16).
+    /// Sets the number of lanes of a vector (1, 2, 4, 8 or 16).
     pub fn lanes(self, lanes: usize) -> Self {
         Self { lanes, ..self }
     }
 
-    /// With one more definition, `-D name=value`. The order of definitions is part of the key.
+    /// Adds a definition, `-D name=value`. The order of definitions is part of the key.
     pub fn define(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         self.definitions.push((name, value.to_string()));
         self
     }
 
-    /// With more text of this workspace behind that of the family and of earlier parts. `name` is for people.
+    /// Adds text of this workspace behind the text of the family and of earlier parts.
+    ///
+    /// `name` is for people.
     #[doc(hidden)]
     pub fn part(mut self, name: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
         self.parts.push(Part { name, text: text.into() });
         self
     }
 
-    /// With at most this many registers for a work-item, for devices that
-    /// [can be told](crate::Device::supports_register_limit).
+    /// Sets the largest number of registers for a work-item.
+    ///
+    /// Only devices that [can be told](crate::Device::supports_register_limit) obey it.
     pub fn max_registers(self, count: u32) -> Self {
         Self { max_registers: Some(count), ..self }
     }
 
-    /// The family.
+    /// Returns the family.
     pub fn family(&self) -> &KernelFamily {
         &self.family
     }
 
-    /// The prelude, the family's sources and the parts as one text: what the compiler gets.
+    /// Returns the text for the compiler: prelude, family's sources and parts.
     pub(super) fn source(&self) -> String {
         let mut text = self.family.flattened();
         for part in &self.parts {
@@ -156,8 +168,10 @@ impl KernelKey {
         text
     }
 
-    /// The compiler's options for this key: language, argument names, and the definitions `REAL`, `REAL_BITS`,
-    /// `IS_COMPLEX`, `LANES` and the key's own.
+    /// Returns the compiler's options for this key.
+    ///
+    /// The options are the language, argument names and definitions. The definitions are `REAL`,
+    /// `REAL_BITS`, `IS_COMPLEX`, `LANES`, and the key's own.
     ///
     /// # Errors
     /// [`DeviceError::InvalidDefinition`] if a definition would not reach the compiler as one word.
@@ -188,7 +202,7 @@ impl KernelKey {
 }
 
 impl fmt::Display for KernelKey {
-    /// For example `level1 complex double lanes=8 LOCAL_SIZE=1`.
+    /// Writes the key, for example `level1 complex double lanes=8 LOCAL_SIZE=1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.complex { "complex" } else { "real" };
         f.write_str(self.family.name)?;

@@ -22,12 +22,12 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The function that launches kernels.
+/// Name of the OpenCL function that launches kernels.
 const ENQUEUE: &str = "clEnqueueNDRangeKernel";
 
-/// How many work-items a launch has, and in groups of how many.
+/// Number of work-items of a launch, and the size of their groups.
 ///
-/// The group size is always said: left to the driver it is a bad guess on some.
+/// The group size is always given: some drivers guess badly if it is left to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Range {
     dimensions: usize,
@@ -36,23 +36,27 @@ pub struct Range {
 }
 
 impl Range {
-    /// `groups` work-groups of `local` work-items in one dimension.
+    /// Returns a range of `groups` work-groups of `local` work-items in one dimension.
     pub fn groups(groups: usize, local: usize) -> Self {
         Self { dimensions: 1, global: [groups.saturating_mul(local), 1, 1], local: [local, 1, 1] }
     }
 
-    /// At least `items` work-items in one dimension, in groups of `local`: the last group may reach past `items`, so
-    /// the kernel must compare its number with a count of its own.
+    /// Returns a range of at least `items` work-items, in groups of `local`.
+    ///
+    /// The range has one dimension. The last group may reach past `items`, so the kernel must
+    /// compare its number with a count of its own.
     pub fn covering(items: usize, local: usize) -> Self {
         Self::groups(items.div_ceil(local.max(1)), local)
     }
 
-    /// Work-groups of the launch.
+    /// Returns the number of work-groups of the launch.
     pub fn group_count(&self) -> usize {
         self.global.iter().zip(&self.local).map(|(global, local)| global.div_ceil(*local)).product()
     }
 
-    /// `global` work-items in groups of `local`, in up to three dimensions (further entries are 1).
+    /// Returns a range of `global` work-items in groups of `local`.
+    ///
+    /// The range has up to three dimensions. Further entries are 1.
     pub fn new<const N: usize>(global: [usize; N], local: [usize; N]) -> Self {
         const { assert!(0 < N && N <= 3, "OpenCL has one to three dimensions") };
         let pad = |sizes: [usize; N]| std::array::from_fn(|i| sizes.get(i).copied().unwrap_or(1));
@@ -65,28 +69,33 @@ pub struct Kernel {
     name: String,
     parameters: Vec<Parameter>,
     max_group: usize,
+    /// The OpenCL object, locked by a launch.
+    ///
     /// The arguments are state of the OpenCL object, so one launch at a time may set them.
     raw: Mutex<Launchable>,
-    /// Of all kernels of the program.
+    /// First launches of all kernels of the program.
     launched: Arc<FirstLaunches>,
     core: Arc<Core>,
 }
 
-/// The OpenCL object, and the work-groups for which it is compiled.
+/// The OpenCL object, and the work-groups that it is compiled for.
 struct Launchable {
     raw: RawKernel,
     compiled: Vec<Groups>,
 }
 
-/// What a driver may compile a kernel for: the size of work-groups, and whether there are so few work-items that 16 bits count them.
+/// The properties of a launch that a driver may compile a kernel for.
+///
+/// The properties are the size of work-groups, and `true` if the work-items are so few that 16 bits
+/// count them.
 type Groups = ([usize; 3], bool);
 
-/// For which work-groups the kernels of a program were launched before.
+/// The work-groups that the kernels of a program were launched with before.
 #[derive(Default)]
 pub(super) struct FirstLaunches(Mutex<HashSet<(String, Groups)>>);
 
 impl FirstLaunches {
-    /// True the first time.
+    /// Returns `true` the first time.
     fn is_first(&self, kernel: &str, groups: Groups) -> bool {
         lock(&self.0).insert((kernel.to_owned(), groups))
     }
@@ -120,29 +129,35 @@ impl Kernel {
         })
     }
 
-    /// The name in the source.
+    /// Returns the name in the source.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Largest work-group that the device can run this kernel with.
+    /// Returns the size of the largest work-group that can run this kernel.
     pub fn max_work_group_size(&self) -> usize {
         self.max_group
     }
 
-    /// Starts the kernel on the device's compute queue, after everything enqueued there before.
+    /// Starts the kernel on the device's compute queue.
+    ///
+    /// The kernel runs after everything enqueued there before.
     ///
     /// # Errors
-    /// [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`], [`DeviceError::ForeignBuffer`],
-    /// [`DeviceError::InvalidRange`]: nothing is started then. [`DeviceError::OpenCl`] if the driver refuses.
+    /// [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`],
+    /// [`DeviceError::ForeignBuffer`], [`DeviceError::InvalidRange`]: nothing is started then.
+    /// [`DeviceError::Launch`] if the driver refuses the launch. [`DeviceError::OpenCl`] if the
+    /// driver refuses an argument.
     pub fn launch(&self, range: Range, arguments: &[Argument<'_>]) -> Result<Event> {
         self.launch_after(range, arguments, &[])
     }
 
-    /// As [`Kernel::launch`], and not before `wait` is done: for transfers on the copy queue.
+    /// Launches like [`Kernel::launch`], but not before `wait` is done.
+    ///
+    /// `wait` is meant for transfers on the copy queue.
     ///
     /// # Errors
-    /// As [`Kernel::launch`].
+    /// All errors of [`Kernel::launch`].
     pub fn launch_after(&self, range: Range, arguments: &[Argument<'_>], wait: &[&Event]) -> Result<Event> {
         let wait = wait_list(&self.core, wait)?;
         let mut raw = self.prepare(&range, arguments)?;
@@ -157,16 +172,18 @@ impl Kernel {
         })
     }
 
-    /// As [`Kernel::launch`], for those who need no event: NVIDIA's driver takes 2 µs more for a launch that has one (580.159.04).
+    /// Launches like [`Kernel::launch`], but without an event.
+    ///
+    /// NVIDIA's driver takes 2 µs more for a launch that has an event (580.159.04).
     ///
     /// # Errors
-    /// As [`Kernel::launch`].
+    /// All errors of [`Kernel::launch`].
     pub fn start(&self, range: Range, arguments: &[Argument<'_>]) -> Result<()> {
         if self.core.recorder.is_some() {
             return self.launch(range, arguments).map(drop);
         }
         let mut raw = self.prepare(&range, arguments)?;
-        // Without a place for it no event is made.
+        // A null pointer for the event makes no event.
         self.enqueue(&mut raw, &range, &[], ptr::null_mut()).map_err(|code| self.not_launched(&range, code))
     }
 
@@ -180,7 +197,10 @@ impl Kernel {
         }
     }
 
-    /// Launches; the first launch with work-groups of a size, at which drivers compile, is waited for with the clock of compilers on.
+    /// Enqueues a launch, and waits for it if the driver may compile.
+    ///
+    /// Drivers compile at the first launch with work-groups of a size. The clock of compilers runs
+    /// during the first launch.
     fn enqueue(
         &self,
         launchable: &mut Launchable,
@@ -197,7 +217,8 @@ impl Kernel {
         if !self.launched.is_first(&self.name, groups) {
             return self.enqueue_now(raw, range, wait, event);
         }
-        // What was enqueued before is no part of it. Failures of that are told to those who wait for it.
+        // Commands that were enqueued before are no part of the compilation. The failures of such
+        // commands are told to whoever waits for them.
         let settle = || {
             let _ = self.core.flush();
             let _ = self.core.copy.finish();
@@ -211,12 +232,20 @@ impl Kernel {
         })
     }
 
-    /// clEnqueueNDRangeKernel for a kernel that [`prepare`](Self::prepare) has locked, with a wait list of the queue's context. `event` is null or
-    /// the place for an event; the wrappers of opencl3 know no launch without one.
+    /// Calls clEnqueueNDRangeKernel for a kernel that is locked and prepared.
     ///
-    /// What this relies on: kernels stay inside their arguments, as whoever made their [`KernelFamily`](crate::KernelFamily) has promised. Every argument has
-    /// been set, just now, under the lock. The arrays of a range have `dimensions` entries and more; queue and kernel are of one context. The launch retains the
-    /// kernel and its buffers until it is done.
+    /// [`prepare`](Self::prepare) has locked the kernel. The wait list belongs to the queue's
+    /// context. `event` is null or the place for an event. The wrappers of opencl3 know no launch
+    /// without an event.
+    ///
+    /// The call relies on these facts:
+    ///
+    /// * Kernels stay inside their arguments: the maker of their
+    ///   [`KernelFamily`](crate::KernelFamily) has promised so.
+    /// * Every argument has been set, just now, under the lock.
+    /// * The arrays of a range have at least `dimensions` entries.
+    /// * Queue and kernel belong to one context.
+    /// * The launch retains the kernel and its buffers until it is done.
     fn enqueue_now(
         &self,
         raw: &RawKernel,
@@ -242,7 +271,7 @@ impl Kernel {
         }
     }
 
-    /// The kernel with its arguments set, to be enqueued while it is locked.
+    /// Sets the arguments of the kernel, which is enqueued while it is locked.
     fn prepare(&self, range: &Range, arguments: &[Argument<'_>]) -> Result<MutexGuard<'_, Launchable>> {
         self.check_range(range)?;
         self.check_arguments(arguments)?;
@@ -253,8 +282,9 @@ impl Kernel {
             let result = match &argument.value {
                 Value::Memory { raw: memory, offset, .. } => {
                     let handle: cl_mem = memory.get();
-                    // SAFETY: a buffer argument is a cl_mem: the declaration was checked to be a pointer to global
-                    // memory here, and the buffer to be of this context. The launch retains it.
+                    // SAFETY: a buffer argument is a cl_mem. The declaration was checked to be a
+                    // pointer to global memory here, and the buffer to be of this context. The
+                    // launch retains the buffer.
                     let mut set =
                         unsafe { set(raw, position, size_of::<cl_mem>(), (&raw const handle).cast()) };
                     if set.is_ok() && parameter.with_offset {
@@ -264,9 +294,11 @@ impl Kernel {
                     }
                     set
                 }
-                // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL copies the bytes.
+                // SAFETY: `fits` has checked that type and size are the declared ones; OpenCL
+                // copies the bytes.
                 Value::Bytes(bytes) => unsafe { set(raw, position, argument.size, bytes.as_ptr().cast()) },
-                // SAFETY: local memory is a size and a null pointer; it was checked to be declared `__local`.
+                // SAFETY: local memory is a size and a null pointer; it was checked to be declared
+                // `__local`.
                 Value::Local { bytes } => unsafe { set(raw, position, *bytes, ptr::null()) },
             };
             result.map_err(self.core.failed_with("clSetKernelArg"))?;
@@ -331,16 +363,16 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// clSetKernelArg.
+/// Calls clSetKernelArg.
 ///
 /// # Safety
-/// `value` is null or points to `size` bytes, of what the kernel declares at `position`.
+/// `value` is null or points to `size` bytes of the type that the kernel declares at `position`.
 unsafe fn set(raw: &RawKernel, position: usize, size: usize, value: *const c_void) -> Result<(), i32> {
     // SAFETY: the caller's promise; the kernel is alive and locked.
     unsafe { set_kernel_arg(raw.get(), position as cl_uint, size, value) }
 }
 
-/// What the compiled kernel says about one argument.
+/// The description of one argument by the compiled kernel.
 struct Compiled {
     name: String,
     type_name: String,
@@ -349,7 +381,7 @@ struct Compiled {
 }
 
 impl Compiled {
-    /// `None` where the driver cannot say.
+    /// Asks the driver about an argument; `None` if the driver cannot tell.
     fn query(raw: &RawKernel, position: usize) -> std::result::Result<Option<Self>, ClError> {
         let position = position as cl_uint;
         let ask = || {
@@ -361,7 +393,8 @@ impl Compiled {
             })
         };
         match ask() {
-            // Without the name nothing else can be trusted: some drivers answer with blanks for binaries.
+            // Without the name nothing else can be trusted: some drivers answer with blanks for
+            // binaries.
             Ok(compiled) => Ok(Some(compiled).filter(|c: &Self| !c.name.is_empty())),
             Err(ClError(CL_KERNEL_ARG_INFO_NOT_AVAILABLE)) => Ok(None),
             Err(error) => Err(error),
@@ -378,7 +411,7 @@ impl Compiled {
         let types_agree = match (CType::parse(&self.type_name), ctype) {
             (Some(found), Some(wanted)) if kind == Kind::Value => found == wanted,
             (Some(found), Some(wanted)) => found.scalar == wanted.scalar,
-            // A type that one side has no word for: its size is checked when it is given.
+            // One side has no word for the type: the size is checked when the argument is given.
             _ => true,
         };
         self.name == name

@@ -2,7 +2,9 @@
 
 use crate::scalar::{Precision, Real};
 
-/// What matrix units multiply and add, by instructions `mma.sync` of NVIDIA's assembly.
+/// The multiply-add operations of matrix units.
+///
+/// The instructions are `mma.sync` of NVIDIA's assembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixOperation {
     /// 8 × 8 × 4 in double.
@@ -16,7 +18,7 @@ pub enum MatrixOperation {
 }
 
 impl MatrixOperation {
-    /// That of the products of matrices in a precision.
+    /// Returns the operation for products of matrices in the precision of `R`.
     pub fn of_products<R: Real>() -> Self {
         match R::PRECISION {
             Precision::Double => Self::Double,
@@ -24,7 +26,9 @@ impl MatrixOperation {
         }
     }
 
-    /// The compute capability, major and minor, from which on devices have it: PTX manual, "mma", notes on targets. From 8.0 on there is `cp.async` as well.
+    /// Returns the lowest compute capability, major and minor, with this operation.
+    ///
+    /// Source: PTX manual, "mma", notes on targets. `cp.async` exists from 8.0 on as well.
     pub(crate) fn least_capability(self) -> [u32; 2] {
         match self {
             Self::SmallDouble | Self::Tf32 | Self::Bfloat16 => [8, 0],
@@ -32,8 +36,11 @@ impl MatrixOperation {
         }
     }
 
-    /// Major version of the driver from which on its compiler knows them: that of CUDA 11.0 brought PTX 7.0, of CUDA 11.8 PTX 7.8, in which 16 × 8 in double
-    /// are new, and `movmatrix`, which goes with bfloat16 in `cl/columns_mma_half.cl`.
+    /// Returns the major version of the first driver that compiles the operation.
+    ///
+    /// The driver of CUDA 11.0 brought PTX 7.0, the driver of CUDA 11.8 brought PTX 7.8. PTX 7.8
+    /// has the new 16 × 8 in double, and `movmatrix`. `cl/columns_mma_half.cl` uses `movmatrix`
+    /// with bfloat16.
     pub(crate) fn least_driver(self) -> u32 {
         match self {
             Self::SmallDouble | Self::Tf32 => 450,

@@ -1,4 +1,4 @@
-//! From the text of a kernel to its launch: keys, programs, arguments.
+//! The way from the text of a kernel to its launch: keys, programs, arguments.
 
 mod argument;
 mod binary_cache;

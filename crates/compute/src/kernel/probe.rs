@@ -1,9 +1,9 @@
-//! Capabilities that no query tells: they are tried.
+//! Capabilities that are tried, because no query tells them.
 
 use crate::queue::Core;
 use opencl3::program::Program as RawProgram;
 
-/// Reads the lane number, which only NVIDIA's assembly has.
+/// Kernel that reads the lane number, which only NVIDIA's assembly has.
 const PTX: &str = r#"
 __kernel void probe(__global uint *x) {
     uint lane;
@@ -13,10 +13,10 @@ __kernel void probe(__global uint *x) {
 }
 "#;
 
-/// Whether the compiler takes inline PTX.
+/// Returns `true` if the compiler takes inline PTX.
 ///
-/// Only NVIDIA is asked: a processor's compiler may take any assembly text now and fail later, when it translates
-/// it to machine code.
+/// Only NVIDIA is asked. A processor's compiler may take any assembly text now. Such a compiler
+/// fails later, when it translates the text to machine code.
 pub(crate) fn takes_inline_ptx(core: &Core) -> bool {
     if !core.info.vendor.to_uppercase().contains("NVIDIA") {
         return false;

@@ -22,7 +22,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Takes the binary from the cache, or else builds the source and caches the binary. Says what it took.
+    /// Takes the binary from the cache, or else builds the source.
+    ///
+    /// A binary that was built goes to the cache. The cost of building is returned as well.
     pub(crate) fn build(
         core: &Arc<Core>,
         cache: &BinaryCache,
@@ -35,7 +37,7 @@ impl Program {
         Ok((program, Compilation { compiled, loaded, time: begun.elapsed() }))
     }
 
-    /// The program, and whether it was in the cache.
+    /// Returns the program, and `true` if it was in the cache.
     fn load_or_compile(
         core: &Arc<Core>,
         cache: &BinaryCache,
@@ -47,7 +49,8 @@ impl Program {
         if inline_ptx {
             options.push_str(" -D INLINE_PTX=1");
         }
-        // For the driver these are different kernels, then. The first device has the programs that all have elsewhere.
+        // The ordinal makes different kernels for the driver. The first device has the programs
+        // without an ordinal.
         if let Some(number @ 1..) = core.ordinal.as_ref().map(Ordinal::number) {
             options.push_str(&format!(" -D DEVICE_ORDINAL={number}"));
         }
@@ -60,7 +63,8 @@ impl Program {
                     tracing::debug!("program {key}: binary from the cache");
                     return Ok((program(raw), true));
                 }
-                // Drivers may refuse their own binaries, after an update for instance. Only time is lost.
+                // Drivers may refuse their own binaries, after an update for instance. Only time is
+                // lost.
                 Err(error) => {
                     tracing::debug!("program {key}: the driver refuses the cached binary ({error})")
                 }
@@ -80,16 +84,19 @@ impl Program {
         Ok((program, false))
     }
 
-    /// The key it was built from.
+    /// Returns the key that the program was built from.
     pub fn key(&self) -> &KernelKey {
         &self.key
     }
 
-    /// The kernel `name`, checked against its declaration: number of arguments, and, where the driver tells, the
-    /// name, address space, constness and type of each.
+    /// Returns the kernel `name`, checked against its declaration.
+    ///
+    /// The number of arguments is checked. If the driver tells them, the name, address space,
+    /// constness and type of each argument are checked as well.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`], [`DeviceError::ArgumentMismatch`].
+    /// [`DeviceError::UnknownKernel`], [`DeviceError::ArgumentCount`],
+    /// [`DeviceError::ArgumentMismatch`].
     pub fn kernel(&self, name: &str, parameters: &[Parameter]) -> Result<Kernel> {
         if !self.raw.kernel_names().split(';').any(|known| known == name) {
             return Err(DeviceError::UnknownKernel {
@@ -108,7 +115,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Everything that a binary depends on, as text.
+/// Returns everything that a binary depends on, as text.
 fn identity(core: &Core, key: &KernelKey, options: &str, source: &str) -> String {
     let info = &core.info;
     format!(
@@ -144,8 +151,9 @@ fn from_source(core: &Core, key: &KernelKey, source: &str, options: &str) -> Res
 }
 
 fn from_binary(core: &Core, binary: &[u8], options: &str) -> std::result::Result<RawProgram, ClError> {
-    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The driver copies the bytes. They
-    // are whole by their hash, and written by this user, as the folder is nobody else's to write to.
+    // SAFETY: clCreateProgramWithBinary wants devices of the context: this is its only one. The
+    // driver copies the bytes. The bytes are whole by their hash. This user wrote the bytes,
+    // because nobody else may write to the folder.
     let mut raw = unsafe { RawProgram::create_from_binary(&core.context, &[core.raw.id()], &[binary]) }?;
     raw.build(&[core.raw.id()], options)?;
     Ok(raw)

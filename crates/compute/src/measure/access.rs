@@ -18,7 +18,7 @@ pub struct GatherList {
 }
 
 impl GatherList {
-    /// The list in the memory of a device.
+    /// Copies the list to the memory of a device.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
@@ -37,7 +37,7 @@ pub struct AccessKernels {
 }
 
 impl AccessKernels {
-    /// Built for one device.
+    /// Builds the kernels for one device.
     ///
     /// # Errors
     /// [`DeviceError::Build`](crate::DeviceError::Build).
@@ -82,7 +82,8 @@ impl AccessKernels {
     /// Starts y\[i\] = x\[list\[i\]\] for all elements of y.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OutOfRange`] if x is too short; [`DeviceError::OpenCl`].
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::OutOfRange`] if x is too short;
+    /// [`DeviceError::OpenCl`].
     pub fn gather(&self, y: &mut Buffer<f64>, x: &Buffer<f64>, list: &GatherList) -> Result<Event> {
         check_length("gather", y.len(), list.places.len())?;
         if list.largest >= x.len() {

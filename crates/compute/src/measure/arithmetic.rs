@@ -1,4 +1,4 @@
-//! How fast a device multiplies and adds.
+//! The rate of multiplications and additions on a device.
 
 use crate::error::Result;
 use crate::kernel::{Argument, Kernel, KernelFamily, KernelKey, MatrixOperation, Parameter, Range};
@@ -10,27 +10,34 @@ use std::time::{Duration, Instant};
 
 const ARITHMETIC: KernelFamily = KernelFamily::new("arithmetic", &[include_str!("../../cl/arithmetic.cl")]);
 
-/// How long to measure each kernel, after the first launch.
+/// Time to measure each kernel, after the first launch.
 const MEASURE: Duration = Duration::from_millis(100);
 
-/// Chains of a work-item: enough to hide how long one operation takes.
+/// Chains of a work-item, enough to hide the latency of one operation.
 const CHAINS: usize = 12;
 
-/// What the arithmetic units of a device do at most, in floating-point operations per second: one multiplication and one
-/// addition are two.
+/// Peak rates of a device's arithmetic units.
+///
+/// The rates are in floating-point operations per second. One multiplication and one addition are
+/// two operations.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ArithmeticRate {
-    /// Of multiply-add instructions.
+    /// Rate of multiply-add instructions.
     pub fma: f64,
-    /// Of the matrix units of NVIDIA GPUs, in double, or in TF32 for single precision; `None` on other devices.
+    /// Rate of the matrix units of NVIDIA GPUs; `None` on other devices.
+    ///
+    /// The units compute in double, or in TF32 for single precision.
     pub mma: Option<f64>,
 }
 
-/// Measures the arithmetic of a device in the precision of `R`: the best of some launches, about a quarter of a second.
+/// Measures the arithmetic of a device in the precision of `R`.
+///
+/// The rates are the best of some launches. The measurement takes about a quarter of a second.
 ///
 /// # Errors
 /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
-/// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl), [`DeviceError::Build`](crate::DeviceError::Build).
+/// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl),
+/// [`DeviceError::Build`](crate::DeviceError::Build).
 pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
     let info = device.info();
     let processor = info.kind == DeviceKind::Cpu;
@@ -61,7 +68,7 @@ pub fn arithmetic_rate<R: Real>(device: &Device) -> Result<ArithmeticRate> {
     Ok(ArithmeticRate { fma, mma })
 }
 
-/// Seconds of the fastest launch.
+/// Returns the seconds of the fastest launch.
 fn best<R: Real>(
     device: &Device,
     kernel: &Kernel,

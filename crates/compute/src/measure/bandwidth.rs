@@ -1,4 +1,4 @@
-//! How fast a device reads and writes its own memory.
+//! The rate at which a device reads and writes its own memory.
 
 use super::streams::{StreamArrays, StreamKernels};
 use super::twin::{PeriodicNumbers, Stream};
@@ -7,21 +7,24 @@ use crate::open::Device;
 use crate::select::DeviceKind;
 use std::time::{Duration, Instant};
 
-/// How long to measure, after the first launch.
+/// Time of the measurement, after the first launch.
 const MEASURE: Duration = Duration::from_millis(100);
 
 /// Launches between two looks at the clock, so that starting one does not count.
 const BATCH: u32 = 8;
 
-/// Memory bandwidth of the device by the triad a = b + s·c in double precision, in bytes per second: two streams
-/// read and one written, 24 bytes an element.
+/// Measures the device's memory bandwidth by the triad a = b + s·c in double.
 ///
-/// The best of some batches of launches, by the clock on the wall; about a fifth of a second altogether, once the
-/// kernel is built. The arrays are larger than caches, as far as the device's memory allows.
+/// The unit is bytes per second. Two streams are read and one is written, 24 bytes an element.
+///
+/// The result is the best of some batches of launches, by the clock on the wall. The measurement
+/// takes about a fifth of a second once the kernel is built. The arrays are larger than caches, as
+/// far as the device's memory allows.
 ///
 /// # Errors
 /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
-/// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl), [`DeviceError::Build`](crate::DeviceError::Build).
+/// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl),
+/// [`DeviceError::Build`](crate::DeviceError::Build).
 pub fn triad_bandwidth(device: &Device) -> Result<f64> {
     let info = device.info();
     let wanted_bytes: u64 = if info.kind == DeviceKind::Cpu { 64 << 20 } else { 1 << 30 };

@@ -1,4 +1,6 @@
-//! Kernels that go through memory in a row (`cl/streams.cl`), on arrays that are larger than what one launch uses.
+//! Kernels that go through memory in a row (`cl/streams.cl`).
+//!
+//! The arrays are larger than the part that one launch uses.
 
 use super::twin::{PeriodicNumbers, Stream};
 use crate::error::Result;
@@ -16,8 +18,10 @@ use std::time::Duration;
 const STREAMS: KernelFamily =
     KernelFamily::new("streams", &[REDUCTION_SOURCE, include_str!("../../cl/streams.cl")]);
 
-/// Arrays of all operands, cut into windows of equal length. A launch works on one window; going from window to
-/// window, none is in a cache any more when its turn comes again.
+/// Arrays of all operands, cut into windows of equal length.
+///
+/// A launch works on one window. If launches go from window to window, no window is still in a
+/// cache at its next turn.
 #[derive(Debug)]
 pub struct StreamArrays<T> {
     a: Buffer<T>,
@@ -28,11 +32,15 @@ pub struct StreamArrays<T> {
 }
 
 impl<T: Real> StreamArrays<T> {
-    /// Windows begin and end at multiples of this many elements, so that vectors of every width fit.
+    /// Multiple of elements at which windows begin and end.
+    ///
+    /// Vectors of every width fit.
     pub const ALIGNMENT: usize = 16;
 
-    /// `windows` windows of `len` elements, rounded up to a multiple of [`StreamArrays::ALIGNMENT`], with the numbers `b` and `c`
-    /// repeated through all windows.
+    /// Makes `windows` windows of `len` elements.
+    ///
+    /// `len` is rounded up to a multiple of [`StreamArrays::ALIGNMENT`]. The numbers `b` and `c`
+    /// repeat through all windows.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
@@ -55,35 +63,37 @@ impl<T: Real> StreamArrays<T> {
         })
     }
 
-    /// Elements of a window.
+    /// Returns the number of elements of a window.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// False: windows have elements.
+    /// Returns `false`: windows have elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Number of windows.
+    /// Returns the number of windows.
     pub fn windows(&self) -> usize {
         self.windows
     }
 
-    /// The number of the first element of a window.
+    /// Returns the number of the first element of a window.
     pub fn start(&self, window: usize) -> usize {
         window % self.windows * self.len
     }
 
-    /// The array that the kernels write, in one window.
+    /// Returns one window of the array that the kernels write.
     ///
     /// # Errors
-    /// None for the windows that there are.
+    /// None for an existing window.
     pub fn output(&self, window: usize) -> Result<BufferView<'_, T>> {
         self.a.slice(self.start(window)..self.start(window) + self.len)
     }
 
-    /// Overwrites what the kernels write, so that nobody takes an old result for a new one.
+    /// Overwrites the kernels' output with NaN.
+    ///
+    /// So nobody takes an old result for a new one.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -92,10 +102,11 @@ impl<T: Real> StreamArrays<T> {
     }
 }
 
-/// A buffer of `len` elements that repeats `values`; zeros if there are none.
+/// Makes a buffer of `len` elements that repeats `values`; zeros if there are none.
 ///
 /// # Errors
-/// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge), [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+/// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
+/// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
 pub fn repeated<T: Pod>(device: &Device, values: &[T], len: usize) -> Result<Buffer<T>> {
     let mut buffer = Buffer::zeroed(device, len)?;
     if values.is_empty() {
@@ -103,7 +114,7 @@ pub fn repeated<T: Pod>(device: &Device, values: &[T], len: usize) -> Result<Buf
     }
     let mut filled = values.len().min(len);
     buffer.slice_mut(..filled)?.write(&values[..filled])?;
-    // What is filled is whole periods as long as it is copied whole.
+    // The filled part is whole periods as long as it is copied whole.
     while filled < len {
         let more = filled.min(len - filled);
         let (left, mut right) = buffer.view_mut().split_at(filled)?;
@@ -113,8 +124,11 @@ pub fn repeated<T: Pod>(device: &Device, values: &[T], len: usize) -> Result<Buf
     Ok(buffer)
 }
 
-/// How a stream is cut into work-groups. For GPUs by what an H200 gave: copies of 1 GiB at 4.23 TB/s with one vector an item and at
-/// 4.20 with four, dot products at 4.55 with blocks in turns and at 4.03 with a stretch for each group that it holds at a time.
+/// The division of a stream into work-groups.
+///
+/// For GPUs the division follows measurements on an H200. Copies of 1 GiB ran at 4.23 TB/s with one
+/// vector an item and at 4.20 TB/s with four. Dot products ran at 4.55 TB/s with blocks in turns.
+/// Dot products ran at 4.03 TB/s with a stretch for each group that the GPU holds at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     pub local: usize,
@@ -123,7 +137,9 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Vectors that an item of a sum loads before it adds the first, `AHEAD` of `cl/streams.cl`.
+    /// Vectors that an item of a sum loads before it adds the first.
+    ///
+    /// `AHEAD` of `cl/streams.cl`.
     const AHEAD: usize = 2;
 
     pub fn of(info: &DeviceInfo) -> Self {
@@ -132,13 +148,17 @@ impl Cut {
         Self { local, processor, compute_units: info.compute_units }
     }
 
-    /// Groups for `vectors` that are written: on a GPU each work-item has `each` of them.
+    /// Returns the number of groups for `vectors` that are written.
+    ///
+    /// On a GPU each work-item has `each` vectors.
     pub fn groups(&self, vectors: usize, each: usize) -> usize {
         if self.processor { self.groups_of_sum(vectors) } else { vectors.div_ceil(each * self.local).max(1) }
     }
 
-    /// Groups for `vectors` that are summed: each brings a part of the sum. On a GPU eight times what it holds at a time, so that
-    /// its units end together.
+    /// Returns the number of groups for `vectors` that are summed.
+    ///
+    /// Each group brings a part of the sum. A GPU gets eight times the groups that it holds at a
+    /// time, so that its units end together.
     pub fn groups_of_sum(&self, vectors: usize) -> usize {
         let (most, each) = if self.processor { (4, 4) } else { (64, Self::AHEAD * self.local) };
         vectors.div_ceil(each).clamp(1, (most * self.compute_units).max(1))
@@ -155,7 +175,7 @@ pub struct StreamKernels<T> {
     number: PhantomData<T>,
 }
 
-/// A stream under way.
+/// A stream in progress.
 #[derive(Debug)]
 pub struct StreamLaunch {
     event: Event,
@@ -163,8 +183,9 @@ pub struct StreamLaunch {
 }
 
 impl StreamLaunch {
-    /// Waits, and gives the sum of a stream that makes one, and how long the kernel ran, as
-    /// [`Event::duration`] says.
+    /// Waits, and returns the sum of a stream that makes one, and the kernel's time.
+    ///
+    /// [`Event::duration`] gives the time.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -175,7 +196,7 @@ impl StreamLaunch {
 }
 
 impl<T: Real> StreamKernels<T> {
-    /// The kernels for vectors of `lanes` numbers: 1, 2, 4, 8 or 16.
+    /// Builds the kernels for vectors of `lanes` numbers: 1, 2, 4, 8 or 16.
     ///
     /// # Errors
     /// [`DeviceError::Build`](crate::DeviceError::Build).
@@ -210,7 +231,9 @@ impl<T: Real> StreamKernels<T> {
         Ok(Self { device: device.clone(), lanes, cut, kernels, number: PhantomData })
     }
 
-    /// The width that suits the device: 16 bytes on a GPU, a whole vector register of the widest kind on a processor.
+    /// Returns the width that suits the device.
+    ///
+    /// A GPU gets 16 bytes, a processor gets a whole vector register of the widest kind.
     pub fn native_lanes(info: &DeviceInfo) -> usize {
         (if info.kind == DeviceKind::Cpu { 64 } else { 16 }) / size_of::<T>()
     }

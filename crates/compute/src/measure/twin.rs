@@ -1,4 +1,6 @@
-//! The twins of the bandwidth kernels (`cl/streams.cl`, `cl/access.cl`), and the numbers that these run on.
+//! The twins of the bandwidth kernels, and the numbers that they run on.
+//!
+//! The kernels are in `cl/streams.cl` and `cl/access.cl`.
 
 use crate::philox::Philox;
 use crate::scalar::Real;
@@ -26,14 +28,16 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// All of them.
+    /// All streams.
     pub const ALL: [Self; 7] =
         [Self::Read, Self::Write, Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Dot];
 
-    /// The number s of all kernels that have one: of few bits in no base, so that rounding shows.
+    /// The number s of all kernels that have one.
+    ///
+    /// The number has few bits in no base, so that rounding shows.
     pub const FACTOR: f64 = 0.3;
 
-    /// Its name.
+    /// Returns the stream's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -46,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Arrays that it goes through.
+    /// Returns the number of arrays that the stream goes through.
     pub fn arrays(self) -> usize {
         match self {
             Self::Read | Self::Write => 1,
@@ -55,12 +59,14 @@ impl Stream {
         }
     }
 
-    /// True if the result is one number, the sum of [`Stream::value`] over the arrays, and false if it is the array a.
+    /// Returns `true` if the result is one number, and `false` if it is the array a.
+    ///
+    /// The number is the sum of [`Stream::value`] over the arrays.
     pub fn is_sum(self) -> bool {
         matches!(self, Self::Read | Self::Dot)
     }
 
-    /// An element of a, or a term of the sum.
+    /// Returns an element of a, or a term of the sum.
     #[inline]
     pub fn value<T: Real>(self, b: T, c: T) -> T {
         let factor = T::from_f64(Self::FACTOR);
@@ -74,8 +80,9 @@ impl Stream {
         }
     }
 
-    /// How far a device's element may be from [`Stream::value`]: not at all, but that the triad may or may not round its
-    /// product.
+    /// Returns the largest distance of a device's element from [`Stream::value`].
+    ///
+    /// The distance is 0 except for the triad, which may or may not round its product.
     pub fn tolerance<T: Real>(self, c: T) -> T {
         let one = T::one();
         if self == Self::Triad {
@@ -85,8 +92,9 @@ impl Stream {
         }
     }
 
-    /// The sum over `len` elements of type `T` from number `start` on, in double, and the sum of the magnitudes of its
-    /// terms.
+    /// Sums `len` elements of type `T` from number `start` on, in double.
+    ///
+    /// Returns the sum, and the sum of the magnitudes of its terms.
     pub fn sum<T: Real>(
         self,
         b: &PeriodicNumbers,
@@ -128,10 +136,12 @@ impl Stream {
     }
 }
 
-/// Terms that are added one after the other; the sums of pieces are added in their order.
+/// Number of terms that are added one after another.
+///
+/// The sums of pieces are added in their order.
 const PIECE: usize = 1 << 16;
 
-/// A compensated sum (Neumaier, 1974): better than what it is compared with.
+/// Returns a compensated sum (Neumaier, 1974), better than the sum that it checks.
 fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for term in terms {
@@ -142,27 +152,32 @@ fn compensated(terms: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-/// Random numbers between −1 and 1, repeated without end: as good as random for memory, and any of them is known
-/// without keeping all.
+/// Random numbers between −1 and 1, repeated without end.
+///
+/// For memory periodic numbers are as good as random. Any number is known without keeping all.
 #[derive(Clone, Debug)]
 pub struct PeriodicNumbers(Vec<f64>);
 
 impl PeriodicNumbers {
-    /// The period of the numbers that measurements use: a prime, so that no two stretches of equal parts agree.
+    /// The period of the numbers that measurements use.
+    ///
+    /// The period is a prime, so that no two stretches of equal parts agree.
     pub const PERIOD: usize = 1_048_573;
 
-    /// The numbers of one stream of a seed. Streams are independent.
+    /// Makes the numbers of one stream of a seed. Streams are independent.
     pub fn new(stream: u32, period: usize) -> Self {
         let number = |i| 2.0 * Philox::new(0x00ba_d5ea, stream, i as u64).uniform() - 1.0;
         Self((0..period).into_par_iter().map(number).collect())
     }
 
-    /// Number `i`.
+    /// Returns number `i`.
     pub fn at<T: Real>(&self, i: usize) -> T {
         T::from_f64(self.0[i % self.0.len()])
     }
 
-    /// The `len` numbers from number `start` on, in stretches that lie side by side. Numbers of equal periods are cut alike.
+    /// Returns the `len` numbers from `start` on, in stretches that lie side by side.
+    ///
+    /// Numbers of equal periods are cut alike.
     pub fn stretches(&self, start: usize, len: usize) -> impl Iterator<Item = &[f64]> {
         let (mut place, mut left) = (start % self.0.len(), len);
         std::iter::from_fn(move || {
@@ -174,23 +189,25 @@ impl PeriodicNumbers {
         })
     }
 
-    /// The first `len` numbers, written by the threads of rayon.
+    /// Returns the first `len` numbers, written by the threads of rayon.
     pub fn repeated<T: Real>(&self, len: usize) -> Vec<T> {
         (0..len).into_par_iter().map(|i| self.at(i)).collect()
     }
 
-    /// After how many numbers they repeat.
+    /// Returns the period: the count of numbers before they repeat.
     pub fn period(&self) -> usize {
         self.0.len()
     }
 
-    /// One period.
+    /// Returns one period.
     pub fn to_vec<T: Real>(&self) -> Vec<T> {
         self.0.iter().copied().map(T::from_f64).collect()
     }
 }
 
-/// `count` numbers of a place in an array of `len` elements each, even and independent: a list for random access.
+/// Returns `count` random places in an array of `len` elements.
+///
+/// The list is for random access. The places are evenly distributed and independent.
 pub fn random_places(count: usize, len: u32) -> Vec<u32> {
     let place = |i| (Philox::new(0x00ba_d5ea, 7, i as u64).uniform() * f64::from(len)) as u32;
     (0..count).into_par_iter().map(place).collect()

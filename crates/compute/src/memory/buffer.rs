@@ -12,8 +12,8 @@ use std::ops::{Bound, RangeBounds};
 
 /// `len` elements of type `T` in the memory of one device; the length may be 0.
 ///
-/// Every operation here is enqueued on the device's compute queue, in order with its kernels, so that no waiting
-/// is ever needed between them. Offsets and lengths count elements.
+/// Every operation here is enqueued on the device's compute queue, in order with its kernels, so
+/// that no waiting is ever needed between them. Offsets and lengths count elements.
 pub struct Buffer<T> {
     memory: Memory,
     device: Device,
@@ -22,16 +22,18 @@ pub struct Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// A buffer of `len` elements with whatever the memory held before, for those who write all of it next.
+    /// Allocates `len` elements and keeps the memory's old contents.
+    ///
+    /// The caller writes all elements next.
     ///
     /// # Errors
-    /// As [`zeroed`](Self::zeroed).
+    /// All errors of [`zeroed`](Self::zeroed).
     pub fn uninitialised(device: &Device, len: usize) -> Result<Self> {
         let memory = Memory::allocate(device.core(), len, size_of::<T>())?;
         Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }
 
-    /// A buffer of `len` elements, all bytes zero.
+    /// Allocates `len` elements, all bytes zero.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
@@ -40,13 +42,13 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { memory, device: device.clone(), len, element: PhantomData })
     }
 
-    /// The first `len` elements of memory that is there already.
+    /// Makes a buffer of the first `len` elements of existing memory.
     pub(crate) fn of_memory(device: &Device, memory: Memory, len: usize) -> Self {
         debug_assert!(len.saturating_mul(size_of::<T>()) <= memory.bytes(), "the memory holds all elements");
         Self { memory, device: device.clone(), len, element: PhantomData }
     }
 
-    /// A buffer with the contents of `data`.
+    /// Makes a buffer with the contents of `data`.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
@@ -56,17 +58,17 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device whose memory this is.
+    /// Returns the device that owns the memory.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -75,17 +77,17 @@ impl<T: Pod> Buffer<T> {
         &self.memory
     }
 
-    /// The whole buffer, to read.
+    /// Returns the whole buffer, to read.
     pub fn view(&self) -> BufferView<'_, T> {
         BufferView { buffer: self, offset: 0, len: self.len }
     }
 
-    /// The whole buffer, to write.
+    /// Returns the whole buffer, to write.
     pub fn view_mut(&mut self) -> BufferViewMut<'_, T> {
         BufferViewMut { view: self.view(), exclusive: PhantomData }
     }
 
-    /// The elements `range`, to read.
+    /// Returns the elements `range`, to read.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`].
@@ -93,7 +95,7 @@ impl<T: Pod> Buffer<T> {
         self.view().slice(range)
     }
 
-    /// The elements `range`, to write.
+    /// Returns the elements `range`, to write.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`].
@@ -118,7 +120,7 @@ impl<T: Pod> Buffer<T> {
         self.view().read(data)
     }
 
-    /// The contents of the whole buffer.
+    /// Returns the contents of the whole buffer.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -126,14 +128,17 @@ impl<T: Pod> Buffer<T> {
         self.view().to_vec()
     }
 
-    /// Starts to overwrite the whole buffer. The data comes back when the transfer is done.
+    /// Starts to overwrite the whole buffer.
+    ///
+    /// The data comes back when the transfer is done.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`]; [`DeviceError::OpenCl`].
     pub fn upload(&mut self, data: Vec<T>) -> Result<Pending<Vec<T>>> {
         check_length("upload", self.len, data.len())?;
         let compute = &self.device.core().compute;
-        // SAFETY: the bytes are on the heap, where `Pending` keeps them, unchanged, until the event is done.
+        // SAFETY: the bytes are on the heap, where `Pending` keeps them, unchanged, until the event
+        // is done.
         let event = unsafe { self.memory.write(compute, Blocking::No, 0, bytemuck::cast_slice(&data), &[]) }?;
         let pending = Pending::new(data, event);
         self.device.flush()?;
@@ -147,7 +152,8 @@ impl<T: Pod> Buffer<T> {
     pub fn download(&self) -> Result<Pending<Vec<T>>> {
         let mut data = vec![T::zeroed(); self.len];
         let compute = &self.device.core().compute;
-        // SAFETY: the bytes are on the heap, where `Pending` keeps them, untouched, until the event is done.
+        // SAFETY: the bytes are on the heap, where `Pending` keeps them, untouched, until the event
+        // is done.
         let event =
             unsafe { self.memory.read(compute, Blocking::No, 0, bytemuck::cast_slice_mut(&mut data), &[]) }?;
         let pending = Pending::new(data, event);
@@ -212,22 +218,22 @@ impl<T> Clone for BufferView<'_, T> {
 impl<T> Copy for BufferView<'_, T> {}
 
 impl<'a, T: Pod> BufferView<'a, T> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// First element, counted from the start of the buffer.
+    /// Returns the first element, counted from the start of the buffer.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The device whose memory this is.
+    /// Returns the device that owns the memory.
     pub fn device(&self) -> &'a Device {
         &self.buffer.device
     }
@@ -240,7 +246,7 @@ impl<'a, T: Pod> BufferView<'a, T> {
         self.offset == 0 && self.len == self.buffer.len
     }
 
-    /// The elements `range` of this view.
+    /// Returns the elements `range` of this view.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`].
@@ -282,7 +288,7 @@ impl<'a, T: Pod> BufferView<'a, T> {
         Ok(())
     }
 
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -294,37 +300,37 @@ impl<'a, T: Pod> BufferView<'a, T> {
 }
 
 impl<'a, T: Pod> BufferViewMut<'a, T> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.view.len
     }
 
-    /// True if there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.view.len == 0
     }
 
-    /// First element, counted from the start of the buffer.
+    /// Returns the first element, counted from the start of the buffer.
     pub fn offset(&self) -> usize {
         self.view.offset
     }
 
-    /// The device whose memory this is.
+    /// Returns the device that owns the memory.
     pub fn device(&self) -> &'a Device {
         self.view.device()
     }
 
-    /// The same elements, to read.
+    /// Returns the same elements, to read.
     pub fn as_view(&self) -> BufferView<'_, T> {
         self.view
     }
 
-    /// The same elements, to write, while `self` waits.
+    /// Returns the same elements, to write, while `self` waits.
     pub fn reborrow(&mut self) -> BufferViewMut<'_, T> {
         BufferViewMut { view: self.view, exclusive: PhantomData }
     }
 
-    /// The elements `range` of this view, to write.
+    /// Returns the elements `range` of this view, to write.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`].
@@ -332,7 +338,7 @@ impl<'a, T: Pod> BufferViewMut<'a, T> {
         Ok(BufferViewMut { view: self.view.slice(range)?, exclusive: PhantomData })
     }
 
-    /// The first `middle` elements and the rest, both to write.
+    /// Returns the first `middle` elements and the rest, both to write.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`].
@@ -445,7 +451,7 @@ impl<'a, T: Pod> From<&'a mut Buffer<T>> for Argument<'a> {
     }
 }
 
-/// Checks that both lengths are the same. `what` names the operand.
+/// Checks that both lengths are equal. `what` names the operand.
 ///
 /// # Errors
 /// [`DeviceError::LengthMismatch`].

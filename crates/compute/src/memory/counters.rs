@@ -7,25 +7,30 @@ use crate::kernel::Argument;
 use crate::open::Device;
 use std::fmt;
 
-/// The counters of a device that no launch is being enqueued with: all zero between launches.
+/// The free counters of a device: all zero between launches.
 #[derive(Default)]
 struct CounterPool(Pool<Memory>);
 
-/// Counters for which memory is made, unless more are asked for.
+/// Number of counters that memory is made for, unless more are asked for.
 const LEAST: usize = 1024;
 
-/// At least so many counters as were asked for, zero and of 32 bits, taken from their device for one launch, which leaves them zero again; dropping
-/// them gives them back.
+/// Counters of a device, taken for one launch.
 ///
-/// Launches on a device run in order, so the counters can serve the next launch as soon as the last has been enqueued.
+/// The counters are at least as many as were asked for, zero and of 32 bits. The launch leaves the
+/// counters zero again. Dropping gives the counters back.
+///
+/// Launches on a device run in order, so the counters can serve the next launch as soon as the last
+/// has been enqueued.
 pub struct Counters {
     device: Device,
-    /// `None` only while being dropped.
+    /// The memory; `None` only while being dropped.
     memory: Option<(Memory, usize)>,
 }
 
 impl Device {
-    /// Zeros for a launch that counts with `len` counters. Nothing is allocated if enough are free.
+    /// Returns zeros for a launch that counts with `len` counters.
+    ///
+    /// Nothing is allocated if enough are free.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
@@ -43,7 +48,7 @@ impl Device {
 }
 
 impl Counters {
-    /// For a kernel that counts with them: a whole buffer.
+    /// Makes an argument of the counters, a whole buffer.
     pub fn argument(&mut self) -> Argument<'_> {
         let (memory, _) = self.memory.as_ref().expect("the memory is there until `self` is dropped");
         memory.argument::<u32>()

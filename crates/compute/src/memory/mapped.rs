@@ -1,4 +1,6 @@
-//! Transfers by mapping a buffer into the memory of the host: the third way, beside pageable and pinned memory.
+//! Transfers by mapping a buffer into the host's memory.
+//!
+//! Mapping is the third way, beside pageable and pinned memory.
 
 use super::buffer::{Buffer, check_length};
 use super::mapping::Mapping;
@@ -12,7 +14,8 @@ impl<T: Pod> Buffer<T> {
     /// Overwrites the whole buffer through a mapping, and waits.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`](crate::DeviceError::LengthMismatch); [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    /// [`DeviceError::LengthMismatch`](crate::DeviceError::LengthMismatch);
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     pub fn write_mapped(&mut self, data: &[T]) -> Result<()> {
         check_length("mapped write", self.len(), data.len())?;
         let bytes: &[u8] = bytemuck::cast_slice(data);
@@ -21,7 +24,8 @@ impl<T: Pod> Buffer<T> {
         }
         let mapping =
             Mapping::new(self.memory(), Queue::Compute, bytes.len(), CL_MAP_WRITE_INVALIDATE_REGION)?;
-        // SAFETY: as many bytes are mapped for writing, where no Rust reference points; what was there before is not read.
+        // SAFETY: as many bytes are mapped for writing, and no Rust reference points there. The old
+        // bytes are not read.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), mapping.address().as_ptr().cast(), bytes.len()) };
         mapping.unmap()
     }
@@ -29,7 +33,8 @@ impl<T: Pod> Buffer<T> {
     /// Reads the whole buffer through a mapping, and waits.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`](crate::DeviceError::LengthMismatch); [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    /// [`DeviceError::LengthMismatch`](crate::DeviceError::LengthMismatch);
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     pub fn read_mapped(&self, data: &mut [T]) -> Result<()> {
         check_length("mapped read", self.len(), data.len())?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(data);
@@ -37,8 +42,9 @@ impl<T: Pod> Buffer<T> {
             return Ok(());
         }
         let mapping = Mapping::new(self.memory(), Queue::Compute, bytes.len(), CL_MAP_READ)?;
-        // SAFETY: as many bytes are mapped for reading; kernels that write the buffer are done, as the map waited its turn in
-        // the queue, and none can be enqueued before the unmapping below.
+        // SAFETY: as many bytes are mapped for reading. Kernels that write the buffer are done,
+        // because the map waited its turn in the queue. None can be enqueued before the unmapping
+        // below.
         unsafe {
             ptr::copy_nonoverlapping(mapping.address().as_ptr().cast(), bytes.as_mut_ptr(), bytes.len())
         };

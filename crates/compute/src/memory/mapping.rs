@@ -1,4 +1,4 @@
-//! Mapping a buffer into the memory of the host.
+//! The mapping of a buffer into the host's memory.
 
 use super::raw::Memory;
 use crate::error::Result;
@@ -11,8 +11,10 @@ use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Maps the first `bytes` bytes of a buffer, which has as many, when the commands that are on the queue are done. On success they are at this address
-/// until it is unmapped.
+/// Maps the first `bytes` bytes of a buffer, after the commands on the queue.
+///
+/// The buffer has as many bytes. On success the bytes are at the returned address until the buffer
+/// is unmapped.
 pub(super) fn map(
     core: &Arc<Core>,
     buffer: cl_mem,
@@ -22,7 +24,8 @@ pub(super) fn map(
 ) -> Result<NonNull<c_void>> {
     let mut address = ptr::null_mut();
     let noted = Noted { name: "map", queue, bytes, waits: true };
-    // SAFETY: callers map a buffer of this context; OpenCL refuses more bytes than it has. Blocking, so that `address` is written before this returns.
+    // SAFETY: callers map a buffer of this context. OpenCL refuses more bytes than the buffer has.
+    // The call is blocking, so that `address` is written before this returns.
     core.enqueue("clEnqueueMapBuffer", noted, || unsafe {
         let queue = core.queue(queue).get();
         enqueue_map_buffer(queue, buffer, CL_BLOCKING, flags, 0, bytes, &mut address, 0, ptr::null())
@@ -38,21 +41,21 @@ pub(super) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// Maps `bytes` bytes, when the commands that are on the queue are done.
+    /// Maps `bytes` bytes, after the commands on the queue.
     pub(super) fn new(memory: &'a Memory, queue: Queue, bytes: usize, flags: cl_map_flags) -> Result<Self> {
         Ok(Self { memory, queue, address: map(memory.core(), memory.raw(), queue, bytes, flags)? })
     }
 
-    /// The first byte.
+    /// Returns the address of the first byte.
     pub(super) fn address(&self) -> NonNull<c_void> {
         self.address
     }
 
-    /// Unmaps, and waits until the device has what was written.
+    /// Unmaps, and waits until the device has the bytes that were written.
     pub(super) fn unmap(self) -> Result<()> {
         let core = self.memory.core();
-        // SAFETY: the address came from mapping this buffer and is unmapped once, as this takes `self`; the callers keep no
-        // pointer into it.
+        // SAFETY: the address came from mapping this buffer. The address is unmapped once, because
+        // this takes `self`. The callers keep no pointer into the mapping.
         let event = unsafe {
             core.queue(self.queue).enqueue_unmap_mem_object(self.memory.raw(), self.address.as_ptr(), &[])
         };

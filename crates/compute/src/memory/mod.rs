@@ -1,4 +1,4 @@
-//! Memory of a device, and the ways between it and the host.
+//! The memory of a device, and the transfers between it and the host.
 
 mod buffer;
 mod counters;

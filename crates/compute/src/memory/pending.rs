@@ -1,14 +1,15 @@
-//! Transfers under way, and the host memory that they use.
+//! Transfers in progress, and the host memory that they use.
 
 use crate::error::Result;
 use crate::queue::Event;
 use std::fmt;
 
-/// A transfer under way. It owns the host memory until the device is done with it.
+/// A transfer in progress, which owns its host memory until it is done.
 ///
-/// Dropping it waits. If the wait fails, the host memory is never freed: the device may still use it.
+/// Dropping the transfer waits. If the wait fails, the host memory is never freed: the device may
+/// still use it.
 pub struct Pending<H> {
-    /// `None` only once [`Pending::wait`] has given it back.
+    /// The host memory; `None` only once [`Pending::wait`] has given it back.
     host: Option<H>,
     event: Event,
 }
@@ -18,12 +19,14 @@ impl<H> Pending<H> {
         Self { host: Some(host), event }
     }
 
-    /// The transfer, for other commands to wait for.
+    /// Returns the transfer, for other commands to wait for.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Waits for the transfer and gives the host memory back: after a download, with the data.
+    /// Waits for the transfer and gives the host memory back.
+    ///
+    /// After a download the memory holds the data.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the transfer failed.

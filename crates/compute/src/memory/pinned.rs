@@ -14,29 +14,29 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// `len` elements of host memory that the driver has pinned, for halos and other staging.
+/// Pinned host memory of `len` elements, for halos and other staging.
 ///
-/// The transfers run on the device's copy queue, beside its kernels: give the events of the kernels that they
-/// must follow, and let later kernels wait for [`Pending::event`]. A transfer takes the buffer and gives it back
-/// when it is done, so that nobody touches memory that the device is using.
+/// The transfers run on the device's copy queue, beside its kernels. Give the events of the kernels
+/// that they must follow, and let later kernels wait for [`Pending::event`]. A transfer takes the
+/// buffer and gives it back when it is done. So nobody touches memory that the device is using.
 pub struct PinnedBuffer<T> {
-    /// `None` only while being dropped.
+    /// The memory; `None` only while being dropped.
     memory: Option<PinnedMemory>,
     mapped: NonNull<T>,
     len: usize,
     device: Device,
-    /// Whether the device keeps the memory for the next one.
+    /// `true` if the device keeps the memory for the next buffer.
     kept: bool,
 }
 
-// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
-// from any thread (OpenCL 1.2, appendix A.2), and `T: Pod` holds no references.
+// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used
+// and released from any thread (OpenCL 1.2, appendix A.2), and `T: Pod` holds no references.
 unsafe impl<T: Send> Send for PinnedBuffer<T> {}
 // SAFETY: a shared reference gives only shared access to the memory.
 unsafe impl<T: Sync> Sync for PinnedBuffer<T> {}
 
 impl<T: Pod> PinnedBuffer<T> {
-    /// `len` elements, all bytes zero.
+    /// Allocates `len` elements, all bytes zero.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`]; [`DeviceError::OpenCl`].
@@ -45,11 +45,13 @@ impl<T: Pod> PinnedBuffer<T> {
         Self::of(device, memory, len, false)
     }
 
-    /// `len` elements with whatever an earlier use has left in them. Dropping it gives the memory back to the device, which keeps a few for
-    /// later: to pin memory takes much longer than to copy as much.
+    /// Returns `len` elements with the contents of an earlier use.
+    ///
+    /// Dropping the buffer gives the memory back to the device, which keeps a few for later. To pin
+    /// memory takes much longer than to copy as much.
     ///
     /// # Errors
-    /// As [`PinnedBuffer::zeroed`].
+    /// All errors of [`PinnedBuffer::zeroed`].
     pub fn kept(device: &Device, len: usize) -> Result<Self> {
         let memory = match device.kept::<PinnedPool>().take(len.saturating_mul(size_of::<T>())) {
             Some((memory, _)) => memory,
@@ -58,6 +60,8 @@ impl<T: Pod> PinnedBuffer<T> {
         Self::of(device, memory, len, true)
     }
 
+    /// Makes a buffer of the first `len` elements of `memory`.
+    ///
     /// `memory` has at least `len` elements, and all its bytes are initialised.
     fn of(device: &Device, memory: PinnedMemory, len: usize, kept: bool) -> Result<Self> {
         let mapped = memory.address().cast::<T>();
@@ -67,16 +71,16 @@ impl<T: Pod> PinnedBuffer<T> {
         Ok(Self { memory: Some(memory), mapped, len, device: device.clone(), kept })
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: `len` initialised, aligned elements are mapped as long as `self` lives; transfers that could
-        // write them own `self`.
+        // SAFETY: `len` initialised, aligned elements are mapped as long as `self` lives; transfers
+        // that could write them own `self`.
         unsafe { std::slice::from_raw_parts(self.mapped.as_ptr(), self.len) }
     }
 
-    /// The elements, to change.
+    /// Returns the elements, to change.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as for `as_slice`, and `self` is borrowed exclusively.
+        // SAFETY: see `as_slice`; `self` is borrowed exclusively here.
         unsafe { std::slice::from_raw_parts_mut(self.mapped.as_ptr(), self.len) }
     }
 
@@ -92,13 +96,16 @@ impl<T: Pod> PinnedBuffer<T> {
         let destination = destination.into();
         check_length("pinned write", destination.len(), self.len)?;
         check_device(&self.device, destination.device())?;
-        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps until the event.
+        // SAFETY: the bytes stay mapped and unchanged as long as `self`, which `Pending` keeps
+        // until the event.
         let event = unsafe { self.start_write(&destination, wait) }?;
         Self::pending(self, event, destination.device())
     }
 
-    /// As [`PinnedBuffer::write_to`], to any device and with only as many of the first elements as the destination has: for those that several
-    /// devices are sent.
+    /// Copies like [`PinnedBuffer::write_to`], but only the start, to any device.
+    ///
+    /// The transfer copies as many of the first elements as the destination has. The function is
+    /// for elements that several devices get.
     ///
     /// # Errors
     /// [`DeviceError::OutOfRange`] if the destination has more elements; [`DeviceError::OpenCl`].
@@ -108,13 +115,15 @@ impl<T: Pod> PinnedBuffer<T> {
         wait: &[&Event],
     ) -> Result<Pending<Arc<Self>>> {
         let destination = destination.into();
-        // SAFETY: as above; nobody changes elements that `Pending` has a reference to.
+        // SAFETY: see `write_to`; nobody changes elements that `Pending` has a reference to.
         let event = unsafe { self.start_write(&destination, wait) }?;
         Self::pending(Arc::clone(self), event, destination.device())
     }
 
+    /// Starts to copy the first elements to the destination, after `wait`.
+    ///
     /// # Safety
-    /// The elements must stay as they are, and mapped, until the event.
+    /// The elements must stay unchanged and mapped until the event.
     unsafe fn start_write(&self, destination: &BufferViewMut<'_, T>, wait: &[&Event]) -> Result<Event> {
         let elements =
             self.as_slice().get(..destination.len()).ok_or_else(|| self.too_short(destination.len()))?;
@@ -124,7 +133,7 @@ impl<T: Pod> PinnedBuffer<T> {
         unsafe { memory.write(&core.copy, Blocking::No, offset, bytes, wait) }
     }
 
-    /// The transfer is under way before anything can fail.
+    /// Wraps a transfer, which is in progress before anything can fail.
     fn pending<H>(host: H, event: Event, device: &Device) -> Result<Pending<H>> {
         let pending = Pending::new(host, event);
         device.flush()?;
@@ -145,21 +154,25 @@ impl<T: Pod> PinnedBuffer<T> {
         self.read_start_from(source, wait)
     }
 
-    /// As [`PinnedBuffer::read_from`], in order with the kernels on the compute queue, and so beside transfers on the copy
-    /// queue.
+    /// Copies like [`PinnedBuffer::read_from`], but in order on the compute queue.
+    ///
+    /// The transfer is in order with kernels, and so runs beside transfers on the copy queue.
     ///
     /// # Errors
-    /// As [`PinnedBuffer::read_from`].
+    /// [`DeviceError::LengthMismatch`]; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
     pub fn read_from_in_order<'b>(self, source: impl Into<BufferView<'b, T>>) -> Result<Pending<Self>> {
         let source = source.into();
         check_length("pinned read", source.len(), self.len)?;
         self.read_on(|core| &core.compute, source, &[])
     }
 
-    /// As [`PinnedBuffer::read_from`], into the first elements; the others stay as they are.
+    /// Copies like [`PinnedBuffer::read_from`], but into the first elements only.
+    ///
+    /// The other elements stay unchanged.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfRange`] if the source is longer; [`DeviceError::ForeignBuffer`]; [`DeviceError::OpenCl`].
+    /// [`DeviceError::OutOfRange`] if the source is longer; [`DeviceError::ForeignBuffer`];
+    /// [`DeviceError::OpenCl`].
     pub fn read_start_from<'b>(
         self,
         source: impl Into<BufferView<'b, T>>,
@@ -179,7 +192,8 @@ impl<T: Pod> PinnedBuffer<T> {
         let (core, offset) = (device.core(), source.offset() * size_of::<T>());
         let too_short = self.too_short(source.len());
         let bytes = bytemuck::cast_slice_mut(self.as_mut_slice().get_mut(..source.len()).ok_or(too_short)?);
-        // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps until the event.
+        // SAFETY: the bytes stay mapped and untouched as long as `self`, which `Pending` keeps
+        // until the event.
         let event = unsafe { source.memory().read(queue(core), Blocking::No, offset, bytes, wait) }?;
         Self::pending(self, event, &device)
     }
@@ -190,12 +204,12 @@ impl<T: Pod> PinnedBuffer<T> {
 }
 
 impl<T> PinnedBuffer<T> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there are no elements.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,4 +1,6 @@
-//! Untyped pinned memory: what pinned buffers are made of, and what a device keeps of it.
+//! Untyped pinned memory, and the pool of it that a device keeps.
+//!
+//! Pinned buffers are made of this memory.
 
 use super::mapping::map;
 use super::pool::Pool;
@@ -11,7 +13,7 @@ use opencl3::memory::{
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Bytes that a device keeps at most.
+/// Number of bytes that a device keeps at most.
 const MOST_KEPT: usize = 256 << 20;
 
 /// An OpenCL buffer in pinned host memory, mapped as long as it lives.
@@ -22,12 +24,12 @@ pub(super) struct PinnedMemory {
     core: Arc<Core>,
 }
 
-// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used and released
-// from any thread (OpenCL 1.2, appendix A.2).
+// SAFETY: the mapped memory belongs to this value alone, like a `Vec`'s; OpenCL objects may be used
+// and released from any thread (OpenCL 1.2, appendix A.2).
 unsafe impl Send for PinnedMemory {}
 
 impl PinnedMemory {
-    /// `count` elements of `size` bytes, all bytes zero.
+    /// Allocates `count` elements of `size` bytes, all bytes zero.
     pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
         let too_large = |wanted| DeviceError::AllocationTooLarge {
             device: core.label.clone(),
@@ -50,7 +52,7 @@ impl PinnedMemory {
         Ok(Self { raw, address, bytes, core: Arc::clone(core) })
     }
 
-    /// The first byte.
+    /// Returns the address of the first byte.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
@@ -59,8 +61,9 @@ impl PinnedMemory {
 impl Drop for PinnedMemory {
     fn drop(&mut self) {
         let core = &self.core;
-        // SAFETY: the address came from mapping this buffer and is unmapped once; whoever has references into it
-        // keeps `self` alive. The command keeps the buffer alive until it is done.
+        // SAFETY: the address came from mapping this buffer and is unmapped once. Whoever has
+        // references into it keeps `self` alive. The command keeps the buffer alive until it is
+        // done.
         let unmapped =
             unsafe { core.copy.enqueue_unmap_mem_object(self.raw.get(), self.address.as_ptr().cast(), &[]) };
         if let Err(error) = unmapped {

@@ -1,9 +1,11 @@
-//! Memory that nobody is using, kept by a device for the next who needs some.
+//! Unused memory that a device keeps for the next user.
 
 use crate::sync::lock;
 use std::sync::Mutex;
 
-/// Pieces of memory of kind `M`, and the bytes of each. It holds no [`Device`](crate::Device), so that the device can keep it.
+/// Pieces of memory of kind `M`, and the bytes of each.
+///
+/// The pool holds no [`Device`](crate::Device), so that the device can keep it.
 pub(super) struct Pool<M>(Mutex<Vec<(M, usize)>>);
 
 impl<M> Default for Pool<M> {
@@ -13,21 +15,21 @@ impl<M> Default for Pool<M> {
 }
 
 impl<M> Pool<M> {
-    /// The smallest piece of at least so many bytes, and how many it has.
+    /// Takes the smallest piece of at least so many bytes, and tells its bytes.
     pub fn take(&self, wanted: usize) -> Option<(M, usize)> {
         let mut free = lock(&self.0);
         let large_enough = free.iter().enumerate().filter(|(_, (_, bytes))| *bytes >= wanted);
         match large_enough.min_by_key(|(_, (_, bytes))| *bytes).map(|(position, _)| position) {
             Some(position) => Some(free.swap_remove(position)),
             None => {
-                // What is too small now would be too small again.
+                // A piece that is too small now would be too small again.
                 free.pop();
                 None
             }
         }
     }
 
-    /// Keeps a piece of so many bytes, unless there were more than `most` bytes then.
+    /// Keeps a piece of so many bytes, if the pool then has at most `most` bytes.
     pub fn give_back(&self, memory: M, bytes: usize, most: usize) {
         let mut free = lock(&self.0);
         let kept = free.iter().fold(bytes, |sum, (_, bytes)| sum.saturating_add(*bytes));
@@ -50,7 +52,7 @@ mod tests {
         assert_eq!(pool.take(20), Some(("medium", 50)));
         assert_eq!(pool.take(20), Some(("large", 100)));
         assert_eq!(pool.take(20), None);
-        // What was too small has made room.
+        // The piece that was too small has made room.
         assert_eq!(pool.take(1), None);
     }
 }

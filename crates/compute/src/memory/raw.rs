@@ -1,4 +1,4 @@
-//! Untyped memory of a device: what buffers and workspaces are made of.
+//! Untyped memory of a device, the material of buffers and workspaces.
 
 use crate::error::{DeviceError, Result};
 use crate::kernel::Argument;
@@ -21,23 +21,28 @@ use std::sync::Arc;
 
 /// An OpenCL buffer, its size and its device.
 ///
-/// Commands that use it keep it alive: OpenCL deletes a memory object only when its last reference is gone *and*
-/// the commands queued on it are done (clReleaseMemObject), so dropping this while a kernel runs is sound.
+/// Commands that use the buffer keep it alive. OpenCL deletes a memory object only when its last
+/// reference is gone *and* the commands queued on it are done (clReleaseMemObject). So dropping the
+/// buffer while a kernel runs is sound.
 pub(crate) struct Memory {
     raw: RawBuffer<u8>,
     bytes: usize,
     core: Arc<Core>,
-    /// What has made all bytes zero, on the compute queue: commands on the copy queue come after it. It is kept when it is done, which to ask would cost as much as to
-    /// wait for it.
+    /// The command on the compute queue that has made all bytes zero.
+    ///
+    /// Commands on the copy queue come after this command. The event is kept when it is done:
+    /// asking for its state would cost as much as waiting for it.
     zeroed_by: Option<Event>,
-    /// Memory of somebody else that the buffer stands for. It is let go of after the buffer.
+    /// Memory of somebody else that the buffer stands for.
+    ///
+    /// The memory is released after the buffer.
     _backing: Option<Backing>,
 }
 
-/// Whatever keeps memory alive that a buffer did not allocate.
+/// The owner of memory that a buffer did not allocate.
 pub(super) type Backing = Arc<dyn Any + Send + Sync>;
 
-/// Whether a transfer returns at once or when it is done.
+/// The moment at which a transfer returns: at once, or when it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blocking {
     No,
@@ -51,8 +56,9 @@ impl Blocking {
 }
 
 impl Memory {
-    /// `count` elements of `size` bytes, uninitialised. OpenCL has no empty buffers: at least one byte is
-    /// allocated.
+    /// Allocates `count` elements of `size` bytes, uninitialised.
+    ///
+    /// OpenCL has no empty buffers: at least one byte is allocated.
     pub fn allocate(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
         let too_large = |wanted: Option<usize>| DeviceError::AllocationTooLarge {
             device: core.label.clone(),
@@ -62,14 +68,15 @@ impl Memory {
         };
         let wanted = count.checked_mul(size);
         let bytes = match wanted {
-            // What the driver calls its largest allocation is only a promise, so that alone refuses nothing.
+            // The driver's largest allocation is only a promise, so it alone refuses nothing.
             Some(bytes) if bytes as u64 <= core.info.memory_bytes => bytes.max(1),
             _ => return Err(too_large(wanted)),
         };
         if core.info.kind == DeviceKind::Cpu {
             expect_room(bytes as u64)?;
         }
-        // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context is alive.
+        // SAFETY: without a host pointer clCreateBuffer has no precondition on memory; the context
+        // is alive.
         let raw =
             unsafe { RawBuffer::<u8>::create(&core.context, CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         match raw {
@@ -88,12 +95,14 @@ impl Memory {
         }
     }
 
-    /// A buffer that stands for `bytes` bytes of somebody else's memory, which `backing` keeps alive.
+    /// Makes a buffer that stands for `bytes` bytes of somebody else's memory.
+    ///
+    /// `backing` keeps the memory alive.
     pub fn standing_for(core: &Arc<Core>, raw: RawBuffer<u8>, bytes: usize, backing: Backing) -> Self {
         Self { raw, bytes, core: Arc::clone(core), zeroed_by: None, _backing: Some(backing) }
     }
 
-    /// `count` elements of `size` bytes, all zero.
+    /// Allocates `count` elements of `size` bytes, all zero.
     pub fn zeroed(core: &Arc<Core>, count: usize, size: usize) -> Result<Self> {
         let mut memory = Self::allocate(core, count, size)?;
         if memory.is_zeroed_by_host() {
@@ -116,12 +125,17 @@ impl Memory {
         self.raw.get()
     }
 
-    /// For a kernel that may write it: elements of type `T`, from its start.
+    /// Makes an argument that the kernel may write.
+    ///
+    /// The argument holds elements of type `T`, from the start of the memory.
     pub fn argument<T: 'static>(&self) -> Argument<'_> {
         self.part::<T>(0, true, true)
     }
 
-    /// For a kernel: elements of type `T`, from number `offset` on; whether they are all that there are, and whether it may write them.
+    /// Makes an argument of elements of type `T`, from element `offset` on.
+    ///
+    /// `whole` is `true` if the argument has all elements. `writable` is `true` if the kernel may
+    /// write the elements.
     pub fn part<T: 'static>(&self, offset: usize, whole: bool, writable: bool) -> Argument<'_> {
         Argument::memory::<T>(&self.core, &self.raw, offset, whole, writable)
     }
@@ -130,7 +144,7 @@ impl Memory {
         if queue.get() == self.core.copy.get() { Queue::Copy } else { Queue::Compute }
     }
 
-    /// The raw list of what a command on this memory waits for on `queue`.
+    /// Returns the raw list of events that a command on `queue` waits for.
     fn wait_list(&self, queue: &CommandQueue, wait: &[&Event]) -> Result<Vec<cl_event>> {
         let mut wait = wait.to_vec();
         if self.queue_of(queue) == Queue::Copy {
@@ -139,8 +153,10 @@ impl Memory {
         wait_list(&self.core, &wait)
     }
 
-    /// Panics on an access outside: the typed callers have checked it, and OpenCL would take any offset that
-    /// happens to fit.
+    /// Panics on an access outside.
+    ///
+    /// The typed callers have checked the access, and OpenCL would take any offset that happens to
+    /// fit.
     fn assert_inside(&self, offset: usize, bytes: usize) {
         let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
         assert!(inside, "bytes {offset}+{bytes} of a buffer of {} bytes", self.bytes);
@@ -166,8 +182,9 @@ impl Memory {
             bytes: data.len(),
             waits: blocking == Blocking::Yes,
         };
-        // SAFETY: the range lies in the buffer; `data` is valid for its length, for as long as the command reads
-        // it by the caller's promise; the queue, the buffer and the wait list are of one context.
+        // SAFETY: the range lies in the buffer. `data` is valid for its length, for as long as the
+        // command reads it by the caller's promise. The queue, the buffer and the wait list are of
+        // one context.
         self.core.enqueue("clEnqueueWriteBuffer", noted, || unsafe {
             if data.is_empty() {
                 return nothing(queue, &wait);
@@ -205,7 +222,8 @@ impl Memory {
             bytes: data.len(),
             waits: blocking == Blocking::Yes,
         };
-        // SAFETY: as for `write`; `data` is exclusively borrowed, and left alone by the caller's promise.
+        // SAFETY: see `write`; `data` is exclusively borrowed, and left alone by the caller's
+        // promise.
         self.core.enqueue("clEnqueueReadBuffer", noted, || unsafe {
             if data.is_empty() {
                 return nothing(queue, &wait);
@@ -223,7 +241,9 @@ impl Memory {
         })
     }
 
-    /// Enqueues a copy of `bytes` bytes into other memory of the same device, on the compute queue.
+    /// Enqueues a copy of `bytes` bytes into other memory, on the compute queue.
+    ///
+    /// Both memories belong to the same device.
     pub fn copy_to(
         &self,
         offset: usize,
@@ -234,8 +254,9 @@ impl Memory {
         self.assert_inside(offset, bytes);
         destination.assert_inside(destination_offset, bytes);
         let noted = Noted { name: "copy", queue: Queue::Compute, bytes, waits: false };
-        // SAFETY: both ranges lie in their buffers, both buffers are of this context (callers check), and OpenCL
-        // itself refuses overlapping ranges of one buffer. The command keeps both alive.
+        // SAFETY: both ranges lie in their buffers, both buffers are of this context (callers
+        // check), and OpenCL itself refuses overlapping ranges of one buffer. The command keeps
+        // both alive.
         self.core.enqueue("clEnqueueCopyBuffer", noted, || unsafe {
             enqueue_copy_buffer(
                 self.core.compute.get(),
@@ -250,17 +271,20 @@ impl Memory {
         })
     }
 
-    /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue. The pattern's length is a power of
-    /// two up to 128 and divides `offset` and `bytes`.
+    /// Enqueues filling of `bytes` bytes with a pattern, on the compute queue.
+    ///
+    /// The pattern's length is a power of two up to 128 and divides `offset` and `bytes`.
     pub fn fill(&self, pattern: &[u8], offset: usize, bytes: usize) -> Result<Event> {
         self.assert_inside(offset, bytes);
         if self.core.info.platform == "Oclgrind" {
-            // The simulator does not count a fill as initialising memory, and reports every later use of it.
+            // The simulator does not count a fill as initialising memory, and reports every later
+            // use of it.
             let data = pattern.repeat(bytes / pattern.len());
             // SAFETY: the call is blocking: `data` outlives it.
             return unsafe { self.write(&self.core.compute, Blocking::Yes, offset, &data, &[]) };
         }
-        // With the widest pattern, and what is left with as wide a one as fits: some drivers fill pattern by pattern.
+        // The widest pattern fills most bytes, and the widest that fits fills the rest: some
+        // drivers fill pattern by pattern.
         let whole = bytes / WIDEST_FILL * WIDEST_FILL;
         let split = offset.is_multiple_of(WIDEST_FILL) && 0 < whole && whole < bytes;
         if split && pattern.len() < WIDEST_FILL {
@@ -271,7 +295,8 @@ impl Memory {
             pattern.len().max(1 << (offset | bytes).trailing_zeros().min(WIDEST_FILL.trailing_zeros()));
         let pattern = pattern.repeat(width / pattern.len());
         let noted = Noted { name: "fill", queue: Queue::Compute, bytes, waits: false };
-        // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it returns.
+        // SAFETY: the range lies in the buffer; clEnqueueFillBuffer copies the pattern before it
+        // returns.
         self.core.enqueue("clEnqueueFillBuffer", noted, || unsafe {
             enqueue_fill_buffer(
                 self.core.compute.get(),
@@ -287,10 +312,10 @@ impl Memory {
     }
 }
 
-/// Bytes of the pattern that buffers are filled with where it fits.
+/// Bytes of the widest pattern that fills buffers.
 const WIDEST_FILL: usize = 16;
 
-/// The event of a transfer of no bytes, which PoCL 6 refuses.
+/// Returns the event of a transfer of no bytes, which PoCL 6 refuses.
 fn nothing(queue: &CommandQueue, wait: &[cl_event]) -> std::result::Result<cl_event, cl_int> {
     // SAFETY: the queue and the wait list are of one context (callers check).
     unsafe { enqueue_marker_with_wait_list(queue.get(), count(wait), pointer(wait)) }
@@ -300,7 +325,7 @@ fn count(list: &[cl_event]) -> cl_uint {
     list.len() as cl_uint
 }
 
-/// OpenCL wants a null pointer, not an empty array.
+/// Returns the list's pointer: OpenCL wants a null pointer, not an empty array.
 fn pointer(list: &[cl_event]) -> *const cl_event {
     if list.is_empty() { ptr::null() } else { list.as_ptr() }
 }

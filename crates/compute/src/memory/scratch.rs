@@ -1,4 +1,6 @@
-//! Memory that an operation needs between its kernels and nobody afterwards: packed operands, for example.
+//! Memory that an operation needs only between its kernels.
+//!
+//! Packed operands are an example. Nobody needs the memory afterwards.
 
 use super::pool::Pool;
 use super::raw::Memory;
@@ -13,23 +15,28 @@ use std::marker::PhantomData;
 #[derive(Default)]
 struct ScratchPool(Pool<Memory>);
 
-/// Which part of a device's memory is kept for later at most: the rest belongs to buffers.
+/// The share of a device's memory that is kept at most: one part in so many.
+///
+/// The rest belongs to buffers.
 const MOST_KEPT: u64 = 16;
 
-/// Memory for at least `len` elements of type `T` with undefined contents, taken from its device; dropping it gives it
-/// back.
+/// Memory of a device for at least `len` elements, with undefined contents.
 ///
-/// Commands of a device run in order, so the memory can serve the next operation as soon as the last command that
-/// uses it has been enqueued.
+/// The elements have type `T`. Dropping gives the memory back to its device.
+///
+/// Commands of a device run in order. So the memory can serve the next operation as soon as the
+/// last command that uses it has been enqueued.
 pub struct Scratch<T> {
     device: Device,
-    /// `None` only while being dropped.
+    /// The memory; `None` only while being dropped.
     memory: Option<(Memory, usize)>,
     element: PhantomData<T>,
 }
 
 impl Device {
-    /// Scratch memory for `len` elements. Nothing is allocated if enough is free.
+    /// Returns scratch memory for `len` elements.
+    ///
+    /// Nothing is allocated if enough is free.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
@@ -45,12 +52,12 @@ impl Device {
 }
 
 impl<T: Pod> Scratch<T> {
-    /// For kernels that write it: a whole buffer.
+    /// Makes an argument that kernels write: a whole buffer.
     pub fn output(&mut self) -> Argument<'_> {
         self.memory().argument::<T>()
     }
 
-    /// For kernels that read it: a whole buffer.
+    /// Makes an argument that kernels read: a whole buffer.
     pub fn input(&self) -> Argument<'_> {
         self.memory().argument::<T>()
     }

@@ -1,12 +1,14 @@
-//! Building programs before they are asked for.
+//! The building of programs before they are asked for.
 
 use super::handle::Device;
 use crate::kernel::KernelKey;
 
-/// Builds programs for [`Device::program`] to have them when they are asked for, one after the other: the compilers of NVIDIA (580.159.04) and of PoCL 3.1 take
-/// one at a time in a process, and give nothing for eight threads that ask at once but longer waits.
+/// Builds programs one after another, for [`Device::program`] to find later.
 ///
-/// What does not build is not told here: whoever asks for it is.
+/// The compilers of NVIDIA (580.159.04) and of PoCL 3.1 take one program at a time in a process.
+/// Eight threads that ask at once gain nothing but longer waits.
+///
+/// A failure to build is not told here. Whoever asks for the program is told.
 pub fn build_programs(wanted: &[(Device, KernelKey)]) {
     if let Some((first, _)) = wanted.first() {
         let missing = wanted.iter().filter(|(device, key)| !device.has_program(key)).count();

@@ -1,4 +1,4 @@
-//! A device that is open: its context, its two queues, its programs.
+//! An open device: its context, its two queues, its programs.
 
 use super::options::DeviceOptions;
 use super::peer_ways::PeerWays;
@@ -28,19 +28,20 @@ struct Inner {
     peer_ways: PeerWays,
 }
 
-/// An open device: one context, one in-order compute queue, one in-order copy queue, and the programs built
-/// for it. Clones are the same device.
+/// An open device: a context, an in-order compute queue, an in-order copy queue.
+///
+/// The device holds the programs built for it as well. Clones are the same device.
 #[derive(Clone)]
 pub struct Device(Arc<Inner>);
 
 impl Device {
     /// Opens a discovered device.
     ///
-    /// Opening the same device twice gives two independent ones.
+    /// Opening a device twice gives two independent devices.
     ///
     /// # Errors
-    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::UnknownPeerWay`]; [`DeviceError::OpenCl`] if the driver refuses a context
-    /// or a queue.
+    /// [`DeviceError::NoDoublePrecision`]; [`DeviceError::UnknownPeerWay`]; [`DeviceError::OpenCl`]
+    /// if the driver refuses a context or a queue.
     pub fn open(found: &FoundDevice, options: &DeviceOptions) -> Result<Self> {
         let label = found.label();
         if !found.info.fp64 {
@@ -56,8 +57,8 @@ impl Device {
             Profiling::On => CL_QUEUE_PROFILING_ENABLE,
         };
         let queue = || {
-            // SAFETY: clCreateCommandQueue wants a device of the context: this context was made of this device.
-            // The queue retains the context.
+            // SAFETY: clCreateCommandQueue wants a device of the context: this context was made of
+            // this device. The queue retains the context.
             unsafe { CommandQueue::create(&context, found.raw.id(), properties) }
                 .map_err(DeviceError::opencl("clCreateCommandQueue", &label))
         };
@@ -92,42 +93,47 @@ impl Device {
         &self.0.core
     }
 
-    /// The device's properties.
+    /// Returns the device's properties.
     pub fn info(&self) -> &DeviceInfo {
         &self.0.core.info
     }
 
-    /// Where the device stands among all devices of the machine.
+    /// Returns the place of the device among all devices of the machine.
     pub fn index(&self) -> DeviceIndex {
         self.0.core.index
     }
 
-    /// `0.1 name (platform)`, as messages show it.
+    /// Returns `0.1 name (platform)`, the form that messages show.
     pub fn label(&self) -> &str {
         &self.0.core.label
     }
 
-    /// Time that compilers have taken so far, on all devices that were opened with the same [`CompileClock`](crate::CompileClock): those of a team, for example.
+    /// Returns the time that compilers have taken so far, for all devices of a clock.
+    ///
+    /// The devices were opened with the same [`CompileClock`](crate::CompileClock), for example the
+    /// devices of a team.
     pub fn compile_time(&self) -> Duration {
         self.0.core.compiling.time()
     }
 
-    /// Whether commands are timed.
+    /// Tells whether commands are timed.
     pub fn profiling(&self) -> Profiling {
         self.0.core.profiling
     }
 
-    /// How it was opened.
+    /// Returns the options that the device was opened with.
     pub fn options(&self) -> &DeviceOptions {
         &self.0.options
     }
 
-    /// Whether its memory is the host's: it is a processor, or PoCL's.
+    /// Returns `true` if the device computes in the host's memory.
+    ///
+    /// Processors and devices of PoCL compute there.
     pub(crate) fn computes_in_host_memory(&self) -> bool {
         self.info().kind == DeviceKind::Cpu || self.info().pocl_version().is_some()
     }
 
-    /// The ways in which its kernels may reach the memory of other devices.
+    /// Returns the ways in which kernels may reach the memory of other devices.
     pub fn peer_ways(&self) -> PeerWays {
         self.0.peer_ways
     }
@@ -152,8 +158,9 @@ impl Device {
         self.core().flush()
     }
 
-    /// Holds everything that is enqueued on the compute queue from now on until `events` are done: transfers on the copy queue, for
-    /// example.
+    /// Holds later commands of the compute queue until `events` are done.
+    ///
+    /// Transfers on the copy queue are an example of such events.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`] if the driver fails.
@@ -168,34 +175,39 @@ impl Device {
         barrier.map(drop).map_err(core.failed("clEnqueueBarrierWithWaitList"))
     }
 
-    /// Whether kernels may hold NVIDIA's assembly (PTX). Probed by building a small program, once.
+    /// Returns `true` if kernels may hold NVIDIA's assembly (PTX).
     ///
-    /// Where true, every program is built with `-D INLINE_PTX=1`.
+    /// A small program is built once to find out. If the result is `true`, every program is built
+    /// with `-D INLINE_PTX=1`.
     pub fn supports_inline_ptx(&self) -> bool {
         *self.0.inline_ptx.get_or_init(|| takes_inline_ptx(self.core()))
     }
 
-    /// Whether kernels may use the matrix units for this, in NVIDIA's assembly.
+    /// Returns `true` if kernels may use the matrix units for this operation.
+    ///
+    /// The kernels use the units in NVIDIA's assembly.
     pub fn supports_matrix_units(&self, operation: MatrixOperation) -> bool {
         self.info().compute_capability >= Some(operation.least_capability())
             && self.info().driver_major() >= Some(operation.least_driver())
             && self.supports_inline_ptx()
     }
 
-    /// Whether the compiler takes a limit on the registers of a work-item.
+    /// Returns `true` if the compiler takes a limit on the registers of a work-item.
     pub fn supports_register_limit(&self) -> bool {
         self.info().extensions.iter().any(|extension| extension == "cl_nv_compiler_options")
     }
 
-    /// The program of a key, built on first use and kept as long as the device.
+    /// Returns the program of a key, built on first use and kept as long as the device.
     ///
     /// # Errors
-    /// [`DeviceError::Build`] with the compiler's log and options; [`DeviceError::InvalidDefinition`].
+    /// [`DeviceError::Build`] with the compiler's log and options;
+    /// [`DeviceError::InvalidDefinition`].
     pub fn program(&self, key: &KernelKey) -> Result<Arc<Program>> {
         if let Some(program) = lock(&self.0.programs).get(key) {
             return Ok(Arc::clone(program));
         }
-        // Built outside the lock: another thread may do the same work, never wait for it.
+        // The program is built outside the lock: another thread may do the same work, but never
+        // waits for it.
         let build = || Program::build(self.core(), &self.0.cache, self.supports_inline_ptx(), key);
         let (program, compilation) = self.core().compiling.compile(&key.to_string(), build)?;
         *lock(&self.0.compilation) += compilation;
@@ -203,28 +215,33 @@ impl Device {
         Ok(Arc::clone(lock(&self.0.programs).entry(key.clone()).or_insert(program)))
     }
 
-    /// Whether the program of a key is there already.
+    /// Returns `true` if the program of a key is there already.
     pub(super) fn has_program(&self, key: &KernelKey) -> bool {
         lock(&self.0.programs).contains_key(key)
     }
 
-    /// How many programs have been built.
+    /// Returns the number of programs that have been built.
     pub fn program_count(&self) -> usize {
         lock(&self.0.programs).len()
     }
 
-    /// What it took to build the programs so far. Two readings tell what was built between them.
+    /// Returns the cost of building the programs so far.
+    ///
+    /// Two readings tell what was built between them.
     pub fn compilation(&self) -> Compilation {
         *lock(&self.0.compilation)
     }
 
-    /// The one value of type `V` that goes with this device, made on first use and kept as long as the device:
-    /// the kernels of a module, for example.
+    /// Returns the one value of type `V` that goes with this device.
     ///
-    /// `V` must not hold a [`Device`] or a [`Buffer`](crate::Buffer), or the device would never be released.
+    /// The value is made on first use and kept as long as the device. The kernels of a module are
+    /// an example.
+    ///
+    /// `V` must not hold a [`Device`] or a [`Buffer`](crate::Buffer), or the device would never be
+    /// released.
     ///
     /// # Errors
-    /// Whatever `make` returns.
+    /// All errors of `make`.
     pub fn attached<V, E>(&self, make: impl FnOnce(&Device) -> Result<V, E>) -> Result<Arc<V>, E>
     where
         V: Send + Sync + 'static,
@@ -241,7 +258,9 @@ impl Device {
         Ok(value.downcast().expect("values are stored under their own type"))
     }
 
-    /// As [`attached`](Self::attached), for what begins with its default: memory that is kept for later, for example.
+    /// Returns a value like [`attached`](Self::attached), made by its default.
+    ///
+    /// Memory that is kept for later is an example.
     pub(crate) fn kept<V: Default + Send + Sync + 'static>(&self) -> Arc<V> {
         match self.attached(|_| Ok::<V, Infallible>(V::default())) {
             Ok(kept) => kept,
@@ -251,7 +270,7 @@ impl Device {
 }
 
 impl PartialEq for Device {
-    /// True for clones of one opened device.
+    /// Returns `true` for clones of one opened device.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0.core, &other.0.core)
     }

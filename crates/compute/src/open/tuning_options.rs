@@ -1,26 +1,31 @@
-//! Which variant of a kernel a device runs, as far as its options say; [`tuning`](crate::tuning) does the rest.
+//! The options that choose a device's kernel variants.
+//!
+//! [`tuning`](crate::tuning) does the rest.
 
 use crate::select::DeviceKind;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which variant of a kernel is used where none is asked for.
+/// The choice of a kernel's variant if none is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum TuningMode {
-    /// The one that the library ships.
+    /// The variant that the library ships.
     Shipped,
-    /// The one that an earlier search found fastest and kept; without one, the shipped one.
+    /// The fastest variant of an earlier search, or else the shipped variant.
+    ///
+    /// The earlier search has kept its result.
     #[default]
     Cached,
-    /// As [`Cached`](Self::Cached), and on a GPU a search on first use. On a processor compiling the variants takes longer
-    /// than most of them bring.
+    /// Chooses like [`Cached`](Self::Cached), and searches on first use on a GPU.
+    ///
+    /// On a processor compiling the variants takes longer than most of them gain.
     SearchOnGpus,
-    /// As [`Cached`](Self::Cached), and a search on first use.
+    /// Chooses like [`Cached`](Self::Cached), and searches on first use.
     Search,
 }
 
 impl TuningMode {
-    /// Whether a device of this kind searches on first use.
+    /// Returns `true` if a device of this kind searches on first use.
     pub fn searches(self, kind: DeviceKind) -> bool {
         match self {
             TuningMode::Shipped | TuningMode::Cached => false,
@@ -30,32 +35,36 @@ impl TuningMode {
     }
 }
 
-/// How far the search for a kernel's fastest variant has come.
+/// The progress of the search for a kernel's fastest variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchProgress<'a> {
     /// The kernel, with its options and extents, as text.
     pub kernel: &'a str,
-    /// Variants that are done.
+    /// Number of variants that are done.
     pub done: usize,
-    /// Variants that there are.
+    /// Number of variants that there are.
     pub planned: usize,
-    /// Whether the search has ended, which it may before all variants are done.
+    /// `true` if the search has ended, perhaps before all variants are done.
     pub finished: bool,
 }
 
-/// Who is told of a search under way; nobody by default. Clones tell the same.
+/// The observer of a search in progress; nobody by default.
+///
+/// Clones tell the same observer.
 #[derive(Clone, Default)]
 pub struct SearchObserver(Option<Arc<Observe>>);
 
 type Observe = dyn Fn(SearchProgress<'_>) + Send + Sync;
 
 impl SearchObserver {
-    /// An observer that calls `observe` before the first variant, after each, and when the search ends.
+    /// Makes an observer that calls `observe`.
+    ///
+    /// The calls come before the first variant, after each variant, and when the search ends.
     pub fn new(observe: impl Fn(SearchProgress<'_>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observe)))
     }
 
-    /// Tells it.
+    /// Tells the observer.
     pub fn tell(&self, progress: SearchProgress<'_>) {
         if let Some(observe) = &self.0 {
             observe(progress);
@@ -64,7 +73,7 @@ impl SearchObserver {
 }
 
 impl PartialEq for SearchObserver {
-    /// True for clones of one observer.
+    /// Returns `true` for clones of one observer.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

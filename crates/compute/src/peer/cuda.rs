@@ -1,8 +1,10 @@
 //! Memory of NVIDIA's driver that several OpenCL contexts import.
 //!
-//! The driver's library, libcuda, is opened at run time. It allocates memory that can be exported as a file descriptor, which OpenCL imports by
-//! `cl_khr_external_memory_opaque_fd`: once in the context of the owner, and in that of every other device. On GPUs that NVLink connects a kernel then
-//! reads and writes another's memory at the speed of the link. Seen with driver 580.159.04.
+//! The driver's library, libcuda, is opened at run time. The library allocates memory that can be
+//! exported as a file descriptor. OpenCL imports the descriptor by
+//! `cl_khr_external_memory_opaque_fd`, once in the context of the owner and of every other device.
+//! On GPUs that NVLink connects, a kernel then reads and writes another's memory at the speed of
+//! the link. The driver was 580.159.04.
 
 mod driver;
 mod identity;
@@ -25,12 +27,14 @@ use std::sync::Arc;
 /// CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR.
 const OPAQUE_FD: u64 = 0x2060;
 
-/// Whether two devices are one GPU, whose kernels need not run at the same time.
+/// Returns `true` if two devices are one GPU.
+///
+/// Kernels of one GPU need not run at the same time.
 fn are_one(a: &Device, b: &Device) -> Result<bool, String> {
     Ok(a.core().raw.id() == b.core().raw.id() || Identity::of(a)? == Identity::of(b)?)
 }
 
-/// Zeroed memory of the first of the devices, as a buffer of each.
+/// Allocates zeroed memory of the first device, as a buffer of each device.
 pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
     let extension = "cl_khr_external_memory_opaque_fd";
     for (k, device) in users.iter().enumerate() {
@@ -53,13 +57,14 @@ pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, S
     Ok(all)
 }
 
-/// The memory behind a descriptor, as a buffer of a device.
+/// Imports the memory behind a descriptor as a buffer of a device.
 fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory, String> {
     let core = device.core();
     keep_for_ever(device)?;
     let own = descriptor.try_clone().map_err(|error| format!("dup: {error}"))?;
     let properties = [OPAQUE_FD, own.as_raw_fd() as u64, 0];
-    // SAFETY: the properties end with zero; the descriptor is one of the driver's, and stands for so many bytes. No pointer is given.
+    // SAFETY: the properties end with zero. The descriptor is one of the driver's, and stands for
+    // so many bytes. No pointer is given.
     let raw = unsafe {
         cl3::memory::create_buffer_with_properties(
             core.context.get(),
@@ -75,15 +80,17 @@ fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory,
     let _ = own.into_raw_fd();
     let buffer = RawBuffer::<u8>::new(raw);
     acquire(device, raw)?;
-    // The import keeps the memory: nothing else has to.
+    // The import keeps the memory, so nothing else has to.
     Ok(Memory::standing_for(core, buffer, bytes, Arc::new(())))
 }
 
-/// Keeps the context and the queues of a device as long as the process: a context that has imported memory is not let go of. Driver 580.159.04
-/// comes back from releasing one no more.
+/// Keeps the context and the queues of a device as long as the process.
+///
+/// A context that has imported memory is never released: driver 580.159.04 does not return from
+/// releasing one.
 fn keep_for_ever(device: &Device) -> Result<(), String> {
     let core = device.core();
-    // SAFETY: they are alive. One reference to each is never given back.
+    // SAFETY: all three objects are alive. One reference to each is never given back.
     let kept = unsafe {
         retain_context(core.context.get())
             .and_then(|()| retain_command_queue(core.compute.get()))

@@ -8,7 +8,9 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Drivers use memory as it is where it begins with a page; they may copy other memory.
+/// Size of a page in bytes.
+///
+/// Drivers use memory in place if it begins with a page, and may copy other memory.
 const PAGE: usize = 4096;
 
 /// Zeroed memory, and the devices that may be using it.
@@ -20,12 +22,13 @@ struct Allocation {
 
 // SAFETY: the memory belongs to this value alone, which gives only its address away, to OpenCL.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: the memory belongs to this value alone, which gives only its address away, to OpenCL.
 unsafe impl Sync for Allocation {}
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // A released buffer keeps its place until the commands that use it are done, but not memory that is not its own.
+        // A released buffer keeps its place until the commands that use it are done. A buffer does
+        // not keep memory of others.
         let finished =
             self.users.iter().all(|core| core.compute.finish().is_ok() && core.copy.finish().is_ok());
         if finished {
@@ -37,7 +40,9 @@ impl Drop for Allocation {
     }
 }
 
-/// The same `bytes` zeroed bytes, as a buffer of each of the devices.
+/// Allocates `bytes` zeroed bytes, as a buffer of each of the devices.
+///
+/// All buffers are the same bytes.
 pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
     let bytes = bytes.max(1).next_multiple_of(PAGE);
     let layout = Layout::from_size_align(bytes, PAGE).map_err(|error| error.to_string())?;
@@ -49,8 +54,8 @@ pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, S
         .iter()
         .map(|device| {
             let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
-            // SAFETY: so many bytes are allocated there, and stay so as long as the buffer, which keeps `allocation`, and its commands,
-            // which `allocation` waits for.
+            // SAFETY: so many bytes are allocated there. The bytes stay as long as the buffer,
+            // which keeps `allocation`, and its commands, which `allocation` waits for.
             let raw = unsafe {
                 RawBuffer::<u8>::create(&device.core().context, flags, bytes, address.as_ptr().cast())
             };

@@ -1,4 +1,4 @@
-//! How fast kernels reach the memory of another device.
+//! The rate at which kernels reach the memory of another device.
 
 use super::memory::shared;
 use super::peers::Peers;
@@ -10,10 +10,10 @@ use crate::open::{Device, PeerWay};
 use crate::select::DeviceKind;
 use std::time::{Duration, Instant};
 
-/// Bytes of what is written and read.
+/// Number of bytes that are written and read.
 const BYTES: usize = 64 << 20;
 
-/// How often each is done; the best counts.
+/// Number of passes for each rate; the best counts.
 const REPEATS: usize = 5;
 
 /// Rounds of question and answer.
@@ -22,14 +22,14 @@ const ROUNDS: u32 = 10_000;
 /// Work-items of a group on GPUs.
 const GROUP: usize = 256;
 
-/// What a kernel of one device sees of another's memory.
+/// The rates of a device's kernels on another device's memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeerRates {
-    /// Bytes a second that it writes there.
+    /// Bytes per second that are written there.
     pub write: f64,
-    /// Bytes a second that it reads there.
+    /// Bytes per second that are read there.
     pub read: f64,
-    /// Question and answer by flags there, where the way has flags.
+    /// Time of a question and an answer by flags there, if the way has flags.
     pub round_trip: Option<Duration>,
 }
 
@@ -42,7 +42,9 @@ pub struct PeerLink<'a> {
 }
 
 impl<'a> PeerLink<'a> {
-    /// So many bytes of `owner`, for kernels of `user`; `None` where they cannot be reached.
+    /// Allocates so many bytes of `owner`, for kernels of `user`.
+    ///
+    /// Returns `None` if the kernels cannot reach the memory.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`]; [`DeviceError::OpenCl`].
@@ -53,7 +55,7 @@ impl<'a> PeerLink<'a> {
         Ok(Some(Self { way, pair: Pair::new(owner, user)?, shared, plain: Buffer::zeroed(user, len)? }))
     }
 
-    /// The way.
+    /// Returns the way.
     pub fn way(&self) -> PeerWay {
         self.way
     }
@@ -67,7 +69,7 @@ impl<'a> PeerLink<'a> {
         (range, Argument::value(self.plain.len() as u32))
     }
 
-    /// Writes all of it, and waits.
+    /// Writes all of the memory, and waits.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -78,7 +80,7 @@ impl<'a> PeerLink<'a> {
         self.pair.devices[1].finish()
     }
 
-    /// Reads all of it, and waits.
+    /// Reads all of the memory, and waits.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`].
@@ -89,7 +91,9 @@ impl<'a> PeerLink<'a> {
         self.pair.devices[1].finish()
     }
 
-    /// Time of a round of question and answer by flags there, the mean of so many; `None` where the way has no flags.
+    /// Returns the mean time of a round of question and answer by flags there.
+    ///
+    /// The mean is over `rounds` rounds. The result is `None` if the way has no flags.
     ///
     /// # Errors
     /// [`DeviceError::PeerTimeout`]; [`DeviceError::OpenCl`].
@@ -108,10 +112,12 @@ impl<'a> PeerLink<'a> {
 }
 
 impl PeerRates {
-    /// Measures kernels of `user` on memory of `owner`; `None` where it cannot be reached.
+    /// Measures kernels of `user` on memory of `owner`.
+    ///
+    /// Returns `None` if the kernels cannot reach the memory.
     ///
     /// # Errors
-    /// Those of [`PeerLink`].
+    /// All errors of [`PeerLink`].
     pub fn measure(owner: &Device, user: &Device) -> Result<Option<Self>> {
         let Some(mut link) = PeerLink::new(owner, user, BYTES)? else { return Ok(None) };
         let write = best_rate(|| link.write())?;
@@ -120,7 +126,7 @@ impl PeerRates {
     }
 }
 
-/// Bytes a second of the best pass.
+/// Returns the bytes per second of the best pass.
 fn best_rate(mut pass: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut best = Duration::MAX;
     for _ in 0..=REPEATS {

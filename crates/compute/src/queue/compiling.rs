@@ -1,27 +1,30 @@
 //! The time that compilers of kernels take, kept apart from all other time.
 //!
-//! Drivers compile at two moments: when a program is built, and when a kernel is launched for the first time with a size of work-groups.
-//! PoCL compiles at the first launch for this size, and NVIDIA's driver loads the code then.
+//! Drivers compile at two moments: when a program is built, and when a kernel is launched for the
+//! first time with a size of work-groups. PoCL compiles at the first launch for this size, and
+//! NVIDIA's driver loads the code then.
 
 use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What is being compiled.
+/// The progress of compiling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileProgress<'a> {
     /// The program or kernel, with its options as text.
     pub what: &'a str,
-    /// How many were begun, with this one.
+    /// Number of compilations begun, this one included.
     pub number: usize,
-    /// How many there will be, as far as that is known ahead.
+    /// Number of compilations planned, as far as it is known ahead.
     pub planned: Option<usize>,
-    /// Whether this one is done.
+    /// `true` if this one is done.
     pub finished: bool,
 }
 
-/// Counts the time that compilers take on the devices opened with it, and tells an observer. Clones count together.
+/// Counter of the time that compilers take on the devices opened with it.
+///
+/// The clock tells an observer as well. Clones count together.
 #[derive(Clone)]
 pub struct CompileClock(Arc<Inner>);
 
@@ -35,7 +38,9 @@ struct Inner {
 #[derive(Default)]
 struct State {
     total: Duration,
-    /// Threads that compile now, and since when at least one does.
+    /// Number of threads that compile now.
+    ///
+    /// `since` is the time since when at least one thread compiles.
     active: usize,
     since: Option<Instant>,
     begun: usize,
@@ -43,24 +48,26 @@ struct State {
 }
 
 impl CompileClock {
-    /// A clock that calls `observe` before and after everything that is compiled.
+    /// Makes a clock that calls `observe` before and after each compilation.
     pub fn new(observe: impl Fn(CompileProgress<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner { state: Mutex::default(), observe: Some(Box::new(observe)) }))
     }
 
-    /// Time on the wall so far in which something was compiled, or loaded after an earlier run had compiled it.
+    /// Returns the time on the wall in which something was compiled so far.
+    ///
+    /// The loading of code that an earlier run had compiled counts as well.
     pub fn time(&self) -> Duration {
         let state = lock(&self.0.state);
         state.total + state.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Says that so many more are to come.
+    /// Announces `count` more compilations.
     pub(crate) fn expect(&self, count: usize) {
         let mut state = lock(&self.0.state);
         state.planned = state.begun + count;
     }
 
-    /// Does what compiles, with the clock on.
+    /// Runs `compile` with the clock on.
     pub(crate) fn compile<R>(&self, what: &str, compile: impl FnOnce() -> R) -> R {
         let (number, planned) = {
             let mut state = lock(&self.0.state);
@@ -90,14 +97,14 @@ impl CompileClock {
 }
 
 impl Default for CompileClock {
-    /// A clock that nobody watches.
+    /// Makes a clock that nobody watches.
     fn default() -> Self {
         Self(Arc::new(Inner { state: Mutex::default(), observe: None }))
     }
 }
 
 impl PartialEq for CompileClock {
-    /// True for clones of one clock, and for two that nobody watches.
+    /// Returns `true` for clones of one clock, and for two that nobody watches.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.0.observe.is_none() && other.0.observe.is_none())
     }

@@ -1,4 +1,4 @@
-//! What everything on an open device needs: its context and its two queues.
+//! The core of an open device: its context and its two queues.
 
 use super::compiling::CompileClock;
 use super::ordinal::Ordinal;
@@ -11,18 +11,23 @@ use opencl3::device::Device as RawDevice;
 use opencl3::error_codes::ClError;
 use std::sync::Arc;
 
-/// Whether the queues of a device record when each command ran.
+/// The choice whether queues of a device record when each command ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Profiling {
-    /// No: launches are cheapest.
+    /// The queues record nothing, and launches are cheapest.
     #[default]
     Off,
-    /// Yes: [`Event::duration`](crate::Event::duration) answers, and every launch costs some microseconds more.
+    /// The queues record the times of commands.
+    ///
+    /// [`Event::duration`](crate::Event::duration) answers, and every launch costs some
+    /// microseconds more.
     On,
 }
 
-/// What every object on a device needs, and all that it keeps alive: buffers, kernels and events hold this,
-/// never the caches above it, so that a cached object cannot keep its own cache alive.
+/// The part of a device that every object on it needs, and keeps alive.
+///
+/// Buffers, kernels and events hold this part, never the caches above it. So a cached object cannot
+/// keep its own cache alive.
 pub(crate) struct Core {
     pub index: DeviceIndex,
     pub info: DeviceInfo,
@@ -34,21 +39,24 @@ pub(crate) struct Core {
     pub profiling: Profiling,
     pub recorder: Option<Arc<DeviceRecorder>>,
     pub compiling: CompileClock,
-    /// Makes the programs of devices that are open at the same time differ, see [`DeviceInfo::confuses_kernels`].
+    /// Number that makes the programs of devices differ that are open together.
+    ///
+    /// See [`DeviceInfo::confuses_kernels`].
     pub ordinal: Option<Ordinal>,
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
         if self.ordinal.is_some() {
-            // The next device of this ordinal must find none of these kernels under way. A failure has nobody to be told any more.
+            // The next device of this ordinal must find none of these kernels in progress. A
+            // failure has no listener any more.
             let _ = self.compute.finish();
         }
     }
 }
 
 impl Core {
-    /// Waits by `wait`, and writes it down if anybody does.
+    /// Waits by `wait`, and writes the wait down if there is a recorder.
     pub fn wait<R>(&self, name: &str, wait: impl FnOnce() -> R) -> R {
         let called = self.recorder.as_ref().map(|recorder| recorder.now());
         let result = wait();
@@ -58,12 +66,12 @@ impl Core {
         result
     }
 
-    /// For `map_err`: the failure of an OpenCL call on this device.
+    /// Makes the failure of an OpenCL call on this device, for `map_err`.
     pub fn failed(&self, call: &'static str) -> impl FnOnce(ClError) -> DeviceError {
         DeviceError::opencl(call, &self.label)
     }
 
-    /// As [`Core::failed`], for the calls that give the bare status.
+    /// Makes a failure like [`Core::failed`], but from a bare status.
     pub fn failed_with(&self, call: &'static str) -> impl FnOnce(i32) -> DeviceError {
         let failed = self.failed(call);
         move |code| failed(ClError(code))
@@ -78,8 +86,8 @@ impl Core {
 
     /// Hands everything enqueued so far to the device.
     ///
-    /// A command may wait for an event of the other queue only once that queue has been flushed (OpenCL 1.2,
-    /// section 5.13); otherwise both can wait for ever.
+    /// A command may wait for an event of the other queue only once that queue has been flushed
+    /// (OpenCL 1.2, section 5.13); otherwise both can wait for ever.
     pub fn flush(&self) -> Result<()> {
         self.compute.flush().map_err(self.failed("clFlush"))?;
         self.copy.flush().map_err(self.failed("clFlush"))

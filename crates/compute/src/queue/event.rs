@@ -1,4 +1,4 @@
-//! When a command is done, and how long it took.
+//! The end of a command, and its duration.
 
 use super::core::{Core, Profiling};
 use super::recorder::Queue;
@@ -9,17 +9,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a recorder is told of a command.
+/// The description of a command for a recorder.
 pub(crate) struct Noted<'a> {
     pub name: &'a str,
     pub queue: Queue,
     pub bytes: usize,
-    /// Whether the host waits for it.
+    /// `true` if the host waits for the command.
     pub waits: bool,
 }
 
 impl Core {
-    /// Enqueues a command by the OpenCL function `call`, and writes it down if anybody does.
+    /// Enqueues a command by the OpenCL function `call`.
+    ///
+    /// The command is written down if there is a recorder.
     pub fn enqueue(
         self: &Arc<Self>,
         call: &'static str,
@@ -55,24 +57,30 @@ impl Event {
     /// Waits until the command is done.
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if it failed.
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the command failed.
     pub fn wait(&self) -> Result<()> {
         self.core.wait("wait", || self.raw.wait()).map_err(self.core.failed("clWaitForEvents"))
     }
 
-    /// Waits for the command and returns how long it ran on the device; `None` unless the device was opened
-    /// with [`Profiling::On`].
+    /// Waits for the command and returns its running time on the device.
+    ///
+    /// The result is `None` unless the device was opened with [`Profiling::On`].
     ///
     /// # Errors
-    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the command failed or the driver has no times.
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl) if the command failed or the driver has
+    /// no times.
     pub fn duration(&self) -> Result<Option<Duration>> {
         self.until(self)
     }
 
-    /// As [`duration`](Self::duration), from the start of this command to the end of `last`, a later one of the same device.
+    /// Waits for two commands and returns the time from one start to the other end.
+    ///
+    /// The time runs from the start of this command to the end of `last`. `last` is a later command
+    /// of the same device. The result is `None` unless the device was opened with
+    /// [`Profiling::On`].
     ///
     /// # Errors
-    /// As [`duration`](Self::duration).
+    /// All errors of [`duration`](Self::duration).
     pub fn until(&self, last: &Event) -> Result<Option<Duration>> {
         last.wait()?;
         self.wait()?;
@@ -93,10 +101,11 @@ impl fmt::Debug for Event {
     }
 }
 
-/// The raw list for an enqueue on `core`.
+/// Returns the raw list of events for an enqueue on `core`.
 ///
-/// OpenCL takes only events of one context: those of other devices are waited for here, on the host. What the
-/// rest depends on is flushed, so that no queue waits for a command that was never started.
+/// OpenCL takes only events of one context. Events of other devices are waited for here, on the
+/// host. The core's queues are flushed if the list has events. So no queue waits for a command that
+/// was never started.
 pub(crate) fn wait_list(core: &Arc<Core>, events: &[&Event]) -> Result<Vec<cl_event>> {
     let mut list = Vec::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! The queues of an open device: commands, when they are done, and who writes them down.
+//! The queues of an open device: commands, events, and recorders.
 
 mod compiling;
 mod core;

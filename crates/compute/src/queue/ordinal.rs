@@ -1,11 +1,13 @@
-//! Numbers that tell apart the devices that are open in this process at the same time.
+//! Numbers of the devices that are open in this process at the same time.
 
 use crate::sync::lock;
 use std::sync::Mutex;
 
 static TAKEN: Mutex<Vec<bool>> = Mutex::new(Vec::new());
 
-/// The least number, from 0, that no other open device has. It is free again when dropped.
+/// The least number, from 0, that no other open device has.
+///
+/// The number is free again when dropped.
 #[derive(Debug)]
 pub(crate) struct Ordinal(usize);
 

@@ -1,4 +1,4 @@
-//! What ran on the queues of devices, and when: a record of every command.
+//! A record of every command on the queues of devices, with its time.
 
 use crate::error::{DeviceError, Result};
 use crate::sync::lock;
@@ -8,16 +8,22 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Commands of one device that are written down; what comes after them is counted only.
+/// Number of commands of one device that are written down.
+///
+/// Later commands are only counted.
 const LIMIT: usize = 1 << 20;
 
-/// Events that are kept before the times of those that are done are asked for, and the events let go.
+/// Number of open events at which the recorder asks for times.
+///
+/// The times of finished commands are asked for, and their events are released.
 const OPEN_LIMIT: usize = 1 << 12;
 
-/// Writes down the commands of the devices that are opened with it (see [`DeviceOptions`](crate::DeviceOptions)); the default one writes
-/// down nothing. Clones write into the same record.
+/// Recorder of the commands of the devices that are opened with it.
 ///
-/// The devices' commands are timed then, as with [`Profiling::On`](crate::Profiling::On).
+/// See [`DeviceOptions`](crate::DeviceOptions). The default recorder writes down nothing. Clones
+/// write into one record.
+///
+/// A recorder times the devices' commands like [`Profiling::On`](crate::Profiling::On).
 #[derive(Clone, Default)]
 pub struct Recorder(Option<Arc<Shared>>);
 
@@ -26,38 +32,38 @@ struct Shared {
     devices: Mutex<Vec<Arc<DeviceRecorder>>>,
 }
 
-/// What one device did.
+/// The record of one device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceRecord {
     /// The device's label.
     pub device: String,
-    /// Its commands, in the order in which they were enqueued.
+    /// The device's commands, in the order in which they were enqueued.
     pub commands: Vec<RecordedCommand>,
-    /// When the host waited for it, in the order of time.
+    /// Times in which the host waited for the device, in the order of time.
     pub waits: Vec<RecordedSpan>,
-    /// Commands and waits that are not here, because there were too many.
+    /// Number of commands and waits that are left out, because there were too many.
     pub left_out: u64,
 }
 
 /// A kernel or a transfer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedCommand {
-    /// Which queue it ran on.
+    /// The queue that the command ran on.
     pub queue: Queue,
     /// Bytes of a transfer; 0 for kernels.
     pub bytes: usize,
-    /// When it ran on the device.
+    /// The time in which the command ran on the device.
     pub span: RecordedSpan,
 }
 
 /// A stretch of time with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedSpan {
-    /// The kernel's name, or what was done.
+    /// The kernel's name, or the name of the activity.
     pub name: String,
-    /// Since the recorder was made.
+    /// Time since the recorder was made.
     pub start: Duration,
-    /// How long it took.
+    /// The length of the stretch.
     pub duration: Duration,
 }
 
@@ -71,17 +77,19 @@ pub enum Queue {
 }
 
 impl Recorder {
-    /// A recorder that records.
+    /// Makes a recorder that records.
     pub fn new() -> Self {
         Self(Some(Arc::new(Shared { zero: Instant::now(), devices: Mutex::default() })))
     }
 
-    /// Whether it records.
+    /// Returns `true` if the recorder records.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// For a device that is being opened; `None` if nothing is recorded.
+    /// Makes the recorder of a device that is being opened.
+    ///
+    /// Returns `None` if nothing is recorded.
     pub(crate) fn device(&self, label: &str) -> Option<Arc<DeviceRecorder>> {
         let shared = self.0.as_ref()?;
         let device =
@@ -90,7 +98,9 @@ impl Recorder {
         Some(device)
     }
 
-    /// Waits for everything that was recorded and hands it over, device by device; the record starts anew.
+    /// Waits for everything that was recorded, and returns the record of each device.
+    ///
+    /// The record starts anew.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`] if a command failed or the driver has no times.
@@ -103,7 +113,7 @@ impl Recorder {
 }
 
 impl PartialEq for Recorder {
-    /// True for clones of one recorder.
+    /// Returns `true` for clones of one recorder.
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
@@ -121,7 +131,7 @@ impl fmt::Debug for Recorder {
     }
 }
 
-/// What is being written down of one device. It holds events, nothing else of OpenCL.
+/// The notes on one device. The recorder holds events, nothing else of OpenCL.
 pub(crate) struct DeviceRecorder {
     label: String,
     zero: Instant,
@@ -130,7 +140,9 @@ pub(crate) struct DeviceRecorder {
 
 #[derive(Default)]
 struct Notes {
-    /// Names are few; a command has its place here.
+    /// The names of commands. A command has the index of its name.
+    ///
+    /// Names are few.
     names: Vec<String>,
     open: Vec<Open>,
     done: Vec<Done>,
@@ -144,7 +156,9 @@ struct Open {
     name: usize,
     queue: Queue,
     bytes: usize,
-    /// When it was enqueued, and when the host knew that it was done, if it waited; nanoseconds since the zero.
+    /// Time at which the command was enqueued, in nanoseconds since the zero.
+    ///
+    /// `returned` is the time at which the host knew that the command was done, if the host waited.
     called: i64,
     returned: Option<i64>,
     event: RawEvent,
@@ -159,8 +173,9 @@ struct Done {
     end: u64,
 }
 
-/// What is known of the clock of the host less that of the device, in nanoseconds: no command starts before it is enqueued, and none that
-/// was waited for ends after the wait.
+/// The known bounds of the host's clock less the device's clock, in nanoseconds.
+///
+/// No command starts before it is enqueued. No command that was waited for ends after the wait.
 struct Clocks {
     least: i64,
     most: i64,
@@ -180,7 +195,9 @@ impl Clocks {
         }
     }
 
-    /// The middle of what is possible. Clocks that drift apart can leave nothing; then nothing starts too early.
+    /// Returns the middle of the possible differences.
+    ///
+    /// Clocks that drift apart can leave no possible difference. Then no command starts too early.
     fn difference(&self) -> i64 {
         let room = self.most.checked_sub(self.least).unwrap_or(0).max(0);
         if self.most == i64::MAX { self.least } else { self.least + room / 2 }
@@ -188,12 +205,14 @@ impl Clocks {
 }
 
 impl DeviceRecorder {
-    /// The time by the clock of the host.
+    /// Returns the time by the clock of the host.
     pub fn now(&self) -> i64 {
         self.zero.elapsed().as_nanos() as i64
     }
 
-    /// Writes a command down that was enqueued at `called`; the host knows that it is done if it `waited`.
+    /// Writes down a command that was enqueued at `called`.
+    ///
+    /// The host knows that the command is done if it `waited`.
     pub fn command(
         &self,
         name: &str,
@@ -209,7 +228,8 @@ impl DeviceRecorder {
             notes.left_out += 1;
             return;
         }
-        // SAFETY: the caller has the event, which is alive; this makes the record one of its owners.
+        // SAFETY: the caller has the event, which is alive; this makes the record one of its
+        // owners.
         if unsafe { retain_event(event) }.is_err() {
             notes.left_out += 1;
             return;
@@ -266,7 +286,9 @@ impl DeviceRecorder {
 }
 
 impl Notes {
-    /// Asks for the times of the commands that are done, up to the first that is not, and lets their events go.
+    /// Asks for the times of finished commands, and releases their events.
+    ///
+    /// The first command that is not done ends the search.
     fn close(&mut self) {
         let mut closed = 0;
         for command in &self.open {

@@ -3,9 +3,10 @@
 use super::Element;
 use num_complex::Complex;
 
-/// What can be the factor α or β of elements of type `T`.
+/// A possible factor α or β of elements of type `T`.
 ///
-/// It is an element, or for complex elements also a number of their real type, or a whole number.
+/// The factor is an element or a whole number. For complex elements the factor may also be a number
+/// of their real type.
 ///
 /// ```
 /// use lattice_compute::scalar::{Element, Scalar};
@@ -31,13 +32,13 @@ use num_complex::Complex;
     note = "a factor is of the element type, of its real type, or a whole number (`i32`)"
 )]
 pub trait Scalar<T: Element>: Copy {
-    /// The factor.
+    /// Returns the factor.
     fn factor(self) -> Factor<T>;
 }
 
 /// A factor of elements of type `T`.
 ///
-/// A real factor of complex elements multiplies their parts one by one, as `zdscal` of the BLAS does.
+/// A real factor of complex elements multiplies their parts one by one, like `zdscal` of the BLAS.
 /// So an infinity meets no imaginary part 0, which would make a NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor<T> {
@@ -46,41 +47,42 @@ pub struct Factor<T> {
 }
 
 impl<T: Element> Factor<T> {
-    /// The factor as an element.
+    /// Returns the factor as an element.
     pub fn value(self) -> T {
         self.value
     }
 
-    /// Whether it is 0, or was rounded to 0 by the element type.
+    /// Returns `true` if the factor is 0, or was rounded to 0 by the element type.
     pub fn is_zero(self) -> bool {
         self.value == T::default()
     }
 
-    /// Whether it is 1.
+    /// Returns `true` if the factor is 1.
     pub fn is_one(self) -> bool {
         self.value == T::from_complex(1.0.into())
     }
 
-    /// The factor with the other sign.
+    /// Returns the factor with the other sign.
     #[must_use]
     pub fn negated(self) -> Self {
         Self { value: T::from_complex(-self.value.to_complex()), ..self }
     }
 
-    /// The same as a factor of what is kept: 1 multiplies nothing then, as in the BLAS.
+    /// Returns the factor in a form that keeps elements if it is 1.
     ///
-    /// The product of a complex 1 with an infinity is not that infinity.
+    /// In this form 1 multiplies nothing, which is the rule of the BLAS. The product of a complex 1
+    /// with an infinity is not that infinity.
     #[must_use]
     pub fn keeping(self) -> Self {
         Self { real: self.real || self.is_one(), ..self }
     }
 
-    /// A real factor of these elements.
+    /// Makes a real factor of these elements.
     pub fn of_real(factor: Factor<T::Real>) -> Self {
         Self { value: T::from_complex(factor.value.to_complex()), real: true }
     }
 
-    /// The product with an element.
+    /// Returns the product with an element.
     pub fn times(self, x: T) -> T
     where
         T: std::ops::Mul<Output = T>,
@@ -88,7 +90,9 @@ impl<T: Element> Factor<T> {
         if self.real { x.scaled(self.value.real_part()) } else { self.value * x }
     }
 
-    /// The factor as kernels take it: a real one of complex elements has the imaginary part −0, others never.
+    /// Returns the factor in the form that kernels take.
+    ///
+    /// A real factor of complex elements has the imaginary part −0. Other factors never have it.
     pub fn for_kernel(self) -> T {
         let value = self.value.to_complex();
         // Adding 0 makes 0 of −0.

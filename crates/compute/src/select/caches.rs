@@ -1,15 +1,19 @@
-//! The caches of this machine's processor, as the operating system knows them: some drivers name only the second level.
+//! The caches of this machine's processor, read from the operating system.
+//!
+//! Some drivers name only the second level.
 
 use std::fs;
 
-/// Largest cache of the first processor, in bytes; 0 where the system does not say, as outside Linux.
+/// Returns the largest cache of the first processor, in bytes.
+///
+/// The result is 0 if the system does not tell, for example outside Linux.
 pub(super) fn largest() -> u64 {
     let Ok(caches) = fs::read_dir("/sys/devices/system/cpu/cpu0/cache") else { return 0 };
     let sizes = caches.flatten().filter_map(|cache| fs::read_to_string(cache.path().join("size")).ok());
     sizes.filter_map(|size| bytes(&size)).max().unwrap_or(0)
 }
 
-/// What the system writes as `32768K`; larger units are read, too.
+/// Reads a size that the system writes as `32768K`, or in larger units.
 fn bytes(size: &str) -> Option<u64> {
     let size = size.trim();
     let (number, shift) = match size.char_indices().last()? {

@@ -1,4 +1,4 @@
-//! Which OpenCL devices there are, or why there are none.
+//! The OpenCL devices that there are, or the reason for having none.
 
 use super::info::DeviceInfo;
 use crate::absence::Absence;
@@ -9,7 +9,9 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Where a device stands in the list: `platform.device`, both counted from 0 in the loader's order.
+/// The place of a device in the list: `platform.device`, in the loader's order.
+///
+/// Both numbers are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct DeviceIndex {
     /// Number of the platform.
@@ -24,18 +26,18 @@ impl fmt::Display for DeviceIndex {
     }
 }
 
-/// A device that is there, not opened yet.
+/// A device that exists and is not opened yet.
 #[derive(Clone, Debug)]
 pub struct FoundDevice {
-    /// Its place in the list.
+    /// The device's place in the list.
     pub index: DeviceIndex,
-    /// Its properties.
+    /// The device's properties.
     pub info: DeviceInfo,
     pub(crate) raw: RawDevice,
 }
 
 impl FoundDevice {
-    /// `0.1 name (platform)`, as messages show it.
+    /// Returns `0.1 name (platform)`, the form that messages show.
     pub fn label(&self) -> String {
         format!("{} {} ({})", self.index, self.info.name, self.info.platform)
     }
@@ -46,17 +48,18 @@ impl FoundDevice {
 pub struct Discovery {
     /// All devices of all platforms, in the loader's order.
     pub devices: Vec<FoundDevice>,
-    /// Why `devices` is empty, if it is.
+    /// The reason why `devices` is empty, if it is.
     pub absence: Option<Absence>,
 }
 
 /// Asks every platform for its devices.
 ///
-/// Never fails: a machine without OpenCL gives an empty list and the reason. A platform that cannot be asked
-/// is passed over, with a warning in the log, so that a broken driver does not hide the others.
+/// The function never fails: a machine without OpenCL gives an empty list and the reason. A
+/// platform that cannot be asked is passed over, with a warning in the log. So a broken driver does
+/// not hide the others.
 ///
-/// The drivers are asked once in the life of the process, by one thread: some set themselves up on the first
-/// question, and crash if two threads ask it together.
+/// The drivers are asked once in the life of the process, by one thread. Some drivers set
+/// themselves up on the first question, and crash if two threads ask together.
 pub fn discover() -> Discovery {
     static FOUND: OnceLock<Discovery> = OnceLock::new();
     FOUND.get_or_init(ask_all_platforms).clone()

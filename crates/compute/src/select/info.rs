@@ -1,4 +1,4 @@
-//! What a device says about itself.
+//! The description of a device by its driver.
 
 use super::caches;
 use opencl3::device::{
@@ -36,32 +36,34 @@ impl fmt::Display for DeviceKind {
 /// The properties of one device, read once when it is discovered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceInfo {
-    /// Name of the platform (the OpenCL implementation) it belongs to.
+    /// Name of the platform (the OpenCL implementation) that the device belongs to.
     pub platform: String,
     /// The device's own name.
     pub name: String,
-    /// Who made it.
+    /// The maker of the device.
     pub vendor: String,
     /// Version of the driver.
     pub driver_version: String,
-    /// OpenCL version, as the driver words it.
+    /// OpenCL version, in the driver's words.
     pub opencl_version: String,
     /// Processor, graphics processor, accelerator.
     pub kind: DeviceKind,
-    /// Whether it computes in double precision.
+    /// `true` if the device computes in double precision.
     pub fp64: bool,
     /// Global memory, in bytes.
     pub memory_bytes: u64,
     /// Largest single allocation that the driver promises, in bytes.
     pub max_allocation_bytes: u64,
-    /// Cache of global memory, in bytes: the last level by the driver's word, for processors by that of the operating
-    /// system where it knows of a larger one; 0 where neither does.
+    /// Cache of global memory, in bytes; 0 if nobody tells.
+    ///
+    /// The value is the last level that the driver names. For processors a larger value of the
+    /// operating system is taken.
     pub cache_bytes: u64,
     /// Local memory of a work-group by the driver's word, in bytes.
     pub local_memory_bytes: u64,
     /// Compute units: streaming multiprocessors of a GPU, threads of a CPU.
     pub compute_units: usize,
-    /// Clock, in MHz; 0 where the driver does not say.
+    /// Clock, in MHz; 0 if the driver does not tell.
     pub clock_mhz: u32,
     /// Width of the vector unit in `float`s; 1 on devices without explicit vectors.
     pub native_vector_width_float: usize,
@@ -77,28 +79,31 @@ pub struct DeviceInfo {
     pub extensions: Vec<String>,
 }
 
-/// What PoCL calls its platform.
+/// PoCL's name of its platform.
 pub(crate) const POCL: &str = "Portable Computing Language";
 
 impl DeviceInfo {
-    /// Major version of PoCL; `None` for other implementations of OpenCL.
+    /// Returns the major version of PoCL; `None` for other implementations of OpenCL.
     pub fn pocl_version(&self) -> Option<u32> {
         if self.platform == POCL { self.driver_major() } else { None }
     }
 
-    /// Major version of the driver, if its version begins with one.
+    /// Returns the major version of the driver, if its version begins with one.
     pub(crate) fn driver_major(&self) -> Option<u32> {
         let (major, _) = self.driver_version.split_once('.')?;
         major.parse().ok()
     }
 
-    /// Whether the driver may abort when two queues run the same kernel on grids of different sizes. PoCL 5.0 does, as it takes the compiled code of
-    /// one for that of the other when it lets go of it; 3.1, 6.0 and 7.1 do not, and 4, which nobody tried, is taken to.
+    /// Returns `true` if the driver may confuse kernels and abort.
+    ///
+    /// The driver may abort when two queues run the same kernel on grids of different sizes. PoCL
+    /// 5.0 aborts: on releasing the compiled code of one grid, PoCL takes it for the code of the
+    /// other. PoCL 3.1, 6.0 and 7.1 do not abort. Nobody tried PoCL 4, which is assumed to abort.
     pub(crate) fn confuses_kernels(&self) -> bool {
         matches!(self.pocl_version(), Some(4 | 5))
     }
 
-    /// Asks the driver.
+    /// Asks the driver for the properties.
     pub(super) fn query(platform: &str, device: &RawDevice) -> Result<Self, ClError> {
         let kind_bits = device.dev_type()?;
         let kind = if kind_bits & CL_DEVICE_TYPE_GPU != 0 {
@@ -111,7 +116,8 @@ impl DeviceInfo {
             DeviceKind::Other
         };
         let extensions: Vec<String> = device.extensions()?.split_whitespace().map(str::to_owned).collect();
-        // The configuration query is an error on some devices without doubles, so it alone cannot decide.
+        // The configuration query is an error on some devices without doubles, so it alone cannot
+        // decide.
         let fp64 = device.double_fp_config().is_ok_and(|bits| bits != 0)
             || extensions.iter().any(|e| e == "cl_khr_fp64");
         let capability =

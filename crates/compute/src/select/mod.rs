@@ -1,4 +1,4 @@
-//! Which devices there are, what they are, and which of them are meant.
+//! The devices that there are, their properties, and their selection.
 
 mod caches;
 mod discovery;

@@ -1,10 +1,10 @@
-//! What a user may not expect of the devices that were selected.
+//! Remarks on unexpected properties of the selected devices.
 
 use super::discovery::FoundDevice;
 use super::selector::Selector;
 use std::fmt;
 
-/// Something about a selection of devices that a program should say.
+/// A remark on a selection of devices that a program should print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remark {
@@ -17,14 +17,14 @@ pub enum Remark {
     },
     /// A device was selected several times.
     Repeated {
-        /// Its label.
+        /// The device's label.
         device: String,
-        /// How often.
+        /// Number of times that the device was selected.
         times: usize,
     },
     /// A device was left out because it does not compute in double precision.
     NoDoublePrecision {
-        /// Its label.
+        /// The device's label.
         device: String,
     },
 }
@@ -50,7 +50,9 @@ impl fmt::Display for Remark {
     }
 }
 
-/// What there is to say of selectors and the devices that each of them fits, the taken one first.
+/// Makes the remarks on selectors and the devices that each of them fits.
+///
+/// The device that is taken comes first.
 pub(crate) fn remarks_on(selectors: &[Selector], matches: &[Vec<&FoundDevice>]) -> Vec<Remark> {
     let mut remarks: Vec<Remark> = Vec::new();
     for (selector, matches) in selectors.iter().zip(matches).filter(|(_, matches)| matches.len() > 1) {

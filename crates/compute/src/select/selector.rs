@@ -1,4 +1,4 @@
-//! How a user says which device is meant.
+//! A user's choice of devices.
 
 use super::discovery::{DeviceIndex, Discovery, FoundDevice};
 use crate::error::{DeviceError, Result};
@@ -6,7 +6,9 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device to use: `auto`, `all`, `host`, `PLATFORM.DEVICE`, or a part of a name.
+/// A choice of devices, in words, by numbers or by name.
+///
+/// The text of a choice is `auto`, `all`, `host`, `PLATFORM.DEVICE`, or a part of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Selector {
     /// The best OpenCL device with double precision, else the host.
@@ -20,8 +22,9 @@ pub enum Selector {
     Index(DeviceIndex),
     /// The device whose name or platform contains this text, in any case of letters.
     ///
-    /// A text that fits several devices means the first of them if they all have the same name and platform
-    /// (cards of one kind are interchangeable), which is remarked; otherwise it is an error that lists them.
+    /// A text may fit several devices. If all of them have the same name and platform, the first is
+    /// taken, with a remark: cards of one kind are interchangeable. Otherwise the text is an error
+    /// that lists the devices.
     Name(String),
 }
 
@@ -49,7 +52,7 @@ impl FromStr for Selector {
 }
 
 impl Selector {
-    /// Several selectors with commas between them, as `0.0,0.1` on a command line.
+    /// Reads several selectors with commas between them, such as `0.0,0.1`.
     ///
     /// An empty text is one empty name, which fits no device.
     pub fn list(text: &str) -> Vec<Self> {
@@ -75,7 +78,9 @@ impl fmt::Display for Selector {
 }
 
 impl Discovery {
-    /// The devices that an index or a name fits: the one to take first, others of its kind after it.
+    /// Finds the devices that an index or a name fits, the one to take first.
+    ///
+    /// The other devices are of the first one's kind.
     pub(crate) fn find(&self, selector: &Selector) -> Result<Vec<&FoundDevice>> {
         let matches: Vec<&FoundDevice> = match selector {
             Selector::Index(index) => self.devices.iter().filter(|d| d.index == *index).collect(),

@@ -1,4 +1,4 @@
-//! Sums that finish inside a launch, and numbers that are made of them.
+//! Sums that finish inside a launch, and numbers that are made from them.
 
 mod number;
 mod reduction;

@@ -9,25 +9,29 @@ use crate::sync::lock;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Sums that one launch can make.
+/// Number of sums that one launch can make.
 pub const REDUCTION_VALUES: usize = 3;
 
-/// Work-groups for which a workspace is made, unless more are asked for.
+/// Number of work-groups that a workspace is made for, unless more are asked for.
 const DEFAULT_GROUPS: usize = 1024;
 
-/// OpenCL C text that kernels with a reduction are compiled with: part of the sources of their family.
+/// OpenCL C text of reductions, part of the sources of families that use them.
 pub const REDUCTION_SOURCE: &str = include_str!("../../cl/reduction.cl");
 
 /// Work-groups in a bucket, `REDUCTION_BUCKET` of `cl/reduction.cl`.
 const BUCKET: usize = 64;
 
-/// What one reduction at a time needs on a device.
+/// The memory that one reduction at a time needs on a device.
 ///
-/// It holds no [`Device`], so that the device can keep it.
+/// The workspace holds no [`Device`], so that the device can keep it.
 struct Workspace {
-    /// Two words for each value of each work-group and of each bucket; all zero between launches.
+    /// Two words for each value of each work-group and of each bucket.
+    ///
+    /// All words are zero between launches.
     partials: Memory,
-    /// Buckets that are done, then the work-groups that are, of each bucket; all zero between launches.
+    /// Number of finished buckets, then the finished work-groups of each bucket.
+    ///
+    /// All counters are zero between launches.
     counters: Memory,
     groups: usize,
 }
@@ -36,22 +40,28 @@ struct Workspace {
 #[derive(Default)]
 struct WorkspacePool(Mutex<Vec<Workspace>>);
 
-/// A workspace, taken from its device for one launch, and the place of its sums; dropping it gives both back.
+/// A workspace, taken from its device for one launch, and the place of its sums.
 ///
-/// Launches on a device run in order, so a workspace can serve the next launch as soon as it is back, whether
-/// or not the sums of the last have been read.
+/// Dropping gives workspace and place back.
+///
+/// Launches on a device run in order. So a workspace that is back can serve the next launch at
+/// once. The sums of the last launch need not be read before.
 pub struct Reduction {
     device: Device,
-    /// Where the workspace goes back to.
+    /// The pool that the workspace goes back to.
     workspaces: Arc<WorkspacePool>,
-    /// `None` only while being dropped.
+    /// The workspace; `None` only while being dropped.
     workspace: Option<Workspace>,
-    /// `None` only while being dropped, or once the sums have become numbers.
+    /// The place of the sums; `None` once they have become numbers.
+    ///
+    /// The field is `None` while being dropped as well.
     slot: Option<Slot>,
 }
 
 impl Device {
-    /// A workspace for a launch of up to `groups` work-groups. Nothing is allocated if one is free.
+    /// Returns a workspace for a launch of up to `groups` work-groups.
+    ///
+    /// Nothing is allocated if a workspace is free.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](crate::DeviceError::AllocationTooLarge),
@@ -85,7 +95,9 @@ impl Workspace {
 }
 
 impl Reduction {
-    /// The parameters that `REDUCTION_PARAMETERS` stands for, last in a kernel's declaration.
+    /// Returns the parameters that `REDUCTION_PARAMETERS` stands for.
+    ///
+    /// The parameters come last in a kernel's declaration.
     pub fn parameters() -> [Parameter; 4] {
         [
             Parameter::output::<u32>("reduction_partials"),
@@ -103,24 +115,26 @@ impl Reduction {
         self.slot.as_ref().expect("a reduction has its slot until it is dropped")
     }
 
-    /// The arguments for [`Reduction::parameters`].
+    /// Returns the arguments for [`Reduction::parameters`].
     pub fn arguments(&mut self) -> [Argument<'_>; 4] {
         let workspace = self.workspace();
         let [results, slot] = self.slot().arguments();
         [workspace.partials.argument::<u32>(), workspace.counters.argument::<u32>(), results, slot]
     }
 
-    /// The device of the launch.
+    /// Returns the device of the launch.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Largest number of work-groups that a launch with this workspace may have.
+    /// Returns the largest number of work-groups of a launch with this workspace.
     pub fn max_groups(&self) -> usize {
         self.workspace().groups
     }
 
-    /// Waits for the launch and reads its sums; those that the kernel did not make are 0.
+    /// Waits for the launch and reads its sums.
+    ///
+    /// Sums that the kernel did not make are 0.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
@@ -129,7 +143,9 @@ impl Reduction {
         Ok([a, b, c])
     }
 
-    /// The first two sums as one complex number, and the third, without waiting for them.
+    /// Returns the first two sums as one complex number, and the third.
+    ///
+    /// The function does not wait for the sums.
     pub fn numbers(mut self) -> [Number; 2] {
         Number::of_slot(self.slot.take().expect("a reduction has its slot until it is dropped"))
     }

@@ -1,14 +1,16 @@
-//! The day, for people who read the file.
+//! The date, for people who read the tuning file.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Today in Greenwich: `2026-11-21`.
+/// Returns today's date in Greenwich: `2026-11-21`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(since.as_secs() / 86400)
 }
 
-/// The date so many days after the first of January 1970, in the Gregorian calendar.
+/// Returns the date so many days after the first of January 1970.
+///
+/// The calendar is the Gregorian one.
 pub fn date(mut days: u64) -> String {
     let is_leap =
         |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));

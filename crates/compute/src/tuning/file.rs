@@ -22,8 +22,9 @@
 //! }
 //! ```
 //!
-//! Whoever writes reads first, under a lock, changes the entries it is about, and renames a whole new file into place: entries
-//! of other processes and of people survive. A file that is not understood is never written.
+//! A writer reads first, under a lock, and changes its own entries. The writer then renames a whole
+//! new file into place. Entries of other processes and of people survive. A file that is not
+//! understood is never written.
 
 use crate::kept_file::{self, Links};
 use crate::temporary;
@@ -40,13 +41,15 @@ const SCHEMA_VERSION: u64 = 1;
 const ABOUT: &str = "Kernel variants that lattice-cl found fastest, for `cr-solve tune --list`. Entries may be edited and \
 removed by hand; what is missing is searched for anew.";
 
-/// The largest file that is read: some ten thousand entries.
+/// Size in bytes of the largest file that is read: some ten thousand entries.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// How long a change waits for others to be done with theirs, which takes milliseconds.
+/// Time that a change waits for others to finish their changes.
+///
+/// A change takes milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What an entry is known by. All of it must be equal for an entry to be used.
+/// The key of an entry. All fields must be equal for an entry to be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The device's name.
@@ -57,7 +60,7 @@ pub struct Identity {
     pub version: String,
     /// The kernel.
     pub kernel: String,
-    /// Its options that are not tuned, `name=value name=value`.
+    /// The kernel's options that are not tuned, `name=value name=value`.
     pub options: String,
     /// The class of extents.
     pub extents: String,
@@ -79,35 +82,39 @@ impl Identity {
 /// One kernel's fastest variant, and how it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// What it is known by.
+    /// The key of the entry.
     #[serde(flatten)]
     pub identity: Identity,
-    /// The variant, as its family writes it.
+    /// The variant, in the notation of its family.
     pub variant: Value,
-    /// Its time for one launch; absent where there was no time for a search and the variant is the shipped one.
+    /// The variant's time for one launch.
+    ///
+    /// The time is absent if there was no time for a search and the variant is the shipped one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microseconds: Option<f64>,
-    /// The shipped variant's time for one launch, where there was a search.
+    /// The shipped variant's time for one launch, if there was a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped_microseconds: Option<f64>,
-    /// Variants that were timed, or failed; 0 without a search.
+    /// Number of variants that were timed, or failed; 0 without a search.
     pub variants_tried: usize,
-    /// The day, `2026-11-21`.
+    /// The date, `2026-11-21`.
     pub date: String,
 }
 
-/// Why a file cannot be used. It is left as it is then.
+/// The reason why a file cannot be used.
+///
+/// The file is left unchanged then.
 #[derive(Debug, thiserror::Error)]
 pub enum TuningFileError {
-    /// The system does not let it be read.
+    /// The system does not let the file be read.
     #[error("{}: the tuning file cannot be read", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It holds something else.
+    /// The file holds something else.
     #[error(
         "{}: not a tuning file: {reason}; it is left as it is: correct it, or move it away for a new one to be made",
         path.display()
@@ -115,10 +122,10 @@ pub enum TuningFileError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
-    /// It is of another version of the format.
+    /// The file is of another version of the format.
     #[error(
         "{}: a tuning file with schema_version {found}, but this program knows only {SCHEMA_VERSION}; it is left as it is: \
          move it away, or name another one in LATTICE_CL_TUNING_FILE",
@@ -127,15 +134,15 @@ pub enum TuningFileError {
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The file's version.
         found: Value,
     },
-    /// The system does not let it be written.
+    /// The system does not let the file be written.
     #[error("{}: the tuning file cannot be written", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -147,47 +154,51 @@ pub struct TuningFile {
 }
 
 impl TuningFile {
-    /// The file at `path`.
+    /// Names the file at `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is, or will be.
+    /// Returns the path of the file, which need not exist yet.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All entries that are understood, in their order; none if there is no file.
+    /// Reads all entries that are understood, in their order.
+    ///
+    /// A file that does not exist has no entries.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no tuning file of this version.
+    /// If the file cannot be read, or is no tuning file of this version.
     pub fn entries(&self) -> Result<Vec<Entry>, TuningFileError> {
         let document = self.load()?;
         Ok(self.values(&document)?.iter().filter_map(|value| Entry::deserialize(value).ok()).collect())
     }
 
-    /// The variant of one entry, as it stands there; `None` if there is none.
+    /// Reads the variant of one entry, unchanged; `None` if there is no such entry.
     ///
     /// # Errors
-    /// As [`entries`](Self::entries).
+    /// All errors of [`entries`](Self::entries).
     pub fn variant(&self, identity: &Identity) -> Result<Option<Value>, TuningFileError> {
         let document = self.load()?;
         let entry = self.values(&document)?.iter().find(|entry| identity.is_of(entry));
         Ok(entry.and_then(|entry| entry.get("variant").cloned()))
     }
 
-    /// Adds an entry, in the place of one that is known by the same.
+    /// Adds an entry, in the place of an entry with the same key.
     ///
     /// # Errors
-    /// As [`entries`](Self::entries), and when the file cannot be written.
+    /// All errors of [`entries`](Self::entries), and an error if the file cannot be written.
     pub fn put(&self, entry: &Entry) -> Result<(), TuningFileError> {
         self.put_unless(entry, |_| false).map(drop)
     }
 
-    /// Adds an entry unless there is one that is known by the same and that `keeps` wants; gives the variant of that.
+    /// Adds an entry unless `keeps` wants the entry with the same key.
+    ///
+    /// Returns the variant of the entry that was kept.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// All errors of [`put`](Self::put).
     pub(super) fn put_unless(
         &self,
         entry: &Entry,
@@ -206,10 +217,12 @@ impl TuningFile {
         })
     }
 
-    /// Removes the entries of a device of this name, with any driver, and says how many there were.
+    /// Removes the entries of a device of this name, with any driver.
+    ///
+    /// Returns the number of these entries.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// All errors of [`put`](Self::put).
     pub fn remove_device(&self, device: &str) -> Result<usize, TuningFileError> {
         let is_of = |entry: &Value| entry.get("device").and_then(Value::as_str) == Some(device);
         if !self.values(&self.load()?)?.iter().any(is_of) {
@@ -222,10 +235,10 @@ impl TuningFile {
         })
     }
 
-    /// Makes sure that the file can be changed: to be called before a long search.
+    /// Checks that the file can be changed. Call it before a long search.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// All errors of [`put`](Self::put).
     pub fn check_writable(&self) -> Result<(), TuningFileError> {
         self.load()?;
         self.prepare().map(drop).map_err(|source| self.unwritable(source))
@@ -239,7 +252,7 @@ impl TuningFile {
         TuningFileError::Unwritable { path: self.path.clone(), source }
     }
 
-    /// The whole file, with what is not understood in it.
+    /// Reads the whole file, with the parts that are not understood.
     fn load(&self) -> Result<Map<String, Value>, TuningFileError> {
         // A link to another file is the user's choice.
         let text = match kept_file::read(&self.path, Links::Followed, MOST_BYTES) {
@@ -268,7 +281,8 @@ impl TuningFile {
 
     fn change<R>(&self, change: impl FnOnce(&mut Vec<Value>) -> R) -> Result<R, TuningFileError> {
         let (destination, folder) = self.prepare().map_err(|source| self.unwritable(source))?;
-        // Held until the end. Without a lock, others' entries are lost only if they are written in this very moment.
+        // The lock is held until the end. Without a lock, others' entries are lost only if they are
+        // written in this very moment.
         let lock = kept_file::lock(&beside(&destination, ".lock"), LOCK_PATIENCE);
         if let Err(error) = &lock {
             tracing::warn!("{}: changed without its lock, {error}", beside(&destination, ".lock").display());
@@ -282,7 +296,9 @@ impl TuningFile {
         Ok(result)
     }
 
-    /// Where the file lies, links followed, and the folder around it, made if need be.
+    /// Returns the file's path with links followed, and its folder.
+    ///
+    /// The folder is made if need be.
     fn prepare(&self) -> io::Result<(PathBuf, PathBuf)> {
         let folder_of = |path: &Path| match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -306,7 +322,7 @@ fn temporary_for(destination: &Path, folder: &Path) -> io::Result<tempfile::Name
     temporary::create(folder, destination.file_name().unwrap_or_default())
 }
 
-/// A temporary file and a rename: nobody ever reads half a file.
+/// Writes a temporary file and renames it: nobody ever reads half a file.
 fn write(destination: &Path, folder: &Path, document: &Map<String, Value>) -> io::Result<()> {
     let mut file = temporary_for(destination, folder)?;
     serde_json::to_writer_pretty(&mut file, document)?;
@@ -439,7 +455,7 @@ mod tests {
         let names: Vec<String> = (0..8).map(|n| format!("kernel {n}")).collect();
         std::thread::scope(|scope| {
             for names in names.chunks(2) {
-                // Each with a handle of its own, as another process would.
+                // Each thread has a handle of its own, like another process.
                 let file = TuningFile::new(file.path());
                 scope.spawn(move || names.iter().for_each(|name| file.put(&entry(name, 1)).unwrap()));
             }

@@ -1,8 +1,10 @@
-//! What the fastest variant of a kernel depends on.
+//! The circumstances that the fastest variant of a kernel depends on.
 
 use std::fmt;
 
-/// A kernel, those of its options that are not tuned, and how large the problem is: what a fastest variant is known by on a device.
+/// The key of a fastest variant on a device.
+///
+/// The key is a kernel, its options that are not tuned, and the size of the problem.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     kernel: &'static str,
@@ -11,29 +13,31 @@ pub struct Key {
 }
 
 impl Key {
-    /// A kernel without options, on problems of a class that the family chooses: in words, for people to read.
+    /// Makes the key of a kernel without options, on problems of one class.
+    ///
+    /// The family chooses the class and describes it in words, for people to read.
     pub fn new(kernel: &'static str, extents: impl fmt::Display) -> Self {
         Self { kernel, options: String::new(), extents: extents.to_string() }
     }
 
-    /// With one more option. Their order is part of the key.
+    /// Adds an option. The order of options is part of the key.
     pub fn option(mut self, name: &str, value: impl fmt::Display) -> Self {
         let space = if self.options.is_empty() { "" } else { " " };
         self.options.push_str(&format!("{space}{name}={value}"));
         self
     }
 
-    /// The kernel's name.
+    /// Returns the kernel's name.
     pub fn kernel(&self) -> &str {
         self.kernel
     }
 
-    /// The options, as `name=value name=value`.
+    /// Returns the options, written `name=value name=value`.
     pub fn options(&self) -> &str {
         &self.options
     }
 
-    /// The class of extents.
+    /// Returns the class of extents.
     pub fn extents(&self) -> &str {
         &self.extents
     }
@@ -47,7 +51,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The class of a problem with this many sites: `sites<=2^20`.
+/// Returns the class of a problem with this many sites: `sites<=2^20`.
 pub fn sites_class(sites: usize) -> String {
     format!("sites<=2^{}", sites.next_power_of_two().trailing_zeros())
 }

@@ -1,15 +1,17 @@
-//! Which variant of a kernel is fastest on a device: found by trying, kept in a file.
+//! The fastest kernel variants of a device, found by trying and kept in a file.
 //!
-//! A family of kernels says by [`Tunable`] what may be varied and how a variant is timed. [`choose`] then gives the variant to use, by
-//! the [`TuningMode`] that the device was opened with: the one the family ships, the one that an earlier search kept, or the one that a
-//! search finds now. [`renew`] searches whatever was kept.
+//! A family of kernels tells by [`Tunable`] what may be varied and how a variant is timed.
+//! [`choose`] then returns the variant to use, by the [`TuningMode`] that the device was opened
+//! with. The chosen variant is the shipped one, one that an earlier search kept, or one that a
+//! search finds now. [`renew`] always searches, even if a variant was kept.
 //!
 //! ```text
 //! choose(tunable) ─→ memory of the device ─→ TuningFile ─→ search ─→ both
 //!                                                   └──────→ shipped
 //! ```
 //!
-//! *Architecture invariant:* a variant changes how fast a kernel is, never what it computes beyond rounding.
+//! *Architecture invariant:* a variant changes the speed of a kernel, never its result beyond
+//! rounding.
 
 pub mod date;
 mod file;
@@ -31,64 +33,80 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 use store::{Kept, Store};
 
-/// Time that the search for one kernel's fastest variant may take: compilation, launches and all.
+/// Time that the search for one kernel's fastest variant may take.
+///
+/// The time includes compilation and launches.
 pub const BUDGET: Duration = Duration::from_secs(10);
 
-/// Time for all searches together that the user of a program may have to wait for where he did not ask for a search.
+/// Time for all searches together that a user may have to wait for.
+///
+/// The time holds in programs whose user did not ask for a search.
 pub const TIME_ON_FIRST_USE: Duration = Duration::from_millis(1500);
 
-/// By which factor a variant must be faster than the shipped one to take its place: less is noise.
+/// Least factor of a gain at which a variant replaces the shipped one.
+///
+/// A smaller gain is noise.
 const LEAST_GAIN: f64 = 1.01;
 
-/// The same in searches on first use: the other kernels of its family, with other signs and endings, are to be compiled for the new variant then.
+/// Least factor of a gain in searches on first use.
+///
+/// The other kernels of the family, with other signs and endings, must be compiled for a new
+/// variant.
 const LEAST_GAIN_ON_FIRST_USE: f64 = 1.05;
 
-/// A search with less is not begun.
+/// Least budget of a search. A search with less is not begun.
 const LEAST_BUDGET: Duration = Duration::from_millis(100);
 
-/// A kernel that has variants, as its family describes it.
+/// A kernel that has variants.
 pub trait Tunable {
-    /// What may be varied.
+    /// The type of a variant: everything that may be varied.
     type Variant: Variant;
-    /// What the launches need: fields, matrices.
+    /// The type of the data that the launches need: fields, matrices.
     type Data;
-    /// Why a variant cannot be timed.
+    /// The type of the reason why a variant cannot be timed.
     type Error: Error;
 
-    /// The device that it runs on.
+    /// Returns the device that the kernel runs on.
     fn device(&self) -> &Device;
 
-    /// What the fastest variant depends on, beside the device.
+    /// Returns the key that the fastest variant depends on, beside the device.
     fn key(&self) -> Key;
 
-    /// The variant that is used untuned.
+    /// Returns the variant that is used untuned.
     fn shipped(&self) -> Self::Variant;
 
-    /// The variants to try; see [`Step`].
+    /// Returns the variants to try; see [`Step`].
     fn steps(&self) -> Vec<Step<'_, Self::Variant>>;
 
-    /// Why the device cannot run a variant, if it cannot: people may edit the file that variants are kept in.
+    /// Returns the reason why the device cannot run a variant, if it cannot.
+    ///
+    /// People may edit the file that variants are kept in.
     fn complaint(&self, _variant: &Self::Variant) -> Option<String> {
         None
     }
 
-    /// Prepares what the launches need.
+    /// Prepares the data that the launches need.
     ///
     /// # Errors
-    /// When there is no room for the data, or the device fails.
+    /// If there is no room for the data, or the device fails.
     fn data(&self) -> Result<Self::Data, Self::Error>;
 
-    /// Builds a variant and times one launch of it; [`time_of_launch`] is made for this.
+    /// Builds a variant and times one launch of it.
+    ///
+    /// [`time_of_launch`] is made for this.
     ///
     /// # Errors
-    /// When the variant does not build or run.
+    /// If the variant does not build or run.
     fn time(&self, variant: &Self::Variant, data: &mut Self::Data) -> Result<Duration, Self::Error>;
 }
 
-/// The variant to use: never fails, and takes time only where the device's [`TuningMode`] allows a search, and no more than its
-/// [`search_time`](crate::DeviceOptions::search_time) in all.
+/// Returns the variant to use, and never fails.
 ///
-/// A kept variant that cannot be used is passed over for the shipped one, with a warning that names file and entry. The entry stays.
+/// The choice takes time only if the device's [`TuningMode`] allows a search. All searches together
+/// take no more than the device's [`search_time`](crate::DeviceOptions::search_time).
+///
+/// A kept variant that cannot be used is replaced by the shipped one. A warning names file and
+/// entry. The entry stays.
 pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     let device = tunable.device();
     let mode = device.options().tuning;
@@ -112,7 +130,7 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
         None => {
             tracing::info!("{}: {key} is not tuned: the time for searches is used up", device.label());
             let shipped = tunable.shipped();
-            // Kept, so that later runs do not wait for a search either.
+            // The shipped variant is kept, so that later runs do not wait for a search either.
             kept(&store, &key, shipped, None)
         }
         Some(Ok(found)) => kept(&store, &key, found.variant.clone(), Some(&found)),
@@ -125,7 +143,9 @@ pub fn choose<T: Tunable>(tunable: &T) -> T::Variant {
     }
 }
 
-/// Keeps a variant, and gives the one to use: what another process has found meanwhile, perhaps in a longer search, goes before.
+/// Keeps a variant, and returns the variant to use.
+///
+/// A variant that another process has found meanwhile, perhaps in a longer search, is preferred.
 fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&Found<V>>) -> V {
     match store.keep_unless_known(key, &variant, found) {
         Ok(known) => known,
@@ -136,14 +156,18 @@ fn kept<V: Variant>(store: &Store, key: &Key, variant: V, found: Option<&Found<V
     }
 }
 
-/// The shipped variant in the place of an entry that cannot be used, from now on: one warning is enough.
+/// Returns the shipped variant instead of an entry that cannot be used.
+///
+/// The shipped variant is used from now on: one warning is enough.
 fn passed_over<V: Variant>(store: &Store, key: &Key, shipped: V) -> V {
     store.remember(key, &shipped);
     shipped
 }
 
-/// The variant that [`choose`] gives for this key without a search: the one that is kept, or the shipped one.
-/// `complaint` is that of the family, see [`Tunable::complaint`].
+/// Returns the variant that [`choose`] returns for this key without a search.
+///
+/// The variant is the kept one, or the shipped one. `complaint` comes from the family, see
+/// [`Tunable::complaint`].
 pub fn known<V: Variant>(
     device: &Device,
     key: &Key,
@@ -161,30 +185,36 @@ pub fn known<V: Variant>(
     }
 }
 
-/// The budget of a search when all may take `together` and others took `spent`: half of what is left, so that the kernels that are used first have most of
-/// it; `None` where that is not enough to compile and time a few variants.
+/// Returns the budget of a search; `None` if too little time is left.
+///
+/// All searches may take `together`, and others took `spent`. The budget is half of the rest, so
+/// that the kernels that are used first have most of it. Too little time is less than it takes to
+/// compile and time a few variants.
 fn budget(together: Option<Duration>, spent: Duration) -> Option<Duration> {
     let Some(together) = together else { return Some(BUDGET) };
     let share = together.saturating_sub(spent) / 2;
     (share >= LEAST_BUDGET).then_some(share.min(BUDGET))
 }
 
-/// Why a search has no result, or its result could not be kept.
+/// The reason why a search has no result, or why the result was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum RenewError<E: Error> {
     /// Not even the shipped variant could be timed.
     #[error(transparent)]
     Kernel(E),
-    /// The file would not take the result.
+    /// The file did not take the result.
     #[error(transparent)]
     File(TuningFileError),
 }
 
-/// Searches now, within `budget`, and keeps the result in the place of an earlier one.
+/// Searches now, within `budget`, and keeps the result.
+///
+/// The result replaces an earlier one.
 ///
 /// # Errors
-/// When not even the shipped variant can be timed, and when the result cannot be kept in the file. Without a file
-/// ([`CacheMode::Off`](crate::CacheMode::Off)) it goes with the device.
+/// If not even the shipped variant can be timed, and if the result cannot be kept in the file.
+/// Without a file ([`CacheMode::Off`](crate::CacheMode::Off)) the result lives as long as the
+/// device.
 pub fn renew<T: Tunable>(tunable: &T, budget: Duration) -> Result<Found<T::Variant>, RenewError<T::Error>> {
     let key = tunable.key();
     let found = run(tunable, &key, budget, LEAST_GAIN).map_err(RenewError::Kernel)?;
@@ -200,7 +230,8 @@ fn run<T: Tunable>(
 ) -> Result<Found<T::Variant>, T::Error> {
     let device = tunable.device();
     let watch = Progress { start: Instant::now(), kernel: key.to_string(), device };
-    // What the device still does belongs to somebody else's time. A failure of that is somebody else's too.
+    // The device's current work belongs to somebody else's time. A failure of that work is somebody
+    // else's too.
     let _ = device.finish();
     let mut data = tunable.data()?;
     let found = search(&tunable.shipped(), &tunable.steps(), budget, least_gain, &watch, |variant| {
@@ -223,7 +254,7 @@ fn run<T: Tunable>(
     Ok(found)
 }
 
-/// Tells the device's observer how far a search has come.
+/// Reporter of a search's progress to the device's observer.
 struct Progress<'a> {
     start: Instant,
     kernel: String,

@@ -2,48 +2,53 @@
 
 use std::time::Duration;
 
-/// What one step of a search tries: variants made from the best one so far, which differ from it in what the step is about.
+/// One step of a search, which makes variants from the best one so far.
+///
+/// The variants differ from the best one in the coordinates of the step.
 pub type Step<'a, V> = Box<dyn Fn(&V) -> Vec<V> + 'a>;
 
-/// How often it must be so again, when both are timed in turns.
+/// Number of rounds in which a variant must win again, timed in turns.
 const ROUNDS: usize = 3;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found<V> {
     /// The fastest variant; the shipped one unless another is faster by the least gain.
     pub variant: V,
-    /// Its time for one launch.
+    /// The variant's time for one launch.
     pub time: Duration,
     /// The shipped variant's time for one launch.
     pub shipped_time: Duration,
-    /// Variants that were timed, or failed.
+    /// Number of variants that were timed, or failed.
     pub tried: usize,
 }
 
 impl<V> Found<V> {
-    /// How many times as fast as the shipped variant it is.
+    /// Returns the speed of the variant in units of the shipped variant's speed.
     pub fn gain(&self) -> f64 {
         self.shipped_time.as_secs_f64() / self.time.as_secs_f64()
     }
 }
 
-/// Whoever watches a search: measures its time, and learns how far it has come.
+/// An observer of a search, which measures its time and learns its progress.
 pub trait Watch {
-    /// Time since the search began.
+    /// Returns the time since the search began.
     fn elapsed(&self) -> Duration;
 
-    /// `done` of `planned` variants are done.
+    /// Learns that `done` of `planned` variants are done.
     fn tried(&self, done: usize, planned: usize);
 }
 
-/// Times the shipped variant, then those of each step; a step starts from the best of those before.
+/// Times the shipped variant, then the variants of each step.
 ///
-/// A variant that fails is passed over. When the next variant might not fit into the budget any more, as the longest so far would not,
-/// the best of those that were timed is taken. It must then win against the shipped one again, in turns, and be faster by the factor `least_gain`.
+/// A step starts from the best variant of the steps before.
+///
+/// A variant that fails is passed over. The search stops if a variant as slow to try as the slowest
+/// so far would not fit into the budget. The best variant that was timed must win against the
+/// shipped one again, in turns, and be faster by the factor `least_gain`.
 ///
 /// # Errors
-/// When the shipped variant cannot be timed.
+/// If the shipped variant cannot be timed.
 pub fn search<V: Clone + PartialEq, E>(
     shipped: &V,
     steps: &[Step<'_, V>],
@@ -59,7 +64,7 @@ pub fn search<V: Clone + PartialEq, E>(
     let shipped_time = time(shipped)?;
     watch.tried(done, planned);
     let mut longest = watch.elapsed().saturating_sub(before);
-    // The rest is for the rounds: what is timed there is compiled already.
+    // The rest is for the rounds: the variants that are timed there are compiled already.
     let fits = |longest: Duration| watch.elapsed() + longest <= budget * 9 / 10;
 
     let mut best = (shipped.clone(), shipped_time);
@@ -88,7 +93,8 @@ pub fn search<V: Clone + PartialEq, E>(
         }
     }
 
-    // The fastest of many noisy timings looks faster than it is, and a device that was idle before is slow at first.
+    // The fastest of many noisy timings looks faster than it is, and a device that was idle before
+    // is slow at first.
     let (mut variant, mut times) = (best.0, (best.1, shipped_time));
     let mut round_time = Duration::ZERO;
     for round in 0..=ROUNDS {
@@ -113,7 +119,7 @@ mod tests {
     use super::*;
     use std::cell::{Cell, RefCell};
 
-    /// A clock that is set by hand, and a record of what was told.
+    /// A clock that is set by hand, and a record of the progress that was told.
     #[derive(Default)]
     struct Clock {
         now: Cell<Duration>,
@@ -143,7 +149,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
     const GAIN: f64 = 1.01;
 
-    /// Fastest at (2, 3).
+    /// Returns a time that is shortest at (2, 3).
     fn time_of(&(x, y): &Point) -> Duration {
         Duration::from_micros(100 + 10 * u64::from(x.abs_diff(2) + y.abs_diff(3)))
     }

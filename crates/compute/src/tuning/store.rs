@@ -1,4 +1,4 @@
-//! The variants that a device knows: those in its memory, and those in the file.
+//! The variants that a device knows, in its memory and in the tuning file.
 
 use super::date;
 use super::file::{Entry, Identity, TuningFile, TuningFileError};
@@ -15,16 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// What is kept for a key.
+/// The state of a key in the store.
 #[derive(Debug, PartialEq)]
 pub(super) enum Kept<V> {
     Variant(V),
-    /// There is an entry, but not one that can be used. It has been warned of.
+    /// The entry cannot be used. A warning was given.
     Unusable,
     Nothing,
 }
 
-/// One for each open device. What the file does not take stays here as long as the device.
+/// The variants of an open device, in memory and in a file.
+///
+/// Variants that the file does not take stay in memory as long as the device.
 pub(super) struct Store {
     device: String,
     driver: String,
@@ -59,7 +61,9 @@ impl Store {
         }
     }
 
-    /// The variant that was found earlier, in this process or in another, unless the family has a `complaint` about it.
+    /// Finds the variant that was found earlier, in this process or in another.
+    ///
+    /// A variant that the family has a `complaint` about is not used.
     pub fn find<V: Variant>(&self, key: &Key, complaint: impl Fn(&V) -> Option<String>) -> Kept<V> {
         if let Some(variant) = self.memory().get(key) {
             return understood(variant).map_or(Kept::Nothing, Kept::Variant);
@@ -99,7 +103,9 @@ impl Store {
         }
     }
 
-    /// Keeps what a search found, in the place of what is known: in memory in any case, and in the file if there is one.
+    /// Keeps the result of a search, in the place of the known variant.
+    ///
+    /// The result is kept in memory in any case, and in the file if there is one.
     pub fn keep<V: Variant>(&self, key: &Key, found: &Found<V>) -> Result<(), TuningFileError> {
         self.remember(key, &found.variant);
         match (&self.file, self.entry(key, Some(found))) {
@@ -108,8 +114,10 @@ impl Store {
         }
     }
 
-    /// Keeps a variant that nobody had asked to be searched for, with what was found if it is not merely the shipped one. If another process has kept one
-    /// meanwhile, it is that one which stays, and is given.
+    /// Keeps a variant that nobody had asked to be searched for.
+    ///
+    /// `found` is the result of a search, or `None` for the merely shipped variant. If another
+    /// process has kept a variant meanwhile, the other's variant stays and is returned.
     pub fn keep_unless_known<V: Variant>(
         &self,
         key: &Key,
@@ -128,7 +136,7 @@ impl Store {
         Ok(known.unwrap_or_else(|| variant.clone()))
     }
 
-    /// What is remembered for a key, for the file.
+    /// Makes the file's entry from the variant in memory; `None` if there is none.
     fn entry<V: Variant>(&self, key: &Key, found: Option<&Found<V>>) -> Option<Entry> {
         Some(Entry {
             identity: self.identity(key),
@@ -148,7 +156,9 @@ impl Store {
         }
     }
 
-    /// Does a search on first use, which is told the time that others have taken before.
+    /// Runs a search on first use.
+    ///
+    /// `search` is told the time that other searches have taken before.
     pub fn search<T>(&self, search: impl FnOnce(Duration) -> T) -> T {
         let spent = *self.spent();
         let begun = Instant::now();
@@ -161,7 +171,7 @@ impl Store {
         lock(&self.spent)
     }
 
-    /// Says what is wrong with the file, once.
+    /// Warns of the file's fault, once.
     pub fn warn(&self, error: &TuningFileError) {
         if !self.warned.swap(true, Ordering::Relaxed) {
             let cause = error.source().map(|cause| format!(" ({cause})")).unwrap_or_default();
@@ -185,7 +195,7 @@ impl Store {
     }
 }
 
-/// The variant, if it has exactly the fields that variants have now.
+/// Reads a variant that has exactly the fields that variants have now.
 fn understood<V: Variant>(value: &Value) -> Option<V> {
     let variant = V::deserialize(value).ok()?;
     (serde_json::to_value(&variant).ok()? == *value).then_some(variant)
@@ -203,7 +213,7 @@ mod tests {
         registers: Option<u32>,
     }
 
-    /// As it might be in a later version.
+    /// A form that the variant might have in a later version.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Later {
         work_group: usize,
@@ -218,7 +228,7 @@ mod tests {
         Found { variant, time, shipped_time: 2 * time, tried: 3 }
     }
 
-    /// What a store has for a key, as long as nobody complains.
+    /// Returns the store's variant for a key, with no complaints.
     fn find<V: Variant>(store: &Store, key: &Key) -> Option<V> {
         match store.find(key, |_| None) {
             Kept::Variant(variant) => Some(variant),
@@ -288,7 +298,7 @@ mod tests {
         assert_eq!(searching.keep_unless_known(&key(), &mine.variant, Some(&mine)).unwrap(), group(64));
         assert_eq!(find(&searching, &key()), Some(group(64)));
         assert_eq!(find(&store(&file), &key()), Some(group(64)));
-        // One of another form is of no use to anybody here.
+        // A variant of another form is of no use to anybody here.
         let later = Later { work_group: 128 };
         assert_eq!(searching.keep_unless_known(&key(), &later, None).unwrap(), later);
         assert_eq!(find(&store(&file), &key()), Some(later));

@@ -1,27 +1,31 @@
-//! How long one launch of a kernel takes, by the wall clock.
+//! The time of one launch of a kernel, by the wall clock.
 
 use std::time::{Duration, Instant};
 
-/// Batches that are timed; the median is taken.
+/// Number of batches that are timed; the median is taken.
 const BATCHES: usize = 5;
 
-/// A batch is long enough that waiting for its end does not count.
+/// Least time of a batch, long enough that waiting for its end does not count.
 const LEAST_BATCH: Duration = Duration::from_millis(2);
 
-/// Most launches in a batch: the queue of a device is not without end.
+/// Largest number of launches in a batch: the queue of a device is finite.
 const MOST_LAUNCHES: u32 = 1024;
 
-/// How many launches the next batch should have, if one of so many took too little time and the queue has room for more.
+/// Returns the number of launches of the next batch, or `None`.
+///
+/// A longer batch follows if a batch of `launches` took too little time and the queue has room for
+/// more.
 pub fn longer_batch(launches: u32, taken: Duration) -> Option<u32> {
     (taken < LEAST_BATCH && launches < MOST_LAUNCHES).then_some(2 * launches)
 }
 
-/// Median time of one launch, over several batches that are waited for only at their ends.
+/// Returns the median time of one launch over several batches.
 ///
-/// The queues of a device usually record no times. The first launch of all is not counted: it may be slower.
+/// A batch is waited for only at its end: the queues of a device usually record no times. The first
+/// launch of all is not counted, because it may be slower.
 ///
 /// # Errors
-/// Whatever `launch` and `finish` return.
+/// All errors of `launch` and `finish`.
 pub fn time_of_launch<E>(
     launch: impl FnMut() -> Result<(), E>,
     finish: impl FnMut() -> Result<(), E>,
@@ -59,7 +63,9 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// The result for a kernel of this time, of which a few launches are disturbed, and the launches that it took.
+    /// Returns the time found for a kernel of this time, and the launches that it took.
+    ///
+    /// A few launches are disturbed.
     fn timed(kernel: Duration, disturbed: impl Fn(u32) -> bool) -> (Duration, u32) {
         let (now, launches) = (Cell::new(Duration::ZERO), Cell::new(0));
         let launch = || {

@@ -12,7 +12,7 @@ pub struct Arguments {
     pub how: How,
 }
 
-/// What is run, as one would type it.
+/// The benchmarks that are run, as typed on the command line.
 const LINES: [&str; 6] = [
     "bandwidth",
     "blas",
@@ -22,7 +22,9 @@ const LINES: [&str; 6] = [
     "ladder",
 ];
 
-/// The same on less: most of the time goes into compiling kernels, on processors for the first time.
+/// The benchmarks of a quick run, with smaller problems.
+///
+/// Most of the time goes into compiling kernels, on processors for the first time.
 const QUICK: [&str; 6] = [
     "bandwidth",
     "blas --precision d,c",
@@ -32,13 +34,13 @@ const QUICK: [&str; 6] = [
     "ladder --dims 4x4x4x8",
 ];
 
-/// The one of them that needs no device.
+/// The only benchmark that needs no device.
 const ON_HOST: &str = "bandwidth";
 
-/// Measures everything that can be with the devices and the manner of the session.
+/// Runs every benchmark that the session's devices and options allow.
 ///
 /// # Errors
-/// Those of the benchmarks.
+/// The errors of the benchmarks.
 pub fn measure(session: &mut Session<'_>) -> Result<(), Failure> {
     let without = session.without_device();
     if let Some(why) = &without {

@@ -1,4 +1,4 @@
-//! `cr-solve bench blas`: operations on vectors, and matrices times vectors, against the bandwidth of memory.
+//! `cr-solve bench blas`: vector and matrix-vector operations, and memory's rate.
 
 use super::gemm::number;
 use super::outcome::{Benchmark, Subject};
@@ -85,7 +85,7 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
     Ok(())
 }
 
-/// One element type on one device.
+/// The benchmark of one element type on one device.
 struct Bench<'a, 'd> {
     number: usize,
     device: &'a Device,
@@ -94,13 +94,17 @@ struct Bench<'a, 'd> {
     triads: &'a mut Triads<'d>,
 }
 
-/// Scalars of the operations; the imaginary part is dropped for real elements. However often an operation is repeated, its numbers
-/// neither overflow nor become subnormal.
+/// Scalars of the operations; real elements use the real part.
+///
+/// However often an operation is repeated, its numbers neither overflow nor become subnormal.
 const SIGN: Complex<f64> = Complex::new(-1.0, 0.0);
 const ALPHA: Complex<f64> = Complex::new(0.75, -0.5);
 const BETA: Complex<f64> = Complex::new(-0.625, 0.25);
 
-/// An operation, by what it reads and how many flops an element has, as multiplications and additions; as devices do it, and as the host does.
+/// An operation, with its memory passes and its flops for each element.
+///
+/// Flops are counted as multiplications and additions. The operation is given for devices and for
+/// the host.
 struct Operation<D, H> {
     name: &'static str,
     /// Vectors that are read and written.
@@ -123,15 +127,15 @@ impl<D, H> Operation<D, H> {
     }
 }
 
-/// One that writes y.
+/// An operation that writes y.
 type Update<T> =
     Operation<fn(&Buffer<T>, &mut Buffer<T>) -> device::Result<blas::Completion>, fn(&[T], &mut [T])>;
 
-/// One that gives a number.
+/// An operation that returns a number.
 type Sum<T> =
     Operation<fn(&Buffer<T>, &Buffer<T>) -> device::Result<TimedSum>, fn(&[T], &[T]) -> Complex<f64>>;
 
-/// A sum, read back, and how long its kernel ran.
+/// A sum that was read back, and the run time of its kernel.
 type TimedSum = (Complex<f64>, Option<Duration>);
 
 fn timed<R: Into<Complex<f64>>>(sum: blas::Sum<R>) -> device::Result<TimedSum> {
@@ -273,7 +277,7 @@ impl Bench<'_, '_> {
             }
             let (found, _) = (sum.device)(on_device, &other)?;
             let expected = (sum.host)(x, y);
-            // Sums are accumulated in double, whatever the elements are; no term is above 2.
+            // Sums are accumulated in double for all element types; no term is above 2.
             let difference = (found - expected).norm();
             if difference > SUM_TOLERANCE * 2.0 * x.len() as f64 || difference.is_nan() {
                 let what = format!("{}: {}{}", self.device.label(), self.element, sum.name);
@@ -281,13 +285,13 @@ impl Bench<'_, '_> {
             }
             let subject = self.subject::<T>(sum.name, x.len(), [sum.multiplications, sum.additions]);
             let bytes = (sum.passes * size_of_val(x)) as u64;
-            // On the wall with the number read back: a sum that nobody reads is of no use.
+            // By the wall clock, with the number read back: a sum that nobody reads is of no use.
             self.time(subject, bytes, session, || Ok((sum.device)(on_device, &other)?.1))?;
         }
         Ok(())
     }
 
-    /// y = op(A) x, with A in columns.
+    /// Measures y = op(A) x, with A in columns.
     fn gemv<T: Arithmetic>(&mut self, n: usize, op: Op, session: &mut Session<'_>) -> Result<(), Failure> {
         let layout = MatrixLayout::column_major(n, n);
         let [a, x] = [values::<T>(3, n * n), values::<T>(1, n)];
@@ -326,7 +330,9 @@ impl Bench<'_, '_> {
         self.time(subject, bytes, session, || multiply(&mut y))
     }
 
-    /// Times `call`, and compares it with a triad that moves as many bytes: of what takes some ten microseconds, the launch is a part.
+    /// Times `call`, and compares it with a triad that moves as many bytes.
+    ///
+    /// The launch is part of a time of some ten microseconds, so the triad includes one too.
     fn time(
         &mut self,
         subject: Subject,
@@ -345,13 +351,15 @@ impl Bench<'_, '_> {
     }
 }
 
-/// Errors are allowed of so many times the last place of 1: of a few products and sums of numbers of at most 2.
+/// Largest error of an element, in units of the last place of 1.
+///
+/// An element is made of a few products and sums of numbers of at most 2.
 const ELEMENT_TOLERANCE: f64 = 16.0;
 
 /// Errors of sums in double, for each term.
 const SUM_TOLERANCE: f64 = 1e-14;
 
-/// Numbers between -1 and 1 without any pattern.
+/// Returns numbers between -1 and 1 without any pattern.
 fn values<T: Arithmetic>(vector: u64, len: usize) -> Vec<T> {
     (0..len).into_par_iter().map(|i| number(vector, i)).collect()
 }

@@ -1,4 +1,4 @@
-//! `cr-solve bench compare`: two results that were kept.
+//! `cr-solve bench compare`: comparison of two kept results.
 
 use super::kept::read;
 use super::outcome::{MeasuredDevice, Row, SCHEMA_VERSION};
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 /// The command line of `bench compare`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What `bench … --json` printed before
+    /// Output of `bench … --json` from before
     #[arg(value_name = "A.json")]
     before: PathBuf,
-    /// What it printed after
+    /// Output of `bench … --json` from after
     #[arg(value_name = "B.json")]
     after: PathBuf,
     /// Show only the rows that moved by more than noise
@@ -28,7 +28,7 @@ pub struct Arguments {
     fail_above: Option<f64>,
 }
 
-/// A share from a number of per cent.
+/// Reads a share from a number of per cent.
 fn parse_percent(text: &str) -> Result<f64, String> {
     match text.trim().trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if percent >= 0.0 && percent.is_finite() => Ok(percent / 100.0),
@@ -54,16 +54,16 @@ struct Compared {
     parameters: Map<String, Value>,
     before_seconds: Spread,
     after_seconds: Spread,
-    /// How many times as fast it is after.
+    /// Speed after, relative to the speed before.
     ratio: Spread,
-    /// By more than noise: the quartiles of both are apart.
+    /// `true` if the row moved by more than noise: the quartiles of both are apart.
     moved: bool,
 }
 
 /// Compares the times of all rows that two files share.
 ///
 /// # Errors
-/// When a file cannot be read or is no such result.
+/// When a file cannot be read or holds no such result.
 pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     let pairs = pairs(&before.devices, &after.devices);
@@ -73,7 +73,7 @@ pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure
     }
     let (mut rows, mut only_before, mut shared) = (Vec::new(), 0, 0);
     for row in &before.rows {
-        // What ran on a device that the other file lacks has no other either.
+        // A row of a device that the other file lacks has no counterpart either.
         let place = match row.device {
             None => Some(None),
             Some(number) => pairs[number].map(Some),
@@ -119,18 +119,20 @@ pub fn compare(arguments: &Arguments, report: &Report) -> Result<Status, Failure
     }
 }
 
-/// What a row is about: kind, kernel, device and parameters.
+/// The subject of a row: kind, kernel, device and parameters.
 type Subject = (String, String, Option<usize>, String);
 
 fn subject(row: &Row, device: Option<usize>) -> Subject {
-    // Whatever the order in which a file has them.
+    // Sorted, because files may have the parameters in different orders.
     let parameters: std::collections::BTreeMap<_, _> =
         row.parameters.iter().map(|(name, value)| (name, value.to_string())).collect();
     (format!("{:?}", kind(row)), row.kernel.clone(), device, format!("{parameters:?}"))
 }
 
-/// The device of `after` that each of `before` is compared with: the next of the same kind, else the next other device of OpenCL. The
-/// host is compared with the host only.
+/// Returns the device of `after` that each device of `before` is compared with.
+///
+/// The choice is the next device of the same kind, else the next other device of OpenCL. The host
+/// is compared with the host only.
 fn pairs(before: &[MeasuredDevice], after: &[MeasuredDevice]) -> Vec<Option<usize>> {
     let mut pairs = vec![None; before.len()];
     let mut free: Vec<usize> = (0..after.len()).collect();
@@ -147,7 +149,7 @@ fn pairs(before: &[MeasuredDevice], after: &[MeasuredDevice]) -> Vec<Option<usiz
     pairs
 }
 
-/// Fails if a row became slower by more than `share` of its time, and by more than noise.
+/// Fails if a row became slower by more than `share` and by more than noise.
 fn expect_no_slower(comparison: &Comparison, share: f64) -> Result<Status, Failure> {
     if comparison.rows.is_empty() {
         let message = "no row is in both results, so nothing is known to be as fast as before";
@@ -166,7 +168,7 @@ fn expect_no_slower(comparison: &Comparison, share: f64) -> Result<Status, Failu
     Err(Failure::new(Status::Failed, error))
 }
 
-/// Quotient of two times, in the worst case of their quartiles and in the best.
+/// Returns the quotient of two times, with the extremes from their quartiles.
 fn ratio(before: Spread, after: Spread) -> Spread {
     Spread {
         quartile: before.quartile / after.upper_quartile,

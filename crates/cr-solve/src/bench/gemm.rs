@@ -1,4 +1,4 @@
-//! `cr-solve bench gemm`: products of matrices in every precision, checked and then timed.
+//! `cr-solve bench gemm`: matrix products in every precision, checked, then timed.
 
 use super::outcome::{ArithmeticCeiling, Benchmark, Samples, Subject};
 use super::session::{How, Session};
@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',', default_value = "s,d,c,z")]
     #[arg(value_parser = precisions::of_elements())]
     pub precision: Vec<String>,
-    /// How the factors enter, op(A) and op(B): n as they are, t transposed, c conjugate transposed
+    /// Forms op(A) and op(B) of the factors: n as they are, t transposed, c conjugate transposed
     #[arg(long, value_name = "OPS,…", value_delimiter = ',', default_value = "nn", value_parser = parse_ops)]
     pub ops: Vec<[Op; 2]>,
     /// Kernels: the shipped one, the textbook's too, or every variant that a search would try
@@ -44,12 +44,12 @@ pub struct Arguments {
     pub how: How,
 }
 
-/// Which kernels are measured.
+/// The kernels that are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kernels {
-    /// The one that is used unless another is asked for.
+    /// The kernel that is used by default.
     Shipped,
-    /// That one, and those of the textbook.
+    /// The shipped kernel, and the textbook kernels.
     #[default]
     Textbook,
     /// Every variant that a search would try.
@@ -79,7 +79,7 @@ const CHECKED_COLUMNS: usize = 8;
 /// Checks and times the kernels on one device.
 ///
 /// # Errors
-/// When a device fails, or a kernel computes something wrong: that one is not timed.
+/// When a device fails, or a kernel computes something wrong. A wrong kernel is not timed.
 pub fn measure(device: &Device, arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     for letter in &arguments.precision {
         for &extents in &arguments.sizes {
@@ -105,7 +105,9 @@ pub struct Case<'a> {
     pub arguments: &'a Arguments,
 }
 
-/// Element number `index` of a matrix of numbers between -1 and 1 without any pattern.
+/// Returns element number `index` of a matrix of numbers without any pattern.
+///
+/// The numbers lie between -1 and 1.
 pub fn number<T: Element>(matrix: u64, index: usize) -> T {
     let mut bits = (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (matrix << 56);
     let mut next = || {
@@ -119,7 +121,7 @@ pub fn number<T: Element>(matrix: u64, index: usize) -> T {
     T::from_complex(Complex::new(re, next()))
 }
 
-/// What the host's library can multiply too, where it is compiled in.
+/// Elements that the host's library can multiply too, if it is compiled in.
 #[cfg(feature = "faer")]
 trait HostElement: Element + faer::traits::ComplexField {}
 #[cfg(feature = "faer")]
@@ -159,7 +161,7 @@ impl Case<'_> {
                         .found("tuning", serde_json::to_value(tuning).unwrap_or_default());
                     session.push(subject, samples);
                 }
-                // A variant that needs more than this device has.
+                // The variant needs more than this device has.
                 Err(failure)
                     if failure.status == Status::Device && self.arguments.kernels == Kernels::All =>
                 {
@@ -176,7 +178,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// What all rows of a product have.
+    /// Returns the subject that all rows of a product share.
     pub fn subject<T: Element>(&self, element: &str, kernel: String, samples: &Samples) -> Subject {
         let [m, n, k] = self.extents.0;
         let terms = m as f64 * n as f64 * k as f64;
@@ -192,8 +194,8 @@ impl Case<'_> {
             .bytes(((m * k + k * n + m * n) * size_of::<T>()) as u64)
             .flops(flops as u64);
         match Spread::of(by) {
-            // ((B_r + B_w)·k/1024³)/T: for each of the k terms, B_r bytes of two factors' elements are read and B_w
-            // bytes of C written, for every element of C.
+            // ((B_r + B_w)·k/1024³)/T for every element of C. Each of the k terms reads B_r bytes
+            // of the factors' elements and writes B_w bytes of C.
             Some(seconds) => {
                 let gib = 3.0 * size_of::<T>() as f64 * terms / 1024_f64.powi(3);
                 subject.found("effective_bandwidth_gib_s", gib / seconds.median)
@@ -202,7 +204,7 @@ impl Case<'_> {
         }
     }
 
-    /// The kernels to measure, each with the arithmetic that it has.
+    /// Returns the kernels to measure, each with its arithmetic.
     fn kernels<T: Element>(&self) -> Vec<GemmParams> {
         let with = |arithmetic, tuning| GemmParams { arithmetic, tuning, parts: None };
         let mut arithmetics = vec![Arithmetic::Ieee];
@@ -226,7 +228,7 @@ impl Case<'_> {
             );
         }
         for arithmetic in arithmetics {
-            // Where the device has no faster arithmetic, it is the same kernel again.
+            // On a device without faster arithmetic the kernel is the same again.
             let is_new = |tuning: &GemmTuning| tuning.arithmetic::<T>() == arithmetic;
             if self.arguments.kernels == Kernels::All {
                 let variants = GemmTuning::variants::<T>(self.device, arithmetic).into_iter().filter(is_new);
@@ -238,7 +240,9 @@ impl Case<'_> {
         list
     }
 
-    /// What multiplies: a kernel for vectors does where C is one, and needs no conjugation.
+    /// Returns the name of the kernel that multiplies.
+    ///
+    /// A kernel for matrix times vector is used if C is a vector and no factor is conjugated.
     fn kernel<T: Element>(&self, params: &GemmParams, tuning: GemmTuning) -> String {
         let [m, n, _] = self.extents.0;
         let plain = !T::IS_COMPLEX || !self.ops.contains(&Op::C);
@@ -248,7 +252,9 @@ impl Case<'_> {
         tuning.to_string()
     }
 
-    /// Refuses matrices that the host or the device has no room for: each is there twice.
+    /// Refuses matrices that the host or the device has no room for.
+    ///
+    /// Each matrix is there twice.
     ///
     /// # Errors
     /// When there is too little memory; nothing is allocated.
@@ -257,7 +263,7 @@ impl Case<'_> {
             .expect_room(format_args!("the matrices of a product of {}", self.extents), Some(self.device))
     }
 
-    /// Rows and columns of A, B and C as they are stored, column after column.
+    /// Returns rows and columns of the stored A, B and C, column after column.
     pub fn layouts(&self) -> [MatrixLayout; 3] {
         let [m, n, k] = self.extents.0;
         let [op_a, op_b] = self.ops;
@@ -265,13 +271,13 @@ impl Case<'_> {
             .map(|(rows, columns)| MatrixLayout::column_major(rows, columns))
     }
 
-    /// The elements of A, B or C: matrix number 1, 2 or 3.
+    /// Returns the elements of A, B or C: matrix number 1, 2 or 3.
     pub fn values<T: Element>(&self, matrix: usize) -> Vec<T> {
         let MatrixLayout { rows, columns, .. } = self.layouts()[matrix - 1];
         (0..rows * columns).into_par_iter().map(|i| number(matrix as u64, i)).collect()
     }
 
-    /// Some columns of op(A) op(B) in double: their numbers and elements.
+    /// Returns some columns of op(A) op(B) in double: their numbers and elements.
     pub fn expected<T: Element>(&self) -> Vec<(usize, Vec<Complex<f64>>)> {
         let [m, n, k] = self.extents.0;
         let layouts = self.layouts();
@@ -281,7 +287,8 @@ impl Case<'_> {
             if op == Op::C { x.conj() } else { x }
         };
         let column = |sample: usize| {
-            // Spread over the matrix, and at every place of a tile; the first and the last are among them.
+            // The columns are spread over the matrix and over the places of a tile, with the first
+            // and the last.
             let j = sample * (n - 1) / (CHECKED_COLUMNS - 1);
             let factors: Vec<_> = (0..k).map(|p| element(2, self.ops[1], p, j)).collect();
             let sums = (0..m).into_par_iter().map(|i| {
@@ -293,7 +300,9 @@ impl Case<'_> {
         (0..CHECKED_COLUMNS).map(column).collect()
     }
 
-    /// Checks one kernel, then times it: its error as a share of what is allowed, and its samples.
+    /// Checks one kernel, then times it.
+    ///
+    /// Returns the error as a share of the allowed error, and the samples.
     #[allow(clippy::too_many_arguments)]
     fn time<T: Element>(
         &self,
@@ -325,7 +334,7 @@ impl Case<'_> {
         Ok((share, samples))
     }
 
-    /// The host's own library on the same processor.
+    /// Measures the host's own library on the same processor.
     #[cfg(feature = "faer")]
     fn library<T: HostElement>(
         &self,
@@ -375,10 +384,10 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// As [`Case::share_of_bound`], which has to be at most 1.
+    /// Checks that [`Case::share_of_bound`] is at most 1, and returns it.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the share is larger or not a number.
     pub fn checked<T: Element>(
         &self,
         arithmetic: Arithmetic,
@@ -394,9 +403,11 @@ impl Case<'_> {
         Ok(share)
     }
 
-    /// The error on the checked columns as a share of u·√(k+2)·‖A‖·‖B‖, complex 2√2 times that, for these columns of B and twice, as the
-    /// reference is in double too.
-    /// `read` gives a column of C.
+    /// Returns the error on the checked columns as a share of its bound.
+    ///
+    /// The bound is 2·u·√(k+2)·‖A‖·‖B‖ for these columns of B, and 2√2 times as large for complex
+    /// elements. The factor 2 is there because the reference is in double too. `read` gives a
+    /// column of C.
     fn share_of_bound<T: Element>(
         &self,
         arithmetic: Arithmetic,
@@ -410,7 +421,7 @@ impl Case<'_> {
             read(*j, &mut column)?;
             squares += column.iter().zip(expected).map(|(c, e)| (c.to_complex() - e).norm_sqr()).sum::<f64>();
         }
-        // Numbers even between -1 and 1 have a mean square of 1/3.
+        // Numbers spread evenly between -1 and 1 have a mean square of 1/3.
         let reals = T::REALS as f64;
         let norm_a = ((m * k) as f64 * reals / 3.0).sqrt();
         let norm_b = ((k * expected.len()) as f64 * reals / 3.0).sqrt();
@@ -436,7 +447,7 @@ impl From<BlasError> for Failure {
     }
 }
 
-/// The most that a kernel's arithmetic gives, in 10⁹ operations per second.
+/// Returns the most that a kernel's arithmetic gives, in 10⁹ operations per second.
 pub fn limit(ceiling: ArithmeticCeiling, tuning: GemmTuning, arithmetic: Arithmetic) -> f64 {
     match (tuning, arithmetic, ceiling.matrix_gflops) {
         (_, Arithmetic::ThreeTf32, Some(units)) => units / 3.0,

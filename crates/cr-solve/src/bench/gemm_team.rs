@@ -1,4 +1,6 @@
-//! `cr-solve bench gemm` with several devices: products on each alone and on all of them, with transfers and without.
+//! `cr-solve bench gemm` with several devices: products on each alone and on all.
+//!
+//! Products are measured with transfers and without.
 
 use super::gemm::{Arguments, Case, limit};
 use super::outcome::Samples;
@@ -46,10 +48,10 @@ struct Bench<'a> {
     case: Case<'a>,
 }
 
-/// Products that were timed, and how the last one was shared.
+/// Timed products, and the division of the last one among the devices.
 struct Timed {
     samples: Samples,
-    /// Mean time until a device was done over the longest.
+    /// Mean time until a device was done, divided by the longest time.
     balance: Option<f64>,
     shares: Vec<Share>,
 }
@@ -72,7 +74,7 @@ impl Bench<'_> {
         let alone =
             team.devices().iter().enumerate().map(|(member, device)| (Some(member), device.clone().into()));
         let nan = T::from_complex(Complex::new(f64::NAN, f64::NAN));
-        // All threads touch its pages first: one alone would take longer than the products.
+        // All threads touch the pages first: one thread alone would take longer than the products.
         let mut c: Vec<T> = (0..m * n).into_par_iter().map(|_| nan).collect();
         for (member, team) in alone.chain([(None, team.clone())]) {
             for resident in [false, true] {
@@ -118,6 +120,8 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Measures products whose matrices are on the host.
+    ///
     /// The event of a sample is the longest time of one device's kernels.
     fn through_host_memory<T: HostArithmetic>(
         &self,

@@ -1,20 +1,21 @@
-//! Several results as one, for a page or table that shows different machines beside each other.
+//! Several results joined into one, for a page or table of different machines.
 
 use super::machine::Machine;
 use super::outcome::{ArithmeticCeiling, MeasuredDevice, Outcome};
 
 /// One result with the rows of several.
 pub struct Joined {
-    /// What is said of a run in it, like its command, is that of the first.
+    /// The joined result; facts about a run, like its command, are from the first one.
     pub outcome: Outcome,
-    /// Where each device is; `None` where the result does not tell.
+    /// Machine of each device; `None` if the result does not tell.
     pub machines: Vec<Option<Machine>>,
 }
 
 impl Joined {
-    /// Devices of different results become one if they have the same name and driver in the same machine.
+    /// Joins results; `None` without results.
     ///
-    /// `None` without results.
+    /// Devices of different results become one if they have the same name and driver in the same
+    /// machine.
     pub fn of(runs: &[Outcome]) -> Option<Self> {
         let (first, others) = runs.split_first()?;
         let mut outcome = first.clone();
@@ -23,7 +24,7 @@ impl Joined {
             let known = outcome.devices.len();
             let mut numbers = Vec::new();
             for device in &run.devices {
-                // Devices of one run are different ones, whatever they are called.
+                // Devices of one run are different, whatever their names.
                 let place = (0..known).find(|&number| {
                     !numbers.contains(&number)
                         && is_same(&outcome.devices[number], device)
@@ -61,7 +62,7 @@ fn is_same(a: &MeasuredDevice, b: &MeasuredDevice) -> bool {
     of(a) == of(b)
 }
 
-/// A ceiling is the best that was ever seen.
+/// Raises each ceiling of a device to the best one seen.
 fn add_ceilings(device: &mut MeasuredDevice, other: &MeasuredDevice) {
     let best = |a: Option<ArithmeticCeiling>, b: Option<ArithmeticCeiling>| match (a, b) {
         (Some(a), Some(b)) => Some(ArithmeticCeiling {

@@ -1,4 +1,4 @@
-//! Results that were kept: how they are read, and `cr-solve bench show`.
+//! Kept results: reading them, and `cr-solve bench show`.
 
 use super::outcome::{Outcome, Row, SCHEMA_VERSION};
 use crate::Common;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The command line of `bench show`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What `bench … --json` printed; several are shown beside each other
+    /// Output of `bench … --json`; several files are shown beside each other
     #[arg(value_name = "FILE.json", required = true)]
     files: Vec<PathBuf>,
     /// Print the rows as comma-separated values
@@ -24,10 +24,10 @@ pub struct Arguments {
     report: Option<PathBuf>,
 }
 
-/// Shows results that were kept.
+/// Shows kept results.
 ///
 /// # Errors
-/// When a file cannot be read or is no such result, or the page cannot be written.
+/// When a file cannot be read or holds no such result, or the page cannot be written.
 pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     if arguments.csv && common.json {
         let message = "--csv and --json are two forms of one result; give one of them".to_owned();
@@ -51,16 +51,18 @@ pub fn show(arguments: &Arguments, common: &Common, report: &Report) -> Result<S
     Ok(Status::Fine)
 }
 
-/// A result has some hundred kilobytes.
+/// Most bytes of a file that is read; a result has some hundred kilobytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Cells of a table with all rows and all that they name: a result of `bench all` has some ten thousand.
+/// Most cells of a table with all rows and all names of parameters and details.
+///
+/// A result of `bench all` has some ten thousand.
 const MOST_CELLS: usize = 500_000;
 
 /// Reads a result.
 ///
 /// # Errors
-/// When the file cannot be read or is no such result.
+/// When the file cannot be read or holds no such result.
 pub fn read(file: &Path) -> Result<Outcome, Failure> {
     let opened = io::read_small_file(file, MOST_BYTES)
         .with_context(|| format!("{}: the result cannot be opened", file.display()));
@@ -89,7 +91,7 @@ fn parse(text: &[u8]) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Refuses rows that would be a table beyond all measure.
+/// Refuses rows that would make an oversized table.
 fn expect_few_cells<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> anyhow::Result<()> {
     let names: BTreeSet<&String> =
         rows.clone().flat_map(|row| row.parameters.keys().chain(row.details.keys())).collect();
@@ -113,7 +115,7 @@ mod tests {
             let subject =
                 Subject::new(Benchmark::Blas, "axpy").on(0).bytes(1000).with(&format!("n{number}"), 1);
             let mut row = Row::new(subject, Samples { event: vec![], wall: vec![1e-3] }).unwrap();
-            // As the end of a run fills it in.
+            // The end of a run fills in the ceiling.
             row.ceiling.as_mut().unwrap().value = 10.0;
             row
         };

@@ -1,13 +1,13 @@
-//! The machine that measured, as its system names it.
+//! The machine that ran the measurements, as its system names it.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A machine, for people who look at its results later.
+/// A machine, described for later readers of its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name in the network; empty where the system does not tell, as the others.
+    /// Name in the network; empty if the system does not tell, like the other texts.
     pub name: String,
     pub processor: String,
     /// Hardware threads that this process may use.
@@ -17,7 +17,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// Describes the machine that runs this program.
     pub fn here() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let name = match read("/proc/sys/kernel/hostname").trim() {
@@ -36,19 +36,19 @@ impl Machine {
     }
 }
 
-/// `PRETTY_NAME` of os-release(5).
+/// Returns `PRETTY_NAME` of os-release(5).
 fn os_release_name(text: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|name| !name.is_empty())
 }
 
-/// The first processor of Linux's `/proc/cpuinfo`.
+/// Returns the first processor of Linux's `/proc/cpuinfo`.
 fn processor_name(text: &str) -> String {
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     name.map(|(_, name)| name.trim().to_owned()).unwrap_or_default()
 }
 
-/// The time of day in Greenwich, `14:03:22`.
+/// Returns the time of day in Greenwich, `14:03:22`.
 pub fn time_of_day() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() % 86_400;
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

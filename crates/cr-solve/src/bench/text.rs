@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 impl Outcome {
-    /// The name of what a row was measured on.
+    /// Returns the name of the device on which a row was measured.
     pub fn device_name(&self, row: &Row) -> &str {
         match row.device {
             None => "all devices",
@@ -15,7 +15,7 @@ impl Outcome {
         }
     }
 
-    /// A table for each device and benchmark, in the order of the rows.
+    /// Returns a table for each device and benchmark, in the order of the rows.
     pub fn tables(&self) -> String {
         let mut text = String::new();
         for device in (0..self.devices.len()).map(Some).chain([None]) {
@@ -38,7 +38,9 @@ impl Outcome {
                 timed.\nRates are by the device's clock (event), of transfers and whole solves by the clock on the wall."
     }
 
-    /// A line of different names, then one for each row; seconds, and 10⁹ bytes or operations per second.
+    /// Returns comma-separated values: a line of names, then one line for each row.
+    ///
+    /// The names differ. Times are in seconds, rates in 10⁹ bytes or operations per second.
     pub fn csv(&self) -> String {
         let rows: Vec<&Row> = self.rows.iter().collect();
         let columns = Columns::of(&rows);
@@ -105,12 +107,12 @@ const MEASURED: [&str; 14] = [
     "share_of_ceiling",
 ];
 
-/// What rows of one table have in common.
+/// Returns the benchmark and the part that rows of one table share.
 pub fn kind(row: &Row) -> (super::outcome::Benchmark, Option<&str>) {
     (row.benchmark, row.text("part"))
 }
 
-/// Rows by kind, in the order in which they come first.
+/// Groups rows by kind, in the order of each kind's first row.
 pub fn groups<'r>(rows: &[&'r Row]) -> Vec<Vec<&'r Row>> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for &row in rows {
@@ -122,7 +124,7 @@ pub fn groups<'r>(rows: &[&'r Row]) -> Vec<Vec<&'r Row>> {
     groups
 }
 
-/// The name of what all rows of a group are about.
+/// Returns the common subject of the rows of a group.
 pub fn title(row: &Row) -> String {
     match row.text("part") {
         Some(part) => format!("{}, {part}", row.benchmark),
@@ -148,9 +150,9 @@ fn heading(device: &MeasuredDevice) -> String {
 
 /// The columns that some rows need.
 pub struct Columns {
-    /// Parameters, but for the part, which is in the title.
+    /// Parameters except the part, which is in the title.
     pub parameters: Vec<String>,
-    /// Findings that are one number or word.
+    /// Findings that are a single number or word.
     pub details: Vec<String>,
 }
 
@@ -168,7 +170,7 @@ impl Columns {
         Self { parameters: names(|row| &row.parameters), details: names(|row| &row.details) }
     }
 
-    /// A header, and a line of cells for each row; which columns are of numbers.
+    /// Returns a header, a line of cells for each row, and the numeric columns.
     pub fn cells(&self, rows: &[&Row]) -> (Vec<String>, Vec<Vec<String>>, Vec<usize>) {
         let parameters: Vec<&String> = self.parameters.iter().filter(|name| *name != "part").collect();
         let mut header = vec!["kernel".to_owned()];
@@ -220,7 +222,7 @@ impl Columns {
     }
 }
 
-/// The name of a value as people say it, with its unit where the value has none.
+/// Returns a value's name in plain words, with its unit if the value has none.
 fn words(name: &str) -> String {
     const KNOWN: [(&str, &str); 9] = [
         ("rhs", "right-hand sides"),
@@ -250,7 +252,7 @@ fn words(name: &str) -> String {
     name.replace('_', " ") + unit
 }
 
-/// A value as people say it.
+/// Formats a value for people.
 fn cell(name: &str, value: Option<&Value>) -> String {
     match value {
         Some(Value::Number(bytes)) if name.ends_with("_bytes") => {
@@ -271,13 +273,13 @@ fn plain(value: Option<&Value>) -> String {
     }
 }
 
-/// The values of a row's parameters, side by side.
+/// Returns the values of a row's parameters, side by side.
 pub fn parameter_values(parameters: &Map<String, Value>) -> String {
     let values: Vec<String> = parameters.values().map(|value| plain(Some(value))).collect();
     values.join(" ")
 }
 
-/// Three digits at least, and all before the point.
+/// Formats a number with at least three digits, and all digits before the point.
 pub fn significant(number: f64) -> String {
     match number.abs() {
         0.0 => "0".to_owned(),
@@ -289,7 +291,7 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// A cell of text as RFC 4180 has it.
+/// Quotes a cell of text by the rules of RFC 4180.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -298,7 +300,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Bytes as people say them.
+/// Formats a number of bytes for people.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The triad on as many bytes as something else moves: what a launch of that length can reach.
+//! Triads that move as many bytes as another launch: the rate that it can reach.
 
 use super::session::Session;
 use crate::failure::Failure;
@@ -11,21 +11,23 @@ use std::collections::BTreeMap;
 pub struct Triads<'a> {
     device: &'a Device,
     kernels: StreamKernels<f64>,
-    /// Seconds by bytes.
+    /// Seconds of the triad, by bytes.
     known: BTreeMap<u64, f64>,
 }
 
 impl<'a> Triads<'a> {
-    /// None yet.
+    /// Prepares the triads of a device, without measuring one.
     ///
     /// # Errors
-    /// When a driver does not take the kernels.
+    /// When a driver does not accept the kernels.
     pub fn new(device: &'a Device) -> Result<Self, Failure> {
         let kernels = StreamKernels::new(device, StreamKernels::<f64>::native_lanes(device.info()))?;
         Ok(Self { device, kernels, known: BTreeMap::new() })
     }
 
-    /// The median time of the triad that moves so many bytes, by the device's clock; `None` where it has none, or Ctrl-C came.
+    /// Returns the median time of the triad that moves so many bytes.
+    ///
+    /// The time is by the device's clock. `None` if the device has no clock, or after Ctrl-C.
     ///
     /// # Errors
     /// When the device fails.

@@ -1,4 +1,6 @@
-//! The kernels of the product on one device: built on first use, kept by the device.
+//! The kernels of the product on one device.
+//!
+//! They are built on first use and kept by the device.
 
 use super::panels::{MOST_PACKED, PanelKernels};
 use super::problem::{Problem, Target, c_parameters, parameters};
@@ -23,8 +25,10 @@ const MMA: KernelFamily =
 /// Edge of the textbook's work-groups.
 const TEXTBOOK_TILE: usize = 16;
 
-/// Which way the neighbouring elements of either factor run, and whether they are conjugated: what a kernel that is built for one case is
-/// built for.
+/// The case that a kernel is built for.
+///
+/// The case says which way the neighbouring elements of either factor run, and whether they are
+/// conjugated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Form {
     transposed: [bool; 2],
@@ -34,7 +38,7 @@ struct Form {
 }
 
 impl Form {
-    /// Of kernels that look at their arguments.
+    /// The form of kernels that look at their arguments.
     const ANY: Self = Self { transposed: [false; 2], conjugate: [false; 2], cut: false };
 }
 
@@ -135,7 +139,9 @@ impl<T: Element> Kernels<T> {
 }
 
 impl<T: Element> Kernels<T> {
-    /// Starts C = α (sum of the parts) + β C, with m, n and the number of parts.
+    /// Starts C = α (sum of the parts) + β C.
+    ///
+    /// The array holds m, n and the number of parts.
     pub fn add_parts(
         &self,
         device: &Device,
@@ -151,7 +157,7 @@ impl<T: Element> Kernels<T> {
         let mut arguments: Vec<Argument<'_>> = [m, n, parts].map(|n| Argument::value(n as u64)).to_vec();
         arguments.extend([partials, Argument::value(alpha.for_kernel()), Argument::value(beta.for_kernel())]);
         arguments.extend(c.arguments());
-        // With few parts, elements are many or the work little.
+        // With few parts, there are many elements or there is little work.
         let slices = if parts > TEXTBOOK_TILE / 2 { TEXTBOOK_TILE } else { 1 };
         let elements = TEXTBOOK_TILE * TEXTBOOK_TILE / slices;
         let range = Range::new([(m * n).next_multiple_of(elements), slices], [elements, slices]);
@@ -159,7 +165,7 @@ impl<T: Element> Kernels<T> {
     }
 }
 
-/// A work-item for each element of C, in square groups.
+/// Makes a range with a work-item for each element of C, in square groups.
 fn plane(m: usize, n: usize, count: usize) -> Range {
     let [x, y] = [m, n].map(|extent| extent.div_ceil(TEXTBOOK_TILE) * TEXTBOOK_TILE);
     Range::new([x, y, count], [TEXTBOOK_TILE, TEXTBOOK_TILE, 1])
@@ -216,7 +222,7 @@ fn mma<T: Element>(device: &Device, variant: Mma, form: Form) -> Result<Built> {
     Ok(Built::Single(device.program(&key)?.kernel("gemm_mma", &parameters::<T>())?))
 }
 
-/// With a limit on registers, where the compiler can be told.
+/// Adds a limit on registers to the key, if the compiler can be told.
 fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> KernelKey {
     match max_registers {
         Some(count) if device.supports_register_limit() => key.max_registers(count),
@@ -224,7 +230,7 @@ fn limited(device: &Device, key: KernelKey, max_registers: Option<u32>) -> Kerne
     }
 }
 
-/// What the kernels with tiles of C have in common.
+/// Makes the part of the key that all kernels with tiles of C have.
 fn tiled<T: Element>(family: KernelFamily, tile: [usize; 3], band: usize, form: Form) -> KernelKey {
     KernelKey::of_element::<T>(family)
         .define("TILE_M", tile[0])

@@ -17,22 +17,30 @@
 //! ```
 //!
 //! # The contract
-//! It is that of the BLAS: with β = 0, C is only written, whatever it holds; with α = 0, A and B are not read. Any extent may be 0; with
-//! no terms to add, C = β C, and with β = 1 too C stays as it is. NaNs and infinities in A and B enter all sums, also where they meet zeros.
-//! Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`; α and β are any [`Scalar`] of them. Factors and result may be row- or
-//! column-major independently.
+//! The contract is that of the BLAS. With β = 0, C is only written, whatever it holds. With α = 0,
+//! A and B are not read. Any extent may be 0. With no terms to add, C = β C. If also β = 1, C
+//! stays unchanged. NaNs and infinities in A and B enter all sums, also if they meet zeros.
 //!
-//! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by one, in one launch.
+//! Elements are `f32`, `f64`, `Complex<f32>` or `Complex<f64>`. α and β are any [`Scalar`] of the
+//! elements. Factors and result may be row- or column-major independently.
+//!
+//! Batches ([`MatRef::batch`], [`MatMut::batch`]) of equally many matrices are multiplied one by
+//! one, in one launch.
 //!
 //! # Kernels
-//! A product with one row or one column is done by [`gemv`](super::gemv); where C has too few tiles to keep the device busy, sums are cut into
-//! parts that are added afterwards, always in the same order. With at most 32 rows, columns or terms, tiles are narrow.
-//! [`GemmTuning`] names them; [`gemm_with`] takes one. [`gemm`] takes the fastest that an earlier search ([`tune_gemm`]) has kept for
-//! products of this class, as the [`TuningMode`](lattice_compute::TuningMode) of the device has it, or the shipped one. Their twin is [`host::gemm`](crate::host::gemm::gemm).
+//! [`gemv`](super::gemv) computes a product with one row or one column. If C has too few tiles to
+//! keep the device busy, sums are cut into parts. The parts are added afterwards, always in the
+//! same order. With at most 32 rows, columns or terms, tiles are narrow.
+//!
+//! [`GemmTuning`] names the kernels; [`gemm_with`] takes one. [`gemm`] takes the fastest that an
+//! earlier search ([`tune_gemm`]) has kept for products of this class, or the shipped one. The
+//! [`TuningMode`](lattice_compute::TuningMode) of the device decides between the two. The twin of
+//! all kernels is [`host::gemm`](crate::host::gemm::gemm).
 //!
 //! # Memory
-//! Processors pack parts of both factors into scratch memory, at most 64 MiB at a time. Sums in parts take as much memory as C for each part.
-//! The device keeps scratch memory for later products.
+//! Processors pack parts of both factors into scratch memory, at most 64 MiB at a time. Sums in
+//! parts take as much memory as C for each part. The device keeps scratch memory for later
+//! products.
 
 mod kernels;
 mod narrow;
@@ -55,26 +63,33 @@ use lattice_compute::scalar::{Element, Scalar};
 use lattice_compute::{Device, DeviceError};
 pub(super) use problem::Problem;
 
-/// How a product is computed.
+/// The way in which a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct GemmParams {
-    /// How accurate products in single precision are.
+    /// Accuracy of products in single precision.
     pub arithmetic: Arithmetic,
-    /// The kernel; `None` for the one that was found fastest for device, element type and shape, or is shipped for them.
+    /// The kernel.
+    ///
+    /// `None` for the kernel that was found fastest for device, element type and shape, or is
+    /// shipped for them.
     pub tuning: Option<GemmTuning>,
-    /// Into how many parts sums are cut, at most, which is of use where C has few tiles; products of a batch are not cut. `None` for as
-    /// many as keep the device busy, or for one if `tuning` names a kernel.
+    /// Most parts that sums are cut into.
+    ///
+    /// Parts are of use if C has few tiles. Products of a batch are not cut. `None` for as many
+    /// parts as keep the device busy, or for one if `tuning` names a kernel.
     pub parts: Option<usize>,
 }
 
 /// Starts C = α op(A) op(B) + β C.
 ///
-/// op(A) has as many rows as C, op(B) as many columns, and op(A) as many columns as op(B) has rows. Elements and
-/// contract are described [above](self). The call returns when the work is enqueued.
+/// op(A) has as many rows as C, and op(B) as many columns. op(A) has as many columns as op(B) has
+/// rows. Elements and contract are described [above](self). The call returns when the work is
+/// enqueued.
 ///
 /// # Errors
-/// [`BlasError::Shape`], [`BlasError::BatchCount`], [`BlasError::OtherDevice`]: nothing is started then.
-/// [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device fails.
+/// [`BlasError::Shape`], [`BlasError::BatchCount`], [`BlasError::OtherDevice`]: nothing is started
+/// then. [`BlasError::Device`] if a driver does not take the kernels, memory is short or the device
+/// fails.
 pub fn gemm<T: Element>(
     op_a: Op,
     op_b: Op,
@@ -87,11 +102,11 @@ pub fn gemm<T: Element>(
     gemm_with(&GemmParams::default(), op_a, op_b, alpha, a, b, beta, c)
 }
 
-/// As [`gemm`], with a say in how.
+/// Starts a product like [`gemm`], with a choice of kernel and parts.
 ///
 /// # Errors
-/// As [`gemm`]; [`BlasError::Variant`] for a kernel that cannot be used here: its sizes do not go together, or it is less accurate than
-/// `params.arithmetic` says.
+/// The errors of [`gemm`]. [`BlasError::Variant`] for a kernel that cannot be used here: its sizes
+/// do not go together, or it is less accurate than `params.arithmetic` says.
 #[allow(clippy::too_many_arguments)]
 pub fn gemm_with<T: Element>(
     params: &GemmParams,
@@ -128,7 +143,9 @@ pub(super) fn start<T: Element>(
     launch(device, tuning, params.parts.or(uncut), problem)
 }
 
-/// Starts it with the kernel that was chosen, with sums in so many parts, or as many as keep the device busy.
+/// Starts a product with the chosen kernel.
+///
+/// Sums are cut into `parts`. `None` for as many parts as keep the device busy.
 fn launch<T: Element>(
     device: &Device,
     tuning: GemmTuning,
@@ -155,7 +172,9 @@ fn launch<T: Element>(
     }
 }
 
-/// The kernel for a product, checked if the caller has chosen it.
+/// Returns the kernel for a product.
+///
+/// A kernel that the caller has chosen is checked.
 fn choose<T: Element>(
     device: &Device,
     params: &GemmParams,

@@ -1,6 +1,7 @@
-//! Variants for products with few rows, columns or terms on GPUs: narrow tiles, of which little is outside of the matrices.
+//! Variants for products with few rows, columns or terms on GPUs.
 //!
-//! Memory limits such products. Work-items share the terms of a piece where there are too few elements of C for them (slices).
+//! Tiles are narrow, so that little of a tile is outside of the matrices. Memory limits such
+//! products. If there are too few elements of C, work-items share the terms of a piece (slices).
 
 use super::tuning::{GemmTuning, Mma, Registers};
 use lattice_compute::scalar::{Element, Precision, Real};
@@ -8,11 +9,14 @@ use lattice_compute::scalar::{Element, Precision, Real};
 /// Rows, columns or terms up to which a product is narrow.
 pub(super) const WIDTH: usize = 32;
 
-/// Terms up to which the portable kernel is faster than the matrix units where C has many rows and columns: nearly all of the work is to
-/// store it.
+/// Terms up to which the portable kernel is faster than the matrix units.
+///
+/// The limit holds if C has many rows and columns. Nearly all of the work is then to store C.
 const TERMS_OF_STORES: usize = 16;
 
-/// The variant for a product with these m, n and k in place of a wide one, if it is narrow.
+/// Returns the variant for a product with these m, n and k in place of a wide one.
+///
+/// `None` if the product is not narrow.
 pub(super) fn variant<T: Element>(wide: GemmTuning, [m, n, k]: [usize; 3]) -> Option<GemmTuning> {
     let portable = match wide {
         GemmTuning::Registers(_) => true,
@@ -35,7 +39,9 @@ pub(super) fn variant<T: Element>(wide: GemmTuning, [m, n, k]: [usize; 3]) -> Op
 }
 
 impl Registers {
-    /// All of C in one tile, the terms between many work-items.
+    /// Returns a variant with all of C in one tile.
+    ///
+    /// Many work-items share the terms.
     fn corner<T: Element>(width: usize) -> Self {
         match (size_of::<T>(), width <= 16) {
             (4, true) => Self::new([16, 16, 32], [4, 4], 4, 4).sliced(8),
@@ -47,7 +53,7 @@ impl Registers {
         }
     }
 
-    /// All columns of C in one tile.
+    /// Returns a variant with all columns of C in one tile.
     fn column<T: Element>(n: usize) -> Self {
         match (size_of::<T>(), n) {
             (4, ..=8) => Self::new([128, 8, 32], [4, 8], 4, 4).sliced(2),
@@ -62,14 +68,16 @@ impl Registers {
         }
     }
 
-    /// All rows of C in one tile.
+    /// Returns a variant with all rows of C in one tile.
     fn row<T: Element>(m: usize) -> Self {
         let column = Self::column::<T>(m);
         let ([columns, rows, terms], [j, i]) = (column.tile, column.item);
         Self { tile: [rows, columns, terms], item: [i, j], ..column }
     }
 
-    /// Most of the work is to store C: neighbouring work-items have neighbouring rows of it.
+    /// Returns a variant for few terms.
+    ///
+    /// Most of the work is to store C. So neighbouring work-items have neighbouring rows of C.
     fn few_terms<T: Element>([m, n, k]: [usize; 3]) -> Self {
         if m <= WIDTH && n > WIDTH {
             let long = Self::few_terms::<T>([n, m, k]);
@@ -90,7 +98,7 @@ impl Registers {
 }
 
 impl Mma {
-    /// All of C in one tile.
+    /// Returns a variant with all of C in one tile.
     fn corner<T: Element>() -> Self {
         if T::IS_COMPLEX {
             Self::new([32, 32, 8], [16, 16], 4, 4, 8)
@@ -99,7 +107,7 @@ impl Mma {
         }
     }
 
-    /// All columns of C in one tile.
+    /// Returns a variant with all columns of C in one tile.
     fn column<T: Element>(n: usize) -> Self {
         match (T::IS_COMPLEX, n) {
             (false, ..=16) => Self::new([64, 16, 16], [16, 16], 4, 8, 8),
@@ -110,7 +118,7 @@ impl Mma {
         }
     }
 
-    /// All rows of C in one tile.
+    /// Returns a variant with all rows of C in one tile.
     fn row<T: Element>(m: usize) -> Self {
         match (T::IS_COMPLEX, m) {
             (false, ..=16) => Self::new([16, 64, 16], [16, 16], 4, 8, 8),

@@ -1,4 +1,6 @@
-//! The product for processors: both factors are packed into scratch memory, piece by piece.
+//! The product for processors.
+//!
+//! Both factors are packed into scratch memory, piece by piece.
 
 use super::problem::{Factor, Problem, a_parameters, b_parameters, c_parameters};
 use super::tuning::Panels;
@@ -21,7 +23,9 @@ const PANELS: KernelFamily = KernelFamily::new(
 /// Terms that one work-item packs.
 const PACK_STEPS: usize = 256;
 
-/// Bytes of packed factors at most. A product that needs more is computed in pieces.
+/// Most bytes of packed factors.
+///
+/// A product that needs more is computed in pieces.
 pub(super) const MOST_PACKED: usize = 64 << 20;
 
 /// The kernels of one variant of `cl/gemm_panels.cl`.
@@ -67,9 +71,10 @@ impl PanelKernels {
         })
     }
 
-    /// Starts a product that has terms, with at most `most` bytes of packed factors, or those of one block of C.
+    /// Starts a product that has terms.
     ///
-    /// The pieces change no bit of C: each element has its terms added in the same order and in the same groups.
+    /// Packed factors take at most `most` bytes, or the bytes of one block of C. The pieces change
+    /// no bit of C: each element has its terms added in the same order and in the same groups.
     pub fn multiply<T: Element>(
         &self,
         device: &Device,
@@ -93,7 +98,8 @@ impl PanelKernels {
                             columns: columns.clone(),
                             terms,
                         };
-                        // Commands run in order: the packed factors of one piece give way to those of the next.
+                        // Commands run in order: the packed factors of one piece give way to the
+                        // factors of the next.
                         let [a, b] = part.operands(variant, &problem);
                         events.push(part.pack(&self.pack_a, &problem, a, a_packed.output())?);
                         events.push(part.pack(&self.pack_b, &problem, b, b_packed.output())?);
@@ -107,7 +113,7 @@ impl PanelKernels {
     }
 }
 
-/// Elements of packed factors for these extents: matrices, rows, columns, terms.
+/// Counts elements of packed factors for matrices, rows, columns and terms.
 fn packed(variant: Panels, [count, m, n, k]: [usize; 4]) -> [usize; 2] {
     let [panel_m, panel_n] = variant.panel;
     let elements =
@@ -115,9 +121,10 @@ fn packed(variant: Panels, [count, m, n, k]: [usize; 4]) -> [usize; 2] {
     [elements(m, panel_m), elements(n, panel_n)]
 }
 
-/// How large pieces are: matrices, rows, columns, terms.
+/// Returns the size of pieces: matrices, rows, columns, terms.
 ///
-/// Sums are cut first, because all of C stays in every piece, for all processors. They are cut where the kernel stores sums anyway.
+/// Sums are cut first, because all of C stays in every piece, for all processors. The cuts are
+/// where the kernel stores sums anyway.
 fn piece(variant: Panels, element: usize, extents: [usize; 4], most: usize) -> [usize; 4] {
     let [block_m, block_n, block_k] = variant.block;
     let bytes = |extents| {
@@ -142,7 +149,7 @@ fn piece(variant: Panels, element: usize, extents: [usize; 4], most: usize) -> [
     piece
 }
 
-/// 0..extent in pieces of `step`.
+/// Cuts 0..extent into pieces of `step`.
 fn ranges(extent: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..extent).step_by(step.max(1)).map(move |start| start..extent.min(start.saturating_add(step)))
 }
@@ -155,7 +162,7 @@ struct Part {
     terms: Range<usize>,
 }
 
-/// A factor's share in a part.
+/// A part of a factor.
 struct Operand<'a> {
     factor: Factor<'a>,
     /// Rows of op(A), columns of op(B).
@@ -167,7 +174,7 @@ struct Operand<'a> {
 }
 
 impl Part {
-    /// What is packed of A and of B.
+    /// Returns the parts of A and of B that are packed.
     fn operands<'a, T: Element>(&self, variant: Panels, problem: &Problem<'a, T>) -> [Operand<'a>; 2] {
         let Problem { a, b, .. } = *problem;
         let [panel_m, panel_n] = variant.panel;
@@ -217,7 +224,9 @@ impl Part {
         kernel.launch(LaunchRange::new(range, [1, 1, 1]), &arguments)
     }
 
-    /// Starts the product of what is packed. Later terms are added to what the first have made of C.
+    /// Starts the product of the packed parts.
+    ///
+    /// Later terms are added to the elements of C that the first terms have made.
     fn multiply<T: Element>(
         &self,
         kernel: &Kernel,
@@ -283,7 +292,7 @@ mod tests {
         assert!(k > 8192, "{k} terms in a piece");
     }
 
-    /// With pieces of all four kinds: matrices, rows, columns, terms.
+    /// The pieces are of all four kinds: matrices, rows, columns, terms.
     #[test]
     fn pieces_change_no_bit() {
         let options =
@@ -335,7 +344,7 @@ mod tests {
             let (launches, whole) = product(usize::MAX);
             assert_eq!(launches, 3);
             let line = size_of::<T>() * 8;
-            // Sums are cut; and matrices; and rows and columns.
+            // The bounds cut sums; sums and matrices; sums, matrices, rows and columns.
             let mut last = launches;
             for most in [line * count * 4 * (m + n), line * 2 * (m + n), line * 16] {
                 let (launches, pieces) = product(most);

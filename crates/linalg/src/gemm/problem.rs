@@ -1,4 +1,4 @@
-//! One form for every product.
+//! The common form of all products.
 
 use crate::error::{BlasError, BlasResult, operand_name};
 use crate::matrix::{MatMut, MatRef, Order};
@@ -9,7 +9,7 @@ use lattice_compute::{Argument, Parameter, Result};
 /// A factor as a kernel reads it.
 #[derive(Clone, Copy)]
 pub(crate) struct Factor<'a> {
-    /// From the first element on.
+    /// The elements from the first one on.
     pub elements: Argument<'a>,
     pub leading_dimension: usize,
     pub stride: usize,
@@ -21,21 +21,27 @@ pub(crate) struct Factor<'a> {
 /// The result as a kernel writes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
-    /// From the first element on.
+    /// The elements from the first one on.
     pub elements: Argument<'a>,
     pub leading_dimension: usize,
     pub stride: usize,
 }
 
-/// C = α op(A) op(B) + β C with C column-major: a row-major C is computed as Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
+/// The product C = α op(A) op(B) + β C with a column-major C.
+///
+/// A row-major C is computed as Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a, T> {
     pub m: usize,
     pub n: usize,
-    /// Terms of a sum, or of a part if sums are cut: then the parts are the batch.
+    /// Terms of a sum.
+    ///
+    /// If sums are cut, the terms of a part. Then the parts are the batch.
     pub k: usize,
     pub count: usize,
-    /// Terms that the last of the batch lacks; not 0 only if sums are cut.
+    /// Terms that the last matrix of the batch lacks.
+    ///
+    /// The number is not 0 only if sums are cut.
     pub missing: usize,
     pub alpha: Scale<T>,
     pub beta: Scale<T>,
@@ -56,7 +62,7 @@ impl<'a> Factor<'a> {
         })
     }
 
-    /// op(X)ᵀ
+    /// Returns op(X)ᵀ.
     fn transpose(self) -> Self {
         Self { transposed: !self.transposed, ..self }
     }
@@ -69,7 +75,7 @@ impl<'a> Target<'a> {
         Ok(Self { elements: from_first.into(), leading_dimension: layout.leading_dimension, stride })
     }
 
-    /// Elements, leading dimension and stride.
+    /// Returns elements, leading dimension and stride.
     pub fn arguments(&self) -> [Argument<'a>; 3] {
         let Self { elements, leading_dimension, stride } = *self;
         [elements, Argument::value(leading_dimension as u64), Argument::value(stride as u64)]
@@ -77,7 +83,7 @@ impl<'a> Target<'a> {
 }
 
 impl<'a, T: Element> Problem<'a, T> {
-    /// Checks that the operands fit together.
+    /// Makes a product and checks that the operands fit together.
     pub fn new(
         operation: &'static str,
         ops: [Op; 2],
@@ -90,7 +96,7 @@ impl<'a, T: Element> Problem<'a, T> {
         Self::named(operation, ["A", "B"], ops, alpha, a, b, beta, c)
     }
 
-    /// As [`Problem::new`], with names for the factors in complaints.
+    /// Makes a product like [`Problem::new`], with names for the factors in errors.
     #[allow(clippy::too_many_arguments)]
     pub fn named(
         operation: &'static str,
@@ -148,17 +154,17 @@ impl<'a, T: Element> Problem<'a, T> {
         })
     }
 
-    /// Whether there is nothing to multiply: C = β C.
+    /// `true` if there is nothing to multiply: C = β C.
     pub fn is_empty(&self) -> bool {
         self.k == 0 || self.alpha.is_zero()
     }
 
-    /// The elements of C, with its leading dimension and stride.
+    /// Returns the elements of C, with its leading dimension and stride.
     pub fn c_arguments(&self) -> [Argument<'a>; 3] {
         self.c.arguments()
     }
 
-    /// The arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
+    /// Returns the arguments of `GEMM_PARAMETERS` in `cl/gemm.cl`.
     pub fn arguments(&self) -> Vec<Argument<'a>> {
         let mut list: Vec<Argument<'a>> =
             [self.m, self.n, self.k, self.missing].map(|n| Argument::value(n as u64)).to_vec();
@@ -174,13 +180,13 @@ impl<'a, T: Element> Problem<'a, T> {
 }
 
 impl<'a> Factor<'a> {
-    /// Elements, leading dimension and stride.
+    /// Returns elements, leading dimension and stride.
     pub fn arguments(&self) -> [Argument<'a>; 3] {
         [self.elements, Argument::value(self.leading_dimension as u64), Argument::value(self.stride as u64)]
     }
 }
 
-/// The parameters of [`Factor::arguments`] for A.
+/// Returns the parameters of [`Factor::arguments`] for A.
 pub(super) fn a_parameters<T: Element>() -> [Parameter; 3] {
     [
         Parameter::input_view::<T>("a"),
@@ -189,7 +195,7 @@ pub(super) fn a_parameters<T: Element>() -> [Parameter; 3] {
     ]
 }
 
-/// The parameters of [`Factor::arguments`] for B.
+/// Returns the parameters of [`Factor::arguments`] for B.
 pub(super) fn b_parameters<T: Element>() -> [Parameter; 3] {
     [
         Parameter::input_view::<T>("b"),
@@ -198,7 +204,7 @@ pub(super) fn b_parameters<T: Element>() -> [Parameter; 3] {
     ]
 }
 
-/// The parameters of [`Problem::c_arguments`].
+/// Returns the parameters of [`Problem::c_arguments`].
 pub(super) fn c_parameters<T: Element>() -> [Parameter; 3] {
     [
         Parameter::output_view::<T>("c"),
@@ -207,7 +213,7 @@ pub(super) fn c_parameters<T: Element>() -> [Parameter; 3] {
     ]
 }
 
-/// `GEMM_PARAMETERS` in `cl/gemm.cl`.
+/// Returns `GEMM_PARAMETERS` in `cl/gemm.cl`.
 pub(super) fn parameters<T: Element>() -> Vec<Parameter> {
     let mut list = ["m", "n", "k", "missing"].map(Parameter::value::<u64>).to_vec();
     list.push(Parameter::value::<T>("alpha"));

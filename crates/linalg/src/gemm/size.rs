@@ -1,12 +1,14 @@
-//! The variant for a product of a size.
+//! The variant for a product of a given size.
 
 use super::narrow;
 use super::tuning::{GemmTuning, Mma, Registers};
 use lattice_compute::scalar::{Element, Precision, Real};
 
 impl GemmTuning {
-    /// The variant for so many products of this size: another one if there are so few tiles that a GPU would not be busy, or so few that
-    /// it works only a short time.
+    /// Returns the variant for `count` products of this size.
+    ///
+    /// Another variant replaces this one if there are too few tiles for a GPU, or so few that it
+    /// works only a short time.
     pub(super) fn for_size<T: Element>(self, [m, n, k]: [usize; 3], count: usize, units: usize) -> Self {
         if let Some(narrow) = narrow::variant::<T>(self, [m, n, k]) {
             return narrow;

@@ -1,5 +1,7 @@
-//! Products with few rows, columns or tiles: a matrix with a vector where there is one, and sums that are cut where there are too few
-//! tiles for the device.
+//! Products with few rows, columns or tiles.
+//!
+//! A product with one row or one column is a matrix with a vector. Sums are cut if there are too
+//! few tiles for the device.
 
 use super::kernels::Kernels;
 use super::narrow::WIDTH;
@@ -14,16 +16,22 @@ use crate::vector::{VecMut, VecRef, VectorLayout};
 use lattice_compute::scalar::{Element, Factor, Scalar};
 use lattice_compute::{Device, Result};
 
-/// Terms of a sum that are not worth cutting.
+/// Terms below which a sum is not worth cutting.
 const LEAST_TERMS: usize = 128;
 
-/// Work-items that keep a unit of a GPU busy, where a product has at most 16 rows or columns.
+/// Work-items that keep a unit of a GPU busy.
+///
+/// The number is for products with at most 16 rows or columns.
 const BUSY_UNIT: usize = 512;
 
-/// Rows and columns of the tiles that a unit of a GPU brings pieces of at a time, where a product has more.
+/// Rows and columns of the tiles that a unit of a GPU brings pieces of at a time.
+///
+/// The number is for products with more than 16 rows and columns.
 const BUSY_LINES: usize = 128;
 
-/// The product as one of a matrix with a vector, if C has one row or one column and no vector would have to be conjugated.
+/// Starts the product as one of a matrix with a vector, if possible.
+///
+/// C must have one row or one column, and no vector would have to be conjugated.
 pub(super) fn as_vector<T: Element>(
     [op_a, op_b]: [Op; 2],
     alpha: Factor<T>,
@@ -47,7 +55,7 @@ pub(super) fn as_vector<T: Element>(
     gemv(op, alpha, matrix, x, beta, y).map(Some)
 }
 
-/// The elements of a matrix with one row or one column.
+/// Returns the elements of a matrix with one row or one column.
 fn as_line(layout: &MatrixLayout) -> VectorLayout {
     let MatrixLayout { rows, columns, order, leading_dimension, offset } = *layout;
     let neighbours = if order == Order::ColumnMajor { columns == 1 } else { rows == 1 };
@@ -55,13 +63,16 @@ fn as_line(layout: &MatrixLayout) -> VectorLayout {
     VectorLayout::dense(rows * columns).stride(stride).offset(offset)
 }
 
-/// Into how many parts to cut the sums of a product with these m, n and k on a device with so many units.
+/// Returns into how many parts to cut the sums of a product with these m, n and k.
+///
+/// `units` is the number of units of the device.
 pub(super) fn parts(units: usize, tuning: GemmTuning, [m, n, k]: [usize; 3]) -> usize {
     if matches!(tuning, GemmTuning::Global | GemmTuning::Local) {
         return 1;
     }
     let [rows, columns] = tuning.tile();
-    // Narrow products wait for memory: a unit has several tiles at a time, the more the less each brings.
+    // Narrow products wait for memory: a unit has several tiles at a time, the more the less each
+    // brings.
     let groups = match (tuning, m.min(n)) {
         (GemmTuning::Panels(_), _) => 1,
         (_, ..=16) => (BUSY_UNIT / tuning.work_items()).max(1),
@@ -72,8 +83,10 @@ pub(super) fn parts(units: usize, tuning: GemmTuning, [m, n, k]: [usize; 3]) -> 
     wanted.min(k / LEAST_TERMS).max(1)
 }
 
-/// Starts C = α Σ op(A)_s op(B)_s + β C, where the parts s of the sums, at most as many as asked for, are multiplied in one batch and then
-/// added, always in the same order.
+/// Starts C = α Σ op(A)_s op(B)_s + β C with sums in parts s.
+///
+/// There are at most `parts` parts. They are multiplied in one batch and then added, always in the
+/// same order.
 pub(super) fn multiply<T: Element>(
     device: &Device,
     kernels: &Kernels<T>,
@@ -82,7 +95,7 @@ pub(super) fn multiply<T: Element>(
     problem: Problem<'_, T>,
 ) -> Result<Completion> {
     let Problem { m, n, k, .. } = problem;
-    // Whole pieces: what is aligned in the matrices is aligned in the parts.
+    // With whole pieces, operands that are aligned in the matrices are aligned in the parts.
     let terms = k.div_ceil(parts.max(1)).next_multiple_of(tuning.depth());
     let count = k.div_ceil(terms);
     if problem.count != 1 || count < 2 {
@@ -91,7 +104,7 @@ pub(super) fn multiply<T: Element>(
     let mut sums = device.scratch::<T>(count * m * n)?;
     let mut cut = Problem { k: terms, count, missing: count * terms - k, ..problem };
     (cut.alpha, cut.beta) = (1.factor(), 0.factor());
-    // A line of A has a term if its rows are neighbours; one of B if its columns are.
+    // A line of A has one term if its rows are neighbours. A line of B has one if its columns are.
     cut.a.stride = if cut.a.transposed { terms } else { terms * cut.a.leading_dimension };
     cut.b.stride = if cut.b.transposed { terms * cut.b.leading_dimension } else { terms };
     cut.c = Target { elements: sums.output(), leading_dimension: m, stride: m * n };
@@ -106,7 +119,9 @@ mod tests {
     use super::super::{Mma, Panels, Registers};
     use super::*;
 
-    /// On a GPU with 132 units these are the fastest of the numbers that were tried (bench/runs/2026-11-22-h200/skinny.txt).
+    /// On a GPU with 132 units these numbers were the fastest of all that were tried.
+    ///
+    /// Source: bench/runs/2026-11-22-h200/skinny.txt.
     #[test]
     fn sums_are_cut_as_measured() {
         let registers =

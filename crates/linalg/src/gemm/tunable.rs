@@ -16,8 +16,10 @@ use std::marker::PhantomData;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Powers of two that bound an extent: what is smaller than the first, or larger than half the last, is one class. Narrow tiles are of
-/// one width for a class.
+/// Powers of two that bound an extent.
+///
+/// Extents below the first are one class, and so are extents above half of the last. Narrow tiles
+/// have one width for a class.
 const CLASSES: [u32; 2] = [3, 13];
 
 /// Longest extent of the products that are timed.
@@ -26,7 +28,9 @@ const LONGEST: usize = 1 << CLASSES[1];
 /// Longest extent if the other two are narrow.
 const LONGEST_OF_NARROW: usize = 1 << 20;
 
-/// What the fastest variant depends on, for elements of one type on one device.
+/// The class of products for which one variant is the fastest.
+///
+/// A class is for elements of one type on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Class {
     arithmetic: Arithmetic,
@@ -44,7 +48,7 @@ impl Class {
         Self { arithmetic, transposed, exponents: extents.map(exponent) }
     }
 
-    /// The smallest or the largest extents of the class, as far as it has such.
+    /// Returns the smallest or the largest extents of the class, if it has bounds.
     fn corner(&self, largest: bool) -> [usize; 3] {
         self.exponents.map(|exponent| match (largest, exponent) {
             (true, _) => 1 << exponent,
@@ -53,7 +57,7 @@ impl Class {
         })
     }
 
-    /// The class of extents: `m<=2^10 n<=2^10 k>2^12`.
+    /// Returns the class of extents as text: `m<=2^10 n<=2^10 k>2^12`.
     fn text(&self) -> String {
         let names = ["m", "n", "k"].into_iter().zip(self.exponents);
         let words = names.map(|(name, exponent)| match exponent {
@@ -64,10 +68,14 @@ impl Class {
     }
 }
 
-/// The variants that one device has chosen for elements of type `T`: a look at the tuning file for every product would cost more
-/// than small products do.
+/// The variants that one device has chosen for elements of type `T`.
+///
+/// Reading the tuning file for every product would cost more than small products do.
 struct Chosen<T> {
-    /// `None` for the shipped variant, which within a class differs between products with many tiles and those with few.
+    /// The variant of each class.
+    ///
+    /// `None` for the shipped variant. Within a class it differs between products with many tiles
+    /// and products with few.
     variants: Mutex<HashMap<Class, Option<GemmTuning>>>,
     element: PhantomData<T>,
 }
@@ -84,8 +92,11 @@ impl<T: Element> Chosen<T> {
 }
 
 impl GemmTuning {
-    /// The variant that is used for C = op(A) op(B) with these m, n and k, all matrices column-major, unless another is asked for: as
-    /// the device's [`TuningMode`](lattice_compute::TuningMode) has it, the one that was found fastest or the shipped one.
+    /// Returns the variant for C = op(A) op(B) unless another is asked for.
+    ///
+    /// `extents` are m, n and k. All matrices are column-major. The device's
+    /// [`TuningMode`](lattice_compute::TuningMode) decides between the variant that was found
+    /// fastest and the shipped one.
     pub fn chosen<T: Element>(
         device: &Device,
         arithmetic: Arithmetic,
@@ -96,7 +107,9 @@ impl GemmTuning {
     }
 }
 
-/// The variant for products for which none is asked for. Batches are not tuned.
+/// Returns the variant for products for which none is asked for.
+///
+/// Batches are not tuned.
 pub(super) fn chosen<T: Element>(
     device: &Device,
     arithmetic: Arithmetic,
@@ -111,7 +124,7 @@ pub(super) fn chosen<T: Element>(
     product.chosen().unwrap_or_else(|| shipped::<T>(device, arithmetic, extents, 1))
 }
 
-/// The variant for a product of these extents that is used untuned.
+/// Returns the variant that is used untuned for a product of these extents.
 fn shipped<T: Element>(
     device: &Device,
     arithmetic: Arithmetic,
@@ -120,28 +133,31 @@ fn shipped<T: Element>(
 ) -> GemmTuning {
     let units = if device.info().kind == DeviceKind::Cpu { 0 } else { device.info().compute_units };
     let variant = GemmTuning::shipped::<T>(device, arithmetic).for_size::<T>(extents, count, units);
-    // NVIDIA's driver gives more local memory than it says.
+    // NVIDIA's driver gives more local memory than it reports.
     let told = !device.supports_inline_ptx();
     if told { variant.within::<T>(device.info().local_memory_bytes as usize) } else { variant }
 }
 
-/// What a search found for products of one class.
+/// The result of a search for products of one class.
 #[derive(Clone, Debug)]
 pub struct TunedGemm {
     /// Element type, arithmetic, form, and class of extents.
     pub key: Key,
     /// The variant that is used untuned.
     pub shipped: GemmTuning,
-    /// What was found.
+    /// The result of the search.
     pub found: Found<GemmTuning>,
 }
 
-/// Searches now for the fastest variant of C = op(A) op(B) with m, n and k as given, all matrices column-major. It is used for all
-/// products of the class of these extents, a class reaching from one power of two to the next. What was kept
-/// earlier is replaced.
+/// Searches now for the fastest variant of C = op(A) op(B).
+///
+/// `extents` are m, n and k. All matrices are column-major. The variant is used for all products of
+/// the class of these extents. A class reaches from one power of two to the next. An earlier result
+/// is replaced.
 ///
 /// # Errors
-/// When the device fails or has too little memory for the matrices, an extent is 0, or the result cannot be kept.
+/// If the device fails or has too little memory for the matrices, an extent is 0, or the result
+/// cannot be kept.
 pub fn tune_gemm<T: Element>(
     device: &Device,
     arithmetic: Arithmetic,
@@ -155,7 +171,7 @@ pub fn tune_gemm<T: Element>(
     Ok(TunedGemm { key: product.key(), shipped: product.shipped(), found })
 }
 
-/// Products of one class on one device, and the extents that they are timed with.
+/// Products of one class on one device, with the extents that are timed.
 struct Product<'a, T> {
     device: &'a Device,
     class: Class,
@@ -166,14 +182,14 @@ struct Product<'a, T> {
 impl<'a, T: Element> Product<'a, T> {
     fn new(device: &'a Device, arithmetic: Arithmetic, transposed: [bool; 2], extents: [usize; 3]) -> Self {
         let class = Class::new(arithmetic, transposed, extents);
-        // Larger matrices are as fast, and take longer; narrow ones are over too soon.
+        // Larger matrices are as fast, and take longer. Narrow ones are over too soon.
         let narrow = extents.iter().filter(|&&extent| extent <= WIDTH).count();
         let longest = if narrow >= 2 { LONGEST_OF_NARROW } else { LONGEST };
         let extents = extents.map(|extent| extent.min(longest));
         Self { device, class, extents, element: PhantomData }
     }
 
-    /// The variant that is used for the class, unless it is the shipped one.
+    /// Returns the variant that is used for the class, unless it is the shipped one.
     fn chosen(&self) -> Option<GemmTuning> {
         if let Some(known) = Chosen::<T>::with(self.device, |variants| variants.get(&self.class).copied()) {
             return known;
@@ -181,8 +197,10 @@ impl<'a, T: Element> Product<'a, T> {
         self.remember(&tuning::choose(self))
     }
 
-    /// Whether a variant is what is shipped for some product of the class: within one it differs between products with many tiles and those with few, and
-    /// an earlier process may have found that of another product the best.
+    /// Tells whether a variant is the shipped one for some product of the class.
+    ///
+    /// Within a class the shipped variant differs between products with many tiles and products
+    /// with few. An earlier process may have found the shipped variant of another product the best.
     fn is_shipped(&self, variant: &GemmTuning) -> bool {
         let corners = [false, true].map(|largest| self.class.corner(largest));
         let shipped = |extents| shipped::<T>(self.device, self.class.arithmetic, extents, 1);
@@ -293,7 +311,9 @@ impl<T: Element> Tunable for Product<'_, T> {
     }
 }
 
-/// Numbers of order one without a pattern: zeros would need less power than matrices do, and so be faster than them.
+/// Makes numbers of order one without a pattern.
+///
+/// Zeros would need less power than usual matrices do, and so be faster.
 fn irregular<T: Element>(count: usize) -> Vec<T> {
     // Multiples of the golden ratio are spread evenly over the unit interval.
     let number = |n: usize| (n as f64 * 0.618_033_988_749_894_9).fract() - 0.5;

@@ -1,30 +1,35 @@
-//! The kernels of the product, and how each may be varied.
+//! The kernels of the product, and the ways in which each may be varied.
 
 use lattice_compute::scalar::{Element, Precision, Real};
 use lattice_compute::{Device, DeviceKind, MatrixOperation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How accurately the products of single precision are formed. Double precision is always exact to its rounding.
+/// Accuracy of products in single precision.
+///
+/// Double precision is always exact to its rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {
     /// Every product and sum rounded to the precision of the elements.
     #[default]
     Ieee,
-    /// Single precision on the matrix units of NVIDIA GPUs: a factor is split into two numbers of TF32 (11 bits), a product is
-    /// the sum of three of theirs. The fourth, and what the parts have lost, is at most 2⁻²⁰·|a b| for each product; the
-    /// unit's sums in single precision are rounded towards zero, which adds up to (k/4 + 2)·2⁻²³·Σ|a b|. An infinite factor
-    /// gives NaN.
+    /// Single precision on the matrix units of NVIDIA GPUs.
+    ///
+    /// A factor is split into two numbers of TF32 (11 bits). A product is the sum of three products
+    /// of these numbers. The fourth product, and the loss of the split, are at most 2⁻²⁰·|a b| for
+    /// each product. The unit's sums in single precision are rounded towards zero, which adds up to
+    /// (k/4 + 2)·2⁻²³·Σ|a b|. An infinite factor gives NaN.
     ThreeTf32,
 }
 
-/// A kernel of the product with all that may be varied in it without changing what it computes (but for the order of
-/// sums).
+/// A kernel of the product with all its variable sizes.
+///
+/// The sizes do not change the result, except for the order of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kernel", rename_all = "kebab-case")]
 pub enum GemmTuning {
-    /// The textbook: one element of C a work-item, everything from global memory.
+    /// The textbook: a work-item for each element of C, everything from global memory.
     Global,
     /// The textbook: 16×16 tiles through local memory.
     Local,
@@ -54,7 +59,7 @@ pub struct Registers {
     /// Sets of work-items that have the whole tile each, and share the terms.
     #[serde(default = "one")]
     pub slices: usize,
-    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    /// Most registers of a work-item, if the compiler can be told (NVIDIA).
     #[serde(default)]
     pub max_registers: Option<u32>,
 }
@@ -87,28 +92,37 @@ pub struct Mma {
     pub instruction: usize,
     /// Rows of tiles that are worked off together.
     pub band: usize,
-    /// Whether the operands of the next step are read between the products of this one, or before them.
+    /// `true` if the next step's operands are read between the products of this step.
+    ///
+    /// `false` if they are read before the products.
     #[serde(default)]
     pub spread: bool,
-    /// Bytes that the second-level cache fetches around a copy: 0 (what is copied), 128 or 256.
+    /// Bytes that the second-level cache fetches around a copy.
+    ///
+    /// The bytes are 0 (the copied ones only), 128 or 256.
     #[serde(default)]
     pub prefetch: usize,
-    /// Most registers that a work-item may have, where the compiler can be told (NVIDIA).
+    /// Most registers of a work-item, if the compiler can be told (NVIDIA).
     #[serde(default)]
     pub max_registers: Option<u32>,
 }
 
-/// No tile, block or band is larger.
+/// Largest size of a tile, block or band.
 const MOST: usize = 1 << 12;
 
-/// A work-item never keeps more sums of C: there are neither registers nor stack for them.
+/// Most sums of C that a work-item keeps.
+///
+/// For more sums there are neither registers nor stack.
 const MOST_SUMS: usize = 1 << 10;
 
-/// Local memory of a work-group of NVIDIA's at most, which is more than the driver says.
+/// Most local memory of a work-group on NVIDIA GPUs, in bytes.
+///
+/// The driver reports less.
 const LOCAL_BYTES_OF_NVIDIA: usize = 227 << 10;
 
-/// Whether so many work-items bring equal shares of the lines of a piece, `width` elements at a time: all of them whole
-/// lines each time.
+/// Tells whether work-items bring equal shares of the lines of a piece.
+///
+/// Each brings `width` elements at a time. All of them together bring whole lines each time.
 fn shared(work_items: usize, lines: usize, length: usize, width: usize) -> bool {
     length.is_multiple_of(width)
         && work_items.is_multiple_of(length / width)
@@ -128,12 +142,12 @@ impl Registers {
         Self { max_registers: Some(registers), ..self }
     }
 
-    /// Work-items of a group.
+    /// Returns the number of work-items of a group.
     pub fn work_items(&self) -> usize {
         (self.tile[0] / self.item[0]) * (self.tile[1] / self.item[1]) * self.slices
     }
 
-    /// Bytes of local memory: two pieces of each factor.
+    /// Returns the bytes of local memory: two pieces of each factor.
     fn local_bytes<T: Element>(&self) -> usize {
         let [rows, columns, terms] = self.tile;
         2 * terms * (rows + columns + 2 * self.pad) * size_of::<T>()
@@ -211,12 +225,12 @@ impl Mma {
         Self { max_registers: Some(registers), ..self }
     }
 
-    /// Work-items of a group.
+    /// Returns the number of work-items of a group.
     pub fn work_items(&self) -> usize {
         32 * (self.tile[0] / self.warp[0]) * (self.tile[1] / self.warp[1])
     }
 
-    /// Bytes of local memory: the pieces of both factors.
+    /// Returns the bytes of local memory: the pieces of both factors.
     fn local_bytes<T: Element>(&self) -> usize {
         let [rows, columns, terms] = self.tile;
         self.stages * terms * (rows + columns) * size_of::<T>()
@@ -262,17 +276,19 @@ impl Mma {
     }
 }
 
-/// Whether products of this accuracy may be formed on matrix units, and the device has those.
+/// `true` if the device has matrix units for products of this accuracy.
 fn multiplies_on_matrix_units<T: Element>(device: &Device, arithmetic: Arithmetic) -> bool {
     let accurate_enough = T::Real::PRECISION == Precision::Double || arithmetic == Arithmetic::ThreeTf32;
     accurate_enough && device.supports_matrix_units(MatrixOperation::of_products::<T::Real>())
 }
 
 impl GemmTuning {
-    /// The variant that is used for large matrices unless another is asked for.
+    /// Returns the variant that is used for large matrices unless another is asked for.
     ///
-    /// On processors: panels that fill the vector registers of AVX-512. On GPUs: tiles in registers; on NVIDIA's that have them the matrix
-    /// units for double precision, and for single precision if [`Arithmetic::ThreeTf32`] is asked for.
+    /// * On processors: panels that fill the vector registers of AVX-512.
+    /// * On NVIDIA GPUs with matrix units: the units for double precision, and for single precision
+    ///   if [`Arithmetic::ThreeTf32`] is asked for.
+    /// * On GPUs otherwise: tiles in registers.
     pub fn shipped<T: Element>(device: &Device, arithmetic: Arithmetic) -> Self {
         if device.info().kind == DeviceKind::Cpu {
             return GemmTuning::Panels(Panels::shipped::<T>());
@@ -283,7 +299,9 @@ impl GemmTuning {
         GemmTuning::Registers(Registers::shipped::<T>())
     }
 
-    /// This variant, or one that does with so much local memory: with pieces of fewer terms, or else the textbook.
+    /// Returns this variant, or a similar one within so much local memory.
+    ///
+    /// The similar variant has pieces of fewer terms, or is the textbook.
     pub(super) fn within<T: Element>(self, local_bytes: usize) -> Self {
         let GemmTuning::Registers(mut registers) = self else { return self };
         while registers.local_bytes::<T>() > local_bytes {
@@ -295,8 +313,10 @@ impl GemmTuning {
         GemmTuning::Registers(registers)
     }
 
-    /// Variants that a search tries for this element type, the shipped ones included, those of NVIDIA's
-    /// assembly only where it may be used.
+    /// Returns the variants that a search tries for this element type.
+    ///
+    /// The shipped variants are included. Variants with NVIDIA's assembly are included only if the
+    /// device allows it.
     pub fn variants<T: Element>(device: &Device, arithmetic: Arithmetic) -> Vec<Self> {
         if device.info().kind == DeviceKind::Cpu {
             return Panels::variants::<T>().into_iter().map(GemmTuning::Panels).collect();
@@ -311,7 +331,7 @@ impl GemmTuning {
         all
     }
 
-    /// The same kernel with other orders of its tiles.
+    /// Returns the same kernel with other orders of its tiles.
     pub(super) fn bands(&self) -> Vec<Self> {
         let bands = [2, 4, 8, 16, 32].into_iter();
         match *self {
@@ -323,7 +343,9 @@ impl GemmTuning {
         }
     }
 
-    /// Rows and columns of C for a work-group, or for a work-item that works alone.
+    /// Returns the rows and columns of C for a work-group, or for a single work-item.
+    ///
+    /// The single work-item is one that works alone.
     pub fn tile(&self) -> [usize; 2] {
         match self {
             GemmTuning::Global => [1, 1],
@@ -334,7 +356,7 @@ impl GemmTuning {
         }
     }
 
-    /// Terms of a sum between two barriers, or that are packed at a time.
+    /// Returns the terms of a sum between two barriers, or that are packed at a time.
     pub(super) fn depth(&self) -> usize {
         match self {
             GemmTuning::Global | GemmTuning::Local | GemmTuning::Panels(_) => 16,
@@ -342,7 +364,7 @@ impl GemmTuning {
         }
     }
 
-    /// Work-items of a group.
+    /// Returns the number of work-items of a group.
     pub(super) fn work_items(&self) -> usize {
         match self {
             GemmTuning::Global | GemmTuning::Local => 256,
@@ -352,7 +374,7 @@ impl GemmTuning {
         }
     }
 
-    /// Why this variant cannot be, if it cannot.
+    /// Returns the reason why this variant is impossible, if it is.
     pub(crate) fn complaint<T: Element>(&self) -> Option<String> {
         match self {
             GemmTuning::Global | GemmTuning::Local => None,
@@ -362,7 +384,7 @@ impl GemmTuning {
         }
     }
 
-    /// Why this device cannot run a variant that is otherwise right, if it cannot.
+    /// Returns the reason why this device cannot run a valid variant, if it cannot.
     pub(super) fn too_large<T: Element>(&self, device: &Device) -> Option<String> {
         let most_items = device.info().max_work_group_size;
         if self.work_items() > most_items {
@@ -386,8 +408,10 @@ impl GemmTuning {
         refused.map(|count| format!("max_registers is from 16 to 255, not {count}"))
     }
 
-    /// Why this device would compute it wrongly, if it is known to: with PoCL 5.0 (LLVM 16) one of a work-item's sums is lost where slices are
-    /// added, in every work-item; PoCL 3.1 and 6.0 compile the same kernel rightly.
+    /// Returns the reason why this device would compute wrongly, if it is known to.
+    ///
+    /// With PoCL 5.0 (LLVM 16), one of a work-item's sums is lost when slices are added, in every
+    /// work-item. PoCL 3.1 and 6.0 compile the same kernel correctly.
     pub(super) fn miscompiled(&self, device: &Device) -> Option<String> {
         match self {
             GemmTuning::Registers(Registers { slices: 2.., .. })
@@ -399,7 +423,7 @@ impl GemmTuning {
         }
     }
 
-    /// The arithmetic of this kernel for elements of type `T`.
+    /// Returns the arithmetic of this kernel for elements of type `T`.
     pub fn arithmetic<T: Element>(&self) -> Arithmetic {
         match self {
             GemmTuning::Mma(_) if T::Real::PRECISION == Precision::Single => Arithmetic::ThreeTf32,
@@ -413,7 +437,10 @@ impl Registers {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm.json), the others follow it.
+    /// Returns the variants that are tried.
+    ///
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192, the others follow.
+    /// Source: bench/runs/2026-11-21-h200/gemm.json.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Single, false) => vec![
@@ -451,7 +478,7 @@ impl Panels {
         Self::variants::<T>()[0]
     }
 
-    /// Sums for 24 to 28 of the 32 vector registers of AVX-512.
+    /// Returns variants with sums for 24 to 28 of the 32 vector registers of AVX-512.
     fn variants<T: Element>() -> Vec<Self> {
         let lanes = 64 / size_of::<T::Real>();
         if T::IS_COMPLEX {
@@ -476,7 +503,10 @@ impl Mma {
         Self::variants::<T>()[0]
     }
 
-    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192 (bench/runs/2026-11-21-h200/gemm), the others follow it.
+    /// Returns the variants that are tried.
+    ///
+    /// The first of each list was the fastest on an NVIDIA H200 at n = 8192, the others follow.
+    /// Source: bench/runs/2026-11-21-h200/gemm.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Double, false) => vec![
@@ -512,7 +542,7 @@ impl Mma {
 }
 
 impl fmt::Display for GemmTuning {
-    /// For example `registers 128x128x16, item 8x8`.
+    /// Formats for example as `registers 128x128x16, item 8x8`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             GemmTuning::Global => f.write_str("global memory"),

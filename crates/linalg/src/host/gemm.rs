@@ -1,15 +1,17 @@
-//! Products of matrices: the twins of the kernels of [`blas::gemm`](mod@crate::gemm).
+//! Products of matrices on the host.
+//!
+//! The functions are the twins of the kernels of [`blas::gemm`](mod@crate::gemm).
 
 use super::level1::Arithmetic;
 use lattice_compute::scalar::Scalar;
 use rayon::prelude::*;
 
-/// C = α A B + β C in the precision of the elements, by the definition: c_ij = α Σ_p a_ip b_pj + β c_ij, the sum from p = 0
-/// upwards.
+/// Computes C = α A B + β C in the precision of the elements, by the definition.
 ///
-/// `a(i, p)` and `b(p, j)` are the elements of the factors as they enter the product, transposed and conjugated
-/// already; `inner` is the number of terms. `c` has `rows` rows, column after column. With β = 0, C is not read; with α = 0, neither are
-/// the factors.
+/// The definition is c_ij = α Σ_p a_ip b_pj + β c_ij, the sum from p = 0 upwards. `a(i, p)` and
+/// `b(p, j)` are the elements of the factors as they enter the product, transposed and conjugated
+/// already. `inner` is the number of terms. `c` has `rows` rows, column after column. With β = 0, C
+/// is not read. With α = 0, the factors are not read.
 ///
 /// # Panics
 /// If `c` does not consist of whole columns.

@@ -1,9 +1,10 @@
 //! Vector operations: the twins of `cl/level1.cl`.
 //!
-//! Vectors are slices of equal length, factors any [`Scalar`] of their elements. With α = 0, x is not read;
-//! with β = 0, y is only written. Sums are accumulated in double over pieces of a
-//! fixed length, and the pieces are added in their order, so that the result does not depend on the number of
-//! threads. (x, y) = Σ conj(xᵢ) yᵢ.
+//! Vectors are slices of equal length, factors any [`Scalar`] of their elements. With α = 0, x is
+//! not read. With β = 0, y is only written. (x, y) = Σ conj(xᵢ) yᵢ.
+//!
+//! Sums are accumulated in double over pieces of a fixed length. The sums of the pieces are added
+//! in the order of the pieces. So the result does not depend on the number of threads.
 //!
 //! # Panics
 //! All functions panic if lengths differ.
@@ -15,7 +16,9 @@ use rayon::prelude::*;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// Elements that one task works on: large enough to pay for a task, small enough to share among many.
+/// Elements that one task works on.
+///
+/// The number is large enough to pay for a task, and small enough to share among many.
 const PIECE: usize = 4096;
 
 /// Elements with the arithmetic of their field.
@@ -23,24 +26,28 @@ pub trait Arithmetic: Element + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
 
 impl<T: Element + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Arithmetic for T {}
 
-/// y = x
+/// Computes y = x.
 pub fn copy<T: Arithmetic>(x: &[T], y: &mut [T]) {
     update1(x, y, |x, y| *y = x);
 }
 
-/// x and y change places.
+/// Exchanges x and y.
 pub fn swap<T: Arithmetic>(x: &mut [T], y: &mut [T]) {
     check(x.len(), y.len());
     x.par_chunks_mut(PIECE).zip(y.par_chunks_mut(PIECE)).for_each(|(x, y)| x.swap_with_slice(y));
 }
 
-/// x = αx; with α = 0, NaNs and infinities become NaN.
+/// Computes x = αx.
+///
+/// With α = 0, NaNs and infinities become NaN.
 pub fn scal<T: Arithmetic>(alpha: impl Scalar<T>, x: &mut [T]) {
     let alpha = alpha.factor().keeping();
     x.par_chunks_mut(PIECE).for_each(|x| x.iter_mut().for_each(|x| *x = alpha.times(*x)));
 }
 
-/// y = y + αx; with α = 0, x is not read.
+/// Computes y = y + αx.
+///
+/// With α = 0, x is not read.
 pub fn axpy<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], y: &mut [T]) {
     let alpha = alpha.factor();
     if alpha.is_zero() {
@@ -49,7 +56,9 @@ pub fn axpy<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], y: &mut [T]) {
     update1(x, y, |x, y| *y = *y + alpha.times(x));
 }
 
-/// y = αx + βy; with α = 0, x is not read; with β = 0, y is not.
+/// Computes y = αx + βy.
+///
+/// With α = 0, x is not read. With β = 0, y is not read.
 pub fn axpby<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], beta: impl Scalar<T>, y: &mut [T]) {
     let (alpha, beta) = (alpha.factor(), beta.factor().keeping());
     match (alpha.is_zero(), beta.is_zero()) {
@@ -60,7 +69,9 @@ pub fn axpby<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], beta: impl Scalar<T>
     }
 }
 
-/// y = x + βy; with β = 0, y is not read.
+/// Computes y = x + βy.
+///
+/// With β = 0, y is not read.
 pub fn xpby<T: Arithmetic>(x: &[T], beta: impl Scalar<T>, y: &mut [T]) {
     let beta = beta.factor().keeping();
     if beta.is_zero() {
@@ -70,27 +81,27 @@ pub fn xpby<T: Arithmetic>(x: &[T], beta: impl Scalar<T>, y: &mut [T]) {
     }
 }
 
-/// Σ xᵢ yᵢ of real vectors.
+/// Returns Σ xᵢ yᵢ of real vectors.
 pub fn dot<T: Arithmetic + Real>(x: &[T], y: &[T]) -> f64 {
     dotu(x, y).re
 }
 
-/// Σ conj(xᵢ) yᵢ
+/// Returns Σ conj(xᵢ) yᵢ.
 pub fn dotc<T: Arithmetic>(x: &[T], y: &[T]) -> Complex<f64> {
     sum2(x, y, |x, y| x.to_complex().conj() * y.to_complex())
 }
 
-/// Σ xᵢ yᵢ
+/// Returns Σ xᵢ yᵢ.
 pub fn dotu<T: Arithmetic>(x: &[T], y: &[T]) -> Complex<f64> {
     sum2(x, y, |x, y| x.to_complex() * y.to_complex())
 }
 
-/// ‖x‖² = Σ |xᵢ|²
+/// Returns ‖x‖² = Σ |xᵢ|².
 pub fn norm2<T: Arithmetic>(x: &[T]) -> f64 {
     ordered_sum(x.par_chunks(PIECE).map(|x| x.iter().map(|x| x.to_complex().norm_sqr()).sum()))
 }
 
-/// ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
+/// Returns ‖x‖, without overflow or underflow in between ([`SafeSquares`]).
 pub fn nrm2<T: Arithmetic>(x: &[T]) -> f64 {
     let squares = |x: &[T]| {
         let mut sum = SafeSquares::default();
@@ -103,29 +114,35 @@ pub fn nrm2<T: Arithmetic>(x: &[T]) -> f64 {
     ordered_sum(x.par_chunks(PIECE).map(squares)).root()
 }
 
-/// Σ |Re xᵢ| + |Im xᵢ|
+/// Returns Σ |Re xᵢ| + |Im xᵢ|.
 pub fn asum<T: Arithmetic>(x: &[T]) -> f64 {
     ordered_sum(x.par_chunks(PIECE).map(|x| x.iter().map(|x| x.to_complex().l1_norm()).sum()))
 }
 
-/// The number of the first element with the largest |Re xᵢ| + |Im xᵢ|. NaNs are passed over; `None` if nothing else is there.
+/// Returns the number of the first element with the largest |Re xᵢ| + |Im xᵢ|.
+///
+/// NaNs are passed over. `None` if there is nothing else.
 pub fn iamax<T: Arithmetic>(x: &[T]) -> Option<usize> {
     let sizes = x.iter().map(|x| x.to_complex().l1_norm()).enumerate().filter(|(_, size)| !size.is_nan());
     sizes.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(number, _)| number)
 }
 
-/// (x, y) and ‖x‖²
+/// Returns (x, y) and ‖x‖².
 pub fn dot_norm2<T: Arithmetic>(x: &[T], y: &[T]) -> (Complex<f64>, f64) {
     (dotc(x, y), norm2(x))
 }
 
-/// y = y + αx; returns ‖y‖². With α = 0, x is not read.
+/// Computes y = y + αx and returns ‖y‖².
+///
+/// With α = 0, x is not read.
 pub fn axpy_norm2<T: Arithmetic>(alpha: impl Scalar<T>, x: &[T], y: &mut [T]) -> f64 {
     axpy(alpha, x, y);
     norm2(y)
 }
 
-/// One step of Conjugate Residual: x = x + αp, r = r − αAp; returns ‖r‖². With α = 0, p and Ap are not read.
+/// Computes one step of Conjugate Residual and returns ‖r‖².
+///
+/// The step is x = x + αp, r = r − αAp. With α = 0, p and Ap are not read.
 pub fn cr_step<T: Arithmetic>(alpha: impl Scalar<T>, p: &[T], x: &mut [T], ap: &[T], r: &mut [T]) -> f64 {
     let alpha = alpha.factor();
     axpy(alpha, p, x);
@@ -133,8 +150,10 @@ pub fn cr_step<T: Arithmetic>(alpha: impl Scalar<T>, p: &[T], x: &mut [T], ap: &
     norm2(r)
 }
 
-/// The next direction of Conjugate Residual: p = r + βp, Ap = Ar + βAp; returns (r, Ap) and ‖Ap‖². With β = 0, p and
-/// Ap are not read.
+/// Computes the next direction of Conjugate Residual.
+///
+/// The direction is p = r + βp, Ap = Ar + βAp. Returns (r, Ap) and ‖Ap‖². With β = 0, p and Ap are
+/// not read.
 pub fn cr_direction<T: Arithmetic>(
     beta: impl Scalar<T>,
     r: &[T],
@@ -165,7 +184,9 @@ fn sum2<T: Arithmetic>(x: &[T], y: &[T], term: impl Fn(T, T) -> Complex<f64> + S
     ordered_sum(pieces.map(|(x, y)| sum_piece(x, y, &term)))
 }
 
-/// Σ term(xᵢ, yᵢ) over one piece, in eight partial sums: one alone would wait for each addition before the next.
+/// Returns Σ term(xᵢ, yᵢ) over one piece, in eight partial sums.
+///
+/// A single sum would wait for each addition before the next.
 fn sum_piece<T: Arithmetic, S: Copy + Default + AddAssign + Sum>(
     x: &[T],
     y: &[T],
@@ -185,7 +206,9 @@ fn sum_piece<T: Arithmetic, S: Copy + Default + AddAssign + Sum>(
     sums.into_iter().sum()
 }
 
-/// Adds the sums of the pieces in the order of the pieces, whichever thread had them.
+/// Adds the sums of the pieces in the order of the pieces.
+///
+/// The order does not depend on the threads that made the sums.
 fn ordered_sum<S: Sum + Send>(pieces: impl IndexedParallelIterator<Item = S>) -> S {
     let mut sums = Vec::new();
     pieces.collect_into_vec(&mut sums);

@@ -1,10 +1,14 @@
-//! Matrices with vectors: the twins of the kernels of [`blas::level2`](crate::level2).
+//! Matrices with vectors on the host.
+//!
+//! The functions are the twins of the kernels of [`blas::level2`](crate::level2).
 
 use super::level1::Arithmetic;
 use lattice_compute::scalar::Scalar;
 
-/// y = α A x + β y in the precision of the elements, by the definition. `a(i, j)` are the elements of A as it enters, transposed
-/// and conjugated already. With β = 0, y is not read; with α = 0, neither are A and x.
+/// Computes y = α A x + β y in the precision of the elements, by the definition.
+///
+/// `a(i, j)` are the elements of A as it enters, transposed and conjugated already. With β = 0, y
+/// is not read. With α = 0, A and x are not read.
 pub fn gemv<T: Arithmetic>(
     alpha: impl Scalar<T>,
     a: impl Fn(usize, usize) -> T + Sync,
@@ -16,7 +20,9 @@ pub fn gemv<T: Arithmetic>(
     super::gemm::gemm(x.len(), alpha, a, |p, _| x[p], beta, y, rows);
 }
 
-/// A = A + α x yᵀ, by the definition; `a` has a column for each element of y. With α = 0, x and y are not read.
+/// Computes A = A + α x yᵀ, by the definition.
+///
+/// `a` has a column for each element of y. With α = 0, x and y are not read.
 ///
 /// # Panics
 /// If `a` has not one element for each pair.

@@ -1,4 +1,6 @@
-//! The twins of the kernels: ordinary memory, and the mathematics as directly as it can be said.
+//! The twins of the kernels.
+//!
+//! They work on ordinary memory and follow the mathematics as directly as possible.
 
 pub mod gemm;
 pub mod level1;

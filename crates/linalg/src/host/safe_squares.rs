@@ -2,21 +2,23 @@
 
 use std::ops::AddAssign;
 
-/// Σ x² in three parts, of numbers that are small, medium or large, each scaled so that its squares are normal numbers.
+/// Σ x² in three parts: of small, medium and large numbers.
 ///
-/// The method is that of J. L. Blue, ACM Trans. Math. Softw. 4, 15 (1978), with the limits of E. Anderson,
-/// ACM Trans. Math. Softw. 44, 12 (2017): that of the reference BLAS since its version 3.10.
+/// Each part is scaled so that its squares are normal numbers.
+///
+/// The method is by J. L. Blue, ACM Trans. Math. Softw. 4, 15 (1978), with the limits of E.
+/// Anderson, ACM Trans. Math. Softw. 44, 12 (2017). The reference BLAS has it since version 3.10.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SafeSquares {
     /// Σ (x 2⁻⁵³⁸)² of the numbers above 2⁴⁸⁶.
     pub large: f64,
-    /// Σ x², and whatever is no number.
+    /// Σ x² of the numbers in between, and of NaNs.
     pub medium: f64,
     /// Σ (x 2⁵³⁷)² of the numbers below 2⁻⁵¹¹.
     pub small: f64,
 }
 
-/// 2 to an integer power that a normal number has.
+/// Returns 2 to an integer power that a normal number has.
 const fn power_of_two(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
@@ -39,7 +41,9 @@ impl SafeSquares {
         }
     }
 
-    /// √Σ x². It is infinite or NaN only where a number is, or where it is too large itself.
+    /// Returns √Σ x².
+    ///
+    /// The root is infinite or NaN only if a number is, or if the root itself is too large.
     pub fn root(self) -> f64 {
         let Self { large, medium, small } = self;
         if large > 0.0 {

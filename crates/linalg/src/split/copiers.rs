@@ -3,8 +3,11 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 
-/// Copies on five eighths of the processor's cores: the threads that drivers wait with take theirs, and where the two compete a product takes
-/// twice as long. They are not rayon's global threads, because one of those may be waiting for the product.
+/// Returns the threads that copy, on five eighths of the processor's cores.
+///
+/// The threads that drivers wait with take the other cores. If the two compete, a product takes
+/// twice as long. The threads are not rayon's global ones, because a global one may be waiting for
+/// the product.
 pub fn copiers() -> &'static ThreadPool {
     static COPIERS: OnceLock<ThreadPool> = OnceLock::new();
     COPIERS.get_or_init(|| {

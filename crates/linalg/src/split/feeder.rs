@@ -1,4 +1,4 @@
-//! Brings the operands of one device, ahead of who multiplies them.
+//! A thread that brings the operands of one device, ahead of the multiplication.
 
 use super::host_matrix::HostRef;
 use super::job::Job;
@@ -16,15 +16,18 @@ use std::sync::mpsc::{Receiver, Sender};
 
 /// A part of A or B that is on its way to the device, or there.
 pub struct Operand<T> {
-    /// Its rows of op(A), or columns of op(B).
+    /// Rows of op(A), or columns of op(B).
     pub range: Range<usize>,
     pub buffer: Buffer<T>,
     pub layout: MatrixLayout,
-    /// When it is there.
+    /// The event of the operand's arrival.
     pub arrival: Option<Event>,
 }
 
-/// What comes next. All strips that are not finished yet meet each new panel, and all panels that stay each new strip.
+/// The next operand.
+///
+/// Each new panel meets all strips that are not finished. Each new strip meets all panels that
+/// stay.
 pub enum Fed<T> {
     Strip(Operand<T>),
     Panel(Operand<T>),
@@ -45,7 +48,9 @@ pub struct Feeder<'a, T> {
 }
 
 impl<'a, T: Arithmetic> Feeder<'a, T> {
-    /// Takes its rows from `schedule`; buffers that are not needed any more come back through `strips` and `panels`.
+    /// Makes a feeder that takes its rows from `schedule`.
+    ///
+    /// Buffers that are not needed any more come back through `strips` and `panels`.
     pub fn new(
         (member, device): (usize, &'a Device),
         job: &'a Job<'a, T>,
@@ -60,13 +65,15 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         Self { member, device, job, schedule, shared, room, transfer, strips, panels, to }
     }
 
-    /// Brings everything until the schedule has nothing left, or nobody wants it any more.
+    /// Brings all operands, until the schedule is empty or nobody wants more.
     pub fn run(mut self) -> BlasResult<()> {
         if self.room.keeps_b { self.bring_b_once() } else { self.bring_b_each_time() }
     }
 
-    /// Strips and panels in turn at first: the work that is enabled grows with the product of how many there are, so this way it soon takes
-    /// longer than their transfers.
+    /// Brings each panel of B once, with strips and panels in turn at first.
+    ///
+    /// The possible work grows with the product of the numbers of strips and panels. So the work
+    /// soon takes longer than the transfers.
     fn bring_b_once(&mut self) -> BlasResult<()> {
         let mut panels = 0..self.job.panels();
         let mut strips = 0;
@@ -89,7 +96,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         }
     }
 
-    /// All of B for each group of strips.
+    /// Brings all of B for each group of strips.
     fn bring_b_each_time(&mut self) -> BlasResult<()> {
         loop {
             let mut strips = 0;
@@ -107,9 +114,9 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         }
     }
 
-    /// Brings the next rows of op(A); false if there are none.
+    /// Brings the next rows of op(A); `false` if there are none.
     fn strip(&mut self) -> BlasResult<bool> {
-        // Rows are taken once there is room for them: until then others may have them.
+        // Rows are taken once there is room for them. Until then others may have them.
         let Ok(buffer) = self.strips.next() else { return Ok(false) };
         let Some(rows) = self.schedule.next(self.member) else { return Ok(false) };
         let buffer = match buffer {
@@ -121,7 +128,7 @@ impl<'a, T: Arithmetic> Feeder<'a, T> {
         Ok(self.to.send(Fed::Strip(strip)).is_ok())
     }
 
-    /// Brings a panel of op(B); false if nobody wants it.
+    /// Brings a panel of op(B); `false` if nobody wants it.
     fn panel(&mut self, number: usize) -> BlasResult<bool> {
         if self.schedule.is_abandoned() {
             return Ok(false);

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Groups of lines that threads write independently of each other, at most.
+/// Most groups of lines that threads write independently of each other.
 const MOST_GROUPS: usize = 4096;
 
 /// A matrix in host memory that is read.
@@ -28,7 +28,7 @@ pub struct HostMut<'a, T> {
 }
 
 impl<'a, T: Arithmetic> HostRef<'a, T> {
-    /// The matrix of this layout.
+    /// Makes the matrix of this layout.
     ///
     /// # Errors
     /// [`BlasError::LeadingDimension`](crate::BlasError::LeadingDimension);
@@ -38,17 +38,17 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
         Ok(Self { elements, layout })
     }
 
-    /// Shape and place.
+    /// Returns the shape and place of the matrix.
     pub fn layout(&self) -> &MatrixLayout {
         &self.layout
     }
 
-    /// Xᵀ, in the same memory.
+    /// Returns Xᵀ, in the same memory.
     pub(super) fn transposed(self) -> Self {
         Self { layout: self.layout.transposed(), ..self }
     }
 
-    /// These rows of op(X), as a part of X.
+    /// Returns these rows of op(X), as a part of X.
     pub(super) fn rows_of(&self, op: Op, rows: Range<usize>) -> BlasResult<Self> {
         let MatrixLayout { rows: all_rows, columns: all_columns, .. } = self.layout;
         let layout = match op {
@@ -58,12 +58,12 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
         Ok(Self { layout: layout?, ..*self })
     }
 
-    /// These columns of op(X), as a part of X.
+    /// Returns these columns of op(X), as a part of X.
     pub(super) fn columns_of(&self, op: Op, columns: Range<usize>) -> BlasResult<Self> {
         self.rows_of(if op == Op::N { Op::T } else { Op::N }, columns)
     }
 
-    /// Element (i, j) of op(X).
+    /// Returns the function of element (i, j) of op(X).
     pub(super) fn element_of(self, op: Op) -> impl Fn(usize, usize) -> T + Sync + use<'a, T> {
         move |i, j| {
             let (i, j) = if op == Op::N { (i, j) } else { (j, i) };
@@ -72,7 +72,7 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
         }
     }
 
-    /// Lines from number `first` on, side by side.
+    /// Copies lines from number `first` on, side by side.
     pub(super) fn copy_lines(&self, first: usize, to: &mut [T]) {
         let (_, length) = self.layout.lines();
         for (line, to) in to.chunks_mut(length.max(1)).enumerate() {
@@ -83,26 +83,26 @@ impl<'a, T: Arithmetic> HostRef<'a, T> {
 }
 
 impl<'a, T: Arithmetic> HostMut<'a, T> {
-    /// The matrix of this layout.
+    /// Makes the matrix of this layout.
     ///
     /// # Errors
-    /// As [`HostRef::new`].
+    /// The errors of [`HostRef::new`].
     pub fn new(elements: &'a mut [T], layout: MatrixLayout) -> BlasResult<Self> {
         layout.check(elements.len())?;
         Ok(Self { elements, layout })
     }
 
-    /// The transposed matrix, in the same memory.
+    /// Returns the transposed matrix, in the same memory.
     pub(super) fn transposed(self) -> Self {
         Self { layout: self.layout.transposed(), ..self }
     }
 
-    /// Shape and place.
+    /// Returns the shape and place of the matrix.
     pub fn layout(&self) -> &MatrixLayout {
         &self.layout
     }
 
-    /// The matrix, for several threads that write parts of it.
+    /// Shares the matrix among several threads that write parts of it.
     pub(super) fn shared(&mut self) -> SharedMut<'_, T> {
         let MatrixLayout { offset, leading_dimension, .. } = self.layout;
         let (lines, _) = self.layout.lines();
@@ -122,7 +122,7 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
         }
     }
 
-    /// C = β C; with β = 0, C is not read.
+    /// Computes C = β C; with β = 0, C is not read.
     pub(super) fn scale(&mut self, beta: Factor<T>) {
         let MatrixLayout { offset, leading_dimension, .. } = self.layout;
         let (lines, length) = self.layout.lines();
@@ -139,7 +139,9 @@ impl<'a, T: Arithmetic> HostMut<'a, T> {
     }
 }
 
-/// A matrix in host memory that several threads write. Each holds a group of consecutive lines while it writes there.
+/// A matrix in host memory that several threads write.
+///
+/// Each thread holds a group of consecutive lines while it writes there.
 pub(super) struct SharedMut<'a, T> {
     groups: Vec<Mutex<&'a mut [T]>>,
     lines_of_group: usize,
@@ -147,12 +149,14 @@ pub(super) struct SharedMut<'a, T> {
 }
 
 impl<T: Arithmetic> SharedMut<'_, T> {
-    /// Shape and place.
+    /// Returns the shape and place of the matrix.
     pub(super) fn layout(&self) -> &MatrixLayout {
         &self.layout
     }
 
-    /// C = `from` + β C on the lines from number `first` on of a part of the matrix; with β = 0, C is not read.
+    /// Computes C = `from` + β C on some lines of a part of the matrix.
+    ///
+    /// The lines begin with number `first`. With β = 0, C is not read.
     pub(super) fn update_lines(&self, part: &MatrixLayout, first: usize, from: &[T], beta: Factor<T>) {
         let (_, length) = part.lines();
         if length == 0 {
@@ -179,7 +183,7 @@ impl<T: Arithmetic> SharedMut<'_, T> {
     }
 }
 
-/// A layout without gaps, for the copy of a matrix on a device.
+/// Returns a layout without gaps, for the copy of a matrix on a device.
 pub(super) fn dense_of(layout: &MatrixLayout) -> MatrixLayout {
     MatrixLayout::dense(layout.order, layout.rows, layout.columns)
 }

@@ -11,19 +11,22 @@ use crate::op::Op;
 use lattice_compute::Device;
 use lattice_compute::scalar::Factor;
 
-/// Bytes of a panel of B, if it is to have more than [`LEAST_COLUMNS`].
+/// Bytes of a panel of B, if the panel is to have more than [`LEAST_COLUMNS`].
 const PANEL: usize = 512 << 20;
 
 const LEAST_COLUMNS: usize = 256;
 const MOST_COLUMNS: usize = 2048;
 
-/// α op(A) op(B), in *strips* of rows of op(A) and *panels* of columns of op(B); one of each makes a *tile* of C.
+/// The product α op(A) op(B), cut into tiles.
+///
+/// *Strips* are rows of op(A), *panels* are columns of op(B). A strip and a panel make a *tile* of
+/// C.
 pub struct Job<'a, T> {
     pub ops: [Op; 2],
     pub alpha: Factor<T>,
     pub a: HostRef<'a, T>,
     pub b: HostRef<'a, T>,
-    /// Of C.
+    /// Order of C.
     pub order: Order,
     pub m: usize,
     pub n: usize,
@@ -48,18 +51,22 @@ impl<'a, T: Arithmetic> Job<'a, T> {
         Self { ops, alpha, a, b, order, m, n, k, panel }
     }
 
-    /// How many panels there are.
+    /// Returns the number of panels.
     pub fn panels(&self) -> usize {
         self.n.div_ceil(self.panel)
     }
 
-    /// The way to and from a device. It cuts all matrices as it does for any other device.
+    /// Makes the way to and from a device.
+    ///
+    /// It cuts all matrices in the same way for all devices.
     pub fn transfer(&self, device: &Device) -> Transfer<T> {
         let (rows, columns) = (self.m.max(self.n), self.k.max(self.n));
         Transfer::new(device, rows.max(columns), rows.saturating_mul(columns))
     }
 
-    /// The rows of a strip whose tiles keep a device busy; so do multiples of it.
+    /// Returns the rows of a strip whose tiles keep a device busy.
+    ///
+    /// Multiples of these rows keep it busy too.
     pub fn strip(&self, device: &Device, params: &GemmParams) -> usize {
         let tuning = params.tuning.unwrap_or_else(|| GemmTuning::shipped::<T>(device, Accuracy::Ieee));
         let [first, second] = tuning.tile();
@@ -70,7 +77,9 @@ impl<'a, T: Arithmetic> Job<'a, T> {
         (rows * groups).max(LEAST_ROWS)
     }
 
-    /// What fits in so many bytes, with strips of at most so many rows.
+    /// Returns the parts that fit in `memory` bytes.
+    ///
+    /// Strips have at most `rows` rows.
     pub fn room(&self, memory: u64, rows: usize) -> Room {
         let bytes = |lines: usize, length: usize| lines.saturating_mul(length).saturating_mul(size_of::<T>());
         Room::new(
@@ -85,15 +94,17 @@ impl<'a, T: Arithmetic> Job<'a, T> {
     }
 }
 
-/// Rows of work-groups, so many in a row, that fill the units of a device best: at least once, and so that the last time they are
-/// nearly all busy.
+/// Returns the rows of work-groups that fill the units of a device best.
+///
+/// A row has `groups_of_row` work-groups. The rows fill the units at least once. In the last round
+/// nearly all units are busy.
 fn filling(units: usize, groups_of_row: usize) -> usize {
     let least = units.div_ceil(groups_of_row);
     let busy = |rows: usize| {
         let groups = rows * groups_of_row;
         groups as f64 / groups.next_multiple_of(units) as f64
     };
-    // The first of equals.
+    // The choice among equals is the one with the fewest rows.
     (least..=2 * least).rev().max_by(|&a, &b| busy(a).total_cmp(&busy(b))).unwrap_or(least)
 }
 

@@ -1,7 +1,8 @@
 //! Products of matrices on all devices of a team.
 //!
-//! Two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of C, or columns. [`gemm_resident`] multiplies matrices that
-//! lie on the devices already, rows of A and C on each ([`RowShards`]), B on all ([`Copies`]).
+//! There are two forms. [`gemm`] multiplies matrices in host memory: every device computes rows of
+//! C, or columns. [`gemm_resident`] multiplies matrices that lie on the devices already. Each
+//! device has rows of A and C ([`RowShards`]) and all of B ([`Copies`]).
 //!
 //! ```
 //! use lattice_linalg::split::{self, HostMut, HostRef, SplitParams};
@@ -22,21 +23,24 @@
 //! ```
 //!
 //! # How the work is split
-//! Each device starts with a share of the rows of C in proportion to its rate, which is measured once for each element type on matrices
-//! small enough to take milliseconds. A device that would not shorten the product gets none, judging by these rates and by how fast each device is
-//! sent its operands, which is measured once too. Rows are worked off in strips, large ones first; who is done takes over the end of the share
-//! that would take longest.
+//! Each device starts with a share of the rows of C in proportion to its rate. The rate is measured
+//! once for each element type, on matrices small enough to take milliseconds. A device that would
+//! not shorten the product gets no rows. The decision uses these rates, and how fast each device is
+//! sent its operands, which is measured once too. Rows are worked off in strips, large ones first.
+//! A device that is done takes over the end of the share that would take longest.
 //!
-//! If C has more columns than rows these are shared instead, as the rows of Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ: so it is the smaller factor that goes to
-//! every device, and there is more to share.
+//! If C has more columns than rows, columns are shared instead, as the rows of Cᵀ = α op(B)ᵀ
+//! op(A)ᵀ + β Cᵀ. So the smaller factor goes to every device, and there is more to share.
 //!
-//! A device computes C in tiles, each the product of a strip of rows of op(A) and a panel of columns of op(B). One thread brings strips and
-//! panels (`feeder`), another one multiplies them (`worker`) and sends tiles back: while the device computes, operands arrive and results
-//! leave, through pinned buffers on the copy queue. Panels stay on the device if all of B fits. α op(A) op(B) is computed on the devices, and
-//! βC added where C is: on the host.
+//! A device computes C in tiles. A tile is the product of a strip of rows of op(A) and a panel of
+//! columns of op(B). One thread brings strips and panels (`feeder`). Another one multiplies them
+//! (`worker`) and sends tiles back. While the device computes, operands arrive and results leave,
+//! through pinned buffers on the copy queue. Panels stay on the device if all of B fits. α op(A)
+//! op(B) is computed on the devices. βC is added on the host, where C is.
 //!
-//! The host's memory is what devices of one host share. So a piece of B is copied to pinned memory once for all of them (`staged`), in pieces
-//! that stay in the processor's cache until they are sent, and by threads that leave cores to the drivers (`copiers`).
+//! The devices of one host share the host's memory. So a piece of B is copied to pinned memory once
+//! for all of them (`staged`). Pieces stay in the processor's cache until they are sent. The
+//! threads that copy leave cores to the drivers (`copiers`).
 //!
 //! Devices without double precision are in no team, so in no product either.
 
@@ -76,18 +80,26 @@ use std::sync::mpsc;
 use std::time::Instant;
 use worker::{Piece, Worker, joined};
 
-/// How a product is split.
+/// The way in which a product is split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SplitParams {
-    /// How accurate products in single precision are.
+    /// Accuracy of products in single precision.
     pub arithmetic: Accuracy,
-    /// The kernel of each device, in the order of the team; `None`, as beyond the end of the list, for the one that suits it.
+    /// The kernel of each device, in the order of the team.
+    ///
+    /// `None`, and the lack of an entry, choose the kernel that suits the device.
     pub tunings: Vec<Option<GemmTuning>>,
-    /// The rate of each device, in any unit; `None` to measure them.
+    /// The rate of each device, in any unit.
+    ///
+    /// `None` to measure the rates.
     pub rates: Option<Vec<f64>>,
-    /// Columns of B that are sent to a device at a time; `None` for what suits the matrices.
+    /// Columns of B that are sent to a device at a time.
+    ///
+    /// `None` for a number that suits the matrices.
     pub panel: Option<usize>,
-    /// Bytes that a product may take of each device's memory, if it can do with so little; `None` for eight tenths of it.
+    /// Bytes that a product may take of each device's memory.
+    ///
+    /// A product that needs more takes more. `None` for eight tenths of the memory.
     pub memory: Option<u64>,
 }
 
@@ -98,10 +110,13 @@ impl SplitParams {
     }
 }
 
-/// How many rows of C each device would be given for C = op(A) op(B) with these m, n and k: for [`RowShards::upload`].
+/// Returns how many rows of C each device would be given.
+///
+/// The numbers are for [`RowShards::upload`]. The product is C = op(A) op(B) with `extents` m, n
+/// and k.
 ///
 /// # Errors
-/// [`BlasError::TeamSize`]; [`BlasError::Device`] when a rate cannot be measured.
+/// [`BlasError::TeamSize`]; [`BlasError::Device`] if a rate cannot be measured.
 pub fn shares<T: Arithmetic>(
     team: &Team,
     params: &SplitParams,
@@ -110,7 +125,10 @@ pub fn shares<T: Arithmetic>(
     Ok(plan::<T>(team, params, extents, &vec![LEAST_ROWS; team.len()], false)?.1)
 }
 
-/// The devices' rates, and how many rows each is given if so many make a strip; `sent` if the operands are in host memory.
+/// Returns the devices' rates, and how many rows each is given.
+///
+/// `strips` has the rows of a strip for each device. `sent` is `true` if the operands are in host
+/// memory.
 fn plan<T: Arithmetic>(
     team: &Team,
     params: &SplitParams,
@@ -126,7 +144,7 @@ fn plan<T: Arithmetic>(
         if rates.len() != wanted {
             return Err(BlasError::TeamSize { wanted, found: rates.len() });
         }
-        // They may be in any unit: all that counts is how they compare.
+        // The rates may be in any unit: all that counts is how they compare.
         return Ok((rates.clone(), schedule::shares(m, rates, None, strips)));
     }
     let members = team.devices().iter().enumerate();
@@ -145,13 +163,15 @@ fn plan<T: Arithmetic>(
     Ok((rates, planned))
 }
 
-/// Computes C = α op(A) op(B) + β C on all devices of a team, or on the host for the team of none, and waits for it.
+/// Computes C = α op(A) op(B) + β C on all devices of a team, and waits for it.
 ///
-/// Contract, elements and shapes are those of [`blas::gemm`](crate::gemm()).
+/// For a team without devices the host computes. Contract, elements and shapes are those of
+/// [`blas::gemm`](crate::gemm()).
 ///
 /// # Errors
-/// [`BlasError::Shape`], [`BlasError::TeamSize`], [`BlasError::Variant`]: nothing is written then. [`BlasError::Unfinished`] when a device fails: it says which
-/// one, and how much of C is written. [`BlasError::Device`] when one fails before.
+/// [`BlasError::Shape`], [`BlasError::TeamSize`], [`BlasError::Variant`]: nothing is written then.
+/// [`BlasError::Unfinished`] if a device fails in the middle: it says which device, and how much of
+/// C is written. [`BlasError::Device`] if a device fails before.
 #[allow(clippy::too_many_arguments)]
 pub fn gemm<T: Arithmetic>(
     team: &Team,
@@ -188,7 +208,7 @@ pub fn gemm<T: Arithmetic>(
         return Ok(SplitReport { by_columns: true, ..report });
     }
 
-    // The work is cut by its tiles.
+    // The tiles of the variants cut the work.
     for tuning in params.tunings.iter().flatten() {
         if let Some(reason) = tuning.complaint::<T>() {
             return Err(BlasError::Variant { variant: tuning.to_string(), reason });
@@ -228,7 +248,7 @@ pub fn gemm<T: Arithmetic>(
                         c.update_lines(&part, first, &pinned.as_slice()[..elements], beta);
                         written.fetch_add(elements, Ordering::Relaxed);
                     }
-                    // Nobody takes it once the device has failed.
+                    // Nobody takes the buffer once the device has failed.
                     let _ = back.send(pinned);
                 });
             }
@@ -250,7 +270,7 @@ pub fn gemm<T: Arithmetic>(
     Ok(SplitReport { by_columns: false, shares, wall: start.elapsed() })
 }
 
-/// The same by the definition.
+/// Computes the product on the host by the definition.
 fn on_the_host<T: Arithmetic>(
     ops: [Op; 2],
     alpha: Factor<T>,

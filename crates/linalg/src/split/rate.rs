@@ -1,4 +1,4 @@
-//! How fast a device multiplies matrices: what shares are made by.
+//! The speed at which a device multiplies matrices, by which shares are made.
 
 use crate::error::BlasResult;
 use crate::gemm::{GemmParams, gemm_with};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A product that takes so long says enough.
+/// Time of a product that is long enough for a measurement.
 const LONG_ENOUGH: Duration = Duration::from_millis(10);
 
 /// Edges of the matrices that are tried.
@@ -28,13 +28,15 @@ struct Rates<T> {
 /// Bytes that are sent at a time, as large products do.
 const SENT: usize = 4 << 20;
 
-/// How many times, to see how fast.
+/// Number of transfers in a measurement.
 const TIMES: usize = 16;
 
 /// Bytes per second that a device is sent from pinned memory.
 struct UploadRate(f64);
 
-/// Bytes per second that a device is sent from pinned memory, measured on first use.
+/// Returns the bytes per second that a device is sent from pinned memory.
+///
+/// The rate is measured on first use.
 pub fn upload_rate(device: &Device) -> BlasResult<f64> {
     Ok(device.attached(UploadRate::measure)?.0)
 }
@@ -52,19 +54,20 @@ impl UploadRate {
             }
             Ok(start.elapsed())
         };
-        // The first time the device's memory is allocated.
+        // The first transfer allocates the device's memory.
         send(1)?;
         Ok(Self((TIMES * SENT) as f64 / send(TIMES)?.as_secs_f64()))
     }
 }
 
-/// Multiplications and additions in a term of a product of this type.
+/// Returns the multiplications and additions in a term of a product of this type.
 pub fn flops_of_term<T: Element>() -> f64 {
     if T::IS_COMPLEX { 8.0 } else { 2.0 }
 }
 
-/// Floating-point operations per second of products with these parameters, measured on first use: on larger and larger matrices until
-/// one takes 10 ms.
+/// Returns the flops per second of products with these parameters.
+///
+/// The rate is measured on first use, on larger and larger matrices until one takes 10 ms.
 pub fn rate<T: Element>(device: &Device, params: &GemmParams) -> BlasResult<f64> {
     let rates: Result<_, Infallible> =
         device.attached(|_| Ok(Rates::<T> { known: Mutex::default(), element: PhantomData }));
@@ -96,7 +99,7 @@ pub fn rate<T: Element>(device: &Device, params: &GemmParams) -> BlasResult<f64>
             device.finish()?;
             Ok(start.elapsed())
         };
-        // The first one may have to be compiled.
+        // The first product may have to be compiled.
         product()?;
         let time = product()?;
         rate = flops_of_term::<T>() * (edge as f64).powi(3) / time.as_secs_f64();

@@ -1,37 +1,43 @@
-//! How a product was shared.
+//! The way in which a product was shared.
 
 use std::time::Duration;
 
-/// What one device did.
+/// The work of one device.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Share {
     /// The device.
     pub device: String,
-    /// Its rate, measured before, in flops per second, or as it was given.
+    /// The device's rate, measured before, in flops per second, or as it was given.
     pub rate: f64,
-    /// Rows of C, or columns, that it was given at first.
+    /// Rows of C, or columns, that the device was given at first.
     pub planned_rows: usize,
-    /// Rows of C, or columns, that it computed.
+    /// Rows of C, or columns, that the device computed.
     pub rows: usize,
-    /// How long its kernels ran; `None` unless the device was opened with [`Profiling::On`](lattice_compute::Profiling::On).
+    /// Time that the device's kernels ran.
+    ///
+    /// `None` unless the device was opened with [`Profiling::On`](lattice_compute::Profiling::On).
     pub busy: Option<Duration>,
-    /// From the start of the product until the device had nothing left to do.
+    /// Time from the start of the product until the device had nothing left to do.
     pub done: Duration,
 }
 
-/// How a product was computed.
+/// The way in which a product was computed.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SplitReport {
-    /// Whether columns of C were shared, not rows.
+    /// `true` if columns of C were shared, not rows.
     pub by_columns: bool,
-    /// What each device did; nobody for the host alone.
+    /// The work of each device.
+    ///
+    /// Empty if the host computed alone.
     pub shares: Vec<Share>,
-    /// From the call to the last element of C, transfers and all.
+    /// Time from the call to the last element of C, transfers included.
     pub wall: Duration,
 }
 
 impl SplitReport {
-    /// The time of the kernels on the device where they took longest: the product without transfers.
+    /// Returns the longest time of the kernels on one device.
+    ///
+    /// This is the time of the product without transfers.
     pub fn slowest(&self) -> Option<Duration> {
         self.shares
             .iter()
@@ -39,7 +45,9 @@ impl SplitReport {
             .try_fold(Duration::ZERO, |longest, busy| Some(longest.max(busy?)))
     }
 
-    /// Mean time until a device was done as a share of the longest, over the devices that took part: 1 is even.
+    /// Returns the mean time until a device was done, as a share of the longest.
+    ///
+    /// The mean is over the devices that took part. 1 is even.
     pub fn balance(&self) -> f64 {
         let times = self.shares.iter().filter(|share| share.rows > 0).map(|share| share.done.as_secs_f64());
         let (sum, longest, count) = times

@@ -33,8 +33,8 @@ impl<T: Arithmetic> RowShards<T> {
     /// Sends to each device as many rows as `shares` says.
     ///
     /// # Errors
-    /// [`BlasError::TeamSize`] unless there is a share for each device; [`BlasError::Shape`] unless they add up to the rows of the matrix;
-    /// [`BlasError::Device`].
+    /// [`BlasError::TeamSize`] unless there is a share for each device. [`BlasError::Shape`] unless
+    /// the shares add up to the rows of the matrix. [`BlasError::Device`].
     pub fn upload(team: &Team, shares: &[usize], from: HostRef<'_, T>) -> BlasResult<Self> {
         if shares.len() != team.len() {
             return Err(BlasError::TeamSize { wanted: team.len(), found: shares.len() });
@@ -50,7 +50,7 @@ impl<T: Arithmetic> RowShards<T> {
         Ok(Self { shards: send(team, |member| parts[member], None)?, columns })
     }
 
-    /// Rows on each device.
+    /// Returns the number of rows on each device.
     pub fn shares(&self) -> Vec<usize> {
         self.shards.iter().map(|(_, layout)| layout.rows).collect()
     }
@@ -105,7 +105,7 @@ fn fetch<T: Arithmetic>(
             let back = back.clone();
             copies.spawn(move |_| {
                 to.update_lines(part, first, &pinned.as_slice()[..elements], 0.factor());
-                // Nobody takes it if a transfer has failed.
+                // Nobody takes the buffer if a transfer has failed.
                 let _ = back.send(pinned);
             });
         };
@@ -123,7 +123,10 @@ impl<T: Arithmetic> Copies<T> {
     }
 }
 
-/// Copies a matrix to each device, to all at the same time; kernels that are launched later find it there. `shared` if all are sent the same one.
+/// Copies a matrix to each device, to all at the same time.
+///
+/// Kernels that are launched later find it there. `shared` has a value if all devices are sent the
+/// same matrix.
 fn send<'a, T: Arithmetic>(
     team: &Team,
     matrix: impl Fn(usize) -> HostRef<'a, T> + Sync,
@@ -152,11 +155,14 @@ fn on_all<R: Send>(work: impl Iterator<Item = impl FnOnce() -> BlasResult<R> + S
     })
 }
 
-/// Starts C = α A op(B) + β C, each device with its own rows. Returns one handle for each device.
+/// Starts C = α A op(B) + β C, each device with its own rows.
+///
+/// Returns one handle for each device.
 ///
 /// # Errors
-/// [`BlasError::TeamSize`] for matrices of different teams' sizes, [`BlasError::Shape`] unless each device has as many rows of A as of C:
-/// nothing is started then. Otherwise as [`blas::gemm`](crate::gemm()), with the products of earlier devices started.
+/// [`BlasError::TeamSize`] for matrices of different teams' sizes, [`BlasError::Shape`] unless each
+/// device has as many rows of A as of C: nothing is started then. Otherwise the errors of
+/// [`blas::gemm`](crate::gemm()), with the products of earlier devices started.
 pub fn gemm_resident<T: Arithmetic>(
     params: &GemmParams,
     op_b: Op,
@@ -186,7 +192,7 @@ pub fn gemm_resident<T: Arithmetic>(
         let device = c.device().clone();
         let (a, b) = (MatRef::new(a, *a_layout)?, MatRef::new(b, *b_layout)?);
         started.push(gemm_with(params, Op::N, op_b, alpha, a, b, beta, MatMut::new(c, *c_layout)?)?);
-        // The other devices are not to wait for this one.
+        // The other devices must not wait for this one.
         device.flush()?;
     }
     Ok(started)

@@ -1,12 +1,16 @@
-//! How much of a product the memory of a device holds at a time.
+//! The parts of a product that the memory of a device holds at a time.
 
-/// Strips of A that there is memory for at most: the last one is on its way while the others are multiplied.
+/// Most strips of A that there is memory for.
+///
+/// The last one is on its way while the others are multiplied.
 const MOST_STRIPS: usize = 5;
 
-/// Fewer would not let one be on its way.
+/// Fewest strips of A.
+///
+/// With fewer, none could be on its way.
 const LEAST_STRIPS: usize = 2;
 
-/// Panels of B that go round where not all of them fit.
+/// Panels of B that go round if not all panels fit.
 pub const PANELS: usize = 2;
 
 /// Tiles of C that are under way.
@@ -18,21 +22,25 @@ pub struct Sizes {
     pub strip: usize,
     pub panel: usize,
     pub tile: usize,
-    /// Of all of B.
+    /// Bytes of all of B.
     pub b: usize,
 }
 
-/// What is in the memory of a device at a time.
+/// The parts in the memory of a device at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Strips of A, with the one on its way.
+    /// Number of strips of A, with the one on its way.
     pub strips: usize,
-    /// Whether B stays once it is there; otherwise there are [`PANELS`] panels of it.
+    /// `true` if B stays once it is there.
+    ///
+    /// Otherwise there are [`PANELS`] panels of B.
     pub keeps_b: bool,
 }
 
 impl Room {
-    /// In so many bytes. B stays if it fits at all: each group of strips would need it anew.
+    /// Fits the parts into `memory` bytes.
+    ///
+    /// B stays if it fits at all, because each group of strips would need it anew.
     pub fn new(memory: u64, sizes: Sizes) -> Self {
         let Sizes { strip, panel, tile, b } = sizes;
         let fits = |strips: usize, of_b: usize| {

@@ -1,23 +1,31 @@
-//! Who computes which rows: shares by rate, and the tail taken over by whoever is done first.
+//! The distribution of rows among devices.
+//!
+//! Shares follow the rates. A device that is done first takes over the end of another's share.
 
 use lattice_compute::sync::lock;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Rows of a share, or of a strip, at least.
+/// Fewest rows of a share, or of a strip.
 pub const LEAST_ROWS: usize = 64;
 
-/// Rows of C that are handed out together at most, unless fewer would not keep the device busy.
+/// Most rows of C that are handed out together.
+///
+/// There are more only if these would not keep the device busy.
 const MOST_ROWS: usize = 4096;
 
-/// A share of the work is not worth its transfers if it takes less than this, in seconds.
+/// Least time of a share of the work, in seconds.
+///
+/// A share that takes less is not worth its transfers.
 const LEAST_SECONDS: f64 = 4e-3;
 
-/// Another device has to shorten the product by so much, as far as can be told, to take part.
+/// Factor by which another device has to shorten the product to take part.
+///
+/// The times are estimates.
 const LEAST_GAIN: f64 = 1.05;
 
-/// What a product costs a device.
+/// The costs of a product for a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Floating-point operations for a row of C.
@@ -29,7 +37,9 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Seconds until the devices of these rates, in flops per second, and uploads, in bytes per second, are done with `rows` rows.
+    /// Returns the seconds until the devices are done with `rows` rows.
+    ///
+    /// A device is its rate, in flops per second, and its uploads, in bytes per second.
     fn time(&self, rows: f64, devices: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
         let total: f64 = devices.clone().map(|(rate, _)| rate).sum();
         let time = |(rate, upload): (f64, f64)| {
@@ -40,12 +50,18 @@ impl Cost {
     }
 }
 
-/// How many of `rows` rows each device takes, by its rate in flops per second.
+/// Returns how many of `rows` rows each device takes, by its rate.
 ///
-/// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where the widest loads may; those with two
-/// strips or more, of as many rows as `strips` says, have whole ones.
-/// Devices for which less than [`LEAST_ROWS`] would be left take none: the slowest leave first. So do those that would have too little work
-/// to be worth it, by what the product costs and how many bytes per second each device is sent, where these are known. The fastest always stays.
+/// Rates are in flops per second.
+///
+/// All but the fastest have a multiple of [`LEAST_ROWS`], so that every row of a share begins where
+/// the widest loads may. Shares of two strips or more consist of whole strips. `strips` has the
+/// rows of each device's strip.
+///
+/// Devices for which less than [`LEAST_ROWS`] would be left take none: the slowest leave first. If
+/// `cost` is given, devices with too little work to be worth it take none either. `cost` holds the
+/// costs of the product, and how many bytes per second each device is sent. The fastest always
+/// stays.
 pub fn shares(rows: usize, rates: &[f64], cost: Option<(Cost, &[f64])>, strips: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rates.len()).collect();
     order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
@@ -87,7 +103,7 @@ pub struct Schedule {
     rates: Vec<f64>,
     /// Rows that keep each device busy.
     strips: Vec<usize>,
-    /// Which devices take part: those that had a share.
+    /// Flags of the devices that take part: those that had a share.
     members: Vec<bool>,
     rows: usize,
     left: Mutex<Vec<Range<usize>>>,
@@ -95,8 +111,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Consecutive ranges of these lengths. Who has none at first never gets any. Each device is given whole multiples of its entry of
-    /// `strips`, but for what is left over.
+    /// Makes a schedule of consecutive ranges of these lengths.
+    ///
+    /// A device that has none at first never gets any. Each device is given whole multiples of its
+    /// entry of `strips`, except for the remainder.
     pub fn new(shares: &[usize], rates: &[f64], strips: Vec<usize>) -> Self {
         let mut rows = 0;
         let ranges = shares.iter().map(|&share| {
@@ -108,13 +126,15 @@ impl Schedule {
         Self { left, rates: rates.to_vec(), strips, members, rows, abandoned: AtomicBool::new(false) }
     }
 
-    /// Rows that a device is given together at most.
+    /// Returns the most rows that a device is given together.
     pub fn most_rows(&self, member: usize) -> usize {
         let strip = self.strips[member];
         (MOST_ROWS / strip * strip).max(strip).min(self.rows)
     }
 
-    /// The next rows for a device; `None` when nothing is left that it would finish before those who have it.
+    /// Returns the next rows for a device.
+    ///
+    /// `None` if no rows are left that this device would finish before the one that has them.
     pub fn next(&self, member: usize) -> Option<Range<usize>> {
         let mut left = lock(&self.left);
         if left[member].is_empty() {
@@ -125,7 +145,7 @@ impl Schedule {
             left[member] = stolen;
         }
         let (own, strip) = (&mut left[member], self.strips[member]);
-        // Large pieces first, small ones towards the end, where others may be waiting.
+        // Large pieces come first. Small ones come towards the end, when others may be waiting.
         let rows = (own.len() / 4 / strip * strip).max(strip).min(self.most_rows(member)).min(own.len());
         let piece = own.start..own.start + rows;
         own.start += rows;
@@ -138,12 +158,14 @@ impl Schedule {
         lock(&self.left).iter_mut().for_each(|range| range.start = range.end);
     }
 
-    /// Whether a device has failed.
+    /// `true` if a device has failed.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// The end of the range that would take longest, so much that both are done at the same time.
+    /// Takes the end of the range that would take longest.
+    ///
+    /// The end is so long that both devices are done at the same time.
     fn steal(&self, member: usize, left: &mut [Range<usize>]) -> Option<Range<usize>> {
         let time = |other: usize| left[other].len() as f64 / self.rates[other];
         let victim = (0..left.len()).max_by(|&a, &b| time(a).total_cmp(&time(b)))?;
@@ -190,14 +212,16 @@ mod tests {
         let shares = |rates: &[f64], uploads: &[f64]| {
             shares(10_000, rates, Some((cost, uploads)), &vec![STRIP; rates.len()])
         };
-        // One needs 0.2 s; 0.8 GB take 0.016 s to the first and 0.16 or 1.6 s to the second.
+        // One device needs 0.2 s. 0.8 GB take 0.016 s to the first and 0.16 or 1.6 s to the second.
         assert_eq!(shares(&[50e12, 50e12], &[50e9, 50e9]), [4880, 5120]);
         assert_eq!(shares(&[50e12, 50e12], &[50e9, 0.5e9]), [10_000, 0]);
         assert_eq!(shares(&[50e12, 5e12], &[50e9, 5e9]), [8976, 1024], "0.18 s together");
         assert_eq!(shares(&[50e12, 1e12], &[50e9, 5e9]), [10_000, 0], "a gain of 2 %");
     }
 
-    /// Works a schedule off with devices of these true rates, in simulated time: when each was done, and its rows.
+    /// Works a schedule off with devices of these true rates, in simulated time.
+    ///
+    /// Returns when each device was done, and its rows.
     fn simulate(shares: &[usize], believed: &[f64], real: &[f64]) -> (Vec<f64>, Vec<usize>) {
         let schedule = Schedule::new(shares, believed, vec![STRIP; shares.len()]);
         let total: usize = shares.iter().sum();

@@ -5,25 +5,25 @@ use lattice_compute::sync::lock;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// A piece that some thread is copying to pinned memory, or has copied.
+/// A piece that a thread is copying to pinned memory, or has copied.
 pub struct Staged<T> {
     pinned: Mutex<Option<Arc<PinnedBuffer<T>>>>,
     copied: Condvar,
 }
 
 impl<T> Staged<T> {
-    /// A piece that is not there yet.
+    /// Makes a piece that is not there yet.
     pub fn new() -> Arc<Self> {
         Arc::new(Self { pinned: Mutex::default(), copied: Condvar::new() })
     }
 
-    /// Here it is.
+    /// Sets the piece, which is there now.
     pub fn set(&self, pinned: PinnedBuffer<T>) {
         *lock(&self.pinned) = Some(Arc::new(pinned));
         self.copied.notify_all();
     }
 
-    /// The piece, once it is there.
+    /// Waits for the piece and returns it.
     pub fn wait(&self) -> Arc<PinnedBuffer<T>> {
         let mut pinned = lock(&self.pinned);
         loop {
@@ -35,20 +35,21 @@ impl<T> Staged<T> {
     }
 }
 
-/// A piece of a matrix: the number of the panel, and its own number within it.
+/// A piece of a matrix: the number of the panel, and the piece's number within it.
 pub type Key = (usize, usize);
 
 struct Entry<T> {
     key: Key,
     piece: Arc<Staged<T>>,
-    /// Devices that have not come for it.
+    /// Number of devices that have not come for the piece.
     left: usize,
 }
 
-/// Pieces of a matrix that several devices are sent: whoever comes first copies a piece for all.
+/// Pieces of a matrix that several devices are sent.
 ///
-/// The host copies to pinned memory hardly faster than two devices read it. Nobody waits for a slow device, though: whoever comes
-/// much later than others copies a piece again.
+/// The first device that needs a piece copies it for all. The host copies to pinned memory hardly
+/// faster than two devices read it. Nobody waits for a slow device, though: a device that comes
+/// much later copies a piece again.
 pub struct SharedPieces<T> {
     devices: usize,
     /// Oldest first.
@@ -56,18 +57,20 @@ pub struct SharedPieces<T> {
 }
 
 impl<T> SharedPieces<T> {
-    /// For so many devices.
+    /// Makes an empty collection for `devices` devices.
     pub fn new(devices: usize) -> Self {
         Self { devices, entries: Mutex::default() }
     }
 
-    /// A piece that a device comes for, if another one has promised it.
+    /// Returns a piece that a device comes for, if another one has promised it.
     pub fn find(&self, key: Key) -> Option<Arc<Staged<T>>> {
         Self::take(&mut lock(&self.entries), key)
     }
 
-    /// As [`SharedPieces::find`]; otherwise the caller promises the piece, as the second value says. At most so many wait for devices that
-    /// need them later.
+    /// Finds a piece like [`SharedPieces::find`], or makes the caller promise it.
+    ///
+    /// The second value is `true` if the caller promises the piece. At most `most_waiting` pieces
+    /// wait for devices that need them later.
     pub fn find_or_promise(&self, key: Key, most_waiting: usize) -> (Arc<Staged<T>>, bool) {
         let mut entries = lock(&self.entries);
         if let Some(piece) = Self::take(&mut entries, key) {

@@ -2,23 +2,27 @@
 
 use std::sync::mpsc::{Receiver, RecvError};
 
-/// Whoever takes buffers makes as many as there may be, then waits for those that come back.
+/// A supply of buffers for one thread.
+///
+/// The thread makes as many buffers as there may be. Then it waits for buffers that come back.
 pub struct Supply<B> {
-    /// How many may still be made.
+    /// Number of buffers that may still be made.
     left: usize,
     returned: Receiver<B>,
 }
 
 impl<B> Supply<B> {
-    /// At most `most` buffers.
+    /// Makes a supply of at most `most` buffers.
     pub fn new(most: usize, returned: Receiver<B>) -> Self {
         Self { left: most, returned }
     }
 
-    /// One that has come back, or `None` when the caller has to make one; waits until it is one or the other.
+    /// Returns a buffer that has come back, or `None` if the caller has to make one.
+    ///
+    /// Waits until one of the two is possible.
     ///
     /// # Errors
-    /// When nobody is there any more who would give one back.
+    /// If no thread is left that would give a buffer back.
     pub fn next(&mut self) -> Result<Option<B>, RecvError> {
         if let Ok(buffer) = self.returned.try_recv() {
             return Ok(Some(buffer));

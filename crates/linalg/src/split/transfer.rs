@@ -1,4 +1,6 @@
-//! Matrices between host and device, in pieces through pinned buffers, beside the work of the device.
+//! Matrices between host and device, beside the work of the device.
+//!
+//! Matrices travel in pieces through pinned buffers.
 
 use super::copiers::copiers;
 use super::host_matrix::{HostRef, dense_of};
@@ -11,12 +13,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-/// Bytes of a piece, unless one line is longer. One thread copies it, several pieces are copied at a time: pieces so small are still in the
-/// processor's cache when the device reads them.
+/// Bytes of a piece, unless one line is longer.
+///
+/// One thread copies a piece, and several pieces are copied at a time. Pieces so small are still in
+/// the processor's cache when the device reads them.
 const PIECE: usize = 4 << 20;
 
-/// Pieces that are being copied, or wait to be sent; of these and the following numbers only as many as have as many bytes where lines are
-/// longer.
+/// Pieces that are being copied, or wait to be sent.
+///
+/// If lines are longer than a piece, this and the following numbers shrink to the same bytes.
 const AHEAD: usize = 16;
 
 /// Pieces that are being sent.
@@ -28,7 +33,7 @@ const DOWNLOADS: usize = 16;
 /// Pieces that wait for devices that need them later.
 const WAITING: usize = 64;
 
-/// A piece on its way, and its memory if it is still to be copied there.
+/// A piece on its way, and its memory if the caller has to copy it there.
 type Promise<T> = (Arc<Staged<T>>, Option<PinnedBuffer<T>>);
 
 /// The way to and from one device.
@@ -41,18 +46,24 @@ pub struct Transfer<T> {
 }
 
 impl<T: Arithmetic> Transfer<T> {
-    /// For matrices with lines of at most so many elements, and so many elements in all.
+    /// Makes a way for matrices with at most `largest` elements.
+    ///
+    /// Lines have at most `longest_line` elements.
     pub fn new(device: &Device, longest_line: usize, largest: usize) -> Self {
         let capacity = (PIECE / size_of::<T>()).min(largest).max(longest_line).max(1);
         Self { device: device.clone(), capacity, up: VecDeque::new() }
     }
 
-    /// How many pieces there may be of a kind that there are `most` of at most, so that long lines do not take all memory.
+    /// Returns how many pieces there may be of a kind with at most `most`.
+    ///
+    /// The number shrinks with longer lines, so that they do not take all memory.
     fn depth(&self, most: usize) -> usize {
         (most * PIECE / (self.capacity * size_of::<T>())).clamp(2, most)
     }
 
-    /// The pinned buffers of downloads, which come back through `returned`.
+    /// Makes the supply of pinned buffers of downloads.
+    ///
+    /// The buffers come back through `returned`.
     pub fn downloads(&self, returned: Receiver<PinnedBuffer<T>>) -> Supply<PinnedBuffer<T>> {
         Supply::new(self.depth(DOWNLOADS), returned)
     }
@@ -61,8 +72,10 @@ impl<T: Arithmetic> Transfer<T> {
         PinnedBuffer::kept(&self.device, self.capacity)
     }
 
-    /// Starts to copy a matrix to the start of `to`, without gaps. Returns where its elements are then, and the transfer after which all are
-    /// there. If it is a panel that others need too, `shared` has its pieces and its number.
+    /// Starts to copy a matrix to the start of `to`, without gaps.
+    ///
+    /// Returns the layout of the copy, and the transfer after which all elements are there.
+    /// `shared` is for a panel that other devices need too: it has the panel's pieces and number.
     pub fn upload(
         &mut self,
         from: &HostRef<'_, T>,
@@ -101,7 +114,7 @@ impl<T: Arithmetic> Transfer<T> {
                         oldest.wait()?;
                     }
                     let pending = piece.wait().share_start_to(to.slice_mut(elements)?, &[])?;
-                    // The copy queue works in order: with the last piece all are there.
+                    // The copy queue works in order: after the last piece all are there.
                     last = Some(pending.event().clone());
                     self.up.push_back(pending);
                 }
@@ -109,14 +122,16 @@ impl<T: Arithmetic> Transfer<T> {
             .map(|()| (layout, last))
     }
 
-    /// A piece, and the memory that the caller has to copy it to, unless somebody else does.
+    /// Returns a piece, and the memory for it if the caller has to copy it.
+    ///
+    /// There is no memory if another device copies the piece.
     fn promise(&self, shared: Option<(&SharedPieces<T>, Key)>) -> Result<Promise<T>> {
         if let Some((pieces, key)) = shared
             && let Some(piece) = pieces.find(key)
         {
             return Ok((piece, None));
         }
-        // Before anybody relies on it.
+        // The memory must be there before another device relies on the piece.
         let pinned = self.pinned()?;
         let (piece, promised) = shared.map_or_else(
             || (Staged::new(), true),
@@ -125,8 +140,11 @@ impl<T: Arithmetic> Transfer<T> {
         Ok((piece, promised.then_some(pinned)))
     }
 
-    /// Copies a matrix without gaps from the start of `from`, which nobody is writing any more. The pieces go through the buffers of
-    /// `pinned`, which [`Transfer::downloads`] has made, and are handed to `take`, each with the numbers of its first line and of its elements.
+    /// Copies a matrix without gaps from the start of `from`.
+    ///
+    /// No command may still write `from`. The pieces go through the buffers of `pinned`, which
+    /// [`Transfer::downloads`] has made. `take` is handed each piece, with the numbers of its first
+    /// line and of its elements.
     pub fn download(
         &self,
         from: &Buffer<T>,
@@ -138,7 +156,7 @@ impl<T: Arithmetic> Transfer<T> {
         let mut under_way: VecDeque<(usize, usize, Pending<PinnedBuffer<T>>)> = VecDeque::new();
         let whole = if length == 0 { 0 } else { lines };
         for (first, count) in pieces(whole, length, self.capacity) {
-            // Half of them under way, half of them with whoever takes them.
+            // Half of the buffers are under way, half are with the receiver.
             if under_way.len() == self.depth(DOWNLOADS) / 2
                 && let Some((first, elements, oldest)) = under_way.pop_front()
             {
@@ -146,7 +164,7 @@ impl<T: Arithmetic> Transfer<T> {
             }
             let elements = first * length..(first + count) * length;
             let len = elements.len();
-            // Whoever takes them gives them back as long as it is there.
+            // The receiver gives buffers back as long as it runs.
             let next = pinned.next().ok().flatten().map_or_else(|| self.pinned(), Ok)?;
             under_way.push_back((first, len, next.read_start_from(from.slice(elements)?, &[])?));
         }
@@ -157,7 +175,7 @@ impl<T: Arithmetic> Transfer<T> {
     }
 }
 
-/// First line and number of lines of each piece.
+/// Returns the first line and the number of lines of each piece.
 fn pieces(lines: usize, length: usize, capacity: usize) -> impl Iterator<Item = (usize, usize)> {
     let lines_of_piece = (capacity / length.max(1)).max(1);
     (0..lines).step_by(lines_of_piece).map(move |first| (first, lines_of_piece.min(lines - first)))

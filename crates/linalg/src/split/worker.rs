@@ -1,4 +1,4 @@
-//! What one device of a team does in a product of matrices from host memory.
+//! The work of one device of a team in a product of matrices from host memory.
 
 use super::feeder::{Fed, Feeder, Operand};
 use super::job::Job;
@@ -20,14 +20,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-/// A part of α op(A) op(B) in host memory: lines of the block of C with these rows and columns.
+/// A part of α op(A) op(B) in host memory.
+///
+/// The part is lines of the block of C with these rows and columns.
 pub struct Piece<T> {
     pub member: usize,
     pub rows: Range<usize>,
     pub columns: Range<usize>,
     /// First line within the block.
     pub first: usize,
-    /// Elements, from the start of the buffer.
+    /// Number of elements, from the start of the buffer.
     pub elements: usize,
     pub pinned: PinnedBuffer<T>,
 }
@@ -39,7 +41,7 @@ pub struct Worker<'a, T> {
     pub params: GemmParams,
     pub job: &'a Job<'a, T>,
     pub schedule: &'a Schedule,
-    /// What it has in common with other devices.
+    /// Pieces that the device shares with other devices.
     pub shared: &'a SharedPieces<T>,
     pub room: Room,
 }
@@ -62,7 +64,7 @@ impl<T: Arithmetic> Worker<'_, T> {
         Ok(Share { device, rate, planned_rows, rows, busy, done: start.elapsed() })
     }
 
-    /// Rows that were computed, and how long the kernels ran.
+    /// Returns the number of computed rows, and how long the kernels ran.
     fn work(
         &self,
         pieces: Sender<Piece<T>>,
@@ -90,7 +92,7 @@ impl<T: Arithmetic> Worker<'_, T> {
         };
         std::thread::scope(|scope| {
             let feeding = scope.spawn(move || feeder.run());
-            // Whichever ends first, its channels tell the other.
+            // When one thread ends first, its channels tell the other.
             let multiplied = multiplier.run(fed);
             let fed = joined(feeding);
             fed.and(multiplied)
@@ -101,7 +103,7 @@ impl<T: Arithmetic> Worker<'_, T> {
 /// A strip of op(A) on the device.
 struct Strip<T> {
     operand: Operand<T>,
-    /// Columns of op(B) that it has not met.
+    /// Columns of op(B) that the strip has not met.
     left: usize,
 }
 
@@ -112,7 +114,7 @@ struct Tile<T> {
     layout: MatrixLayout,
     buffer: Buffer<T>,
     completion: Completion,
-    /// What nobody needs once the tile is done.
+    /// Memory that is free once the tile is done.
     spent: Vec<Spent<T>>,
 }
 
@@ -122,34 +124,36 @@ enum Spent<T> {
     Panel(Buffer<T>),
 }
 
-/// Multiplies what it is fed.
+/// The multiplier of the operands that arrive.
 struct Multiplier<'a, T> {
     worker: &'a Worker<'a, T>,
     strips: Vec<Strip<T>>,
     panels: Vec<Operand<T>>,
-    /// Oldest first. While one is fetched the device has the next ones.
+    /// Tiles, oldest first.
+    ///
+    /// While one tile is fetched, the device has the next ones.
     under_way: VecDeque<Tile<T>>,
     /// Memory of tiles that are done.
     spare: Vec<Buffer<T>>,
     spent_strips: Sender<Buffer<T>>,
     spent_panels: Sender<Buffer<T>>,
     transfer: Transfer<T>,
-    /// To the thread that has C.
+    /// Channel to the thread that has C.
     pieces: Sender<Piece<T>>,
-    /// From there.
+    /// Buffers that come back from the thread that has C.
     pinned: Supply<PinnedBuffer<T>>,
     rows: usize,
     busy: Option<Duration>,
 }
 
 impl<T: Arithmetic> Multiplier<'_, T> {
-    /// Rows that were computed, and how long the kernels ran.
+    /// Returns the number of computed rows, and how long the kernels ran.
     fn run(mut self, fed: Receiver<Fed<T>>) -> BlasResult<(usize, Option<Duration>)> {
         loop {
             let next = if let Ok(next) = fed.try_recv() {
                 next
             } else if let Some(oldest) = self.under_way.pop_front() {
-                // There is time to see to the results.
+                // There is time to fetch results.
                 self.fetch(oldest)?;
                 continue;
             } else if let Ok(next) = fed.recv() {
@@ -190,7 +194,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
         Ok(())
     }
 
-    /// Lets the kernels that are launched from now on wait for an operand.
+    /// Makes the kernels that are launched from now on wait for an operand.
     fn expect(&self, operand: &Operand<T>) -> BlasResult<()> {
         Ok(self.worker.device.compute_after(operand.arrival.as_ref().as_slice())?)
     }
@@ -214,7 +218,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
     }
 
     fn give_back(&self, spent: Spent<T>) {
-        // Nobody takes it once everything is there.
+        // Nobody takes the memory once all operands are there.
         let _ = match spent {
             Spent::Strip(buffer) => self.spent_strips.send(buffer),
             Spent::Panel(buffer) => self.spent_panels.send(buffer),
@@ -247,7 +251,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
 
     /// Waits for a tile and sends it to the thread that has C.
     fn fetch(&mut self, tile: Tile<T>) -> BlasResult<()> {
-        // Waited for here: on the copy queue uploads would wait behind it.
+        // The wait is here because on the copy queue uploads would wait behind the tile.
         let time = tile.completion.duration()?;
         self.busy = self.busy.zip(time).map(|(sum, time)| sum + time);
         tile.spent.into_iter().for_each(|spent| self.give_back(spent));
@@ -262,7 +266,7 @@ impl<T: Arithmetic> Multiplier<'_, T> {
     }
 }
 
-/// What a thread returns, or its panic.
+/// Returns the result of a thread, or resumes its panic.
 pub fn joined<R>(thread: ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -5,10 +5,10 @@ use crate::device::{Argument, KernelKey, Parameter};
 use crate::geometry::Anisotropy;
 use crate::scalar::{Real, Storage};
 
-/// Whether hops in space have a weight of their own, and which.
+/// The weight of hops in space, if they have one of their own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AnisotropyPart {
-    /// `None` if it is 1.
+    /// The weight, or `None` if it is 1.
     weight: Option<f64>,
 }
 
@@ -18,7 +18,7 @@ impl AnisotropyPart {
         Self { weight: (weight != 1.0).then_some(weight) }
     }
 
-    /// The argument for its parameter.
+    /// Returns the argument for the parameter of this part.
     pub fn arguments<'a, T: Storage>(self) -> impl Iterator<Item = Argument<'a>> {
         self.weight.into_iter().map(|weight| Argument::value(T::Real::from_f64(weight)))
     }
@@ -34,7 +34,9 @@ impl KernelPart for AnisotropyPart {
         self.weight.iter().map(|_| Parameter::value::<T::Real>("spatial_weight")).collect()
     }
 
-    /// Nothing: the hop is counted as one without weights, whose number of flops is the common one.
+    /// Returns no cost.
+    ///
+    /// Flops of the hop are counted without weights, as is usual.
     fn cost(&self, _: usize) -> Cost {
         Cost { flops: 0, spinors: 0, blocks: Vec::new() }
     }

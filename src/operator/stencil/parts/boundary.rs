@@ -8,13 +8,13 @@ use crate::host::Reconstruction;
 use crate::scalar::{Real, Storage};
 use num_complex::Complex64;
 
-/// Where the hop multiplies by a phase, because reconstructed links cannot have it.
+/// The phases by which the hop multiplies, because reconstructed links lack them.
 pub(crate) struct BoundaryPart<'a> {
     boundary: Boundary,
     layout: &'a Layout,
 }
 
-/// What a direction has: its macros, and what the stencil takes.
+/// The names for a direction: its macros and the stencil's parameters.
 struct Names {
     wrap: &'static str,
     turn: &'static str,
@@ -29,12 +29,14 @@ const NAMES: [Names; NDIM] = [
 ];
 
 impl<'a> BoundaryPart<'a> {
-    /// That of a domain.
+    /// Makes the part of a domain.
     pub fn of(links: &LinkFormat, layout: &'a Layout) -> Self {
         Self { boundary: kept_apart(links), layout }
     }
 
-    /// The directions whose phase is a parameter: kernels know only signs within a device.
+    /// Returns the directions whose phase is a parameter.
+    ///
+    /// Kernels know only signs within a device.
     fn turned(&self) -> impl Iterator<Item = usize> {
         (0..NDIM).filter(|&mu| match self.boundary.sign(mu) {
             Some(sign) => sign < 0.0 && self.layout.domain().is_cut(mu),
@@ -42,22 +44,25 @@ impl<'a> BoundaryPart<'a> {
         })
     }
 
-    /// The directions whose signs are in the kernel.
+    /// Returns the directions whose signs are in the kernel.
     fn wrapped(&self) -> impl Iterator<Item = usize> {
         (0..NDIM).filter(|&mu| self.boundary.sign(mu) == Some(-1.0) && !self.layout.domain().is_cut(mu))
     }
 
-    /// The phases that are parameters of a domain's kernel.
+    /// Returns the phases that are parameters of a domain's kernel.
     pub fn phases(&self) -> Vec<Complex64> {
         self.turned().map(|mu| leaving(self.boundary, self.layout.domain().is_last(mu), mu)).collect()
     }
 
-    /// The arguments for its parameters.
+    /// Returns the arguments for the parameters of this part.
     pub fn arguments<'b, T: Storage>(phases: &'b [Complex64]) -> impl Iterator<Item = Argument<'b>> {
         phases.iter().flat_map(|phase| parts::<T>(*phase))
     }
 
-    /// The lanes whose sub-lattice is the last one in direction `mu`, as one value and the others as another: `1,1,-1,-1`.
+    /// Lists one value for each lane: `1,1,-1,-1`.
+    ///
+    /// Lanes whose sub-lattice is the last one in direction `mu` get `last`, the others get
+    /// `other`.
     fn lanes(&self, mu: usize, last: &str, other: &str) -> String {
         let cuts = self.layout.cuts();
         let stride: usize = cuts[..mu].iter().product();
@@ -67,7 +72,7 @@ impl<'a> BoundaryPart<'a> {
     }
 }
 
-/// The phases that the stored links do not have on them.
+/// Returns the phases that the stored links lack.
 fn kept_apart(links: &LinkFormat) -> Boundary {
     match links.reconstruction {
         Reconstruction::None => Boundary::periodic(),
@@ -75,17 +80,20 @@ fn kept_apart(links: &LinkFormat) -> Boundary {
     }
 }
 
-/// The phase of the links that leave a domain's last slice in direction `mu`.
+/// Returns the phase of links that leave a domain's last slice in direction `mu`.
 fn leaving(boundary: Boundary, is_last: bool, mu: usize) -> Complex64 {
     if is_last { boundary.phase(mu) } else { Complex64::new(1.0, 0.0) }
 }
 
-/// The phase, in direction `mu`, of the links that leave a domain's last slice, if the stored ones do not have it.
+/// Returns the phase by which a hop multiplies links that leave a domain.
+///
+/// The links leave the domain's last slice in direction `mu`. The phase is 1 if the stored links
+/// have the boundary's phase already.
 pub(super) fn phase_of_leaving(shard: &Shard, links: &LinkFormat, mu: usize) -> Complex64 {
     leaving(kept_apart(links), shard.domain.is_last(mu), mu)
 }
 
-/// A phase as arguments of a kernel.
+/// Returns a phase as two arguments of a kernel.
 pub(crate) fn parts<'b, T: Storage>(phase: Complex64) -> [Argument<'b>; 2] {
     [phase.re, phase.im].map(|part| Argument::value(T::Real::from_f64(part)))
 }
@@ -101,7 +109,7 @@ impl KernelPart for BoundaryPart<'_> {
         self.turned().flat_map(|mu| NAMES[mu].phase.map(Parameter::value::<T::Real>)).collect()
     }
 
-    /// Links that leave the lattice are few, and not counted.
+    /// Returns no cost: links that leave the lattice are few.
     fn cost(&self, _: usize) -> Cost {
         Cost { flops: 0, spinors: 0, blocks: Vec::new() }
     }

@@ -5,42 +5,49 @@ use crate::device::{KernelKey, Number, Parameter, Reduction};
 use crate::scalar::Storage;
 use std::cell::OnceCell;
 
-/// What an ending takes besides the result.
+/// The operand of an ending, besides the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
     Nothing,
     /// A field to multiply with.
     Field,
-    /// The factor of the result.
+    /// The number that multiplies the result.
     Multiple,
     /// The matrix that multiplies the results.
     Matrix,
 }
 
-/// What an ending sums up.
+/// The sums that an ending makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Makes {
     Nothing,
-    /// Numbers that stay on the device: the norm of what is stored, and with a field the product with it.
+    /// Numbers that stay on the device.
+    ///
+    /// The numbers are the norm of the stored spinors and, with a field, the product with that
+    /// field.
     Numbers,
-    /// The Gram matrix of what is stored.
+    /// The Gram matrix of the stored columns.
     Gram,
 }
 
-/// The row of an ending.
+/// The properties of an ending.
 pub(super) struct Row {
     name: &'static str,
     text: &'static str,
     pub takes: Takes,
     pub makes: Makes,
-    /// Whether the result is taken from what is stored, or takes its place.
+    /// `true` if the result is subtracted from the stored field.
+    ///
+    /// Otherwise the result replaces the stored field.
     subtracts: bool,
 }
 
-/// Makes the type of endings of a row for each: the text in `cl/stencil/`, what it takes, what it makes, what it does.
+/// Makes the type of endings, from one row for each.
+///
+/// A row has a name, a text in `cl/stencil/`, the operand, the sums, and `true` if it subtracts.
 macro_rules! endings {
     ($( $(#[$doc:meta])* $Ending:ident: $name:literal, $file:literal, $takes:ident, $makes:ident, $subtracts:literal; )*) => {
-        /// What becomes of a stencil's result.
+        /// The treatment of a stencil's result.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
         pub enum Ending {
             $( $(#[$doc])* $Ending, )*
@@ -65,31 +72,37 @@ macro_rules! endings {
 }
 
 endings! {
-    /// It is stored. For any number of columns.
+    /// The result is stored. For any number of columns.
     #[default]
     Store: "store", "ending_store.cl", Nothing, Nothing, false;
-    /// It is stored, and its norm summed up. For one source.
+    /// The result is stored, and its norm summed up. For one column.
     Norm2: "norm2", "ending_norm2.cl", Nothing, Numbers, false;
-    /// It is stored, and its product with a field and its norm are summed up. For one source.
+    /// The result is stored. Its norm and its product with a field are summed up.
+    ///
+    /// For one column.
     Products: "products", "ending_products.cl", Field, Numbers, false;
-    /// A multiple of it is subtracted from what is stored, and the norm of the difference summed up. For one source.
+    /// A multiple of the result is subtracted from the stored field.
+    ///
+    /// The norm of the difference is summed up. For one column.
     Subtract: "subtract", "ending_subtract.cl", Multiple, Numbers, true;
-    /// It is stored, and its Gram matrix summed up. For several columns.
+    /// The result is stored, and its Gram matrix summed up. For several columns.
     Gram: "gram", "ending_columns.cl", Nothing, Gram, false;
-    /// Its product with a matrix is subtracted from what is stored, and the Gram matrix of the difference summed up. For several columns.
+    /// The result times a matrix is subtracted from the stored columns.
+    ///
+    /// The Gram matrix of the difference is summed up. For several columns.
     SubtractColumns: "subtract_columns", "ending_columns.cl", Matrix, Gram, true;
 }
 
 impl Ending {
-    /// Whether it is one for several columns.
+    /// Tells whether the ending is one for several columns.
     ///
-    /// Devices take it in double, in one lane, and for an even number of columns from 4 to 12. It is fast where they have
-    /// matrix units.
+    /// Devices take such an ending in double, in one lane, and for an even number of columns from 4
+    /// to 12. Such an ending is fast on devices that have matrix units.
     pub fn is_of_block(self) -> bool {
         self.row().makes == Makes::Gram
     }
 
-    /// Whether it is one for so many columns.
+    /// Tells whether the ending takes this number of columns.
     pub(crate) fn is_for(self, columns: usize) -> bool {
         match self.row().makes {
             Makes::Nothing => columns > 0,
@@ -98,13 +111,13 @@ impl Ending {
         }
     }
 
-    /// Whether it takes something from what is stored.
+    /// Tells whether the ending subtracts from the stored field.
     pub(crate) fn subtracts(self) -> bool {
         self.row().subtracts
     }
 }
 
-/// Something for each ending, made when it is wanted first.
+/// A value for each ending, made at its first use.
 pub(crate) struct ByEnding<S>([OnceCell<Box<S>>; Ending::COUNT]);
 
 impl<S> Default for ByEnding<S> {
@@ -155,8 +168,10 @@ impl KernelPart for Ending {
         parameters
     }
 
-    /// 48 flops for a norm, and 96 for a product or a subtraction; for each column 96 for a product with a matrix, and 48 for a
-    /// Gram matrix, of which half is made.
+    /// Counts 48 flops for a norm, and 96 for a product or a subtraction.
+    ///
+    /// Each column adds 96 flops for a product with a matrix, and 48 for a Gram matrix. Only half
+    /// of a Gram matrix is computed.
     fn cost(&self, columns: usize) -> Cost {
         let Row { takes, makes, subtracts, .. } = self.row();
         let columns = columns as u64;

@@ -6,14 +6,19 @@ use crate::geometry::NDIM;
 use crate::host::Reconstruction;
 use crate::scalar::{Storage, StoragePrecision};
 
-/// Whether links are reconstructed once for each work-group, in local memory, or by each work-item that needs them.
+/// The place where links are reconstructed.
+///
+/// `shared` is `true` if each work-group reconstructs links once, in local memory. `shared` is
+/// `false` if each work-item reconstructs the links that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinksPart {
     pub shared: bool,
 }
 
 impl LinksPart {
-    /// Bytes of local memory that the links of all hops to a block take, as `keep_link` of `cl/links.cl` has them.
+    /// Returns the bytes of local memory that the links of all hops to a block take.
+    ///
+    /// `keep_link` of `cl/links.cl` stores these links.
     pub fn bytes_of_block(precision: StoragePrecision, reconstruction: Reconstruction) -> usize {
         let numbers = if reconstruction == Reconstruction::Eight { 6 } else { 9 };
         let real_bytes = precision.bytes().max(size_of::<f32>());
@@ -27,12 +32,12 @@ impl KernelPart for LinksPart {
             .part("links", include_str!("../../../../cl/stencil/shared_links.cl"))
     }
 
-    /// None: the links are parameters of every kernel.
+    /// Returns no parameters: the links are parameters of every kernel.
     fn parameters<T: Storage>(&self) -> Vec<Parameter> {
         Vec::new()
     }
 
-    /// Nothing: links are counted once for each site, however they are loaded.
+    /// Returns no cost: links are counted once for each site, however they are loaded.
     fn cost(&self, _: usize) -> Cost {
         Cost { flops: 0, spinors: 0, blocks: Vec::new() }
     }

@@ -5,44 +5,48 @@ use crate::device::{Argument, Buffer, KernelKey, Parameter};
 use crate::host::{BlockForm, BlockUse, SiteMatrix, StencilForm};
 use crate::scalar::{Real, Storage};
 
-/// What is added to the hop, and what multiplies it: the part of a kernel that knows the mass.
+/// The part of a kernel that knows the mass.
+///
+/// The part has the terms that are added to the hop, and the factor of the hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SitePart {
-    /// Whether a multiple of a field is added.
+    /// `true` if a multiple of a field is added.
     adds_field: bool,
-    /// Whether this field is another one than the hop starts from.
+    /// `true` if the added field is another one than the hop starts from.
     own_field: bool,
     kind: Kind,
 }
 
-/// Which text it is.
+/// The text of the site term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
-    /// Some number is different for the two chiralities.
+    /// Some number differs between the two chiralities.
     Twisted {
-        /// Whether that of the hop is.
+        /// `true` if the factor of the hop differs between the two chiralities.
         twists_hop: bool,
     },
-    /// There are blocks of a clover term.
+    /// The site term has blocks of a clover term.
     Clover {
         hop: Option<BlockUse>,
         field: Option<BlockUse>,
-        /// Whether the field is multiplied by numbers too.
+        /// `true` if the field is multiplied by numbers too.
         numbers: bool,
     },
 }
 
-/// The buffers that it takes.
+/// The buffers that the site term takes.
 pub(crate) struct SiteBuffers<'a, T: Storage> {
-    /// The field that is multiplied, if it has one of its own.
+    /// The field that is multiplied, if it is not the one that the hop starts from.
     pub shifted: Option<&'a Buffer<T::Stored>>,
-    /// The blocks for this field, and those for the hop.
+    /// The blocks for the added field, and the blocks for the hop.
     pub blocks: [Option<&'a Buffer<T::Stored>>; 2],
 }
 
 impl SitePart {
-    /// That of a form; whether a field is added, and whether it is not that of the hop, follows from the sites.
+    /// Makes the part of a form.
+    ///
+    /// `adds_field` and `own_field` follow from the sites that the stencil works on.
     pub fn of(form: &StencilForm, adds_field: bool, own_field: bool) -> Self {
         let StencilForm { shift, coefficient, .. } = form;
         let hop = coefficient.matrix.block_use();
@@ -59,7 +63,7 @@ impl SitePart {
         Self { adds_field, own_field, kind }
     }
 
-    /// The arguments for its parameters.
+    /// Returns the arguments for the parameters of this part.
     pub fn arguments<'a, T: Storage>(
         &self,
         form: &StencilForm,
@@ -97,13 +101,13 @@ impl SitePart {
     }
 }
 
-/// r of coefficient (1 + i r γ5).
+/// Returns r of coefficient (1 + i r γ5).
 fn hop_twist(form: &StencilForm) -> f64 {
     let coefficient = form.coefficient;
     if coefficient.twist == 0.0 { 0.0 } else { coefficient.twist / coefficient.scalar }
 }
 
-/// What `cl/clover.cl` calls a way to store blocks; 0 for none.
+/// Returns the number of a storage of blocks in `cl/clover.cl`, or 0 for no blocks.
 fn form_number(usage: Option<BlockUse>) -> u8 {
     match usage.map(|usage| usage.form) {
         None => 0,
@@ -163,7 +167,9 @@ impl KernelPart for SitePart {
         parameters
     }
 
-    /// 48 flops for each multiple of a spinor that is added, as is usual; 552 for a product with the blocks of a clover term.
+    /// Counts 48 flops for each multiple of a spinor that is added, as is usual.
+    ///
+    /// A product with the blocks of a clover term counts 552 flops.
     fn cost(&self, _: usize) -> Cost {
         let adds = u64::from(self.adds_field);
         let (flops, blocks) = match self.kind {

@@ -1,6 +1,6 @@
 //! The few functions of libcuda that allocate memory for others.
 
-// Names are those of cuda.h.
+// The names come from cuda.h.
 #![allow(non_snake_case)]
 
 use super::identity::Identity;
@@ -14,7 +14,9 @@ use std::sync::{Mutex, OnceLock};
 type Handle = u64;
 type Context = *mut c_void;
 
-/// As cuda.h declares them. A library without one of them is too old.
+/// The functions as declared in cuda.h.
+///
+/// A library without one of them is too old.
 #[derive(WrapperApi)]
 struct Functions {
     cuInit: unsafe extern "C" fn(flags: c_uint) -> c_int,
@@ -64,7 +66,7 @@ pub(super) struct Driver {
     contexts: Mutex<Vec<(c_int, usize)>>,
 }
 
-/// One of its devices.
+/// One of the driver's devices.
 pub(super) struct Owner<'a> {
     driver: &'a Driver,
     device: c_int,
@@ -75,22 +77,23 @@ fn check(call: &str, status: c_int) -> Result<(), String> {
 }
 
 impl Driver {
-    /// Opened once in the life of the process.
+    /// Returns the driver, opened once in the life of the process.
     pub fn get() -> Result<&'static Self, String> {
         static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
         DRIVER.get_or_init(Self::open).as_ref().map_err(Clone::clone)
     }
 
     fn open() -> Result<Self, String> {
-        // SAFETY: the library of this name is NVIDIA's driver, whose functions have these signatures.
+        // SAFETY: the library of this name is NVIDIA's driver, whose functions have these
+        // signatures.
         let functions = unsafe { Container::<Functions>::load("libcuda.so.1") };
         let functions = functions.map_err(|error| format!("libcuda.so.1: {error}"))?;
-        // SAFETY: to be called first, with 0.
+        // SAFETY: this must be called first, with 0.
         check("cuInit", unsafe { functions.cuInit(0) })?;
         Ok(Self { functions, contexts: Mutex::default() })
     }
 
-    /// The device of this identity.
+    /// Returns the device of this identity.
     pub fn owner(&self, wanted: Identity) -> Result<Owner<'_>, String> {
         let mut count = 0;
         // SAFETY: a place for the count.
@@ -131,11 +134,14 @@ impl Driver {
 }
 
 impl Owner<'_> {
-    /// At least so many bytes of its memory: a descriptor of them, and how many they are. They live as long as the descriptor or an import of it.
+    /// Allocates at least so many bytes of the device's memory.
+    ///
+    /// Returns a descriptor of the memory and the number of its bytes. The memory lives as long as
+    /// the descriptor or an import of it.
     pub fn allocate(&self, bytes: usize) -> Result<(OwnedFd, usize), String> {
         let functions = &self.driver.functions;
         let context = self.context()?;
-        // SAFETY: a context that stays. It is taken from this thread again below.
+        // SAFETY: the context stays, and is taken from this thread again below.
         check("cuCtxPushCurrent", unsafe { functions.cuCtxPushCurrent_v2(context) })?;
         let allocated = self.allocate_in_context(bytes);
         let mut popped = ptr::null_mut();
@@ -144,7 +150,9 @@ impl Owner<'_> {
         allocated
     }
 
-    /// The primary context of the device. It is kept as long as the process: to make it takes much longer than to allocate.
+    /// Returns the primary context of the device.
+    ///
+    /// The context is kept as long as the process: to make it takes much longer than to allocate.
     fn context(&self) -> Result<Context, String> {
         let mut contexts = lock(&self.driver.contexts);
         if let Some((_, context)) = contexts.iter().find(|(device, _)| *device == self.device) {
@@ -170,13 +178,14 @@ impl Owner<'_> {
             flags: [0; 8],
         };
         let mut granularity = 0;
-        // SAFETY: a place for the result; the properties are as cuda.h has them.
+        // SAFETY: a place for the result; the properties have the layout of cuda.h.
         check("cuMemGetAllocationGranularity", unsafe {
             functions.cuMemGetAllocationGranularity(&mut granularity, &properties, 0)
         })?;
         let bytes = bytes.max(1).next_multiple_of(granularity.max(1));
         let mut handle = 0;
-        // SAFETY: as above; the size is a multiple of the granularity.
+        // SAFETY: a place for the handle; the properties have the layout of cuda.h. The size is a
+        // multiple of the granularity.
         check("cuMemCreate", unsafe { functions.cuMemCreate(&mut handle, bytes, &properties, 0) })?;
         let mut descriptor = -1;
         // SAFETY: a place for the descriptor, and a handle that allows this kind.

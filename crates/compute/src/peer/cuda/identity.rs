@@ -1,13 +1,17 @@
-//! Which device of libcuda a device of OpenCL is.
+//! The match between devices of OpenCL and devices of libcuda.
 
 use crate::open::Device;
 use opencl3::types::cl_uint;
 
-/// How a device is found among those of libcuda, whose order may be another.
+/// The mark that finds a device among the devices of libcuda.
+///
+/// The order of the devices in libcuda may be another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     Uuid([u8; 16]),
-    /// Bus and slot. The domain is asked for where the driver knows it.
+    /// Bus and slot.
+    ///
+    /// The domain is asked for if the driver knows it.
     Pci {
         bus: u32,
         slot: u32,

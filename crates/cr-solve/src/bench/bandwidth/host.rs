@@ -1,4 +1,4 @@
-//! Streams of the host itself: what its processors give without OpenCL.
+//! Streams of the host itself: the bandwidth of its processors without OpenCL.
 
 use super::streams::difference;
 use super::{Part, Run, subject};
@@ -10,10 +10,10 @@ use lattice_cl::host::{Stream, stream};
 use lattice_cl::scalar::{Precision, Real};
 use rayon::prelude::*;
 
-/// Arrays that are smaller may stay in the caches of a large processor.
+/// Least bytes of an array; smaller ones may stay in a large processor's caches.
 const OUT_OF_CACHE: u64 = 64 << 20;
 
-/// A sum may be off by this share of the magnitudes of its terms.
+/// Largest error of a sum, as a share of the magnitudes of its terms.
 const SUM_TOLERANCE: f64 = 1e-12;
 
 pub fn measure(run: &mut Run<'_, '_>) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! What a launch costs when the kernel does next to nothing.
+//! The cost of a launch whose kernel does next to nothing.
 
 use super::{Part, Run, subject};
 use crate::bench::session::wrong;
@@ -7,10 +7,10 @@ use lattice_cl::device::{Device, StreamArrays, StreamKernels};
 use lattice_cl::host::{PeriodicNumbers, Stream};
 use std::time::{Duration, Instant};
 
-/// Launches in a row of which the mean is one sample.
+/// Launches in a row; their mean is one sample.
 const IN_A_ROW: u32 = 200;
 
-/// The device is one that does not record when commands run.
+/// Measures launches on a device that does not record when commands run.
 pub fn measure(run: &mut Run<'_, '_>, number: usize, device: &Device) -> Result<(), Failure> {
     let kernels = StreamKernels::<f64>::new(device, StreamKernels::<f64>::native_lanes(device.info()))?;
     let few = PeriodicNumbers::new(1, StreamArrays::<f64>::ALIGNMENT);

@@ -1,4 +1,6 @@
-//! `cr-solve bench bandwidth`: what memory, transfers and launches of the devices give, checked and then timed.
+//! `cr-solve bench bandwidth`: memory, transfers and launches of the devices.
+//!
+//! Everything is checked first and then timed.
 
 mod host;
 mod latency;
@@ -27,7 +29,7 @@ pub struct Arguments {
     /// Numbers in a vector: 1, 2, 4, 8, 16; by default all, the ones that do not suit the device at one size only
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = parse_width)]
     widths: Vec<usize>,
-    /// What to measure; by default everything
+    /// Parts to measure; by default everything
     #[arg(long, value_enum, value_name = "PART,…", value_delimiter = ',')]
     only: Vec<Part>,
     /// Precisions of the streams: double, single (or d, s) or all
@@ -37,7 +39,7 @@ pub struct Arguments {
     pub how: How,
 }
 
-/// What can be measured by itself.
+/// A part of the benchmark, which can be measured by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     /// Read, write, copy, scale, add, triad and dot
@@ -46,7 +48,7 @@ pub enum Part {
     Patterns,
     /// To the device, from it and both at once; from device to device
     Transfers,
-    /// What a launch costs
+    /// Cost of a launch
     Latency,
     /// Kernels of each device on the memory of the others, and flags between them
     Peers,
@@ -65,9 +67,9 @@ impl Arguments {
         is_wanted(&self.precision, precision)
     }
 
-    /// Bytes of an array, ascending.
+    /// Returns the bytes of an array, in ascending order.
     fn sizes(&self, info: &DeviceInfo) -> Vec<u64> {
-        // Of three arrays in a quarter of the memory, in whole MiB.
+        // Three arrays fill a quarter of the memory, in whole MiB.
         let mib = 1 << 20;
         let largest = info.memory_bytes.min(4 * info.max_allocation_bytes) / (12 * mib) * mib;
         let mut sizes = if !self.sizes.is_empty() {
@@ -110,7 +112,7 @@ fn parse_width(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The run, and the numbers that all streams go over.
+/// The session of the run, and the numbers that all streams use.
 struct Run<'s, 'a> {
     session: &'s mut Session<'a>,
     arguments: &'s Arguments,
@@ -118,16 +120,16 @@ struct Run<'s, 'a> {
     c: PeriodicNumbers,
 }
 
-/// A row of this benchmark.
+/// Returns the subject of a row of this benchmark.
 fn subject(part: Part, kernel: &str, variant: &str) -> Subject {
     let part = format!("{part:?}").to_lowercase();
     Subject::new(Benchmark::Bandwidth, kernel).with("part", part).with("variant", variant)
 }
 
-/// Checks and times everything on the devices, and on the host.
+/// Checks and times all parts on the devices, and on the host.
 ///
 /// # Errors
-/// When a device fails, or something is computed or transferred wrongly.
+/// When a device fails, or a result or a transfer is wrong.
 pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), Failure> {
     let team = session.team();
     let devices = team.devices();

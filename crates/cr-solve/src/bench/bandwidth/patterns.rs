@@ -1,4 +1,6 @@
-//! Reads in a row, misaligned, with a stride and at random; by index arithmetic and by a list of places.
+//! Reads in a row, misaligned, with a stride and at random.
+//!
+//! Places are computed from an index, or read from a list.
 
 use super::streams::{room, stretches};
 use super::{Part, Run, subject};
@@ -8,13 +10,15 @@ use lattice_cl::device::{AccessKernels, Buffer, Device, GatherList, repeated};
 use lattice_cl::host::streams::random_places;
 use rayon::prelude::*;
 
-/// The stride, and by how many elements misaligned reads are off.
+/// The stride, and the number of elements by which misaligned reads are off.
 const SEVEN: usize = 7;
 
-/// Largest array that is written: the one that is read is seven times as large, and its places are 32-bit numbers.
+/// Largest array that is written.
+///
+/// The array that is read is seven times as large, and its places are 32-bit numbers.
 const LARGEST: u64 = 512 << 20;
 
-/// Which element of x is read for element i of y.
+/// The rule that gives the element of x for element i of y.
 enum Pattern {
     Strided { start: usize, stride: usize },
     Listed { list: GatherList, places: Vec<u32> },

@@ -5,13 +5,13 @@ use crate::bench::text::size;
 use crate::failure::Failure;
 use lattice_cl::device::{Device, PeerLink};
 
-/// Most bytes that are written and read, unless only more are asked for.
+/// Most bytes that are written and read, unless all requested sizes are larger.
 const LARGEST: u64 = 64 << 20;
 
-/// Rounds of question and answer of which the mean is one sample.
+/// Rounds of question and answer; their mean is one sample.
 const ROUNDS: u32 = 1000;
 
-/// Every device on the memory of every other one, where it reaches that.
+/// Measures every device on the memory of every other device that it can reach.
 pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let fitting = sizes.iter().rev().find(|&&bytes| bytes <= LARGEST);
     let Some(&bytes) = fitting.or(sizes.first()) else { return Ok(()) };

@@ -9,14 +9,15 @@ use lattice_cl::host::{PeriodicNumbers, Stream};
 use lattice_cl::scalar::{Precision, Real};
 use rayon::prelude::*;
 
-/// What of an array is compared with the host: everything up to this many elements, of longer ones as much in stretches
-/// from its beginning to its end.
+/// Number of elements of an array that are compared with the host.
+///
+/// Longer arrays are compared in stretches, spread from beginning to end.
 const CHECKED: usize = 8 << 20;
 
 /// Stretches of long arrays that are compared.
 const STRETCHES: usize = 64;
 
-/// Largest array on which the widths that do not suit a device are tried.
+/// Largest array on which widths that do not suit a device are tried.
 const LARGEST_FOR_WIDTHS: u64 = 256 << 20;
 
 /// Elements that one thread compares at a time.
@@ -24,18 +25,26 @@ const PIECE: usize = 1 << 16;
 
 pub const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// A sum may be off by so many times the last place of its terms' magnitudes: 1e-12 in double, 5e-7 in single. Random
-/// signs keep partial sums, and so their rounding errors, small.
+/// Largest error of a sum, in units of the last place of its terms' magnitudes.
+///
+/// 1e-12 in double, 5e-7 in single. Random signs keep partial sums small, and with them their
+/// rounding errors.
 const SUM_TOLERANCE: f64 = 4500.0;
 
-/// A cache to reckon with where the driver does not speak of one.
+/// The cache size that is assumed where the driver reports a smaller one or none.
 const CACHE_AT_LEAST: u64 = 1 << 20;
 
-/// The cache that a GPU may have. Drivers speak of a smaller one: NVIDIA's of 4 MiB, the first level, on an H200 with 60 MB behind it.
+/// The largest cache that a GPU may have.
+///
+/// Drivers report a smaller one: NVIDIA's reports the first level, 4 MiB, on an H200 with 60 MB
+/// behind it.
 const CACHE_OF_GPU: u64 = 256 << 20;
 
-/// Whether arrays of so many bytes stay in the cache from call to call, and over how many windows calls go if not: as many
-/// as make even one array four times as large as the cache, within a quarter of the memory.
+/// Tells whether arrays stay in the cache, and returns the number of windows.
+///
+/// Calls go over several windows if arrays of so many bytes do not stay in the cache from call to
+/// call. The windows make even one array four times as large as the cache, within a quarter of the
+/// memory.
 pub fn windows(info: &DeviceInfo, bytes: u64) -> (bool, usize) {
     let cache = info.cache_bytes.max(CACHE_AT_LEAST);
     if 3 * bytes <= cache / 2 {
@@ -45,7 +54,7 @@ pub fn windows(info: &DeviceInfo, bytes: u64) -> (bool, usize) {
     (false, (4 * largest).div_ceil(bytes).min(room(info) / (3 * bytes)).max(1) as usize)
 }
 
-/// Bytes that the arrays of one measurement may have.
+/// Returns the bytes that the arrays of one measurement may have.
 pub fn room(info: &DeviceInfo) -> u64 {
     (info.memory_bytes / 4).min(info.max_allocation_bytes)
 }
@@ -143,7 +152,7 @@ pub fn check<T: Real>(
     Ok(())
 }
 
-/// Beginning and length of what is compared of an array.
+/// Returns beginning and length of each compared stretch of an array.
 pub fn stretches(len: usize) -> Vec<(usize, usize)> {
     if len <= CHECKED {
         return vec![(0, len)];
@@ -155,7 +164,7 @@ pub fn stretches(len: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The first element that is wrong: what it should be, and what it is.
+/// Returns the first wrong element: its expected value and the value found.
 pub fn difference<T: Real>(
     stream: Stream,
     b: &PeriodicNumbers,

@@ -1,4 +1,4 @@
-//! Streams on all devices at once: whether they get in each other's way.
+//! Streams on all devices at once, which show whether devices slow each other down.
 
 use super::streams::{check, windows};
 use super::{Part, Run, subject};
@@ -11,7 +11,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Largest array of each device, unless only larger ones are asked for.
+/// Largest array of each device, unless all requested sizes are larger.
 const LARGEST: u64 = 1 << 30;
 
 pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
@@ -36,7 +36,8 @@ pub fn measure(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Resu
         }
         let calls = run.session.how.samples as usize;
         let barrier = Barrier::new(parties.len());
-        // The first call warms up. Who fails still comes to every meeting, or the others would wait for ever.
+        // The first call warms up. A thread that failed still comes to every barrier, or the others
+        // would wait for ever.
         let one = |kernels: &StreamKernels<f64>, arrays: &mut StreamArrays<f64>| -> Result<_, Failure> {
             let mut samples = Samples::default();
             let mut times = Vec::new();

@@ -1,4 +1,6 @@
-//! Transfers between the host and a device, from pageable, pinned and mapped memory, and from device to device.
+//! Transfers between the host and a device, and from device to device.
+//!
+//! The host's memory is pageable, pinned or mapped.
 
 use super::{Part, Run, subject};
 use crate::bench::session::wrong;
@@ -11,7 +13,9 @@ use std::thread;
 /// Largest transfer that is measured; larger ones are no faster.
 const LARGEST: u64 = 256 << 20;
 
-/// Smallest one, unless there are only smaller ones: below it a transfer is all latency.
+/// Smallest transfer that is measured, unless all sizes are smaller.
+///
+/// A smaller transfer is all latency.
 const SMALLEST: u64 = 64 << 10;
 
 /// Memory on the host and on the device for transfers of one size.
@@ -34,7 +38,7 @@ impl Memory {
         })
     }
 
-    /// Checks what came to the device, and forgets it.
+    /// Checks the numbers on the device, and overwrites them with NaN.
     fn check_there(&mut self, what: &str) -> Result<(), Failure> {
         let found = self.there.to_vec()?;
         self.there.fill(f64::NAN)?;
@@ -42,7 +46,7 @@ impl Memory {
         same(what, &self.numbers, &found)
     }
 
-    /// Checks what came back, and forgets it.
+    /// Checks the numbers that came back, and overwrites them with NaN.
     fn check_back(&mut self, what: &str) -> Result<(), Failure> {
         same(what, &self.numbers, &self.back)?;
         self.back.fill(f64::NAN);
@@ -67,7 +71,7 @@ fn sizes_of_transfers(sizes: &[u64]) -> Vec<u64> {
     }
 }
 
-/// `quiet` is the same device, opened another time.
+/// Measures transfers; `quiet` is `device`, opened another time.
 pub fn measure(
     run: &mut Run<'_, '_>,
     number: usize,
@@ -81,7 +85,7 @@ pub fn measure(
         }
         run.session.report.note(format_args!("{}: transfers of {}", device.label(), size(bytes)));
         let mut memory = Memory::new(run, device, bytes)?;
-        // Not every way to transfer has an event, and all are to be compared.
+        // Not every kind of transfer has an event, and all are to be compared.
         let subject = |kernel: &str, variant: &str, moved: u64| {
             let subject = subject(Part::Transfers, kernel, variant).on(number).with("array_bytes", bytes);
             subject.bytes(moved).by_the_wall()
@@ -156,7 +160,8 @@ pub fn measure(
         same(&what(both, "pinned"), &memory.numbers, &memory.back)?;
         run.session.time(subject(both, "pinned", 2 * bytes), |_| both_pinned(&mut memory).map(|()| None))?;
 
-        // A blocking call blocks its queue: the second one belongs to the device opened another time.
+        // A blocking call blocks its queue, so the second call is on the device opened another
+        // time.
         let source = Buffer::from_slice(quiet, &memory.numbers)?;
         let both_pageable = |memory: &mut Memory| -> Result<(), Failure> {
             let Memory { there, numbers, back, .. } = memory;
@@ -177,7 +182,9 @@ pub fn measure(
     Ok(())
 }
 
-/// From each device to the next one, through pinned memory of the host: read, copy on the host, write.
+/// Measures transfers from each device to the next one, through pinned host memory.
+///
+/// A transfer reads, copies on the host, and writes.
 pub fn between(run: &mut Run<'_, '_>, devices: &[Device], sizes: &[u64]) -> Result<(), Failure> {
     let Some(&bytes) = sizes_of_transfers(sizes).last() else { return Ok(()) };
     let len = bytes as usize / size_of::<f64>();

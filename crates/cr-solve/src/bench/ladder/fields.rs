@@ -1,4 +1,4 @@
-//! Links, tables and spinors as the rungs of the ladder have them.
+//! Links, tables and spinors in the layouts of the ladder's rungs.
 
 use lattice_cl::device::{Buffer, Device, Result};
 use lattice_cl::geometry::{Dims, NDIM};
@@ -6,28 +6,28 @@ use lattice_cl::host::gamma::{GAMMA, Phase};
 use lattice_cl::host::{LinkField, Spinor};
 use num_complex::Complex64;
 
-/// What the kernels read beside the spinors.
+/// The arrays that the kernels read besides the spinors.
 #[derive(Debug)]
 pub struct Fields {
-    /// In x, y, z, t.
+    /// Extents in x, y, z, t.
     pub extents: [u32; NDIM],
     /// Eight links a site, matrices in rows: `[site][direction][row][column][re, im]`.
     pub links: Buffer<f64>,
-    /// The same numbers as `[direction][column][site][row]`.
+    /// The numbers of `links` as `[direction][column][site][row]`.
     pub grouped_links: Buffer<Complex64>,
-    /// `[site][direction]`
+    /// Neighbours of each site, `[site][direction]`.
     pub neighbours: Buffer<u32>,
-    /// Where the two entries of each row of a projection are, `[direction][spin][entry]`.
+    /// Columns of a projection's two entries in each row, `[direction][spin][entry]`.
     pub columns: Buffer<u32>,
-    /// These entries.
+    /// The entries of the projections, in the order of `columns`.
     pub entries: Buffer<Complex64>,
 }
 
-/// Four forward, four backward.
+/// Number of hops of a site: four forward, four backward.
 const DIRECTIONS: usize = 2 * NDIM;
 
 impl Fields {
-    /// In the memory of a device.
+    /// Puts the arrays into the memory of a device.
     ///
     /// # Errors
     /// [`DeviceError::AllocationTooLarge`](lattice_cl::device::DeviceError::AllocationTooLarge),
@@ -77,18 +77,20 @@ impl Fields {
         })
     }
 
-    /// Number of sites.
+    /// Returns the number of sites.
     pub fn volume(&self) -> usize {
         self.extents.iter().map(|&extent| extent as usize).product()
     }
 }
 
-/// Components of spinors one after the other.
+/// Returns the components of spinors one after the other.
 pub fn components(spinors: &[Spinor<f64>]) -> Vec<Complex64> {
     spinors.iter().flat_map(|spinor| spinor.0.as_flattened().iter().copied()).collect()
 }
 
-/// Bytes that an application has to move where eight links a site are stored: these, a spinor read and one written.
+/// Returns the bytes that an application moves at least.
+///
+/// Eight links are stored for each site. The application also reads a spinor and writes one.
 pub fn least_bytes(dims: Dims) -> u64 {
     ((DIRECTIONS * 18 + 2 * Spinor::<f64>::REALS) * size_of::<f64>() * dims.volume()) as u64
 }

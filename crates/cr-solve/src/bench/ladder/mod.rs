@@ -1,7 +1,9 @@
-//! `cr-solve bench ladder`: how a port of the Wilson operator to GPUs became fast, retold on the devices of today.
+//! `cr-solve bench ladder`: the steps that made the Wilson operator fast on GPUs.
 //!
-//! Each rung of `cl/ladder/` adds one idea to the one before. All of them, and the operator of this library, are checked against
-//! the host, timed alone, and timed in iterations of Conjugate Residual; what they gain is over one thread of the host.
+//! The ladder repeats an earlier study of a port to GPUs, on the devices of today. Each rung of
+//! `cl/ladder/` adds one idea to the rung before. All rungs and the operator of this library are
+//! checked against the host. They are timed alone, and in iterations of Conjugate Residual. Their
+//! gain is counted over one thread of the host.
 
 mod fields;
 mod operator;
@@ -45,16 +47,18 @@ pub struct Arguments {
 const ROUGHNESS: f64 = 0.3;
 const KAPPA: f64 = 0.13;
 
-/// M in the terms of the host's operator.
+/// M as a form of the host's stencil.
 const FORM: StencilForm = StencilForm::new(1.0, -KAPPA);
 
 /// Flops of M at one site: 1320 of the hop, 48 of the rest.
 const FLOPS_PER_SITE: u64 = 1368;
 
-/// How far a result may be from the host's, relative to its norm.
+/// Largest deviation of a result from the host's, relative to its norm.
 const LARGEST_DEVIATION: f64 = 1e-13;
 
-/// How far the residual after all iterations may be from the host's, relative to it, as long as it means anything.
+/// Largest relative deviation of the final residual from the host's.
+///
+/// Checked as long as the residual is above [`MEANINGFUL_RESIDUAL`].
 const LARGEST_RESIDUAL_DEVIATION: f64 = 1e-3;
 
 /// A residual below this is as much rounding as iteration.
@@ -94,18 +98,18 @@ fn default_dims(device: &Device) -> Result<Dims, Failure> {
     Dims::new(extents).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// What all rungs are compared with on one lattice.
+/// The host's results on one lattice, with which all rungs are compared.
 struct Climb<'a> {
     arguments: &'a Arguments,
     configuration: GaugeConfiguration,
     links: LinkField<f64>,
     psi: Vec<Spinor<f64>>,
-    /// M ψ by the twin.
+    /// M ψ, computed by the twin.
     image: Vec<Spinor<f64>>,
     sequential: Sequential,
 }
 
-/// One thread of the host.
+/// Results of one thread of the host.
 struct Sequential {
     stencil_seconds: f64,
     solve_seconds: f64,
@@ -175,7 +179,7 @@ impl<'a> Climb<'a> {
         self.solve(&operator, &psi, subject, session)
     }
 
-    /// The operator of this library.
+    /// Measures the operator of this library.
     fn ours(&self, number: usize, device: &Device, session: &mut Session<'_>) -> Result<(), Failure> {
         let dims = self.configuration.dims();
         let lattice = Lattice::new(&Team::from(device.clone()), dims)?;
@@ -198,7 +202,7 @@ impl<'a> Climb<'a> {
         self.solve(&operator, &psi, subject, session)
     }
 
-    /// How far a result is from the twin's.
+    /// Returns the deviation of a result from the twin's.
     fn check(&self, rung: &str, found: &[Spinor<f64>]) -> Result<f64, Failure> {
         let difference: f64 = found
             .iter()
@@ -254,7 +258,9 @@ impl<'a> Climb<'a> {
     }
 }
 
-/// Stencil and iterations on one thread: the caller's pool has no more. `None` after Ctrl-C.
+/// Measures stencil and iterations on one thread; `None` after Ctrl-C.
+///
+/// The caller's pool has no other thread.
 fn sequential(
     arguments: &Arguments,
     configuration: &GaugeConfiguration,
@@ -285,10 +291,10 @@ fn sequential(
     Ok(Some(Sequential { stencil_seconds, solve_seconds, residual: info.residual.iterated }))
 }
 
-/// So many iterations of Conjugate Residual on M x = b, converged or not.
+/// Runs so many iterations of Conjugate Residual on M x = b, converged or not.
 ///
 /// # Errors
-/// When an operation fails, or the method ends before.
+/// When an operation fails, or the method ends earlier.
 fn iterate<A: LinearOperator>(a: &A, b: &VectorOf<A>, iterations: u32) -> Result<SolverInfo, Failure>
 where
     Failure: From<lattice_solvers::ErrorOf<A>>,
@@ -320,7 +326,7 @@ fn median(samples: &Samples) -> Option<f64> {
     crate::statistics::Spread::of(by).map(|spread| spread.median)
 }
 
-/// What the rows of a rung are about.
+/// The subjects of the rows of a rung.
 #[derive(Clone, Copy)]
 struct Subjects {
     number: usize,

@@ -10,7 +10,9 @@ use num_complex::Complex64;
 
 type Vector = Buffer<Complex64>;
 
-/// Spinor fields of the ladder. Scalars are plain numbers: every sum is waited for.
+/// Spinor fields of the ladder.
+///
+/// Scalars are plain numbers: every sum is waited for.
 #[derive(Debug)]
 pub struct LadderSpace {
     pub device: Device,
@@ -94,7 +96,7 @@ impl VectorSpace for LadderSpace {
     }
 }
 
-/// M = 1 − κH by one of the rungs.
+/// M = 1 − κH, applied by one of the rungs.
 pub struct LadderOperator<'a> {
     pub space: LadderSpace,
     pub rung: &'a BuiltRung,

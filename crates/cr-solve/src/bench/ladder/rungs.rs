@@ -1,4 +1,4 @@
-//! The rungs of the ladder (`cl/ladder/`): what each is, and how it is launched.
+//! The rungs of the ladder (`cl/ladder/`): their kernels and launches.
 
 use super::fields::Fields;
 use lattice_cl::device::{
@@ -8,7 +8,8 @@ use lattice_cl::scalar::Precision;
 use num_complex::Complex64;
 use std::cell::RefCell;
 
-// SAFETY: a test compares every rung with the host on every device, under Oclgrind too; `apply` passes the buffers that each was written for.
+// SAFETY: a test compares every rung with the host on every device, under Oclgrind too. `apply`
+// passes the buffers that each kernel was written for.
 #[allow(unsafe_code)]
 const LADDER: KernelFamily = unsafe {
     KernelFamily::trusted(
@@ -26,14 +27,16 @@ const LADDER: KernelFamily = unsafe {
     )
 };
 
-/// One idea.
+/// A step of the ladder, which adds one idea.
 #[derive(Debug)]
 pub struct Rung {
-    /// As the study that it retells counts: 1.0, 1.1 and so on.
+    /// Number in the study that the ladder repeats: 1.0, 1.1 and so on.
     pub number: &'static str,
-    /// What it adds to the one before.
+    /// The idea that this rung adds to the rung before.
     pub idea: &'static str,
-    /// Launched one after the other, for each of the directions if one of them asks for it.
+    /// Kernels, launched one after the other.
+    ///
+    /// They are launched for each direction if one of them asks for a direction.
     kernels: &'static [Step],
 }
 
@@ -53,7 +56,7 @@ struct Step {
 enum Operand {
     Out,
     Psi,
-    /// What two kernels of one rung hand to each other.
+    /// Memory that passes results from one kernel of a rung to the next.
     Projected,
     Links,
     GroupedLinks,
@@ -73,7 +76,7 @@ use Operand::*;
 /// 16 sites, a multiple of every width that devices work in.
 const GROUP: usize = 192;
 
-/// All of them but the last, which is the operator of this library.
+/// All rungs but the last, which is the operator of this library.
 pub const RUNGS: [Rung; 9] = [
     Rung {
         number: "1.0",
@@ -176,7 +179,7 @@ pub const RUNGS: [Rung; 9] = [
 ];
 
 impl Operand {
-    /// `first` of a kernel is what it writes.
+    /// Returns the parameter of a kernel; the `first` one is written.
     fn parameter(self, first: bool) -> Parameter {
         match self {
             Out => Parameter::output::<Complex64>("out"),
@@ -207,7 +210,7 @@ pub struct BuiltRung {
 }
 
 impl BuiltRung {
-    /// For fields of one lattice.
+    /// Builds the kernels for fields of one lattice.
     ///
     /// # Errors
     /// [`DeviceError::Build`](lattice_cl::device::DeviceError::Build).
@@ -223,7 +226,7 @@ impl BuiltRung {
         Ok(Self { rung, kernels, projected: RefCell::new(Buffer::zeroed(device, between)?) })
     }
 
-    /// Starts out = ψ − κHψ.
+    /// Starts to compute out = ψ − κHψ.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`](lattice_cl::device::DeviceError::OpenCl).

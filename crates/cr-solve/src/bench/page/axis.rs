@@ -1,22 +1,26 @@
-//! Logarithmic axes: where numbers lie on them, and which numbers are written beside them.
+//! Logarithmic axes: the places of numbers, and the numbers beside the ticks.
 
-/// What an axis is about.
+/// An axis: its quantity, the format of its numbers, and its ticks.
 pub struct Axis {
     /// The quantity with its unit.
     pub label: String,
-    /// How a number on the axis is written.
+    /// The format of a number on the axis.
     pub format: fn(f64) -> String,
     /// The ratio of one tick to the next, if decades and their parts do not suit.
     pub step: Option<f64>,
 }
 
-/// A plot with fewer numbers beside an axis does not tell how large things are.
+/// Fewest numbers beside an axis.
+///
+/// With fewer numbers a plot does not tell how large things are.
 pub const FEWEST_TICKS: usize = 3;
 
-/// Most parts of an axis with a step of its own: numbers of results may be anything.
+/// Most parts of an axis with a step of its own.
+///
+/// The limit is needed because results may hold any numbers.
 const MOST_POWERS: i64 = 2000;
 
-/// From the logarithm of a number to a place on the drawing.
+/// The map from the logarithm of a number to a place on the drawing.
 pub struct Scale {
     low: f64,
     high: f64,
@@ -25,7 +29,9 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Around all numbers, with some room on both sides and for enough ticks.
+    /// Makes a scale that covers all numbers.
+    ///
+    /// There is some room on both sides, and room for enough ticks.
     pub fn covering(
         numbers: impl Iterator<Item = f64>,
         step: Option<f64>,
@@ -57,7 +63,9 @@ impl Scale {
         self.start + (number.ln() - self.low) / (self.high - self.low) * (self.end - self.start)
     }
 
-    /// As many round numbers as there is room for; `room` says how much each needs on the drawing.
+    /// Returns as many round numbers as there is room for.
+    ///
+    /// `room` returns the width that each number needs on the drawing.
     pub fn ticks(&self, step: Option<f64>, room: impl Fn(f64) -> f64) -> Vec<f64> {
         let fits = |ticks: &[f64]| {
             ticks.windows(2).all(|pair| {
@@ -77,7 +85,7 @@ impl Scale {
         coarsest
     }
 
-    /// Sets of round numbers, fine ones first.
+    /// Returns sets of round numbers, fine ones first.
     fn candidates(&self, step: Option<f64>) -> Vec<Vec<f64>> {
         if let Some(step) = step {
             let (first, last) =
@@ -116,17 +124,17 @@ impl Scale {
     }
 }
 
-/// Whether a logarithmic axis has a place for a number.
+/// Returns `true` if a logarithmic axis has a place for a number.
 pub fn is_shown(number: f64) -> bool {
     number > 0.0 && number.is_finite()
 }
 
-/// The number that is next to `digits` · 10^`exponent`, so that it is written in few digits.
+/// Returns the number next to `digits` · 10^`exponent`, which prints in few digits.
 fn decimal(digits: i64, exponent: i32) -> f64 {
     format!("{digits}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
-/// A number on an axis.
+/// Formats a number on an axis.
 pub fn plain(number: f64) -> String {
     if (1e-3..1e6).contains(&number) { number.to_string() } else { format!("{number:e}") }
 }

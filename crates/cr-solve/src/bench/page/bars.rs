@@ -1,4 +1,4 @@
-//! Bars below each other, as elements with text that keeps its size.
+//! Bars below each other, as HTML elements with text that keeps its size.
 
 use super::chart::{COLOURS, escaped};
 use std::fmt::Write;
@@ -9,19 +9,21 @@ pub struct Bar {
     /// Bars with different numbers have different colours.
     pub style: usize,
     pub value: f64,
-    /// What is written at its end.
+    /// Text at the end of the bar.
     pub text: String,
-    /// What is shown when one points at it.
+    /// Text that is shown when the pointer is on the bar.
     pub title: String,
 }
 
-/// Bars of one thing, below its name.
+/// Bars of one subject, below its name.
 pub struct Group {
     pub name: String,
     pub bars: Vec<Bar>,
 }
 
-/// Groups of bars from 0 on; nothing if there are fewer than two bars, or none that has a length.
+/// Draws groups of bars that begin at 0.
+///
+/// The result is empty if there are fewer than two bars, or if no bar has a length.
 pub fn bars(title: &str, groups: &[Group]) -> String {
     let all = || groups.iter().flat_map(|group| &group.bars);
     let longest = all().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);

@@ -9,24 +9,26 @@ pub struct Chart {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
-    /// What no point can be above.
+    /// Lines that no point can be above.
     pub limits: Vec<Limit>,
 }
 
 /// Points with marks of their own shape and colour.
 pub struct Series {
     pub name: String,
-    /// Which mark, colour and dashes: series with different numbers look different.
+    /// Number of the mark, colour and dashes.
+    ///
+    /// Series with different numbers look different.
     pub style: usize,
     pub points: Vec<Point>,
-    /// Joined by lines.
+    /// `true` if lines join the points.
     pub line: bool,
 }
 
 pub struct Point {
     pub x: f64,
     pub y: f64,
-    /// What is shown when one points at it.
+    /// Text that is shown when the pointer is on the point.
     pub title: String,
 }
 
@@ -34,19 +36,23 @@ pub struct Point {
 pub struct Limit {
     pub name: String,
     pub points: Vec<(f64, f64)>,
-    /// Where there is room for the name: at the first point. Else a letter stands beside the last one.
+    /// `true` if the name fits at the first point; else a letter marks the last point.
     pub named_at_start: bool,
 }
 
-/// Fewer points are no plot.
+/// Fewest points of a plot.
 const FEWEST_POINTS: usize = 2;
 
-/// Colours and dashes in the style sheet of the page, and shapes of marks: as no number divides another, pairs repeat late.
+/// Colours and dashes in the style sheet of the page, and shapes of marks.
+///
+/// Pairs repeat late, because seven and five have no common divisor.
 pub const COLOURS: usize = 7;
 const DASHES: usize = 5;
 const SHAPES: usize = 5;
 
-/// A drawing in units of its own, for windows of some widths: text must not shrink with them.
+/// A drawing in units of its own, for a range of window widths.
+///
+/// Text must not shrink with the window.
 struct Drawing {
     class: &'static str,
     width: f64,
@@ -61,13 +67,13 @@ const DRAWINGS: [Drawing; 2] = [
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 48.0;
-/// Of the text of an axis, and of a letter at most.
+/// Line height of an axis's text, then largest width and height of a letter.
 const LINE: f64 = 24.0;
 const LETTER: f64 = 7.2;
 const LETTER_HEIGHT: f64 = 13.0;
 
 impl Chart {
-    /// The plot with its legend; nothing if there are fewer than two points.
+    /// Returns the plot with its legend; empty if there are fewer than two points.
     pub fn html(&self) -> String {
         let points = self.series.iter().flat_map(|series| &series.points);
         if points.filter(|point| is_shown(point.x) && is_shown(point.y)).count() < FEWEST_POINTS {
@@ -192,7 +198,7 @@ impl Chart {
     }
 }
 
-/// What stands for a limit in the drawing: `A` for the first one.
+/// Returns the letter of a limit in the drawing: `A` for the first one.
 fn letter(number: usize) -> String {
     char::from_u32('A' as u32 + number as u32).filter(char::is_ascii_uppercase).unwrap_or('*').to_string()
 }
@@ -203,11 +209,11 @@ fn line(style: usize, points: &str) -> String {
 }
 
 fn limit_line(number: usize, points: &str) -> String {
-    // The first line of limits is dashed too: whole lines join what was measured.
+    // The first line of limits is dashed too: whole lines join measured points.
     format!("<polyline class=\"limit d{}\" points=\"{points}\"/>\n", 1 + number % DASHES)
 }
 
-/// A mark around a place; `title` is an element.
+/// Draws a mark around a place; `title` is an element.
 fn mark(style: usize, x: f64, y: f64, title: &str) -> String {
     let path = match style % SHAPES {
         0 => format!("M{:.1},{y:.1}a4.2,4.2 0 1,0 8.4,0a4.2,4.2 0 1,0 -8.4,0z", x - 4.2),
@@ -219,7 +225,7 @@ fn mark(style: usize, x: f64, y: f64, title: &str) -> String {
     format!("<path class=\"mark c{}\" d=\"{path}\">{title}</path>", style % COLOURS)
 }
 
-/// A text that is safe inside of elements and attributes.
+/// Makes a text safe inside elements and attributes.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -256,7 +262,7 @@ mod tests {
             for text in svg.descendants().filter(|node| node.has_tag_name("text")) {
                 let number = |name| text.attribute(name).map(|value| value.parse::<f64>().unwrap());
                 let Some((x, y)) = number("x").zip(number("y")) else { continue };
-                // A letter may be as wide as is reckoned with.
+                // A letter may be as wide as the drawing allows for.
                 let width = LETTER * text.text().unwrap().chars().count() as f64;
                 let before = match text.attribute("text-anchor").unwrap() {
                     "end" => width,

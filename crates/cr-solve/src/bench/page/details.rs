@@ -9,12 +9,14 @@ use crate::bench::outcome::{Benchmark, Row};
 use crate::bench::text::significant;
 use serde_json::Value;
 
-/// The plots of one device.
+/// Returns the plots of one device.
 pub fn html(device: &Seen<'_>) -> String {
     [roofline(device), bandwidth(device), gemm(device), ladder(device)].concat()
 }
 
-/// Floating-point operations per byte, and per second: below what memory and arithmetic allow.
+/// Plots the roofline: operations per second over operations per byte.
+///
+/// Memory and arithmetic limit the points from above.
 fn roofline(device: &Seen<'_>) -> String {
     let mut series = Vec::new();
     for (style, benchmark) in
@@ -64,7 +66,9 @@ fn roofline(device: &Seen<'_>) -> String {
     Chart { title, x, y, series, limits }.html()
 }
 
-/// Streams in double precision by the size of an array, at the width of vectors that was tried at most sizes.
+/// Plots streams in double precision by the size of an array.
+///
+/// The width of vectors is the one that was tried at most sizes.
 fn bandwidth(device: &Seen<'_>) -> String {
     let streams: Vec<&Row> = device
         .rows
@@ -100,7 +104,7 @@ fn bandwidth(device: &Seen<'_>) -> String {
     Chart { title, x: sizes(), y, series, limits: Vec::new() }.html()
 }
 
-/// The fastest kernel at each size, for each element type.
+/// Plots the fastest kernel at each size, for each element type.
 fn gemm(device: &Seen<'_>) -> String {
     let mut series = Vec::new();
     for (style, element) in ["s", "d", "c", "z"].into_iter().enumerate() {

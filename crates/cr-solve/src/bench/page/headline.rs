@@ -1,4 +1,4 @@
-//! The figures that people ask for first, in a box for each device.
+//! The most important figures, in a box for each device.
 
 use super::Seen;
 use super::chart::escaped;
@@ -7,14 +7,14 @@ use crate::bench::outcome::{Benchmark, Row};
 use crate::bench::text::significant;
 use std::fmt::Write;
 
-/// One figure with what it is about.
+/// One figure with its name and subject.
 struct Figure {
     name: &'static str,
     value: String,
     about: String,
 }
 
-/// A box for each device.
+/// Returns a box for each device.
 pub fn html(devices: &[Seen<'_>]) -> String {
     let mut html = "<div class=\"boxes\">\n".to_owned();
     for device in devices {
@@ -28,7 +28,7 @@ pub fn html(devices: &[Seen<'_>]) -> String {
     html + "</div>\n"
 }
 
-/// What was measured of the triad, dgemm, the hop, CG and the launch.
+/// Returns the measured figures of the triad, dgemm, the hop, CG and the launch.
 fn figures(device: &Seen<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let triad = device.measured.triad_gb_s;

@@ -1,4 +1,6 @@
-//! Results as one page for a browser: tables and plots, no scripts, nothing to load.
+//! Results as one page for a browser: tables and plots.
+//!
+//! The page has no scripts and loads nothing.
 
 mod axis;
 mod bars;
@@ -16,14 +18,14 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
 
-/// A device and what was measured on it.
+/// A device and its measurements.
 struct Seen<'a> {
     name: String,
     measured: &'a MeasuredDevice,
     rows: Vec<&'a Row>,
 }
 
-/// The page of one result or several, in HTML that is well-formed XML too.
+/// Returns the page of one result or several, in HTML that is well-formed XML too.
 pub fn page(runs: &[Outcome]) -> String {
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -57,7 +59,7 @@ pub fn page(runs: &[Outcome]) -> String {
             the wall.</footer>\n</main>\n</body>\n</html>\n"
 }
 
-/// All devices, with names that differ.
+/// Returns all devices, with names that differ.
 fn seen(joined: &Joined) -> Vec<Seen<'_>> {
     let Joined { outcome, machines } = joined;
     let name = |device: &MeasuredDevice| {
@@ -90,10 +92,10 @@ fn seen(joined: &Joined) -> Vec<Seen<'_>> {
     devices.map(|(number, (measured, name))| Seen { name, measured, rows: rows(number) }).collect()
 }
 
-/// More of them are folded up.
+/// Most runs whose facts are shown; more runs are folded up.
 const MOST_OPEN_RUNS: usize = 3;
 
-/// When, where and how each run measured.
+/// Returns time, machine and options of each run.
 fn facts(runs: &[Outcome]) -> String {
     let all: String = runs.iter().map(facts_of_run).collect();
     let all = format!("<div class=\"boxes\">\n{all}</div>\n");
@@ -138,7 +140,9 @@ fn facts_of_run(outcome: &Outcome) -> String {
     format!("<dl class=\"facts\">\n{lines}</dl>\n")
 }
 
-/// One number a row, so that nothing needs a broad window.
+/// Returns the table of ceilings, with one number a row.
+///
+/// The table thus needs no broad window.
 fn ceilings(devices: &[Seen<'_>]) -> String {
     let mut html =
         "<section>\n<h2>Devices and their measured ceilings</h2>\n<table class=\"ceilings\">\n".to_owned();
@@ -172,7 +176,7 @@ fn ceilings(devices: &[Seen<'_>]) -> String {
     html + "</table>\n</section>\n"
 }
 
-/// A table for each benchmark, folded up.
+/// Returns a table for each benchmark, folded up.
 fn tables(rows: &[&Row]) -> String {
     let groups = groups(rows);
     let groups = groups.iter().map(|group| {

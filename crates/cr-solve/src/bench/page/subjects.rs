@@ -8,10 +8,10 @@ use crate::bench::outcome::{Benchmark, Row};
 use crate::bench::text::{parameter_values, significant, size};
 use serde_json::Value;
 
-/// Above so many GFLOP/s, rates are told in TFLOP/s.
+/// Rates above so many GFLOP/s are written in TFLOP/s.
 const MANY_GFLOPS: f64 = 1e4;
 
-/// What all devices are compared in.
+/// Returns the plots that compare all devices.
 pub fn html(devices: &[Seen<'_>]) -> String {
     [
         curve(
@@ -82,13 +82,13 @@ pub fn html(devices: &[Seen<'_>]) -> String {
     .concat()
 }
 
-/// The fastest product of two square matrices with elements of one type.
+/// Returns n and rate of a product of square matrices with elements of one type.
 fn gemm(row: &Row, element: &str) -> Option<(f64, f64)> {
     let is_it = row.benchmark == Benchmark::Gemm && row.text("element") == Some(element);
     Some((row.parameter("n")?.as_f64()?, row.gflops?)).filter(|_| is_it)
 }
 
-/// What is on the y axis, per second.
+/// The quantity on the y axis, per second.
 #[derive(Clone, Copy)]
 pub enum Quantity {
     Bytes,
@@ -96,7 +96,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The axis for some values in 10⁹ a second.
+    /// Returns the axis for some values in 10⁹ a second.
     pub fn axis(self, values: impl Iterator<Item = f64>) -> Axis {
         let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
         match self {
@@ -116,7 +116,7 @@ impl Quantity {
     }
 }
 
-/// A rate with its unit.
+/// Writes a rate with its unit.
 pub fn rate(gflops: f64) -> String {
     match gflops > MANY_GFLOPS {
         true => format!("{} TFLOP/s", significant(gflops / 1e3)),
@@ -124,24 +124,24 @@ pub fn rate(gflops: f64) -> String {
     }
 }
 
-/// A time in microseconds.
+/// Writes a time in microseconds.
 pub fn micro(seconds: f64) -> String {
     format!("{} µs", significant(seconds * 1e6))
 }
 
-/// What is shown when one points at a mark.
+/// Makes a point with the text that is shown when the pointer is on its mark.
 pub fn point(x: f64, y: f64, quantity: Quantity, row: &Row) -> Point {
     let title = format!("{} {}: {}", row.kernel, parameter_values(&row.parameters), quantity.text(y));
     Point { x, y, title }
 }
 
-/// The x axis for bytes of an array.
+/// Returns the x axis for bytes of an array.
 pub fn sizes() -> Axis {
     let format = |bytes: f64| size(bytes.round() as u64);
     Axis { label: "bytes of one array".to_owned(), format, step: Some(4.0) }
 }
 
-/// The x axis for extents of matrices.
+/// Returns the x axis for extents of matrices.
 pub fn extents() -> Axis {
     Axis { label: "n".to_owned(), format: plain, step: Some(2.0) }
 }
@@ -162,7 +162,7 @@ fn is_one(row: &Row, name: &str) -> bool {
     row.parameter(name).is_none_or(|value| value.as_u64() == Some(1))
 }
 
-/// How many of something there are, if they are more than one.
+/// Writes the number of something, if it is more than one.
 fn many(row: &Row, name: &str, what: &str) -> String {
     let number = row.parameter(name).and_then(Value::as_u64);
     number.filter(|&number| number > 1).map_or_else(String::new, |number| format!("{number} {what}"))
@@ -172,7 +172,7 @@ fn join(words: &[&str]) -> String {
     words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(", ")
 }
 
-/// The best value of each x, in ascending order.
+/// Returns the best value of each x, in ascending order.
 pub fn best_points<'r>(
     rows: impl Iterator<Item = &'r Row>,
     quantity: Quantity,
@@ -191,7 +191,9 @@ pub fn best_points<'r>(
     points
 }
 
-/// One line for each device; bars where all were measured at one place only.
+/// Plots one line for each device.
+///
+/// Devices measured at one place only are compared in bars instead.
 fn curve(
     devices: &[Seen<'_>],
     title: &str,
@@ -221,7 +223,9 @@ fn curve(
     Chart { title: title.to_owned(), x, y, series, limits: Vec::new() }.html()
 }
 
-/// Groups of bars, one bar for each device: its best value of all rows with one name.
+/// Plots groups of bars, one bar for each device.
+///
+/// A bar shows the device's best value of all rows with one name.
 fn compared(
     devices: &[Seen<'_>],
     title: &str,

@@ -1,4 +1,4 @@
-//! The page of results that are made here.
+//! Tests of the page, with results that are made here.
 
 use super::*;
 use crate::bench::machine::Machine;
@@ -9,7 +9,9 @@ fn row(subject: Subject, seconds: f64) -> Row {
     Row::new(subject, Samples { event: vec![seconds], wall: vec![seconds] }).unwrap()
 }
 
-/// A little of everything on a device that is so many times as fast as the slowest.
+/// Makes a result with a little of everything.
+///
+/// The device is `speed` times as fast as the slowest.
 fn run(machine: &str, label: &str, speed: f64) -> Outcome {
     let subject = |benchmark, kernel: &str| Subject::new(benchmark, kernel).on(0);
     let mut rows = Vec::new();
@@ -101,7 +103,7 @@ fn a_page_is_well_formed_whatever_is_in_it() {
         outcome.rows.truncate(rows);
         let page = page(&[outcome.clone()]);
         let document = parsed(&page);
-        // One dot is no roofline.
+        // A single dot does not make a roofline.
         assert_eq!(figures(document.root()).len(), usize::from(rows >= 2));
         assert!(page.contains("Interrupted"));
     }
@@ -184,7 +186,8 @@ fn ceilings_are_one_number_a_row_and_lines_that_differ() {
     }
     let cells = |row: Node| row.children().filter(Node::is_element).count();
     assert!(table.descendants().filter(|node| node.has_tag_name("tr")).all(|row| cells(row) <= 2));
-    // Memory, and two ceilings in each of two precisions: every name stands alone, and its line has dashes of its own.
+    // There are a memory limit and two ceilings in each of two precisions. Every name stands alone,
+    // and its line has dashes of its own.
     for class in ["broad", "narrow"] {
         let svg =
             of_class(document.root(), class).into_iter().find(|svg| !of_class(*svg, "limit").is_empty());
