@@ -169,3 +169,43 @@ fn updates_on_the_host_have_the_bits_of_plain_operations() {
     assert_eq!((new_x, new_r), (expected_x, expected_r.clone()));
     assert_eq!(sums, (spinor_fields::dot(&q, &expected_r), spinor_fields::norm2(&expected_r)));
 }
+
+/// What kernels make of sums on their device has the bits of what the host makes of the same sums.
+#[test]
+fn a_number_is_the_same_on_the_host_and_on_devices() {
+    let dims = Dims::new([2; 4]).unwrap();
+    let ones = vec![Spinor::from_fn(|_, _| Complex64::from(1.0)); dims.volume()];
+    // Neither short nor of one size.
+    let sum = |k: u32| Complex64::from_polar(f64::from(k).exp2() / 3.0, 0.7 * f64::from(k * k) + 0.1);
+    let combined = |sums: &[Number]| {
+        let [a, b, c, d, e, f] = std::array::from_fn(|k| sums[k].clone());
+        [
+            a.over(&b),
+            a.over(&b).over(&c.over(&d)),
+            a.conj().over(&Number::from(Complex64::new(-0.3, 1.7))).over(&e),
+            a.over(&b).over(&c.over(&d)).over(&e.over(&f)),
+            // More than a kernel takes.
+            a.over(&b).over(&c.over(&d)).over(&e.over(&f)).over(&a.conj().over(&f.conj())),
+        ]
+    };
+    let on_host = combined(&(0..6).map(|k| Number::of_host(sum(k))).collect::<Vec<_>>());
+    for (name, team) in common::teams().into_iter().filter(|(_, team)| team.len() == 1) {
+        let lattice = Lattice::new(&team, dims).unwrap();
+        let space = lattice.spinor_space::<f64>().unwrap();
+        let device = team.device().unwrap();
+        let sums: Vec<_> = (0..6).map(|k| Number::on_device(device, sum(k)).unwrap()).collect();
+        let x = lattice.spinor_from_host(&ones).unwrap();
+        for (k, (there, here)) in combined(&sums).iter().zip(&on_host).enumerate() {
+            let value = here.value().unwrap();
+            assert_eq!(there.value().unwrap(), value, "{name}, {k}");
+            // To the host spins are turned, which rounds.
+            let times_ones = [there, here].map(|number| {
+                let mut y = space.zero_vector().unwrap();
+                space.axpy(number, &x, &mut y).unwrap();
+                y.to_host().unwrap()
+            });
+            assert!(times_ones[0] == times_ones[1], "{name}, {k}");
+            assert!((times_ones[0][3].0[1][2] - value).norm() < 1e-14 * value.norm(), "{name}, {k}");
+        }
+    }
+}

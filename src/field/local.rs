@@ -70,7 +70,7 @@ impl Communicator for Local {
         let mut sums = [0.0; 3];
         self.sum(&parts, &mut sums)?;
         let [re, im, real] = sums;
-        Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
+        Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
     }
 
     fn keeps_numbers(&self) -> bool {

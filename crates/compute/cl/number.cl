@@ -17,13 +17,19 @@ static inline double2 number_sum(__global const double *numbers, const uint code
     return (double2)(re, conjugate ? -im : im);
 }
 
-// n / d, and 0 where d is.
+// n / d, and 0 where d is. The host computes the same bits (src/sums/number.rs): each fma leaves one product beside it, and so no choice of which
+// product a sum takes in without rounding.
 static inline double2 number_quotient(const double2 n, const double2 d)
 {
     if (d.y == 0.0)
         return d.x == 0.0 ? (double2)(0.0, 0.0) : (double2)(n.x / d.x, n.y / d.x);
-    const double norm = d.x * d.x + d.y * d.y;
-    return (double2)((n.x * d.x + n.y * d.y) / norm, (n.y * d.x - n.x * d.y) / norm);
+    const double norm = fma(d.x, d.x, d.y * d.y);
+    return (double2)(fma(n.x, d.x, n.y * d.y) / norm, fma(n.y, d.x, -(n.x * d.y)) / norm);
+}
+
+static inline double2 number_product(const double2 a, const double2 b)
+{
+    return (double2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
 }
 
 static inline double2 number_value(__global const double *numbers, const double re, const double im, const uint4 ratios)
@@ -31,11 +37,9 @@ static inline double2 number_value(__global const double *numbers, const double 
     const uint codes[3] = {ratios.x, ratios.y, ratios.z};
     double2 value = (double2)(re, im);
     for (int k = 0; k < 3; ++k) {
-        if (codes[k] != 0) {
-            const double2 ratio = number_quotient(number_sum(numbers, codes[k] & 0xFFFF, ratios.w >> k & 1),
-                                                  number_sum(numbers, codes[k] >> 16, ratios.w >> (8 + k) & 1));
-            value = (double2)(value.x * ratio.x - value.y * ratio.y, value.x * ratio.y + value.y * ratio.x);
-        }
+        if (codes[k] != 0)
+            value = number_product(value, number_quotient(number_sum(numbers, codes[k] & 0xFFFF, ratios.w >> k & 1),
+                                                          number_sum(numbers, codes[k] >> 16, ratios.w >> (8 + k) & 1)));
     }
     return value;
 }

@@ -157,8 +157,9 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn bytes_during_a_read(&self) -> u64 {
-        // On the host a read costs nothing; sums that do not stay on the devices are read anyway.
-        if self.is_on_host() || !self.communicator.keeps_numbers() {
+        // On the host a read costs nothing. Sums that do not stay on the devices are read anyway, but when a solve looks at them, and in mixed precision
+        // replaces its residual, shall not depend on the way that they take.
+        if self.is_on_host() {
             return 0;
         }
         let of_device = |shard: &ShardKernels| match shard.device.info().kind {
@@ -231,8 +232,11 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
     }
 
     fn inner_product(&self, value: Complex64) -> Result<Number, DeviceError> {
-        if self.is_on_host() || !self.communicator.keeps_numbers() {
+        if self.is_on_host() {
             return Ok(value.into());
+        }
+        if !self.communicator.keeps_numbers() {
+            return Ok(Number::of_host(value));
         }
         let devices: Vec<_> = self.kernels.shards.iter().map(|shard| shard.device.clone()).collect();
         Number::on_devices(&devices, value)

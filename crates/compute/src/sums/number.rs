@@ -179,23 +179,64 @@ impl Drop for Slot {
     }
 }
 
+/// Where a sum is.
+#[derive(Clone)]
+enum Place {
+    /// On a device, or on all devices of a team: 0 for the first two doubles of the slot, 1 for the third.
+    Slot(Arc<Slot>, u16),
+    /// On the host, which has added those of several devices.
+    Host(Arc<Complex64>),
+}
+
 /// One sum of a launch, or its complex conjugate.
 #[derive(Clone)]
 struct Sum {
-    slot: Arc<Slot>,
-    /// 0 for the first two doubles of the slot, 1 for the third.
-    part: u16,
+    place: Place,
     conjugate: bool,
 }
 
 impl Sum {
-    fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.slot, &other.slot) && self.part == other.part && self.conjugate == other.conjugate
+    fn at(place: Place) -> Self {
+        Self { place, conjugate: false }
     }
 
-    /// How `cl/number.cl` finds it.
-    fn code(&self) -> u32 {
-        u32::from(2 * self.slot.index + self.part)
+    fn is_same(&self, other: &Self) -> bool {
+        let at_one_place = match (&self.place, &other.place) {
+            (Place::Slot(slot, part), Place::Slot(other, other_part)) => {
+                Arc::ptr_eq(slot, other) && part == other_part
+            }
+            (Place::Host(value), Place::Host(other)) => Arc::ptr_eq(value, other),
+            _ => false,
+        };
+        at_one_place && self.conjugate == other.conjugate
+    }
+
+    /// The slot, unless it is on the host.
+    fn slot(&self) -> Option<&Arc<Slot>> {
+        match &self.place {
+            Place::Slot(slot, _) => Some(slot),
+            Place::Host(_) => None,
+        }
+    }
+
+    /// How `cl/number.cl` finds it; `None` on the host.
+    fn code(&self) -> Option<u32> {
+        match &self.place {
+            Place::Slot(slot, part) => Some(u32::from(2 * slot.index + part)),
+            Place::Host(_) => None,
+        }
+    }
+
+    /// Its value, where `slots` are what has been read of the device, from slot number `first` on.
+    fn value(&self, slots: &[f64], first: u16) -> Complex64 {
+        let value = match &self.place {
+            Place::Slot(slot, part) => {
+                let at = SLOT_DOUBLES * usize::from(slot.index - first) + 2 * usize::from(*part);
+                Complex64::new(slots[at], slots[at + 1])
+            }
+            Place::Host(value) => **value,
+        };
+        if self.conjugate { value.conj() } else { value }
     }
 }
 
@@ -203,6 +244,9 @@ impl Sum {
 ///
 /// Combining numbers costs nothing and waits for nothing: kernels that take one compute it from the sums as they start. All sums of
 /// a number are on one device, or at the same places on all devices of a team. n/d is 0 where d is, so that a step along a direction that vanished changes nothing.
+///
+/// The host and devices compute the same bits ([`Number::value`], `cl/number.cl`): products and quotients are written with `fma`, so that no compiler
+/// has a choice.
 #[derive(Clone)]
 pub struct Number {
     factor: Complex64,
@@ -222,9 +266,15 @@ impl Number {
         let slot = Arc::new(slot);
         [0, 1].map(|part| Self {
             factor: Complex64::new(1.0, 0.0),
-            numerators: vec![Sum { slot: Arc::clone(&slot), part, conjugate: false }],
+            numerators: vec![Sum::at(Place::Slot(Arc::clone(&slot), part))],
             denominators: Vec::new(),
         })
+    }
+
+    /// A sum that the host has added. It is combined with others as one on a device would be, to the last bit.
+    pub fn of_host(sum: Complex64) -> Self {
+        let one = Complex64::new(1.0, 0.0);
+        Self { factor: one, numerators: vec![Sum::at(Place::Host(Arc::new(sum)))], denominators: Vec::new() }
     }
 
     /// A number with this value that kernels take from the device, as they do the sum of a launch: what they compute from it is the same to the last
@@ -287,32 +337,27 @@ impl Number {
     /// [`DeviceError::OpenCl`].
     pub fn values(numbers: &[&Self]) -> Result<Vec<Complex64>> {
         let sums = || numbers.iter().flat_map(|number| number.numerators.iter().chain(&number.denominators));
+        let there = || sums().filter_map(Sum::slot);
         let mut slots = Vec::new();
         let mut first = 0;
-        if let Some(some) = sums().next() {
-            let indices = || sums().map(|sum| sum.slot.index);
+        if let Some(some) = there().next() {
+            let indices = || there().map(|slot| slot.index);
             first = indices().min().unwrap_or_default();
             let count = usize::from(indices().max().unwrap_or_default() - first) + 1;
-            let SlotOnDevice { device, memory, .. } = &some.slot.places[0];
-            assert!(sums().all(|sum| Arc::ptr_eq(&sum.slot.places[0].memory, memory)), "{ONE_DEVICE}");
+            let SlotOnDevice { device, memory, .. } = &some.places[0];
+            assert!(there().all(|slot| Arc::ptr_eq(&slot.places[0].memory, memory)), "{ONE_DEVICE}");
             slots.resize(count * SLOT_DOUBLES, 0.0);
             read(device, memory, first, &mut slots)?;
         }
-        let product = |sums: &[Sum]| -> Vec<Complex64> {
-            let value = |sum: &Sum| {
-                let at = SLOT_DOUBLES * usize::from(sum.slot.index - first) + 2 * usize::from(sum.part);
-                let z = Complex64::new(slots[at], slots[at + 1]);
-                if sum.conjugate { z.conj() } else { z }
-            };
-            sums.iter().map(value).collect()
-        };
+        let values =
+            |sums: &[Sum]| -> Vec<Complex64> { sums.iter().map(|sum| sum.value(&slots, first)).collect() };
         let one = Complex64::new(1.0, 0.0);
         Ok(numbers
             .iter()
             .map(|number| {
-                let (above, below) = (product(&number.numerators), product(&number.denominators));
+                let (above, below) = (values(&number.numerators), values(&number.denominators));
                 (0..above.len().max(below.len())).fold(number.factor, |value, k| {
-                    value * quotient(*above.get(k).unwrap_or(&one), *below.get(k).unwrap_or(&one))
+                    product(value, quotient(*above.get(k).unwrap_or(&one), *below.get(k).unwrap_or(&one)))
                 })
             })
             .collect())
@@ -332,15 +377,15 @@ impl Number {
     /// The arguments for [`Number::parameters`].
     ///
     /// # Errors
-    /// Those of reading it, where it is made of more sums than a kernel takes.
+    /// Those of reading it, where it is made of more sums than a kernel takes, or of some that are on the host.
     pub fn arguments(&self) -> Result<[Argument<'static>; 3]> {
-        if self.numerators.len().max(self.denominators.len()) > RATIOS {
-            return Self::from(self.value()?).arguments();
-        }
         let mut ratios = [0; RATIOS + 1];
         for (sums, shift, first_flag) in [(&self.numerators, 0, 0), (&self.denominators, 16, 8)] {
             for (k, sum) in sums.iter().enumerate() {
-                ratios[k] |= sum.code() << shift;
+                let (Some(code), true) = (sum.code(), k < RATIOS) else {
+                    return Self::from(self.value()?).arguments();
+                };
+                ratios[k] |= code << shift;
                 ratios[RATIOS] |= u32::from(sum.conjugate) << (first_flag + k);
             }
         }
@@ -370,12 +415,19 @@ impl NumberMemory {
     }
 }
 
-/// numerator / denominator, and 0 where that is 0, as `cl/number.cl` does it.
-fn quotient(numerator: Complex64, denominator: Complex64) -> Complex64 {
-    if denominator.im == 0.0 {
-        return if denominator.re == 0.0 { Complex64::default() } else { numerator / denominator.re };
+/// numerator / denominator, and 0 where that is 0, as `number_quotient` of `cl/number.cl`.
+fn quotient(n: Complex64, d: Complex64) -> Complex64 {
+    if d.im == 0.0 {
+        return if d.re == 0.0 { Complex64::default() } else { n / d.re };
     }
-    numerator / denominator
+    let norm = d.re.mul_add(d.re, d.im * d.im);
+    let (re, im) = (n.re.mul_add(d.re, n.im * d.im), n.im.mul_add(d.re, -(n.re * d.im)));
+    Complex64::new(re / norm, im / norm)
+}
+
+/// As `number_product` of `cl/number.cl`.
+fn product(a: Complex64, b: Complex64) -> Complex64 {
+    Complex64::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
 }
 
 impl fmt::Debug for Number {
