@@ -3,14 +3,17 @@
 mod common;
 
 use common::spinors::{Spinor, bound, distance, half, narrow, wide};
-use lattice_cl::device::{PeerWays, Team};
-use lattice_cl::field::StoredField;
+use lattice_cl::device::{PeerWay, PeerWays, Team};
+use lattice_cl::field::{SpinorField, StoredField};
 use lattice_cl::geometry::{Boundary, Grid, GridError, Lattice, LatticeError};
 use lattice_cl::host::random::{hot, spinor_field, weak};
 use lattice_cl::host::{self, LinkField, Reconstruction, StencilForm};
 use lattice_cl::operator::{Dirac, DiracOptions, Ending, HopEvenOdd, HopOptions, Kappa, SiteTerm, Tuning};
-use lattice_cl::solve::{CgParams, Inner, IterationPrecision, cg};
+use lattice_cl::solve::{
+    BicgstabParams, BlockCgParams, BlockSolution, CgParams, Inner, IterationPrecision, bicgstab, block_cg, cg,
+};
 use lattice_cl::{Dims, GaugeConfiguration, Half, Storage, StoragePrecision};
+use lattice_solvers::SolverInfo;
 use num_complex::Complex64;
 
 /// Extents that are multiples of no more than they must be, and how they are cut: along t, z, z and t, y, x, x and y. Some domains have
@@ -352,6 +355,7 @@ fn check_ways<T: Storage>(dims: Dims, grid: Grid, columns: usize, full: bool) {
 /// Whichever way faces go, they are the same numbers.
 #[test]
 fn every_way_of_faces_gives_the_same_bits() {
+    let _waiting = common::kernels_wait();
     for (k, (dims, grid)) in cuts().into_iter().enumerate() {
         match k % 3 {
             0 => check_ways::<f64>(dims, grid, 1, k % 2 == 0),
@@ -361,33 +365,108 @@ fn every_way_of_faces_gives_the_same_bits() {
     }
 }
 
-/// Sums that stay on the devices are those that the host adds.
+/// Where faces are under way, groups inside run before those at faces: results and sums have the bits that they have in one launch.
+#[test]
+fn groups_inside_may_run_before_faces_have_come() {
+    let (dims, grid) = match common::small() {
+        true => ([4, 2, 2, 8], [1, 1, 1, 2]),
+        false => ([4, 6, 8, 12], [1, 1, 1, 2]),
+    };
+    let (dims, grid) = (Dims::new(dims).unwrap(), Grid::new(grid).unwrap());
+    let configuration = hot(dims, 12);
+    let fields = [spinor_field(dims, 13), spinor_field(dims, 14)].map(|field| half(&field, dims, 1));
+    let apply = |ways: PeerWays, work_group: usize, ending: Ending| {
+        let lattice = Lattice::with_grid(&common::team_in(2, ways), dims, grid).unwrap();
+        let links = lattice.gauge::<f64>(&configuration, boundary()).unwrap();
+        let options = HopOptions { ending, ..Default::default() };
+        let hop = |options| HopEvenOdd::<f64>::new(&links, 0, StencilForm::new(0.0, 0.3), options).unwrap();
+        let shipped = hop(options).tuning().unwrap();
+        let tuning = Some(Tuning { work_group, rounds: 1, ..shipped });
+        let hop = hop(HopOptions { tuning, ..options });
+        let source = lattice.parities_from_host(1, 1, &fields[0]).unwrap();
+        let against = lattice.parities_from_host(0, 1, &fields[1]).unwrap();
+        let mut out = hop.target().unwrap();
+        let mut sums = Vec::new();
+        for _ in 0..3 {
+            match ending {
+                Ending::Products => {
+                    let numbers = hop.apply_with_products(&source, None, &mut out, &against).unwrap();
+                    sums.extend(numbers.map(|number| number.value().unwrap()));
+                }
+                _ => hop.apply(&source, None, &mut out).unwrap(),
+            }
+        }
+        (out.to_host().unwrap(), sums)
+    };
+    for (work_group, ending) in [(1, Ending::Store), (3, Ending::Products)] {
+        let expected = apply(PeerWays::only(PeerWay::Host), work_group, ending);
+        let found = apply(PeerWays::OFF, work_group, ending);
+        assert!(found == expected, "groups of {work_group}, {ending:?}");
+    }
+}
+
+/// What a solve gives in one way.
+struct Solved {
+    solution: Vec<Spinor>,
+    iterations: usize,
+}
+
+/// Checks that every way of faces and sums gives the same solution after as many iterations.
+fn check_solves(
+    dims: Dims,
+    parts: [usize; 4],
+    term: SiteTerm,
+    what: &str,
+    solve: impl Fn(&Dirac<f64>, &SpinorField<f64>) -> (SpinorField<f64>, SolverInfo),
+) {
+    let grid = Grid::new(parts).unwrap();
+    let configuration = weak(dims, 0.2, 3);
+    let columns = if what.starts_with("block") { 3 } else { 1 };
+    let source: Vec<Spinor> = (4..4 + columns as u64).flat_map(|seed| spinor_field(dims, seed)).collect();
+    let by = |ways: PeerWays| {
+        let lattice = Lattice::with_grid(&common::team_in(grid.count(), ways), dims, grid).unwrap();
+        let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
+        let links = links.with_clover(configuration.clone()).unwrap();
+        let dirac = Dirac::new(&links, Kappa(0.115), term).unwrap();
+        let (solution, info) = solve(&dirac, &lattice.spinors_from_host(columns, &source).unwrap());
+        assert!(info.residual.true_residual <= 1e-10, "{what}, {grid} {ways:?}");
+        Solved { solution: solution.to_host().unwrap(), iterations: info.iterations }
+    };
+    let mut ways = common::peer_ways(grid.count()).into_iter();
+    let expected = by(ways.next().unwrap());
+    for way in ways {
+        let found = by(way);
+        assert_eq!(found.iterations, expected.iterations, "{what}, {grid} {way:?}");
+        assert!(found.solution == expected.solution, "{what}, {grid} {way:?}");
+    }
+}
+
+/// Sums that stay on the devices are those that the host adds, and numbers that devices make of them are those that the host makes.
 #[test]
 fn every_way_of_sums_gives_the_same_solution() {
+    let _waiting = common::kernels_wait();
     let dims = Dims::new(if common::small() { [4, 2, 2, 4] } else { [4, 4, 6, 6] }).unwrap();
-    let configuration = weak(dims, 0.2, 3);
-    let source = spinor_field(dims, 4);
-    for (parts, precision) in
-        [([1, 1, 1, 2], IterationPrecision::Double), ([2, 1, 1, 1], IterationPrecision::Mixed(Inner::Half))]
-    {
-        let grid = Grid::new(parts).unwrap();
-        let solve = |ways: PeerWays| {
-            let lattice = Lattice::with_grid(&common::team_in(grid.count(), ways), dims, grid).unwrap();
-            let links = lattice.gauge_in::<f64>(&configuration, boundary(), Reconstruction::Twelve).unwrap();
-            let wilson = Dirac::wilson(&links, Kappa(0.115)).unwrap();
-            let params = CgParams { tol: 1e-10, precision, ..Default::default() };
-            let (solution, info) = cg(&wilson, &lattice.spinor_from_host(&source).unwrap(), &params).unwrap();
-            assert!(info.residual.true_residual <= 1e-10, "{grid} {precision} {ways:?}");
-            (solution.to_host().unwrap(), info.iterations)
-        };
-        let mut ways = common::peer_ways(grid.count()).into_iter();
-        let (expected, iterations) = solve(ways.next().unwrap());
-        for way in ways {
-            let (solution, found) = solve(way);
-            assert_eq!(found, iterations, "{grid} {precision} {way:?}");
-            assert!(solution == expected, "{grid} {precision} {way:?}");
-        }
-    }
+    let (tol, half) = (1e-10, IterationPrecision::Mixed(Inner::Half));
+    check_solves(dims, [1, 1, 1, 2], SiteTerm::Scalar, "cg", |dirac, b| {
+        cg(dirac, b, &CgParams { tol, ..Default::default() }).unwrap()
+    });
+    check_solves(dims, [2, 1, 1, 1], SiteTerm::Scalar, "cg, mixed-half", |dirac, b| {
+        cg(dirac, b, &CgParams { tol, precision: half, ..Default::default() }).unwrap()
+    });
+    // Products and quotients of complex sums.
+    check_solves(dims, [1, 1, 1, 2], SiteTerm::Scalar, "bicgstab, mixed-half", |dirac, b| {
+        bicgstab(dirac, b, &BicgstabParams { tol, precision: half, ..Default::default() }).unwrap()
+    });
+    // Gram matrices, which the host adds in every way.
+    check_solves(dims, [1, 1, 2, 1], SiteTerm::Scalar, "block-cg", |dirac, b| {
+        let BlockSolution { x, info, .. } =
+            block_cg(dirac, b, &BlockCgParams { tol, ..Default::default() }).unwrap();
+        (x, info)
+    });
+    let clover = SiteTerm::Clover { csw: 1.1, mu: 0.05 };
+    check_solves(dims, [1, 1, 2, 2], clover, "bicgstab of twisted clover", |dirac, b| {
+        bicgstab(dirac, b, &BicgstabParams { tol, ..Default::default() }).unwrap()
+    });
 }
 
 #[test]

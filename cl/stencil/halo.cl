@@ -4,6 +4,7 @@
 // pack_halo_x, …_y, …_z or …_t. Projected spinors from behind have been multiplied by their links already.
 //
 // FLAGS          1 where domains tell each other by flags that faces are packed; a work-item waits for what it needs. Elsewhere they are there
+//                when the groups at faces run, and those inside may run before
 // HALO           the directions that are cut over devices: the sum of 1 for x, 2 for y, 4 for z and 8 for t
 // NX NY NZ NT    sub-lattices in x, y, z and t: one in a direction that is cut over devices
 
@@ -212,8 +213,22 @@ PACK_HALO(3, t)
 #define HOPS_IN_T HOPS_INSIDE(3, 6, 7, t, w)
 #endif
 
+// Without flags a launch may be of some of the groups: those inside, which need nothing of other domains, or those at faces. `part_groups` has their numbers from
+// part.x on, and there are part.y groups in all. A group does all of its work in one launch, and sums are those of a single one.
+#if HALO && !FLAGS
+#define PART_PARAMETERS , __global const uint *restrict part_groups, const uint2 part
+#undef GROUP
+#define GROUP part_groups[part.x + get_group_id(0)]
+#undef REDUCTION_GROUP
+#define REDUCTION_GROUP GROUP
+#undef REDUCTION_GROUPS
+#define REDUCTION_GROUPS part.y
+#else
+#define PART_PARAMETERS
+#endif
+
 #if HALO
-#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS
+#define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS PART_PARAMETERS
 #else
 #define HALO_PARAMETERS
 #endif

@@ -80,13 +80,16 @@ static inline uint neighbour_of(const int hop, const uint4 extents, const positi
 
 // A group's shares of the work, rounds.y of them. In each round rounds.x groups, those that run at the same time, have shares beside each other, so that they find
 // each other's neighbours in the cache. On a processor rounds.x is 1: a group goes on beside what it has just done.
+//
+// GROUP is the number of the group: halo.cl may give it another one than the launch does.
+#define GROUP get_group_id(0)
 #if ROUNDS
 #define ROUNDS_PARAMETER , const uint2 rounds
-#define FIRST_SHARE (get_group_id(0) / rounds.x * rounds.x * rounds.y + get_group_id(0) % rounds.x)
+#define FIRST_SHARE (GROUP / rounds.x * rounds.x * rounds.y + GROUP % rounds.x)
 #define FOR_SHARES(share) for (uint share = FIRST_SHARE, round = 0; round < rounds.y; ++round, share += rounds.x)
 #else
 #define ROUNDS_PARAMETER
-#define FOR_SHARES(share) for (uint share = get_group_id(0), round = 0; round < 1; ++round)
+#define FOR_SHARES(share) for (uint share = GROUP, round = 0; round < 1; ++round)
 #endif
 
 // Which block of a share a place in a work-group stands for.

@@ -46,6 +46,20 @@ impl Communicator for Carrier {
         }
     }
 
+    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+        match self {
+            Self::Local(local) => local.start_exchange(exchange),
+            Self::Ranks(ranks) => ranks.start_exchange(exchange),
+        }
+    }
+
+    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        match self {
+            Self::Local(local) => local.finish_exchange(exchange),
+            Self::Ranks(ranks) => ranks.finish_exchange(exchange),
+        }
+    }
+
     fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
         match self {
             Self::Local(local) => local.numbers(running),

@@ -26,6 +26,23 @@ pub(crate) trait Communicator {
     /// When a transfer fails.
     fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError>;
 
+    /// As [`exchange`](Self::exchange), but the host may have to wait for messages: true if [`finish_exchange`](Self::finish_exchange) is still to be
+    /// called before kernels are launched that read what is received. Others may be launched before.
+    ///
+    /// # Errors
+    /// When a transfer fails.
+    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+        self.exchange(exchange).map(|()| false)
+    }
+
+    /// Ends what [`start_exchange`](Self::start_exchange) has begun.
+    ///
+    /// # Errors
+    /// When a transfer fails.
+    fn finish_exchange<R: Pod>(&self, _: &mut Exchange<R>) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// The sums of a launch on each device of this process, added over all domains in their order.
     ///
     /// # Errors

@@ -46,11 +46,23 @@ pub(crate) struct Exchange<R> {
     pub(super) epoch: u32,
     /// By which devices wait for each other, if not the host for all of them.
     pub(super) flags: Option<PeerFlags>,
+    /// What is on its way to the host, while an exchange is not finished.
+    pub(super) messages: Vec<Message<R>>,
+}
+
+/// What a domain sends through one face, on its way to the host.
+pub(super) struct Message<R> {
+    pub domain: usize,
+    /// The place of the direction among those that are cut.
+    pub direction: usize,
+    pub side: Side,
+    pub elements: Range<usize>,
+    pub read: Pending<PinnedBuffer<R>>,
 }
 
 impl<R> Exchange<R> {
     pub(super) fn new(domains: Vec<Vec<Faces<R>>>, flags: Option<PeerFlags>) -> Self {
-        Self { domains, epoch: 0, flags }
+        Self { domains, epoch: 0, flags, messages: Vec::new() }
     }
 
     /// Begins the next exchange: from now on [`Face::sent`] is to be written.

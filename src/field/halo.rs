@@ -39,16 +39,16 @@ impl<T: Storage> Halo<T> {
         Ok(Self { exchange, columns })
     }
 
-    /// Packs the faces of each domain and passes them to its neighbours: those of the sites of one parity, or of all. Kernels
-    /// that are launched later find them there.
+    /// Packs the faces of each domain and starts to pass them to its neighbours: those of the sites of one parity, or of all. Kernels
+    /// that are launched later find them there, or if this is true, only those after [`finish`](Self::finish).
     ///
     /// `packings` are those of each domain's cut directions, domain by domain.
-    pub fn exchange<'a>(
+    pub fn start<'a>(
         &mut self,
         communicator: &impl Communicator,
         parity: Option<usize>,
         packings: impl Iterator<Item = Packing<'a, T>>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<bool, DeviceError> {
         self.exchange.begin();
         let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
         let domains = self.exchange.domains.iter_mut().enumerate();
@@ -69,7 +69,12 @@ impl<T: Storage> Halo<T> {
             }
             *packed = Some(Packed { event, elements: part(len, self.columns, parity) });
         }
-        communicator.exchange(&mut self.exchange)
+        communicator.start_exchange(&mut self.exchange)
+    }
+
+    /// Passes on what has been started.
+    pub fn finish(&mut self, communicator: &impl Communicator) -> Result<(), DeviceError> {
+        communicator.finish_exchange(&mut self.exchange)
     }
 
     /// What domain `k` received in each cut direction.

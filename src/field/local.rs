@@ -47,10 +47,18 @@ impl Communicator for Local {
     }
 
     fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        if self.start_exchange(exchange)? { self.finish_exchange(exchange) } else { Ok(()) }
+    }
+
+    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
         match &self.peers {
-            Some(peers) => peers::exchange(peers, &self.neighbours, exchange),
-            None => staged::exchange(&self.neighbours, exchange),
+            Some(peers) => peers::exchange(peers, &self.neighbours, exchange).map(|()| false),
+            None => staged::start(exchange).map(|()| true),
         }
+    }
+
+    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        staged::finish(&self.neighbours, exchange)
     }
 
     fn numbers(&self, mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {

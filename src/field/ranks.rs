@@ -4,10 +4,10 @@
 //! of one process with all domains.
 
 use super::communicator::Communicator;
-use super::faces::{Exchange, Faces, Packed, Side};
+use super::faces::{Exchange, Faces, Message, Side};
 use super::local::staged;
 use crate::device::mpi::{Incoming, Outgoing, World};
-use crate::device::{DeviceError, Event, Number, PinnedBuffer, Reduction};
+use crate::device::{DeviceError, Number, PinnedBuffer, Reduction};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
 use bytemuck::Pod;
 use num_complex::Complex64;
@@ -118,27 +118,24 @@ impl Communicator for Ranks {
     }
 
     fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+        staged::start(exchange)?;
+        self.finish_exchange(exchange)
+    }
+
+    fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
+        staged::start(exchange).map(|()| true)
+    }
+
+    fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
         let epoch = exchange.epoch;
         let me = self.world.rank();
+        let reads = std::mem::take(&mut exchange.messages);
         let domains = &mut exchange.domains;
-        let mut reads = Vec::new();
-        for (domain, all) in domains.iter_mut().enumerate() {
-            for (direction, faces) in all.iter_mut().enumerate() {
-                let Some(Packed { event, elements }) = faces.packed.take() else { continue };
-                let packed: Vec<&Event> = event.iter().collect();
-                for side in Side::BOTH {
-                    let face = side.of(faces);
-                    let sent = face.staging()?;
-                    let message = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
-                    reads.push(Through { domain, direction, side, elements: elements.clone(), message });
-                }
-            }
-        }
         // Every face sends and receives, so that the messages that come are as many and as long as those that go.
         let (mut within, mut sent, mut received) = (Vec::new(), Vec::new(), Vec::new());
-        for Through { domain, direction, side, elements, message } in reads {
+        for Message { domain, direction, side, elements, read } in reads {
             let faces = &mut domains[domain][direction];
-            let message = message.wait()?;
+            let message = read.wait()?;
             if self.placement.rank_of(side.neighbour(&self.neighbours[domain])[faces.mu]) == me {
                 within.push(Through { domain, direction, side, elements, message });
             } else {
@@ -194,7 +191,7 @@ impl Communicator for Ranks {
         let mut sums = [0.0; 3];
         self.sum(&parts, &mut sums)?;
         let [re, im, real] = sums;
-        Ok([Complex64::new(re, im).into(), Complex64::from(real).into()])
+        Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
     }
 
     fn keeps_numbers(&self) -> bool {

@@ -5,7 +5,7 @@ use lattice_cl::device::{
     CacheMode, Device, DeviceKind, DeviceOptions, Discovery, FoundDevice, PeerWay, PeerWays, Selector, Team,
     TuningMode, discover,
 };
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Every device here with double precision.
 ///
@@ -114,6 +114,12 @@ pub fn peer_ways(count: usize) -> Vec<PeerWays> {
         ways.push(PeerWays::only(PeerWay::HostFlags));
     }
     ways
+}
+
+/// To be held while kernels wait for each other: PoCL has a thread for each core, and those of two tests could keep all of them.
+pub fn kernels_wait() -> MutexGuard<'static, ()> {
+    static WAITING: Mutex<()> = Mutex::new(());
+    WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// |a − b| relative to |b|.

@@ -25,8 +25,12 @@
 //     }
 //
 // The sums go to the four doubles of slot `reduction_slot` of reduction_results, zeros behind them.
+//
+// Sums of several launches that share the work-groups of one are the same. Their kernel redefines which group this is, and how many there are in all.
 
 #define REDUCTION_VALUES 3
+#define REDUCTION_GROUP get_group_id(0)
+#define REDUCTION_GROUPS get_num_groups(0)
 
 // Groups whose sums are added by the last of them; what these buckets give is added by the last of those. With thousands of groups one of them
 // alone would take longer than all of their work, the more so if it has to exchange. The eight groups a unit of sums over vectors shall be one
@@ -47,8 +51,8 @@
 
 // `count`, a literal from 1 to 3, is how many of the values are meant.
 #define REDUCE(count, a, b, c)                                                                                  \
-    reduce(count, a, b, c, reduction_scratch, &reduction_is_last, reduction_partials, reduction_counters,        \
-           reduction_results + 4 * reduction_slot)
+    reduce(count, a, b, c, REDUCTION_GROUP, REDUCTION_GROUPS, reduction_scratch, &reduction_is_last,             \
+           reduction_partials, reduction_counters, reduction_results + 4 * reduction_slot)
 
 // Sums scratch[v*LOCAL_SIZE + item] over the items, into item 0, for each v < count.
 static inline void reduce_group(int count, uint item, __local double *scratch) {
@@ -124,11 +128,10 @@ static inline uint reduce_counts_last(int count, uint entry, uint others, __loca
     return atomic_add(counter, 1u + before) == others;
 }
 
-static inline void reduce(int count, double a, double b, double c, __local double *scratch, __local uint *is_last,
-                   volatile __global uint *partials, volatile __global uint *counters, __global double *result) {
+static inline void reduce(int count, double a, double b, double c, const uint group, const uint groups, __local double *scratch,
+                          __local uint *is_last, volatile __global uint *partials, volatile __global uint *counters,
+                          __global double *result) {
     const uint item = get_local_id(0);
-    const uint group = get_group_id(0);
-    const uint groups = get_num_groups(0);
     const double values[REDUCTION_VALUES] = {a, b, c};
     const uint buckets = (groups + REDUCTION_BUCKET - 1) / REDUCTION_BUCKET;
     const uint bucket = group / REDUCTION_BUCKET;

@@ -1,10 +1,15 @@
 //! Faces that go by the host: from one device to pinned memory, and from there to the other.
+//!
+//! A message waits for its kernels on the devices, but the host carries it from the events of one device to those of the other. Events cannot do that: each
+//! device has a context of its own. In a common one NVIDIA's driver lets devices wait for each other that have nothing to do with each other, and
+//! memory may be there on all devices. A user event, which a callback sets, could tie two contexts, but while a command waits for one OpenCL
+//! allows nobody to release memory (OpenCL 1.2, section 5.9). So the host waits, beside the sites that need no message: the stencil is
+//! launched for these between `start` and `finish`.
 
-use crate::device::{Buffer, DeviceError, Event, Pending, PinnedBuffer};
-use crate::field::faces::{Exchange, Face, Faces, Packed, Side};
+use crate::device::{Buffer, DeviceError, Event};
+use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side};
 use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// With buffers of each device alone.
@@ -30,24 +35,12 @@ pub(in crate::field) fn faces<R: Pod>(
     Ok(Exchange::new(domains, None))
 }
 
-/// What a domain sends through one face, on its way to the host.
-struct Message<R> {
-    domain: usize,
-    /// The place of the direction among those that are cut.
-    direction: usize,
-    side: Side,
-    elements: Range<usize>,
-    read: Pending<PinnedBuffer<R>>,
-}
-
-pub(super) fn exchange<R: Pod>(
-    neighbours: &[Neighbours],
-    exchange: &mut Exchange<R>,
-) -> Result<(), DeviceError> {
+/// Starts to bring the faces that are being packed to the host.
+pub(in crate::field) fn start<R: Pod>(exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
+    // Those of an application that failed: to let go of them is to wait for them.
+    exchange.messages.clear();
     let epoch = exchange.epoch;
-    let domains = &mut exchange.domains;
-    let mut messages = Vec::new();
-    for (domain, all) in domains.iter_mut().enumerate() {
+    for (domain, all) in exchange.domains.iter_mut().enumerate() {
         for (direction, faces) in all.iter_mut().enumerate() {
             let Some(Packed { event, elements }) = faces.packed.take() else { continue };
             let packed: Vec<&Event> = event.iter().collect();
@@ -55,15 +48,27 @@ pub(super) fn exchange<R: Pod>(
                 let face = side.of(faces);
                 let sent = face.staging()?;
                 let read = sent.read_start_from(face.sent(epoch).slice(elements.clone())?, &packed)?;
-                messages.push(Message { domain, direction, side, elements: elements.clone(), read });
+                exchange.messages.push(Message { domain, direction, side, elements: elements.clone(), read });
             }
         }
     }
-    let mut on_host = Vec::with_capacity(messages.len());
-    for Message { domain, direction, side, elements, read } in messages {
+    Ok(())
+}
+
+/// Waits for them and starts to bring them to the neighbours, whose kernels that are launched from now on find them.
+///
+/// The host waits for all first: what a domain received last may be written over when the domain has packed again, behind the stencil that read it.
+pub(super) fn finish<R: Pod>(
+    neighbours: &[Neighbours],
+    exchange: &mut Exchange<R>,
+) -> Result<(), DeviceError> {
+    let epoch = exchange.epoch;
+    let mut on_host = Vec::with_capacity(exchange.messages.len());
+    for Message { domain, direction, side, elements, read } in exchange.messages.drain(..) {
         on_host.push((domain, direction, side, elements, Arc::new(read.wait()?)));
     }
 
+    let domains = &mut exchange.domains;
     let mut arrivals = vec![Vec::new(); domains.len()];
     for (domain, direction, side, elements, message) in on_host {
         let mu = domains[domain][direction].mu;

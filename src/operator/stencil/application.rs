@@ -2,14 +2,15 @@
 
 use super::kernels::{Pack, ShardKernels};
 use super::parts::{
-    AnisotropyPart, BoundaryPart, EndingFields, HaloPart, KernelPart, SiteBuffers, Summing, Sums,
-    end_on_host, parts, work_of,
+    AnisotropyPart, BoundaryPart, EndingFields, HaloPart, KernelPart, Part, SiteBuffers, Sums, end_on_host,
+    parts, work_of,
 };
 use super::task::{Region, Task};
 use super::variants::Tuning;
-use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number};
+use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Event, Number, Reduction};
 use crate::field::{
-    BlockField, Carrier, Communicator, GaugeField, GaugeStorage, Halo, Packing, PendingGram, Sites, Spinors,
+    BlockField, Carrier, Communicator, GaugeField, GaugeStorage, GramSums, Halo, Packing, PendingGram, Sites,
+    Spinors,
 };
 use crate::geometry::{LatticeError, NDIM, Shard};
 use crate::host::{self, LinkField, Reconstruction, SiteMatrix, Spinor};
@@ -42,6 +43,15 @@ pub(crate) struct Fields<'a, T: Storage> {
     pub shifted: Option<&'a Spinors<T>>,
     pub out: &'a mut Spinors<T>,
     pub ending: EndingFields<'a, Spinors<T>>,
+}
+
+/// Their parts on each device, and the links.
+struct Buffers<'a, T: Storage> {
+    psi: &'a [Buffer<T::Stored>],
+    shifted: Option<&'a [Buffer<T::Stored>]>,
+    out: &'a mut [Buffer<T::Stored>],
+    links: &'a [Buffer<T::Stored>],
+    ending: EndingFields<'a, [Buffer<T::Stored>]>,
 }
 
 impl<T: Storage> Stencil<T> {
@@ -160,81 +170,120 @@ impl<T: Storage> Stencil<T> {
         fields: Fields<'_, T>,
         mut observer: Option<&mut dyn FnMut(Event)>,
     ) -> Result<Sums<'_>, DeviceError> {
-        let psi = fields.psi.on_devices();
-        let shifted = fields.shifted.map(Spinors::on_devices);
-        let out = fields.out.on_devices_mut();
-        let real = |value: f64| Argument::value(T::Real::from_f64(value));
-        if let Some(halo) = &self.halo {
-            let first_parity = self.task.region.source_parity();
-            let packings =
-                self.kernels.iter().zip(psi.iter().zip(links)).flat_map(|(kernels, (psi, links))| {
-                    let [extents, blocks] = kernels.traversal.shape();
-                    let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
-                    kernels.packs.iter().map(move |Pack { kernel, range, phase }| {
-                        let [re, im] = parts::<T>(*phase);
-                        let trailing = [extents, blocks, origin, re, im, parity];
-                        Packing { kernel, range: *range, psi, links, trailing }
-                    })
-                });
-            let parity =
-                (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
-            halo.borrow_mut().exchange(&self.communicator, parity, packings)?;
+        let mut buffers = Buffers {
+            psi: fields.psi.on_devices(),
+            shifted: fields.shifted.map(Spinors::on_devices),
+            out: fields.out.on_devices_mut(),
+            links,
+            ending: fields.ending.map(Spinors::on_devices),
+        };
+        let under_way = self.start_exchange(buffers.psi, links)?;
+        let mut reductions: Vec<Option<Reduction>> = self.kernels.iter().map(|_| None).collect();
+        // While faces are under way, the groups that need none run.
+        let has_inside = |kernels: &ShardKernels| {
+            let has_both = [Part::Inside, Part::AtFaces].iter().all(|&part| kernels.group_count(part) > 0);
+            under_way && has_both && !kernels.ending.wants_one_launch()
+        };
+        for (k, reduction) in reductions.iter_mut().enumerate() {
+            if has_inside(&self.kernels[k]) {
+                self.launch(k, Part::Inside, &mut buffers, reduction, &mut None)?;
+                self.links.lattice().shards()[k].device.flush()?;
+            }
         }
-        let halo = self.halo.as_ref().map(RefCell::borrow);
-        let (mut running, mut grams) = (Vec::new(), Vec::new());
-        for (k, kernels) in self.kernels.iter().enumerate() {
-            let mut arguments = ArgumentList::new([
-                Argument::from(&psi[k]),
-                Argument::from(&mut out[k]),
-                Argument::from(&links[k]),
-            ]);
-            arguments.extend(kernels.traversal.shape());
-            arguments.extend(kernels.traversal.order());
-            let coefficient = real(self.task.form.coefficient.scalar);
-            arguments.extend([coefficient, Argument::value(kernels.origin)]);
-            arguments.extend(kernels.groups.argument());
-            if let Region::Parity { parity, .. } = self.task.region {
-                arguments.extend([Argument::value(parity as u32)]);
-            }
-            let site = SiteBuffers {
-                shifted: shifted.map(|shifted| &shifted[k]),
-                blocks: self
-                    .blocks
-                    .each_ref()
-                    .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
-            };
-            arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
-            arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
-            arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
-            if let Some(halo) = &halo {
-                arguments.extend(HaloPart::arguments::<T>(halo, k));
-            }
-            let range = kernels.wilson_range;
-            let launch = |arguments: &[Argument<'_>]| match &mut observer {
-                Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
-                None => kernels.wilson.start(range, arguments),
-            };
-            let ending = fields.ending.map(|field| &field.on_devices()[k]);
-            match kernels.ending.launch::<T>(&ending, arguments, range.group_count(), launch)? {
-                Summing::Nothing => {}
-                Summing::Numbers(reduction) => running.push(reduction),
-                Summing::Gram(gram) => grams.push(gram),
-            }
+        if let (Some(halo), true) = (&self.halo, under_way) {
+            halo.borrow_mut().finish(&self.communicator)?;
+        }
+        let mut grams = Vec::new();
+        for (k, reduction) in reductions.iter_mut().enumerate() {
+            let part = if has_inside(&self.kernels[k]) { Part::AtFaces } else { Part::All };
+            grams.extend(self.launch(k, part, &mut buffers, reduction, &mut observer)?);
         }
         if !grams.is_empty() {
             return Ok(Sums::Gram(PendingGram::OfShards(&self.communicator, self.task.columns, grams)));
         }
+        let running: Vec<Reduction> = reductions.into_iter().flatten().collect();
         if running.is_empty() {
             return Ok(Sums::None);
         }
         let [first, third] = self.communicator.numbers(running)?;
         // A norm alone is the first sum.
-        let sums = if fields.ending.against.is_some() {
+        let sums = if buffers.ending.against.is_some() {
             [first, third]
         } else {
             [Number::from(Complex64::default()), first]
         };
         Ok(Sums::Numbers(sums))
+    }
+
+    /// Packs the faces of each domain and sends them. True if that has to be finished before kernels need them.
+    fn start_exchange(
+        &self,
+        psi: &[Buffer<T::Stored>],
+        links: &[Buffer<T::Stored>],
+    ) -> Result<bool, DeviceError> {
+        let Some(halo) = &self.halo else { return Ok(false) };
+        let first_parity = self.task.region.source_parity();
+        let packings = self.kernels.iter().zip(psi.iter().zip(links)).flat_map(|(kernels, (psi, links))| {
+            let [extents, blocks] = kernels.traversal.shape();
+            let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
+            kernels.packs.iter().map(move |Pack { kernel, range, phase }| {
+                let [re, im] = parts::<T>(*phase);
+                let trailing = [extents, blocks, origin, re, im, parity];
+                Packing { kernel, range: *range, psi, links, trailing }
+            })
+        });
+        let parity = (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
+        halo.borrow_mut().start(&self.communicator, parity, packings)
+    }
+
+    /// Launches the groups of a part on device `k`. Numbers that are summed up go to `reduction`; a Gram matrix is returned.
+    fn launch<'s>(
+        &'s self,
+        k: usize,
+        part: Part,
+        buffers: &mut Buffers<'_, T>,
+        reduction: &mut Option<Reduction>,
+        observer: &mut Option<&mut dyn FnMut(Event)>,
+    ) -> Result<Option<&'s GramSums>, DeviceError> {
+        let kernels = &self.kernels[k];
+        let halo = self.halo.as_ref().map(RefCell::borrow);
+        let real = |value: f64| Argument::value(T::Real::from_f64(value));
+        let mut arguments = ArgumentList::new([
+            Argument::from(&buffers.psi[k]),
+            Argument::from(&mut buffers.out[k]),
+            Argument::from(&buffers.links[k]),
+        ]);
+        arguments.extend(kernels.traversal.shape());
+        arguments.extend(kernels.traversal.order());
+        let coefficient = real(self.task.form.coefficient.scalar);
+        arguments.extend([coefficient, Argument::value(kernels.origin)]);
+        arguments.extend(kernels.groups.argument());
+        if let Region::Parity { parity, .. } = self.task.region {
+            arguments.extend([Argument::value(parity as u32)]);
+        }
+        let site = SiteBuffers {
+            shifted: buffers.shifted.map(|shifted| &shifted[k]),
+            blocks: self
+                .blocks
+                .each_ref()
+                .map(|blocks| blocks.as_ref().map(|blocks| &blocks.on_devices()[k])),
+        };
+        arguments.extend(self.task.site_part().arguments::<T>(&self.task.form, site));
+        arguments.extend(AnisotropyPart::of(self.links.anisotropy()).arguments::<T>());
+        arguments.extend(BoundaryPart::arguments::<T>(&kernels.phases));
+        if let Some(halo) = &halo {
+            arguments.extend(HaloPart::arguments::<T>(halo, k));
+        }
+        if let Some(parts) = &kernels.group_parts {
+            arguments.extend(parts.arguments(part));
+        }
+        let range = kernels.range(part);
+        let launch = |arguments: &[Argument<'_>]| match observer {
+            Some(observer) => kernels.wilson.launch(range, arguments).map(observer),
+            None => kernels.wilson.start(range, arguments),
+        };
+        let ending = buffers.ending.map(|fields| &fields[k]);
+        kernels.ending.launch::<T>(&ending, arguments, kernels.groups.count, reduction, launch)
     }
 
     /// What one application costs.

@@ -1,6 +1,8 @@
 //! The kernels of the stencil on one device: how they are specialised, and what they take.
 
-use super::parts::{AnisotropyPart, BoundaryPart, EndingMemory, HaloPart, KernelPart, LinksPart};
+use super::parts::{
+    AnisotropyPart, BoundaryPart, EndingMemory, GroupParts, HaloPart, KernelPart, LinksPart, Part,
+};
 use super::task::{Region, Task};
 use super::traversal::{Groups, Traversal};
 use super::variants::Tuning;
@@ -33,14 +35,16 @@ pub(crate) struct ShardKernels {
     /// Parity of the domain's first site.
     pub origin: u32,
     pub wilson: Kernel,
-    pub wilson_range: Range,
-    /// Which shares the groups of this range do.
+    /// How many groups there are, and which shares they do.
     pub groups: Groups,
+    columns: usize,
     pub ending: EndingMemory,
     /// The phases of links that leave the lattice, where they are parameters.
     pub phases: Vec<Complex64>,
     /// One for each direction that is cut over devices.
     pub packs: Vec<Pack>,
+    /// The groups in parts, where those inside may run before faces have come.
+    pub group_parts: Option<GroupParts>,
 }
 
 /// What packs the faces of a domain across one direction.
@@ -91,12 +95,17 @@ impl ShardKernels {
                 phase: HaloPart::phase(shard, links.format(), mu),
             })
         };
+        let traversal = Traversal::new(&layout, tuning.tile_z, tuning.boxes);
+        let (shares, size) = (shares(&layout, task, tuning), tuning.work_group);
+        let blocks_of = |share| blocks_of_share(task.region, size, share);
+        let at_faces = |cut| traversal.groups_at_faces(groups, shares, blocks_of, cut);
         Ok(Self {
             tuning,
-            traversal: Traversal::new(&layout, tuning.tile_z, tuning.boxes),
+            traversal,
+            group_parts: halo.group_parts(shard, at_faces)?,
             origin: shard.domain.parity() as u32,
             wilson: program.kernel("wilson", &parameters)?,
-            wilson_range: range(groups, task.columns, tuning),
+            columns: task.columns,
             groups,
             ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,
             phases: boundary.phases(),
@@ -105,17 +114,43 @@ impl ShardKernels {
     }
 }
 
-/// The groups of a stencil on a domain, each of which has blocks of one parity, or of the full operator half of them of each.
-fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
-    let shares = task.region.parities() * layout.blocks().div_ceil(tuning.work_group);
-    Groups::new(shares, tuning.groups_at_once(device, task.columns), tuning.rounds)
+impl ShardKernels {
+    /// How many groups a part of a launch has.
+    pub fn group_count(&self, part: Part) -> usize {
+        self.group_parts.as_ref().map_or(self.groups.count, |parts| parts.count(part))
+    }
+
+    /// The range of a launch of this part.
+    pub fn range(&self, part: Part) -> Range {
+        range(self.group_count(part), self.columns, self.tuning)
+    }
 }
 
-/// The items of these groups; columns that are not in one work-item are side by side in its group.
-fn range(groups: Groups, columns: usize, tuning: Tuning) -> Range {
+/// The groups of a stencil on a domain, each of which has blocks of one parity, or of the full operator half of them of each.
+fn groups(device: &Device, layout: &Layout, task: Task, tuning: Tuning) -> Groups {
+    Groups::new(shares(layout, task, tuning), tuning.groups_at_once(device, task.columns), tuning.rounds)
+}
+
+/// The shares that the groups of a stencil have together.
+fn shares(layout: &Layout, task: Task, tuning: Tuning) -> usize {
+    task.region.parities() * layout.blocks().div_ceil(tuning.work_group)
+}
+
+/// The blocks of a share, of one parity or of both. Twin of `ITEM_OF` of `cl/stencil/way.cl`.
+fn blocks_of_share(region: Region, work_group: usize, share: usize) -> std::ops::Range<usize> {
+    let (number, size) = match region {
+        Region::Full if work_group.is_multiple_of(2) => (share, work_group / 2),
+        Region::Full => (share / 2, work_group),
+        Region::Parity { .. } => (share, work_group),
+    };
+    number * size..(number + 1) * size
+}
+
+/// The items of so many groups; columns that are not in one work-item are side by side in its group.
+fn range(groups: usize, columns: usize, tuning: Tuning) -> Range {
     match columns / tuning.columns_per_item {
-        1 => Range::groups(groups.count, tuning.work_group),
-        beside => Range::new([groups.count * tuning.work_group, beside], [tuning.work_group, beside]),
+        1 => Range::groups(groups, tuning.work_group),
+        beside => Range::new([groups * tuning.work_group, beside], [tuning.work_group, beside]),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::device::{Argument, Parameter};
 use crate::geometry::{Layout, NDIM};
+use std::ops::Range;
 
 /// The shape of a domain, and the order of its blocks, as `cl/stencil/way.cl` takes them.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,53 @@ impl Traversal {
     /// Whether blocks are worked off in their order in memory.
     pub fn is_in_order(&self) -> bool {
         self.boxes == 0 && self.divisors[2].number == self.extents[2]
+    }
+
+    /// Where the block is that a work-item computes: its number in its row, y, z and t. Twin of `position_of_item` of `cl/stencil/way.cl`.
+    fn place(&self, item: u32) -> [u32; NDIM] {
+        let quotient = |n: u32, d: usize| {
+            let Divisor { factor, shift, .. } = self.divisors[d];
+            ((u64::from(2 * n) * u64::from(factor)) >> 32 >> shift) as u32
+        };
+        let [x, y, z, t] = self.divisors.map(|divisor| divisor.number);
+        let row = quotient(item, 0);
+        let in_box = row & if self.boxes == 1 { 7 } else { 0 };
+        let boxes = row >> (3 * self.boxes);
+        let slice = quotient(boxes, 1);
+        let time = quotient(slice, 2);
+        let tile = quotient(time, 3);
+        let within = |n: u32, bit: u32| (n << self.boxes) + (in_box >> bit & 1);
+        [
+            item - row * x,
+            within(boxes - slice * y, 0),
+            within(slice - (time - tile) * z, 1),
+            within(time - tile * t, 2),
+        ]
+    }
+
+    /// Whether the block of a work-item has a site of either parity on a face of the domain across one of these directions.
+    fn is_at_face(&self, item: u32, cut: [bool; NDIM]) -> bool {
+        let [x, y, z, t] = self.extents;
+        let ends =
+            self.place(item).into_iter().zip([x / 2, y, z, t]).map(|(at, count)| at == 0 || at + 1 == count);
+        ends.zip(cut).any(|(is_end, is_cut)| is_end && is_cut)
+    }
+
+    /// For each of these groups whether one of its blocks is on a face across one of these directions.
+    ///
+    /// `shares` are there in all, and `share` gives the blocks of one, as `ITEM_OF` of `cl/stencil/way.cl` does.
+    pub fn groups_at_faces(
+        &self,
+        groups: Groups,
+        shares: usize,
+        share: impl Fn(usize) -> Range<usize>,
+        cut: [bool; NDIM],
+    ) -> Vec<bool> {
+        let at_face = |group: usize| {
+            let mut blocks = groups.shares_of(group, shares).flat_map(&share).map(|block| block as u32);
+            blocks.any(|block| block < self.blocks && self.is_at_face(block, cut))
+        };
+        (0..groups.count).map(at_face).collect()
     }
 
     /// What a kernel declares that takes the shape of a domain.
@@ -105,6 +153,14 @@ impl Groups {
         self.rounds.is_some()
     }
 
+    /// The shares of a group, of so many. Twin of `FOR_SHARES` of `cl/stencil/way.cl`, without what is beyond the last share: there is nothing to do
+    /// for it.
+    fn shares_of(self, group: usize, shares: usize) -> impl Iterator<Item = usize> {
+        let [at_once, rounds] = self.rounds.unwrap_or([1, 1]).map(|number| number as usize);
+        let first = group / at_once * at_once * rounds + group % at_once;
+        (0..rounds).map(move |round| first + round * at_once).take_while(move |&share| share < shares)
+    }
+
     /// What a kernel declares that works in rounds.
     pub fn parameter() -> Parameter {
         Parameter::value::<[u32; 2]>("rounds")
@@ -123,28 +179,6 @@ mod tests {
     use crate::scalar::StoragePrecision;
     use std::collections::HashSet;
 
-    /// As `position_of_item` of `cl/stencil/way.cl`: the number in its row, y, z and t.
-    fn place(way: &Traversal, item: u32) -> [u32; NDIM] {
-        let quotient = |n: u32, d: usize| {
-            let Divisor { factor, shift, .. } = way.divisors[d];
-            ((u64::from(2 * n) * u64::from(factor)) >> 32 >> shift) as u32
-        };
-        let [x, y, z, t] = way.divisors.map(|divisor| divisor.number);
-        let row = quotient(item, 0);
-        let in_box = row & if way.boxes == 1 { 7 } else { 0 };
-        let boxes = row >> (3 * way.boxes);
-        let slice = quotient(boxes, 1);
-        let time = quotient(slice, 2);
-        let tile = quotient(time, 3);
-        let within = |n: u32, bit: u32| (n << way.boxes) + (in_box >> bit & 1);
-        [
-            item - row * x,
-            within(boxes - slice * y, 0),
-            within(slice - (time - tile) * z, 1),
-            within(time - tile * t, 2),
-        ]
-    }
-
     #[test]
     fn every_block_is_worked_off_once() {
         for (extents, grid) in
@@ -154,7 +188,7 @@ mod tests {
             let layout = Layout::new(domains[0], 1, StoragePrecision::Double);
             for (tile_z, boxes) in [(0, false), (0, true), (4, false), (4, true)] {
                 let way = Traversal::new(&layout, tile_z, boxes);
-                let places: Vec<_> = (0..way.blocks).map(|item| place(&way, item)).collect();
+                let places: Vec<_> = (0..way.blocks).map(|item| way.place(item)).collect();
                 let [x, y, z, t] = way.extents;
                 let inside = |p: &[u32; NDIM]| p[0] < x / 2 && p[1] < y && p[2] < z && p[3] < t;
                 assert!(places.iter().all(inside), "{extents:?} {tile_z} {boxes}");
@@ -167,11 +201,32 @@ mod tests {
         }
     }
 
-    /// As `FOR_SHARES` of `cl/stencil/way.cl`, without what is beyond the last share: there is nothing to do for it.
-    fn shares_of(group: usize, groups: Groups, shares: usize) -> Vec<usize> {
-        let [at_once, rounds] = groups.rounds.unwrap_or([1, 1]).map(|number| number as usize);
-        let first = group / at_once * at_once * rounds + group % at_once;
-        (0..rounds).map(|round| first + round * at_once).take_while(|&share| share < shares).collect()
+    /// A group is inside if none of its blocks is on a face, and blocks on a face are few.
+    #[test]
+    fn groups_inside_have_no_block_on_a_face() {
+        let domains = Grid::new([1, 1, 2, 3]).unwrap().domains(Dims::new([4, 4, 20, 30]).unwrap()).unwrap();
+        let layout = Layout::new(domains[0], 1, StoragePrecision::Double);
+        let cut = [false, false, true, true];
+        for (tile_z, boxes, size, at_once, rounds) in
+            [(0, false, 8, 1, 1), (0, false, 4, 7, 3), (5, false, 8, 1, 2), (10, true, 8, 1, 1)]
+        {
+            let way = Traversal::new(&layout, tile_z, boxes);
+            let shares = layout.blocks().div_ceil(size);
+            let groups = Groups::new(shares, at_once, rounds);
+            let blocks = |share: usize| share * size..(share + 1) * size;
+            let found = way.groups_at_faces(groups, shares, blocks, cut);
+            let on_face = |block: u32| {
+                let [_, _, z, t] = way.place(block);
+                z == 0 || z == 9 || t == 0 || t == 9
+            };
+            for (group, at_face) in found.iter().enumerate() {
+                let blocks = groups.shares_of(group, shares).flat_map(blocks).map(|block| block as u32);
+                let expected = blocks.filter(|&block| block < way.blocks).any(on_face);
+                assert_eq!(*at_face, expected, "{tile_z} {boxes} {size} {at_once} {rounds}: {group}");
+            }
+            let at_faces = found.iter().filter(|&&at_face| at_face).count();
+            assert!(0 < at_faces && at_faces < found.len(), "{at_faces} of {}", found.len());
+        }
     }
 
     #[test]
@@ -187,7 +242,7 @@ mod tests {
         ] {
             let groups = Groups::new(shares, at_once, rounds);
             let mut done: Vec<_> =
-                (0..groups.count).flat_map(|group| shares_of(group, groups, shares)).collect();
+                (0..groups.count).flat_map(|group| groups.shares_of(group, shares)).collect();
             done.sort_unstable();
             assert!(done.into_iter().eq(0..shares), "{shares} {at_once} {rounds}");
             assert_eq!(groups.are_in_rounds(), shares > at_once);

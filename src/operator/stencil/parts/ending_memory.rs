@@ -26,7 +26,7 @@ impl<F: ?Sized> Default for EndingFields<'_, F> {
     }
 }
 
-impl<'a, F> EndingFields<'a, F> {
+impl<'a, F: ?Sized> EndingFields<'a, F> {
     /// The same with another kind of field.
     pub fn map<G: ?Sized>(&self, as_other: impl FnOnce(&'a F) -> &'a G) -> EndingFields<'a, G> {
         EndingFields { against: self.against.map(as_other), multiple: self.multiple, matrix: self.matrix }
@@ -89,13 +89,6 @@ pub(crate) struct EndingMemory {
     matrix: Option<Mutex<Matrices>>,
 }
 
-/// What is being summed up on one device.
-pub(crate) enum Summing<'a> {
-    Nothing,
-    Numbers(Reduction),
-    Gram(&'a GramSums),
-}
-
 impl EndingMemory {
     /// For launches of so many work-groups.
     pub fn new(ending: Ending, device: &Device, columns: usize, groups: usize) -> Result<Self, DeviceError> {
@@ -107,14 +100,22 @@ impl EndingMemory {
         Ok(Self { ending, device, numbers, gram, matrix })
     }
 
+    /// Whether all groups must run in one launch.
+    pub fn wants_one_launch(&self) -> bool {
+        self.gram.is_some()
+    }
+
     /// Launches the kernel with the arguments for its other parts and those for this one.
+    ///
+    /// Where it sums up numbers, `reduction` has them: all launches for one application are given the same. A Gram matrix is returned.
     pub fn launch<'s: 'a, 'a, T: Storage>(
         &'s self,
         fields: &EndingFields<'a, Buffer<T::Stored>>,
         mut arguments: ArgumentList<'a>,
         groups: usize,
+        reduction: &mut Option<Reduction>,
         launch: impl FnOnce(&[Argument<'_>]) -> Result<(), DeviceError>,
-    ) -> Result<Summing<'s>, DeviceError> {
+    ) -> Result<Option<&'s GramSums>, DeviceError> {
         arguments.extend(fields.against.map(Argument::from));
         if let Some(multiple) = fields.multiple {
             arguments.extend(self.numbers.as_ref().map(NumberMemory::argument));
@@ -127,15 +128,16 @@ impl EndingMemory {
                 arguments.extend([there.send([matrix])?]);
             }
             gram.start(|partials| launch(arguments.and([partials]).as_slice()))?;
-            return Ok(Summing::Gram(gram));
+            return Ok(Some(gram));
         }
-        if self.ending.row().makes == Makes::Numbers {
-            let mut reduction = self.device.reduction(groups)?;
-            launch(arguments.and(reduction.arguments()).as_slice())?;
-            return Ok(Summing::Numbers(reduction));
+        if self.ending.row().makes != Makes::Numbers {
+            return launch(arguments.as_slice()).map(|()| None);
         }
-        launch(arguments.as_slice())?;
-        Ok(Summing::Nothing)
+        let reduction = match reduction {
+            Some(reduction) => reduction,
+            None => reduction.insert(self.device.reduction(groups)?),
+        };
+        launch(arguments.and(reduction.arguments()).as_slice()).map(|()| None)
     }
 }
 

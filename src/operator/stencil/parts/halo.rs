@@ -4,12 +4,52 @@ use super::super::traversal::Traversal;
 use super::boundary::phase_of_leaving;
 use super::{Cost, KernelPart};
 use crate::device::{
-    Argument, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, Program, Range,
+    Argument, Buffer, DeviceError, FLAG_SOURCE, Kernel, KernelKey, Parameter, PeerFlags, Program, Range,
 };
 use crate::field::{Halo, LinkFormat, Received};
 use crate::geometry::{Layout, NDIM, Shard};
 use crate::scalar::Storage;
 use num_complex::Complex64;
+
+/// Which work-groups a launch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Those that need nothing of other domains.
+    Inside,
+    /// Those that do.
+    AtFaces,
+    /// All.
+    All,
+}
+
+/// The work-groups of a stencil in parts: those that have a block on a face of the domain, and the others.
+pub(crate) struct GroupParts {
+    /// The numbers of all groups, then of those inside, then of those at faces.
+    numbers: Buffer<u32>,
+    all: usize,
+    inside: usize,
+}
+
+impl GroupParts {
+    /// How many groups there are in a part.
+    pub fn count(&self, part: Part) -> usize {
+        match part {
+            Part::All => self.all,
+            Part::Inside => self.inside,
+            Part::AtFaces => self.all - self.inside,
+        }
+    }
+
+    /// The arguments for the last parameters of [`HaloPart`].
+    pub fn arguments(&self, part: Part) -> [Argument<'_>; 2] {
+        let first = match part {
+            Part::All => 0,
+            Part::Inside => self.all,
+            Part::AtFaces => self.all + self.inside,
+        };
+        [(&self.numbers).into(), Argument::value([first as u32, self.all as u32])]
+    }
+}
 
 /// The directions in which a domain is cut, and how many of its lanes lie along t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +123,31 @@ impl HaloPart {
         halo.received(domain).flat_map(of_direction).chain(halo.wait_arguments(domain))
     }
 
+    /// The groups in parts, where launches may have some of them. `at_faces` tells of each group whether it has a block on a face across these directions.
+    pub fn group_parts(
+        self,
+        shard: &Shard,
+        at_faces: impl FnOnce([bool; NDIM]) -> Vec<bool>,
+    ) -> Result<Option<GroupParts>, DeviceError> {
+        if !self.has_parts() {
+            return Ok(None);
+        }
+        let at_faces = at_faces(self.cut);
+        let numbers = |of_faces: bool| {
+            let groups = at_faces.iter().enumerate();
+            groups.filter(move |&(_, &at_face)| at_face == of_faces).map(|(number, _)| number as u32)
+        };
+        let all = at_faces.len();
+        let listed: Vec<u32> = (0..all as u32).chain(numbers(false)).chain(numbers(true)).collect();
+        let numbers_there = Buffer::from_slice(&shard.device, &listed)?;
+        Ok(Some(GroupParts { numbers: numbers_there, all, inside: numbers(false).count() }))
+    }
+
+    /// Whether a launch may be for a part of the groups.
+    fn has_parts(self) -> bool {
+        !self.flags && self.cut.contains(&true)
+    }
+
     /// The kernel that packs the faces across direction `mu`.
     pub fn packing_kernel<T: Storage>(self, program: &Program, mu: usize) -> Result<Kernel, DeviceError> {
         let [extents, blocks] = Traversal::shape_parameters();
@@ -133,6 +198,9 @@ impl KernelPart for HaloPart {
         let mut parameters: Vec<Parameter> = self.directions().flat_map(of_direction).collect();
         if self.flags && !parameters.is_empty() {
             parameters.extend(PeerFlags::wait_parameters());
+        }
+        if self.has_parts() {
+            parameters.extend([Parameter::input::<u32>("part_groups"), Parameter::value::<[u32; 2]>("part")]);
         }
         parameters
     }

@@ -15,8 +15,8 @@ pub(super) use boundary::{BoundaryPart, parts};
 pub(crate) use ending::ByEnding;
 pub use ending::Ending;
 pub(crate) use ending_memory::{EndingFields, Sums};
-pub(super) use ending_memory::{EndingMemory, Summing, end_on_host};
-pub(super) use halo::HaloPart;
+pub(super) use ending_memory::{EndingMemory, end_on_host};
+pub(super) use halo::{GroupParts, HaloPart, Part};
 pub(super) use shared_links::LinksPart;
 pub(super) use site_term::{SiteBuffers, SitePart};
 
