@@ -27,6 +27,7 @@ check: test blas-testers
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --test site_terms --test domains --test even_odd --test preconditioning --test fixed_point_clover
 	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet -p cr-solve --test mpi
 	CARGO="$(CARGO)" scripts/test-ranks.sh
+	LATTICE_CL_TEST_ALL=1 $(CARGO) test --quiet --lib solve::tests
 	scripts/check-kernels.sh
 
 blas-testers:

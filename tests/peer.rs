@@ -55,6 +55,7 @@ fn a_way_that_is_not_allowed_is_not_used() {
 
 #[test]
 fn a_flag_holds_a_device_until_it_is_raised() {
+    let _waiting = common::kernels_wait();
     let Some(peers) = peers(2, PeerWay::HostFlags) else { return };
     let mut flags = PeerFlags::new(&peers).unwrap();
     // Over the end of the numbers, too.
@@ -75,6 +76,7 @@ fn a_flag_holds_a_device_until_it_is_raised() {
 
 #[test]
 fn a_wait_in_vain_ends_and_names_both() {
+    let _waiting = common::kernels_wait();
     let Some(peers) = peers(2, PeerWay::HostFlags) else { return };
     let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
     let flags = PeerFlags::new(&peers).unwrap();

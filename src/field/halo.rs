@@ -6,6 +6,7 @@ use crate::device::{Argument, ArgumentList, Buffer, DeviceError, Kernel, Range};
 use crate::geometry::Lattice;
 use crate::host::Spinor;
 use crate::scalar::Storage;
+use std::sync::Arc;
 
 /// The halos of all domains of a lattice. Half-spinors are in the precision of the arithmetic.
 pub(crate) struct Halo<T: Storage> {
@@ -50,6 +51,9 @@ impl<T: Storage> Halo<T> {
         packings: impl Iterator<Item = Packing<'a, T>>,
     ) -> Result<bool, DeviceError> {
         self.exchange.begin();
+        // Until all devices have packed.
+        let peers = self.exchange.flags.as_ref().map(|flags| Arc::clone(flags.peers()));
+        let _order = peers.as_ref().map(|peers| peers.in_order());
         let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
         let domains = self.exchange.domains.iter_mut().enumerate();
         let faces = domains.flat_map(|(domain, faces)| faces.iter_mut().map(move |faces| (domain, faces)));
@@ -64,6 +68,7 @@ impl<T: Storage> Halo<T> {
             if let (Some(flags), Some(done)) = (flags, groups_done) {
                 arguments.extend(flags.raise_arguments(done, domain, *beside, epoch));
                 packing.kernel.start(packing.range, arguments.as_slice())?;
+                flags.raised(domain, *beside, epoch)?;
             } else {
                 event = Some(packing.kernel.launch(packing.range, arguments.as_slice())?);
             }

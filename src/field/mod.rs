@@ -48,3 +48,7 @@ pub use spinor::SpinorField;
 pub(crate) use spinors::Spinors;
 pub use spinors::{RESTORING_A_FIELD, StoredField};
 pub(crate) use transfer::conversion_key;
+
+/// To be held by tests whose kernels wait for each other: PoCL has a thread for each core, and those of two tests could keep all of them.
+#[cfg(test)]
+pub(crate) static KERNELS_WAIT: std::sync::Mutex<()> = std::sync::Mutex::new(());

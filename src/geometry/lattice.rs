@@ -258,6 +258,24 @@ impl Lattice {
         Some(self.shards().first()?.layout(precision).sub_extents())
     }
 
+    /// The same lattice, whose devices wait for each other as these do.
+    #[cfg(test)]
+    pub(crate) fn with_peers(&self, peers: Arc<Peers>) -> Self {
+        let Inner { team, dims, grid, placement, shards, everywhere, .. } = &*self.inner;
+        let (shards, everywhere) = (shards.clone(), everywhere.clone());
+        let inner = Inner {
+            team: team.clone(),
+            dims: *dims,
+            grid: *grid,
+            placement: *placement,
+            shards,
+            everywhere,
+            peers: Some(peers),
+            sums: OnceLock::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
     /// The devices of its shards, if their kernels reach each other's memory.
     pub(crate) fn peers(&self) -> Option<&Arc<Peers>> {
         self.inner.peers.as_ref()

@@ -28,3 +28,6 @@ pub use multi_shift::{MultiShiftCgParams, ShiftedSolutions, multi_shift_cg, mult
 pub use params::*;
 pub use plan::{Inner, IterationPrecision, Preconditioning};
 pub use programs::{build_programs_of_solve, programs_of_solve};
+
+#[cfg(test)]
+mod tests;

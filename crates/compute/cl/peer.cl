@@ -16,22 +16,39 @@ __kernel void peer_wait(__global uint *flags, const uint which, const uint epoch
         flag_wait(flags + k * FLAG_STRIDE, epoch, patience, mark, k + 1);
 }
 
-// Sends the sums of a launch, the four doubles of a slot, to box number `from` of the mailbox of another device, and raises its flag. A mailbox has a
-// box for each device in each of two epochs in turn.
-__kernel void peer_send(__global const double *sums, const uint slot, __global double *boxes, __global uint *flags, const uint from,
-                        const uint devices, const uint epoch)
+// Sends the sums of a launch, the four doubles of slot `own`, to box number `self` of the mailboxes of two other devices, or of one that is given twice, and
+// raises its flags there to `told`. A mailbox has a box for each device in each of two epochs in turn.
+static inline void send_sums(__global const double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,
+                             __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices,
+                             const uint epoch, const uint told)
 {
-    __global double *box = boxes + 4 * ((epoch & 1) * devices + from);
-    for (uint k = 0; k < 4; ++k)
-        box[k] = sums[4 * slot + k];
-    flag_raise(flags + from * FLAG_STRIDE, epoch);
+    const uint box = 4 * ((epoch & 1) * devices + self);
+    for (uint k = 0; k < 4; ++k) {
+        boxes_one[box + k] = sums[4 * own + k];
+        if (flags_other != flags_one)
+            boxes_other[box + k] = sums[4 * own + k];
+    }
+    flag_raise(flags_one + self * FLAG_STRIDE, told);
+    if (flags_other != flags_one)
+        flag_raise(flags_other + self * FLAG_STRIDE, told);
 }
 
-// Adds the sums of all devices in their order, as the host would, into a slot of this device, number `self`, whose own are in another one. In
-// vain it gives no number. With a mark other sums are not to be trusted either.
-__kernel void peer_add(__global double *sums, const uint slot, const uint own, __global const double *boxes, __global uint *flags,
-                       const uint self, const uint devices, const uint epoch, const uint patience, __global uint *mark)
+#define SEND_PARAMETERS                                                                                                   \
+    __global double *sums, const uint own, __global double *boxes_one, __global double *boxes_other,                      \
+        __global uint *flags_one, __global uint *flags_other, const uint self, const uint devices, const uint epoch,      \
+        const uint told
+
+__kernel void peer_send(SEND_PARAMETERS)
 {
+    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
+}
+
+// Sends them too, and then adds the sums of all devices in their order, as the host would, into a slot of this device, number `self`. In vain it gives no
+// number. With a mark other sums are not to be trusted either.
+__kernel void peer_add(SEND_PARAMETERS, const uint slot, __global const double *boxes, __global uint *flags, const uint patience,
+                       __global uint *mark)
+{
+    send_sums(sums, own, boxes_one, boxes_other, flags_one, flags_other, self, devices, epoch, told);
     for (uint from = 0; from < devices; ++from)
         if (from != self)
             flag_wait(flags + from * FLAG_STRIDE, epoch, patience, mark, from + 1);

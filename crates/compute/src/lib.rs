@@ -60,6 +60,8 @@ pub use open::{
     Device, DeviceOptions, PEER_VARIABLE, PeerWay, PeerWays, SearchObserver, SearchProgress, Team,
     TuningMode, build_programs,
 };
+#[doc(hidden)]
+pub use peer::Fault;
 pub use peer::{FLAG_SOURCE, FLAGS, PeerFlags, PeerLink, PeerRates, Peers};
 pub use queue::{
     CompileClock, CompileProgress, DeviceRecord, Event, Profiling, Queue, RecordedCommand, RecordedSpan,

@@ -4,8 +4,10 @@ use super::*;
 use crate::device::{
     Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Team, discover,
 };
+use crate::field::KERNELS_WAIT;
 use crate::field::faces::{Packed, Side};
 use crate::geometry::{Dims, Grid};
+use crate::sync::lock;
 use std::time::Duration;
 
 /// So many devices, all the first one here, in one way.
@@ -63,6 +65,7 @@ fn check_faces(grid: Grid, ways: PeerWays) {
 
 #[test]
 fn a_face_receives_what_its_neighbour_sent() {
+    let _waiting = lock(&KERNELS_WAIT);
     let grid = |parts| Grid::new(parts).unwrap();
     for ways in [PeerWays::OFF, PeerWays::only(PeerWay::Host)] {
         check_faces(grid([2, 1, 1, 3]), ways);
@@ -73,6 +76,7 @@ fn a_face_receives_what_its_neighbour_sent() {
 /// A device that waited in vain has no sum, and it is told who waited for whom.
 #[test]
 fn after_a_wait_in_vain_there_are_no_sums() {
+    let _waiting = lock(&KERNELS_WAIT);
     let (dims, grid) = (Dims::new([4; 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
     let team = team(2, PeerWays::only(PeerWay::HostFlags));
     let lattice = Lattice::with_grid(&team, dims, grid).unwrap();

@@ -17,7 +17,7 @@ pub enum PeerWay {
     /// As [`PeerWay::Host`], but kernels wait for each other by flags, as on GPUs.
     ///
     /// A waiting kernel keeps a thread of the processor. With as many waiting kernels as threads nothing goes on any more, so this
-    /// is for tests: with two devices, at most one waits for one that has not come yet.
+    /// is for tests: of n devices at most n − 1 wait for one that has not come yet. PoCL makes as many threads as `POCL_PTHREAD_MIN_THREADS` says.
     HostFlags,
 }
 

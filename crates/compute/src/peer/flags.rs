@@ -8,7 +8,7 @@ use crate::memory::Buffer;
 use std::sync::Arc;
 
 /// Words from one flag to the next, `FLAG_STRIDE` of `cl/peer.cl`.
-const STRIDE: usize = 32;
+pub(super) const STRIDE: usize = 32;
 
 /// Flags in the memory of each device, one for each of the others to raise. What is waited for is an epoch, which grows.
 pub struct PeerFlags {
@@ -79,7 +79,39 @@ impl PeerFlags {
         epoch: u32,
     ) -> [Argument<'a>; 5] {
         let [one, other] = at.map(|at| self.argument(at, by));
-        [written(done), one, other, Argument::value(by as u32), Argument::value(epoch)]
+        // A test has them raised later: see `raised`.
+        let told = if self.peers.faults().is_some() { epoch.wrapping_sub(2) } else { epoch };
+        [written(done), one, other, Argument::value(by as u32), Argument::value(told)]
+    }
+
+    /// To be called behind the launch of a kernel that raises flags with [`PeerFlags::raise_arguments`]: where a test has a [`Fault`](super::Fault), flags are
+    /// raised here, late or not at all.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    pub fn raised(&self, by: usize, at: [usize; 2], epoch: u32) -> Result<()> {
+        if self.peers.faults().is_none() {
+            return Ok(());
+        }
+        let told = self.told(by, epoch)?;
+        let [one, other] = at;
+        self.raise(by, one, told)?;
+        if other == one { Ok(()) } else { self.raise(by, other, told) }
+    }
+
+    /// The epoch that device `by` tells others next: an earlier one, or this one late, where a test has a [`Fault`](super::Fault).
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
+    pub(crate) fn told(&self, by: usize, epoch: u32) -> Result<u32> {
+        let Some(faults) = self.peers.faults() else { return Ok(epoch) };
+        faults.hold_up(&self.kernels[by], by)?;
+        Ok(if faults.raises(by) { epoch } else { epoch.wrapping_sub(2) })
+    }
+
+    /// The devices.
+    pub fn peers(&self) -> &Arc<Peers> {
+        &self.peers
     }
 
     /// Behind everything that device `by` has been given to do, raises its flag at device `at`.

@@ -25,6 +25,24 @@ pub(crate) struct PeerKernels {
     pub ping: Kernel,
 }
 
+/// `SEND_PARAMETERS` of `cl/peer.cl`.
+fn send_parameters() -> [Parameter; 10] {
+    let number = Parameter::value::<u32>;
+    let (sums, words) = (Parameter::output::<f64>, Parameter::output::<u32>);
+    [
+        sums("sums"),
+        number("own"),
+        sums("boxes_one"),
+        sums("boxes_other"),
+        words("flags_one"),
+        words("flags_other"),
+        number("self"),
+        number("devices"),
+        number("epoch"),
+        number("told"),
+    ]
+}
+
 impl PeerKernels {
     /// Those of a device, compiled when they are wanted first.
     pub fn of(device: &Device) -> Result<Arc<Self>> {
@@ -39,32 +57,14 @@ impl PeerKernels {
         Ok(Self {
             raise: program.kernel("peer_raise", &[flags, number("which"), epoch])?,
             wait: program.kernel("peer_wait", &[flags, number("which"), epoch, patience, mark])?,
-            send: program.kernel(
-                "peer_send",
-                &[
-                    Parameter::input::<f64>("sums"),
-                    number("slot"),
-                    Parameter::output::<f64>("boxes"),
-                    flags,
-                    number("from"),
-                    number("devices"),
-                    epoch,
-                ],
-            )?,
+            send: program.kernel("peer_send", &send_parameters())?,
             add: program.kernel(
                 "peer_add",
                 &[
-                    Parameter::output::<f64>("sums"),
-                    number("slot"),
-                    number("own"),
-                    Parameter::input::<f64>("boxes"),
-                    flags,
-                    number("self"),
-                    number("devices"),
-                    epoch,
-                    patience,
-                    mark,
-                ],
+                    &send_parameters()[..],
+                    &[number("slot"), Parameter::input::<f64>("boxes"), flags, patience, mark],
+                ]
+                .concat(),
             )?,
             write: program.kernel("peer_write", &[words("to"), number("seed"), number("count")])?,
             read: program
@@ -75,7 +75,7 @@ impl PeerKernels {
     }
 }
 
-/// Memory that kernels write by atomics, as an argument that they may write.
-pub(crate) fn written(words: &Buffer<u32>) -> Argument<'_> {
-    words.memory().argument::<u32>()
+/// Memory that kernels of several devices write, as an argument that they may write.
+pub(crate) fn written<T: bytemuck::Pod>(words: &Buffer<T>) -> Argument<'_> {
+    words.memory().argument::<T>()
 }

@@ -1,5 +1,6 @@
 //! The devices of a team that reach each other's memory.
 
+use super::faults::{Fault, Faults};
 use super::kernels::FLAGS;
 use super::memory::shared;
 use super::probe;
@@ -10,7 +11,7 @@ use crate::queue::Core;
 use crate::sync::lock;
 use bytemuck::Pod;
 use std::fmt;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 /// How long a kernel waits for another device at most: as long as that may be busy with what others gave it to do.
@@ -23,6 +24,10 @@ pub struct Peers {
     patience: Duration,
     /// On each device whom it waited for in vain: the number of the device and 1; 0 before.
     marks: Vec<Buffer<u32>>,
+    /// What a test lets go wrong.
+    faults: Option<Faults>,
+    /// Held while a thread launches on all devices what one of them waits for.
+    order: Mutex<()>,
 }
 
 impl Peers {
@@ -54,7 +59,7 @@ impl Peers {
 
     fn new(devices: &[Device], way: PeerWay, patience: Duration) -> Result<Self> {
         let marks = devices.iter().map(|device| Buffer::zeroed(device, 1)).collect::<Result<_>>()?;
-        Ok(Self { devices: devices.to_vec(), way, patience, marks })
+        Ok(Self { devices: devices.to_vec(), way, patience, marks, faults: None, order: Mutex::default() })
     }
 
     /// The same devices with kernels that wait for each other no longer than this.
@@ -63,6 +68,21 @@ impl Peers {
     /// [`DeviceError::OpenCl`].
     pub fn with_patience(&self, patience: Duration) -> Result<Arc<Self>> {
         Ok(Arc::new(Self::new(&self.devices, self.way, patience)?))
+    }
+
+    /// As [`Peers::with_patience`], with something that goes wrong: for tests.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`].
+    #[doc(hidden)]
+    pub fn with_fault(&self, patience: Duration, fault: Fault) -> Result<Arc<Self>> {
+        let faults = Some(Faults::new(&self.devices, fault)?);
+        Ok(Arc::new(Self { faults, ..Self::new(&self.devices, self.way, patience)? }))
+    }
+
+    /// What a test lets go wrong.
+    pub(super) fn faults(&self) -> Option<&Faults> {
+        self.faults.as_ref()
     }
 
     /// The best way between two devices that both allow and that works.
@@ -96,6 +116,12 @@ impl Peers {
     /// Where the kernels of a device leave whom they waited for in vain.
     pub(crate) fn mark(&self, device: usize) -> &Buffer<u32> {
         &self.marks[device]
+    }
+
+    /// To be held from the first launch on a device to the last one on another, where kernels of other devices wait for these: so all devices have them in one
+    /// order, whatever other threads launch.
+    pub fn in_order(&self) -> MutexGuard<'_, ()> {
+        lock(&self.order)
     }
 
     /// `len` zeroed elements in the memory of the first of these devices, numbers of the team, as a buffer of each.

@@ -77,7 +77,7 @@ impl<'a> Pair<'a> {
 
     /// Rounds of question and answer by flags in this memory; `None` if one waited in vain.
     pub fn ping(&self, shared: &mut [Buffer<u32>], rounds: u32) -> Result<Option<()>> {
-        let mut marks = [Buffer::zeroed(self.devices[0], 1)?, Buffer::zeroed(self.devices[1], 1)?];
+        let mut marks = [Buffer::<u32>::zeroed(self.devices[0], 1)?, Buffer::zeroed(self.devices[1], 1)?];
         shared[0].fill(0)?;
         self.devices[0].finish()?;
         // Without rounds first: what a first launch waits for must not be the other device.

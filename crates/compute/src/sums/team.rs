@@ -3,7 +3,7 @@
 use super::number::{Number, Slot};
 use super::reduction::Reduction;
 use crate::error::Result;
-use crate::kernel::{Argument, Range};
+use crate::kernel::{Argument, ArgumentList, Range};
 use crate::memory::Buffer;
 use crate::peer::{PeerFlags, PeerKernels, Peers, written};
 use crate::sync::lock;
@@ -17,6 +17,9 @@ const SLOT_DOUBLES: usize = 4;
 ///
 /// A mailbox has a box for each device in each of two epochs. Every device sends to every other one in each epoch, and adds before it
 /// sends in the next, so nothing is written over before it was read.
+///
+/// One launch of a device sends its sums, waits for those of the others, and adds. So launches of one sum wait for each other, and no
+/// others of the team may come between them: see [`Peers::in_order`].
 pub struct TeamSums {
     peers: Arc<Peers>,
     kernels: Vec<Arc<PeerKernels>>,
@@ -40,7 +43,29 @@ impl TeamSums {
         let boxes = (0..count).map(|owner| peers.memory_of(owner, 2 * count * SLOT_DOUBLES));
         let state = State { epoch: 0, flags: PeerFlags::new(peers)?, boxes: boxes.collect::<Result<_>>()? };
         let kernels = peers.devices().iter().map(PeerKernels::of).collect::<Result<_>>()?;
-        Ok(Self { peers: Arc::clone(peers), kernels, state: Mutex::new(state) })
+        let sums = Self { peers: Arc::clone(peers), kernels, state: Mutex::new(state) };
+        // The host waits for a first launch, which then must not wait for other devices.
+        sums.launch_alone()?;
+        Ok(sums)
+    }
+
+    /// Launches the kernels of each device once as if it were alone.
+    fn launch_alone(&self) -> Result<()> {
+        let state = lock(&self.state);
+        for (by, device) in self.peers.devices().iter().enumerate() {
+            let own = device.slot()?;
+            let mut send = state.send_arguments(&own, by, [by, by], 0);
+            // Of one device, which is the first.
+            (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
+            self.kernels[by].send.start(Range::groups(1, 1), &send)?;
+            let [_, slot] = own.arguments();
+            let [boxes, flags] = [written(&state.boxes[by][by]), state.flags.argument(by, by)];
+            let patience = Argument::value(self.peers.patience());
+            let add = [slot, boxes, flags, patience, written(self.peers.mark(by))];
+            self.kernels[by].add.start(Range::groups(1, 1), ArgumentList::new(send).and(add).as_slice())?;
+            device.finish()?;
+        }
+        Ok(())
     }
 
     /// Adds the sums of a launch on each device, in the order of the devices. Nobody waits on the host.
@@ -56,44 +81,53 @@ impl TeamSums {
         let devices = self.peers.devices();
         assert!(running.iter().map(Reduction::device).eq(devices), "a launch on each device");
         let total = Slot::on_all(devices)?;
-        let count = devices.len();
         // The next sums of these devices, by whatever thread, come behind these on every device.
-        let State { epoch, flags, boxes } = &mut *lock(&self.state);
-        *epoch = epoch.wrapping_add(1);
-        let (epoch, devices_value) = (Argument::value(*epoch), Argument::value(count as u32));
+        let state = &mut *lock(&self.state);
+        let _order = self.peers.in_order();
+        state.epoch = state.epoch.wrapping_add(1);
         for (by, (reduction, device)) in running.iter().zip(devices).enumerate() {
-            let [sums, slot] = reduction.slot().arguments();
-            for at in (0..count).filter(|&at| at != by) {
-                let mailbox = Argument::from(&mut boxes[at][by]);
-                let from = Argument::value(by as u32);
-                self.kernels[by].send.start(
-                    Range::groups(1, 1),
-                    &[sums, slot, mailbox, flags.argument(at, by), from, devices_value, epoch],
-                )?;
+            let others: Vec<usize> = (0..devices.len()).filter(|&other| other != by).collect();
+            let told = state.flags.told(by, state.epoch)?;
+            let mut targets = others.chunks(2).peekable();
+            while let Some(at) = targets.next() {
+                let at = [at[0], at[at.len() - 1]];
+                let send = state.send_arguments(reduction.slot(), by, at, told);
+                if targets.peek().is_some() {
+                    self.kernels[by].send.start(Range::groups(1, 1), &send)?;
+                    continue;
+                }
+                let [_, slot] = total.arguments_on(by);
+                let add = [
+                    slot,
+                    Argument::from(&state.boxes[by][by]),
+                    state.flags.argument(by, by),
+                    Argument::value(self.peers.patience()),
+                    written(self.peers.mark(by)),
+                ];
+                let arguments = ArgumentList::new(send).and(add);
+                self.kernels[by].add.start(Range::groups(1, 1), arguments.as_slice())?;
             }
             device.flush()?;
         }
-        for (on, reduction) in running.iter().enumerate() {
-            let [_, own] = reduction.slot().arguments();
-            let [sums, slot] = total.arguments_on(on);
-            let mailbox = Argument::from(&boxes[on][on]);
-            self.kernels[on].add.start(
-                Range::groups(1, 1),
-                &[
-                    sums,
-                    slot,
-                    own,
-                    mailbox,
-                    flags.argument(on, on),
-                    Argument::value(on as u32),
-                    devices_value,
-                    epoch,
-                    Argument::value(self.peers.patience()),
-                    written(self.peers.mark(on)),
-                ],
-            )?;
-        }
         Ok(Number::of_slot(total))
+    }
+}
+
+impl State {
+    /// What a kernel of device `by` takes that sends the sums of a slot to these devices, and tells them this epoch.
+    fn send_arguments<'a>(
+        &'a self,
+        own: &'a Slot,
+        by: usize,
+        at: [usize; 2],
+        told: u32,
+    ) -> [Argument<'a>; 10] {
+        let [sums, slot] = own.arguments();
+        let [boxes, other_boxes] = at.map(|at| written(&self.boxes[at][by]));
+        let [flags, other_flags] = at.map(|at| self.flags.argument(at, by));
+        let [by, devices] = [by, self.boxes.len()].map(|number| Argument::value(number as u32));
+        let [epoch, told] = [self.epoch, told].map(Argument::value);
+        [sums, slot, boxes, other_boxes, flags, other_flags, by, devices, epoch, told]
     }
 }
 

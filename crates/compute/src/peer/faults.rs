@@ -1,0 +1,80 @@
+//! What tests let go wrong between devices, or be late.
+
+use super::kernels::{FLAGS, PeerKernels, written};
+use crate::error::Result;
+use crate::kernel::{Argument, Range};
+use crate::memory::Buffer;
+use crate::open::Device;
+use crate::sync::lock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A device, by its number, raises no flag any more once it has raised so many.
+    Silent {
+        /// Its number.
+        device: usize,
+        /// Flags that it raises before.
+        after: u32,
+    },
+    /// Every device is held up at random, for up to so many milliseconds, between what it writes and the flag that speaks of it.
+    Late {
+        /// Where the random numbers begin.
+        seed: u64,
+        /// The longest delay, in milliseconds.
+        most: u32,
+    },
+}
+
+/// A fault of the devices of a team.
+pub(super) struct Faults {
+    fault: Fault,
+    raised: AtomicU32,
+    random: AtomicU64,
+    /// For each device a flag that nobody raises, and a mark for those who wait for it.
+    never: Vec<Mutex<[Buffer<u32>; 2]>>,
+}
+
+impl Faults {
+    pub fn new(devices: &[Device], fault: Fault) -> Result<Self> {
+        let never = devices.iter().map(|device| {
+            Ok(Mutex::new([
+                Buffer::zeroed(device, FLAGS * super::flags::STRIDE)?,
+                Buffer::zeroed(device, 1)?,
+            ]))
+        });
+        let seed = if let Fault::Late { seed, .. } = fault { seed } else { 0 };
+        Ok(Self {
+            fault,
+            raised: AtomicU32::new(0),
+            random: AtomicU64::new(seed),
+            never: never.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Whether device `by` raises a flag, which is counted.
+    pub fn raises(&self, by: usize) -> bool {
+        match self.fault {
+            Fault::Silent { device, after } if device == by => {
+                self.raised.fetch_add(1, Ordering::Relaxed) < after
+            }
+            _ => true,
+        }
+    }
+
+    /// Holds device `by` up.
+    pub fn hold_up(&self, kernels: &Arc<PeerKernels>, by: usize) -> Result<()> {
+        let Fault::Late { most, .. } = self.fault else { return Ok(()) };
+        // Knuth's multiplier; the upper bits are the good ones.
+        let state = self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let mixed = (state ^ (state >> 29)).wrapping_mul(6_364_136_223_846_793_005);
+        let delay = ((mixed >> 33) % u64::from(most + 1)) as u32;
+        let [flags, mark] = &mut *lock(&self.never[by]);
+        mark.fill(0)?;
+        let (which, epoch, patience) =
+            (Argument::value(1_u32), Argument::value(1_u32), Argument::value(delay));
+        kernels.wait.start(Range::groups(1, FLAGS), &[written(flags), which, epoch, patience, written(mark)])
+    }
+}

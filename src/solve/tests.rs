@@ -1,0 +1,150 @@
+//! Whole solves on devices that wait for each other: late, in vain, and many at once.
+
+use super::{CgParams, Checkpoints, InvertError, SolveParams, solve_with_checkpoints};
+use crate::device::{
+    CacheMode, Device, DeviceError, DeviceOptions, Fault, PeerWay, PeerWays, Team, TuningMode, discover,
+};
+use crate::field::{KERNELS_WAIT, StoredField};
+use crate::geometry::{Boundary, Dims, Grid, Lattice, LatticeError};
+use crate::host::random::{spinor_field, weak};
+use crate::host::{Reconstruction, Spinor};
+use crate::operator::{Dirac, Kappa};
+use crate::sync::lock;
+use lattice_solvers::{SolverState, Wish};
+use std::process::Command;
+use std::time::Duration;
+
+/// The first device here, opened so often, in one way.
+fn team(count: usize, ways: PeerWays) -> Team {
+    let found = discover().devices;
+    let options = DeviceOptions {
+        peer: Some(ways),
+        cache: CacheMode::Off,
+        tuning: TuningMode::Shipped,
+        ..DeviceOptions::default()
+    };
+    Team::of((0..count).map(|_| Device::open(&found[0], &options).unwrap()).collect::<Vec<_>>())
+}
+
+/// Keeps the last state of a solve at which its residual was looked at.
+#[derive(Default)]
+struct Last {
+    kept: Option<SolverState<Vec<u8>>>,
+    goes_on: bool,
+}
+
+impl Checkpoints for Last {
+    fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
+        if self.goes_on { self.kept.clone() } else { None }
+    }
+
+    fn wish(&mut self) -> Wish {
+        Wish::Keep
+    }
+
+    fn keep(&mut self, state: &SolverState<&dyn StoredField>) -> Result<(), DeviceError> {
+        let SolverState { method, vectors, scalars, numbers, counts, history } = state.clone();
+        let bytes = |(name, field): (_, &dyn StoredField)| Ok((name, field.to_bytes()?));
+        let vectors = vectors.into_iter().map(bytes).collect::<Result<_, DeviceError>>()?;
+        self.kept = Some(SolverState { method, vectors, scalars, numbers, counts, history });
+        Ok(())
+    }
+}
+
+type Solved = Result<(Vec<Spinor<f64>>, usize), InvertError>;
+
+/// A solve of one equation by CG, and how many iterations it takes.
+fn solve_keeping(lattice: &Lattice, keeper: &mut Last) -> Solved {
+    let dims = lattice.dims();
+    let boundary = Boundary::antiperiodic_t();
+    let links = lattice.gauge_in::<f64>(&weak(dims, 0.2, 3), boundary, Reconstruction::Twelve)?;
+    let dirac = Dirac::wilson(&links, Kappa(0.115)).unwrap();
+    let source = lattice.spinor_from_host(&spinor_field(dims, 4))?;
+    let params = SolveParams::Cg(CgParams { tol: 1e-8, ..Default::default() });
+    let (x, info) = solve_with_checkpoints(&dirac, &source, &params, keeper)?;
+    Ok((x.to_host()?, info.iterations))
+}
+
+fn solve(lattice: &Lattice) -> Solved {
+    solve_keeping(lattice, &mut Last::default())
+}
+
+/// A device that raises no flag any more, from the first on or in the middle of a solve, ends the solve with an error that names it. What was kept before
+/// is good.
+#[test]
+fn a_solve_on_a_device_that_falls_silent_ends() {
+    let _waiting = lock(&KERNELS_WAIT);
+    let (dims, grid) = (Dims::new([4, 2, 2, 4]).unwrap(), Grid::new([1, 1, 1, 2]).unwrap());
+    let team = team(2, PeerWays::only(PeerWay::HostFlags));
+    let lattice = Lattice::with_grid(&team, dims, grid).unwrap();
+    let Some(peers) = lattice.peers() else { return };
+    let expected = solve(&lattice).unwrap();
+    for (device, after) in [(0, 0), (1, 0), (0, 50), (1, 51)] {
+        let fault = Fault::Silent { device, after };
+        let silent = lattice.with_peers(peers.with_fault(Duration::from_secs(1), fault).unwrap());
+        let mut keeper = Last::default();
+        let error = solve_keeping(&silent, &mut keeper).unwrap_err();
+        let InvertError::Lattice(LatticeError::Device(DeviceError::PeerTimeout { waiter, awaited, seconds })) =
+            error
+        else {
+            panic!("{fault:?}: {error}")
+        };
+        let labels = [1 - device, device].map(|number| team.devices()[number].label().to_owned());
+        assert_eq!(([waiter, awaited], seconds), (labels, 1.0), "{fault:?}");
+        assert_eq!(keeper.kept.is_some(), after > 0, "{fault:?}");
+        // Its devices can be used again, and go on from there.
+        keeper.goes_on = true;
+        assert!(solve_keeping(&lattice, &mut keeper).unwrap() == expected, "{fault:?}");
+    }
+}
+
+/// Asks for the body of the test below.
+const STRESSED: &str = "LATTICE_CL_TEST_STRESS";
+
+/// Solves on many devices in every way, in a row, with flags that come late: all have the same bits.
+///
+/// PoCL needs a thread for each kernel that waits. It makes them when it starts, so the test runs in a process of its own.
+#[test]
+fn many_devices_that_are_late_give_the_same_bits() {
+    if std::env::var_os(STRESSED).is_some() {
+        return stress();
+    }
+    let run = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "solve::tests::many_devices_that_are_late_give_the_same_bits", "--nocapture"])
+        .envs([(STRESSED, "1"), ("POCL_PTHREAD_MIN_THREADS", "10")])
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+fn stress() {
+    // So with LATTICE_CL_TEST_ALL=1, as `make check` has it.
+    let long = std::env::var_os("LATTICE_CL_TEST_ALL").is_some_and(|value| value == "1");
+    let cases: &[([usize; 4], [usize; 4])] = match long {
+        false => &[([4, 2, 4, 4], [1, 1, 2, 2])],
+        true => &[
+            ([4, 2, 4, 4], [1, 1, 2, 2]),
+            ([4, 2, 2, 8], [1, 1, 1, 4]),
+            ([4, 2, 8, 2], [1, 1, 4, 1]),
+            ([8, 2, 2, 4], [2, 1, 1, 2]),
+            ([4, 2, 4, 8], [1, 1, 2, 4]),
+            ([4, 4, 4, 4], [1, 2, 2, 2]),
+        ],
+    };
+    let (rounds, seeds) = if long { (20, 0..10) } else { (3, 0..2) };
+    for &(dims, parts) in cases {
+        let (dims, grid) = (Dims::new(dims).unwrap(), Grid::new(parts).unwrap());
+        let on = |ways| Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
+        let expected = solve(&on(PeerWays::OFF)).unwrap();
+        assert!(solve(&on(PeerWays::only(PeerWay::Host))).unwrap() == expected, "{grid}, host");
+        let lattice = on(PeerWays::only(PeerWay::HostFlags));
+        let Some(peers) = lattice.peers() else { return };
+        for round in 0..rounds {
+            assert!(solve(&lattice).unwrap() == expected, "{grid}, host-flags, round {round}");
+        }
+        for seed in seeds.clone() {
+            let late = peers.with_fault(Duration::from_secs(30), Fault::Late { seed, most: 2 }).unwrap();
+            assert!(solve(&lattice.with_peers(late)).unwrap() == expected, "{grid}, late, seed {seed}");
+        }
+    }
+}
