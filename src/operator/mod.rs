@@ -2,6 +2,7 @@
 
 mod coupling;
 mod dirac;
+mod expectation;
 mod hop;
 mod schur_complement;
 mod site_term;
@@ -10,6 +11,7 @@ mod systems;
 
 pub use coupling::{Coupling, CouplingError, Kappa, Mass};
 pub use dirac::{Dirac, DiracError, DiracOptions};
+pub use expectation::Expectation;
 pub use hop::{HopEvenOdd, HopOptions};
 pub use schur_complement::{SchurComplement, SchurForm};
 pub(crate) use schur_complement::{hops_of, sides_of};

@@ -51,7 +51,7 @@ pub use kernel::{
 pub use lattice_mpi as mpi;
 pub use measure::{
     AccessKernels, ArithmeticRate, GatherList, PeriodicNumbers, Stream, StreamArrays, StreamKernels,
-    StreamLaunch, arithmetic_rate, random_places, repeated, triad_bandwidth,
+    StreamLaunch, TeamRates, arithmetic_rate, random_places, repeated, triad_bandwidth,
 };
 pub use memory::{
     Buffer, BufferView, BufferViewMut, Counters, Pending, PinnedBuffer, Scratch, check_device, check_length,

@@ -117,6 +117,12 @@ impl Common {
         if self.no_color { ColourChoice::Never } else { self.color }
     }
 
+    /// Whether all devices that there are were asked for, and none by its name.
+    fn takes_all_devices(&self) -> bool {
+        let selectors: Vec<Selector> = self.device.iter().flat_map(|text| Selector::list(text)).collect();
+        selectors == [Selector::All]
+    }
+
     /// Refuses devices where none is used.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ use lattice_cl::job::{
     self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, Outcome, Problem, Progress,
     SolveOutcome, Task,
 };
+use lattice_cl::operator::Expectation;
+use lattice_cl::scalar::StoragePrecision;
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
 use lattice_solvers::{Failure as SolverFailure, SolverState, Wish};
 use std::path::PathBuf;
@@ -212,6 +214,9 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
         let read = Arc::new(read.configuration);
         let links = job::links_of(job, &read, team)?;
         warn_of_idle_devices(links.lattice(), report);
+        if common.takes_all_devices() {
+            tell_expectation(job, links.lattice(), report)?;
+        }
         Ok::<_, Failure>((links, read))
     })?;
     let configuration = Configuration::new(file, &read);
@@ -223,6 +228,19 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
     recorder.take()?;
     let seconds = start.elapsed().saturating_sub(team.compile_time()).as_secs_f64();
     Ok(SetUp { problem, configuration, provenance: Provenance::new(&team, started), seconds })
+}
+
+/// Whether all devices together are expected to be faster than one, where nobody named them.
+fn tell_expectation(job: &Job, lattice: &Lattice, report: &Report) -> Result<(), Failure> {
+    let expected = Expectation::measure(lattice, StoragePrecision::Double, job.configuration.links)?;
+    match expected {
+        Some(expected) if expected.is_slower() => report.warning(format_args!(
+            "{expected}; one device is expected to be faster: leave out --device, or name one"
+        )),
+        Some(expected) => report.note(expected),
+        None => {}
+    }
+    Ok(())
 }
 
 fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {

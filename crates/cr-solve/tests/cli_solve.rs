@@ -1201,6 +1201,26 @@ fn a_bad_job_is_a_usage_error_that_names_the_line() {
     assert_refused(&folder, "run none.toml", 3, &["none.toml", "cannot be read"]);
 }
 
+/// A team of all devices says what is expected of it, beside the fastest of them; `auto` is that one.
+#[test]
+fn all_devices_say_what_is_expected_of_them() {
+    let folder = folder();
+    let run = |device: &str| {
+        let line = format!("invert FIELD --kappa 0.11 --device {device}");
+        let mut command = program(&folder, &line);
+        command.env("POCL_DEVICES", "pthread pthread");
+        finished(command, &line).expect(0)
+    };
+    let all = run("all");
+    all.says(&[
+        "expected for a hop on 4x4x4x8 in double: ",
+        "devices together",
+        " alone; together each moves ",
+    ]);
+    let auto = run("auto");
+    assert!(!auto.stderr.contains("expected for a hop"), "{}", auto.stderr);
+}
+
 /// The events of a trace in one row of a device, as (name, start, end) in microseconds.
 fn row(trace: &Value, device: usize, row: &str) -> Vec<(String, f64, f64)> {
     let events = trace["traceEvents"].as_array().unwrap();
@@ -1266,11 +1286,13 @@ fn a_trace_shows_what_ran_on_the_devices() {
                 assert!(waits.iter().filter(around).any(|wait| wait.0 == "read"), "{what}: {read:?}");
             }
 
-            // Both faces are packed before each application, and by nobody alone.
-            let applications = count(&compute, "wilson");
+            // Both faces are packed before each application, and by nobody alone. Where they go by the host, it may take two launches.
+            let (launches, packed) = (count(&compute, "wilson"), count(&compute, "pack_halo_t"));
+            let applications = if members == 1 { launches } else { packed };
             assert!(applications >= 2 * iterations, "{what}: {applications} applications");
-            let packed = count(&compute, "pack_halo_t");
-            assert_eq!(packed, if members == 1 { 0 } else { applications }, "{what}");
+            assert_eq!(packed > 0, members > 1, "{what}");
+            let most = if ways == Some("off") { 2 * applications } else { applications };
+            assert!((applications..=most).contains(&launches), "{what}: {launches} launches");
             // They go by the copy queue, there and back, or it is empty.
             let sent = if ways == Some("off") { 2 * applications } else { 0 };
             assert_eq!([count(&copy, "read"), count(&copy, "write")], [sent; 2], "{what}");
@@ -1283,9 +1305,9 @@ fn a_trace_shows_what_ran_on_the_devices() {
             if members == 2 && ways.is_none() {
                 assert!(count(&waits, "wait") >= applications, "{what}: {} waits", count(&waits, "wait"));
             }
-            // Sums of several devices are added on them, or read.
+            // Sums of two devices are sent and added in one launch, or read.
             let [sends, adds] = ["peer_send", "peer_add"].map(|name| count(&compute, name));
-            assert_eq!(sends, adds, "{what}");
+            assert!(sends <= 1, "{what}: {sends}");
             assert_eq!(adds > iterations, flags, "{what}");
         }
     }

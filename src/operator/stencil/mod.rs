@@ -9,7 +9,7 @@ mod traversal;
 mod tuning;
 mod variants;
 
-pub(crate) use application::{Fields, Stencil};
+pub(crate) use application::{Fields, Stencil, work_per_site};
 pub use parts::Ending;
 pub(crate) use parts::{ByEnding, EndingFields};
 pub(crate) use site_product::SiteProduct;

@@ -1,13 +1,15 @@
-//! How fast a device is: its memory, its arithmetic.
+//! How fast a device is: its memory, its arithmetic, and a team.
 
 mod access;
 mod arithmetic;
 mod bandwidth;
 mod streams;
+mod team_rates;
 mod twin;
 
 pub use access::{AccessKernels, GatherList};
 pub use arithmetic::{ArithmeticRate, arithmetic_rate};
 pub use bandwidth::triad_bandwidth;
 pub use streams::{StreamArrays, StreamKernels, StreamLaunch, repeated};
+pub use team_rates::TeamRates;
 pub use twin::{PeriodicNumbers, Stream, random_places};

@@ -1,0 +1,110 @@
+//! What the devices of a team do alone, at the same time, and with each other.
+
+use super::bandwidth::triad_bandwidth;
+use crate::error::Result;
+use crate::memory::{Buffer, PinnedBuffer};
+use crate::open::{Device, PeerWay, Team};
+use crate::peer::{PeerLink, Peers};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Bytes of a short message and of a long one.
+const MESSAGES: [usize; 2] = [4 << 10, 8 << 20];
+
+/// How often each is sent; the quickest counts.
+const REPEATS: usize = 5;
+
+/// Rounds of question and answer by flags.
+const ROUNDS: u32 = 1000;
+
+/// Rates of the devices of a team.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TeamRates {
+    /// Bytes a second that each device moves in its memory while the others rest.
+    pub alone: Vec<f64>,
+    /// The same while all do: less where they share memory or a processor.
+    pub together: Vec<f64>,
+    /// How the devices reach each other's memory; `None` where messages go through the host.
+    pub way: Option<PeerWay>,
+    /// What a short message takes from the first device to the second.
+    pub latency: Duration,
+    /// Bytes a second of a long one.
+    pub message: f64,
+}
+
+impl TeamRates {
+    /// Measures a team, for about half a second a device; `None` unless it has several.
+    ///
+    /// # Errors
+    /// Those of [`triad_bandwidth`] and of transfers.
+    pub fn measure(team: &Team) -> Result<Option<Self>> {
+        let [first, second, ..] = team.devices() else { return Ok(None) };
+        let alone = team.devices().iter().map(triad_bandwidth).collect::<Result<_>>()?;
+        let together = thread::scope(|scope| {
+            let measure = |device| scope.spawn(move || triad_bandwidth(device));
+            let measured: Vec<_> = team.devices().iter().map(measure).collect();
+            let joined = measured.into_iter().map(|rate| rate.join());
+            joined
+                .map(|rate| rate.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect::<Result<_>>()
+        })?;
+        let way = Peers::of(team.devices()).map(|peers| peers.way());
+        let mut times = [Duration::ZERO; 2];
+        for (time, bytes) in times.iter_mut().zip(MESSAGES) {
+            *time = if way.is_some() {
+                write_time(first, second, bytes)?
+            } else {
+                staged_time(first, second, bytes)?
+            };
+        }
+        let [short, long] = times;
+        let seconds = long.saturating_sub(short).max(long / 100).as_secs_f64();
+        let round = match way.is_some_and(PeerWay::has_flags) {
+            true => {
+                PeerLink::new(second, first, 1 << 12)?.map(|mut link| link.round_trip(ROUNDS)).transpose()?
+            }
+            false => None,
+        };
+        Ok(Some(Self {
+            alone,
+            together,
+            way,
+            latency: round.flatten().map_or(short, |round| round / 2),
+            message: (MESSAGES[1] - MESSAGES[0]) as f64 / seconds,
+        }))
+    }
+}
+
+/// The least time of some calls.
+fn quickest(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..=REPEATS {
+        let begun = Instant::now();
+        call()?;
+        best = best.min(begun.elapsed());
+    }
+    Ok(best)
+}
+
+/// What a kernel of one device takes to write into the memory of the other, and the host to know it.
+fn write_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
+    match PeerLink::new(to, from, bytes)? {
+        Some(mut link) => quickest(|| link.write()),
+        None => staged_time(from, to, bytes),
+    }
+}
+
+/// What a message takes from a device to pinned memory and from there to another one.
+fn staged_time(from: &Device, to: &Device, bytes: usize) -> Result<Duration> {
+    let source = Buffer::<u8>::zeroed(from, bytes)?;
+    let mut destination = Buffer::<u8>::zeroed(to, bytes)?;
+    let mut pinned = Some(PinnedBuffer::<u8>::zeroed(from, bytes)?);
+    quickest(|| {
+        let Some(empty) = pinned.take() else { return Ok(()) };
+        let message = Arc::new(empty.read_from(&source, &[])?.wait()?);
+        message.share_start_to(&mut destination, &[])?.wait().map(drop)?;
+        pinned = Arc::into_inner(message);
+        Ok(())
+    })
+}

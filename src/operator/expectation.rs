@@ -1,0 +1,217 @@
+//! What a team is expected to take for a hop, and what its devices alone: bytes over rates that were measured.
+
+use super::stencil::{Ending, Region, Task, work_per_site};
+use crate::device::{DeviceError, PeerWay, TeamRates};
+use crate::geometry::{Domain, Lattice};
+use crate::host::{Reconstruction, StencilForm};
+use crate::scalar::StoragePrecision;
+use std::fmt;
+use std::time::Duration;
+
+/// Reals of the projected spinor that a site at a face sends.
+const SENT_REALS: usize = 12;
+
+/// Reals of a spinor.
+const SPINOR_REALS: usize = 24;
+
+/// The time of a hop from one parity to the other on a team, and on the fastest of its devices alone.
+///
+/// Each device moves the bytes of its sites at its share of the bandwidth. Faces take the latency of a message and their bytes, beside the other sites
+/// unless devices share memory without flags. A solve adds sums over all devices about once for two hops: half a latency.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    devices: usize,
+    dims: String,
+    precision: StoragePrecision,
+    /// The fastest device alone, its bandwidth in bytes a second, and its time.
+    best: (String, f64, Duration),
+    together: Duration,
+    /// Of the device that takes longest: bytes of its memory, its bandwidth while all work, bytes through its faces.
+    memory: f64,
+    bandwidth: f64,
+    sent: f64,
+    rates: TeamRates,
+}
+
+impl Expectation {
+    /// Measures the team of a lattice, and counts; `None` unless several devices have a part.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn measure(
+        lattice: &Lattice,
+        precision: StoragePrecision,
+        reconstruction: Reconstruction,
+    ) -> Result<Option<Self>, DeviceError> {
+        if lattice.shards().len() < 2 {
+            return Ok(None);
+        }
+        let rates = TeamRates::measure(lattice.team())?;
+        Ok(rates.map(|rates| Self::of(lattice, precision, reconstruction, rates)))
+    }
+
+    /// From rates that are known, of all devices of the lattice's team.
+    pub fn of(
+        lattice: &Lattice,
+        precision: StoragePrecision,
+        reconstruction: Reconstruction,
+        rates: TeamRates,
+    ) -> Self {
+        let form = StencilForm::new(0.0, 1.0);
+        let region = Region::Parity { parity: 0, shift: false };
+        let task = Task { form, region, ending: Ending::Store, columns: 1 };
+        let per_site = work_per_site(task, precision, reconstruction).bytes as f64;
+        // Of the sites of one parity.
+        let bytes = |volume: usize| per_site * volume as f64 / 2.0;
+        let alone = lattice.team().devices().iter().zip(&rates.alone).map(|(device, &rate)| {
+            let time = Duration::from_secs_f64(bytes(lattice.dims().volume()) / rate);
+            (device.label().to_owned(), rate, time)
+        });
+        let best = alone.min_by_key(|&(.., time)| time).expect("a team has devices");
+        let hidden = rates.way != Some(PeerWay::Host);
+        let parts = lattice.shards().iter().zip(&rates.together).map(|(shard, &bandwidth)| {
+            let (inside, faces, sent) = (
+                bytes(shard.domain.volume()),
+                bytes_of_packing(&shard.domain, precision, reconstruction),
+                bytes_sent(&shard.domain, precision),
+            );
+            let exchange = rates.latency + Duration::from_secs_f64(sent / rates.message);
+            let [inside_time, packing] =
+                [inside, faces].map(|bytes| Duration::from_secs_f64(bytes / bandwidth));
+            let beside = if hidden { inside_time.max(exchange) } else { inside_time + exchange };
+            (packing + beside + rates.latency / 2, inside + faces, bandwidth, sent)
+        });
+        let (together, memory, bandwidth, sent) =
+            parts.max_by_key(|&(time, ..)| time).expect("a team has devices");
+        Self {
+            devices: lattice.shards().len(),
+            dims: lattice.dims().to_string(),
+            precision,
+            best,
+            together,
+            memory,
+            bandwidth,
+            sent,
+            rates,
+        }
+    }
+
+    /// Expected time of a hop on the fastest device alone.
+    pub fn alone(&self) -> Duration {
+        self.best.2
+    }
+
+    /// Expected time of a hop on all devices together.
+    pub fn together(&self) -> Duration {
+        self.together
+    }
+
+    /// Whether all devices together are expected to take longer than one.
+    pub fn is_slower(&self) -> bool {
+        self.together > self.alone()
+    }
+}
+
+/// Sites of one parity at both faces in each cut direction.
+fn face_sites(domain: &Domain) -> f64 {
+    let volume = domain.volume() as f64;
+    domain.cut_directions().map(|mu| volume / domain.extents()[mu] as f64).sum()
+}
+
+/// What a domain sends in a hop. Single precision is computed with where half is stored.
+fn bytes_sent(domain: &Domain, precision: StoragePrecision) -> f64 {
+    let real = precision.bytes().max(size_of::<f32>());
+    face_sites(domain) * (SENT_REALS * real) as f64
+}
+
+/// What its packing reads and writes: spinors, links on half of the faces, and what is sent.
+fn bytes_of_packing(domain: &Domain, precision: StoragePrecision, reconstruction: Reconstruction) -> f64 {
+    let read = (SPINOR_REALS as f64 + reconstruction.reals() as f64 / 2.0) * precision.bytes() as f64;
+    face_sites(domain) * read + bytes_sent(domain, precision)
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        let (name, alone_rate, alone) = &self.best;
+        let way = self.rates.way.map_or("through the host", |way| match way {
+            PeerWay::Host => "by shared memory",
+            PeerWay::Cuda | PeerWay::HostFlags => "by the memory of the neighbour",
+        });
+        write!(
+            f,
+            "expected for a hop on {} in {}: {:.0} µs on {} devices together, {:.0} µs on {name} alone; together each moves {:.2} MB at {:.1} GB/s, of \
+             {:.1} GB/s alone, and sends {:.3} MB {way} at {:.2} GB/s after {:.0} µs",
+            self.dims,
+            self.precision,
+            micros(self.together),
+            self.devices,
+            micros(*alone),
+            self.memory / 1e6,
+            self.bandwidth / 1e9,
+            alone_rate / 1e9,
+            self.sent / 1e6,
+            self.rates.message / 1e9,
+            micros(self.rates.latency),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Device, DeviceOptions, Team, discover};
+    use crate::geometry::{Dims, Grid};
+
+    fn expected(dims: [usize; 4], rates: TeamRates) -> Expectation {
+        let found = discover().devices;
+        let open = |_| Device::open(&found[0], &DeviceOptions::default()).unwrap();
+        let team = Team::of((0..2).map(open).collect::<Vec<_>>());
+        let grid = Grid::new([1, 1, 1, 2]).unwrap();
+        let lattice = Lattice::with_grid(&team, Dims::new(dims).unwrap(), grid).unwrap();
+        Expectation::of(&lattice, StoragePrecision::Double, Reconstruction::Twelve, rates)
+    }
+
+    /// Two fast cards beside each other: large lattices gain, and small ones lose by the latency.
+    #[test]
+    fn large_lattices_gain_and_small_ones_lose() {
+        let rates = TeamRates {
+            alone: vec![2e12, 1e12],
+            together: vec![2e12, 2e12],
+            way: Some(PeerWay::Cuda),
+            latency: Duration::from_micros(5),
+            message: 300e9,
+        };
+        let large = expected([32, 32, 32, 64], rates.clone());
+        assert!(!large.is_slower() && large.together() > large.alone() / 2, "{large}");
+        assert!(large.together() < large.alone() * 6 / 10, "{large}");
+        let small = expected([4, 4, 4, 4], rates.clone());
+        assert!(small.is_slower(), "{small}");
+        // 8 links of 12 reals, two spinors of 24, for half of the sites, on the faster device.
+        let bytes = 8.0 * (8.0 * 12.0 + 48.0) * 128.0;
+        assert!((small.alone().as_secs_f64() - bytes / 2e12).abs() < 1e-8, "{small}");
+        // 64 sites of a parity at two faces of 12 reals, in the words too.
+        let words = small.to_string();
+        assert!(words.contains("on 4x4x4x4 in double") && words.contains("sends 0.006 MB"), "{words}");
+        // Without a way past the host the latency is much, and what is sent is slow.
+        let staged = TeamRates { way: None, latency: Duration::from_micros(100), message: 10e9, ..rates };
+        let staged = expected([16, 16, 16, 16], staged);
+        assert!(staged.is_slower() && staged.to_string().contains("through the host"), "{staged}");
+    }
+
+    #[test]
+    fn a_team_is_measured_and_a_device_alone_is_not() {
+        let found = discover().devices;
+        let open = |_| Device::open(&found[0], &DeviceOptions::default()).unwrap();
+        let team = Team::of((0..2).map(open).collect::<Vec<_>>());
+        let measure = |team: &Team| {
+            let lattice = Lattice::new(team, Dims::new([4; 4]).unwrap()).unwrap();
+            Expectation::measure(&lattice, StoragePrecision::Single, Reconstruction::None).unwrap()
+        };
+        let expected = measure(&team).unwrap();
+        assert!(expected.together() > Duration::ZERO && expected.alone() > Duration::ZERO, "{expected}");
+        assert!(expected.rates.together.iter().chain(&expected.rates.alone).all(|&rate| rate > 0.0));
+        assert!(expected.rates.message > 0.0 && expected.rates.latency > Duration::ZERO, "{expected}");
+        assert_eq!(measure(&Team::of(team.devices()[..1].to_vec())), None);
+    }
+}
