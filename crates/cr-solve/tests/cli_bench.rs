@@ -39,6 +39,23 @@ fn lists_name_what_is_timed() {
     assert_eq!(kinds, [("single", 12), ("single", 8), ("half", 12), ("half", 8)]);
 }
 
+/// All devices together are timed behind each alone, and compared with the fastest.
+#[test]
+fn a_team_is_compared_with_one_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "bench stencil --device 0.0 --device 0.0 --dims 4x4x4x8 --precision double --links 12 --launches 3 --json -q";
+    let found = json(line, folder.path());
+    let rows = found["rows"].as_array().unwrap();
+    let devices: Vec<Option<u64>> = rows.iter().map(|row| row["device"].as_u64()).collect();
+    assert_eq!(devices, [Some(0), Some(1), None]);
+    let seconds = |row: &Value| row["wall_seconds"]["median"].as_f64().unwrap();
+    let times = seconds(&rows[0]).min(seconds(&rows[1])) / seconds(&rows[2]);
+    let detail = |name: &str| rows[2]["details"][name].as_f64().unwrap();
+    assert!(common::relative(detail("times_as_fast_as_one"), times) < 1e-12, "{}", rows[2]);
+    assert!(common::relative(detail("efficiency"), times / 2.0) < 1e-12, "{}", rows[2]);
+    assert!(rows[..2].iter().all(|row| row["details"].get("efficiency").is_none()));
+}
+
 #[test]
 fn every_storage_is_checked_and_timed() {
     assert!(!common::devices().is_empty());

@@ -279,6 +279,31 @@ impl Row {
         self.parameter(name)?.as_str()
     }
 
+    /// For a row of all of so many devices together: how many times as fast it is as the fastest of them alone, and how much of their number that is, if
+    /// `others` has rows of the same thing on one of them. Times are by the clock on the wall.
+    pub fn relate_to_one_device(&mut self, others: &[Row], devices: usize) {
+        if self.device.is_some() || devices < 2 {
+            return;
+        }
+        let parameters = |row: &Row| {
+            let mut parameters = row.parameters.clone();
+            parameters.remove("grid");
+            parameters
+        };
+        let own = parameters(self);
+        let alone = others.iter().filter(|other| {
+            other.device.is_some()
+                && (other.benchmark, &other.kernel) == (self.benchmark, &self.kernel)
+                && parameters(other) == own
+        });
+        let fastest = alone.filter_map(|other| Some(other.wall_seconds?.median)).min_by(f64::total_cmp);
+        if let (Some(alone), Some(together)) = (fastest, self.wall_seconds) {
+            let times = alone / together.median;
+            self.details.insert("times_as_fast_as_one".to_owned(), times.into());
+            self.details.insert("efficiency".to_owned(), (times / devices as f64).into());
+        }
+    }
+
     fn is_stream_of_memory(&self) -> bool {
         let is = |part| self.text("part") == Some(part);
         (is("streams") || is("host")) && self.parameter("in_cache") == Some(&Value::Bool(false))

@@ -255,7 +255,9 @@ impl<'a> Session<'a> {
 
     /// Adds a row that was measured elsewhere, unless it has no samples.
     pub fn push(&mut self, subject: Subject, samples: Samples) {
-        self.rows.extend(Row::new(subject, samples));
+        let Some(mut row) = Row::new(subject, samples) else { return };
+        row.relate_to_one_device(&self.rows, self.team.len());
+        self.rows.push(row);
     }
 
     /// What has been measured, and whether that is all.

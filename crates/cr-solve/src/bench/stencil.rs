@@ -99,7 +99,8 @@ struct Timed {
 /// Sites at which each kernel is compared with the twin.
 const CHECKED_SITES: usize = 500;
 
-/// Checks and times the kernels on each device; several ranks have one lattice together.
+/// Checks and times the kernels on each device, then on all together if there are several, unless `--quick` or `--search` is given; several ranks have
+/// one lattice together.
 ///
 /// # Errors
 /// When a device fails, or a kernel computes something wrong: that one is not timed.
@@ -111,12 +112,17 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             return Err(Failure::usage(message).hint("leave out --search, or start one process"));
         }
         Some(_) => vec![(None, session.team())],
-        None => devices.iter().enumerate().map(|(k, device)| (Some(k), Team::from(device.clone()))).collect(),
+        None => {
+            let alone = devices.iter().enumerate().map(|(k, device)| (Some(k), Team::from(device.clone())));
+            let is_wanted = devices.len() > 1 && !session.how.quick && !arguments.search;
+            alone.chain(is_wanted.then(|| (None, session.team()))).collect()
+        }
     };
     for (number, team) in &teams {
         let (number, device) = (*number, &team.devices()[0]);
         for &dims in &arguments.dims {
-            session.report.note(format_args!("{}: {dims}, random links and spinors", device.label()));
+            let name = if number.is_none() && team.len() > 1 { "all devices" } else { device.label() };
+            session.report.note(format_args!("{name}: {dims}, random links and spinors"));
             let most = arguments.rhs.iter().copied().max().unwrap_or(1);
             let need = Need::of_stencil(dims, most.into());
             need.expect_room(format_args!("random links and spinors of a {dims} lattice"), Some(device))?;
@@ -280,13 +286,19 @@ impl<T: Storage> Variant<T> {
     }
 
     /// What a row of launches takes, by the clock on the wall and by that of the device. A kernel follows the one before as in a solve, and only the first
-    /// and the last have an event, which would keep the driver busier than a small lattice keeps a GPU.
+    /// and the last have an event, which would keep the driver busier than a small lattice keeps a GPU. Several devices have no clock in common.
     fn time_of_row(
         &self,
         fields: &mut Fields<T>,
         launches: u32,
+        team: &Team,
     ) -> Result<(Duration, Option<Duration>), DeviceError> {
         let begin = Instant::now();
+        if team.len() > 1 {
+            (0..launches).try_for_each(|_| self.apply(fields))?;
+            team.finish()?;
+            return Ok((begin.elapsed(), None));
+        }
         let first = self.apply_observed(fields)?;
         for _ in 2..launches {
             self.apply(fields)?;
@@ -335,7 +347,7 @@ impl Case<'_> {
                         (None, Some(world)) => subject
                             .with("ranks", world.size())
                             .with("ranks_grid", lattice.ranks_grid().to_string()),
-                        (None, None) => subject,
+                        (None, None) => subject.by_the_wall(),
                     };
                     let mut subject = subject
                         .with("dims", dims.to_string())
@@ -443,7 +455,7 @@ impl Case<'_> {
         let mut in_a_row = 1;
         let samples = session.samples(|_| {
             let launches = in_a_row;
-            let (wall, on_device) = variant.time_of_row(fields, launches)?;
+            let (wall, on_device) = variant.time_of_row(fields, launches, self.team)?;
             // All ranks launch as many; a kernel alone is not what they do together.
             let decided = session.ranks().first_decides((wall.as_nanos() as u64).to_le_bytes())?;
             let decided = Duration::from_nanos(u64::from_le_bytes(decided));
