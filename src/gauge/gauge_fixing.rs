@@ -1,9 +1,13 @@
-//! Gauge fixing by over-relaxation (J. E. Mandula and M. Ogilvie, Phys. Lett. B 248, 156 (1990)).
+//! Gauge fixing by over-relaxation (J. E. Mandula and M. Ogilvie, Phys. Lett. B 248, 156 (1990)), with Fourier acceleration if wanted.
 //!
 //! A gauge transformation U_μ(x) → g(x) U_μ(x) g†(x+μ) makes F = ⟨⅓ Re tr U_μ⟩ as large as it gets, over the directions of the gauge.
 //! At each site Re tr(g K) is made larger, K = Σ_μ \[U_μ(x) + U_μ†(x−μ)\], in each SU(2) subgroup of g, first on even sites, then on
 //! odd ones.
+//!
+//! Fourier acceleration (C. T. H. Davies et al., Phys. Rev. D 37, 1581 (1988)) puts a step before each sweep: g = exp(−X), X the inverse
+//! Laplacian of Δ. For weak fields it is Newton's, which treats long waves as well as short ones.
 
+use super::laplacian::inverse_laplacian;
 use super::link_table::LinkTable;
 use super::su2::{Quaternion, SUBGROUPS};
 use crate::geometry::NDIM;
@@ -95,6 +99,8 @@ pub struct FixParams {
     pub tolerance: f64,
     /// The power ω that each step is raised to, from 1 to less than 2. Default 1.7.
     pub overrelaxation: f64,
+    /// Whether a step of Fourier acceleration comes before each sweep. ω = 1.3 then suits. Default false.
+    pub fourier: bool,
     /// Most sweeps over the lattice from each start. Default 20000.
     pub most_iterations: usize,
     /// Starts: the configuration itself, then random gauge transformations of it. Default 1.
@@ -106,7 +112,20 @@ pub struct FixParams {
 impl FixParams {
     /// The defaults of a gauge.
     pub fn new(gauge: Gauge) -> Self {
-        Self { gauge, tolerance: 1e-14, overrelaxation: 1.7, most_iterations: 20_000, starts: 1, seed: 1 }
+        Self {
+            gauge,
+            tolerance: 1e-14,
+            overrelaxation: 1.7,
+            fourier: false,
+            most_iterations: 20_000,
+            starts: 1,
+            seed: 1,
+        }
+    }
+
+    /// The defaults of a gauge with Fourier acceleration.
+    pub fn with_fourier(gauge: Gauge) -> Self {
+        Self { fourier: true, overrelaxation: 1.3, ..Self::new(gauge) }
     }
 }
 
@@ -165,7 +184,7 @@ pub struct FixOutcome {
 }
 
 /// Sweeps between two looks at θ.
-const SWEEPS_OF_A_LOOK: usize = 10;
+const SWEEPS_OF_A_LOOK: usize = 5;
 
 /// Maxima that differ by less are the same.
 const SAME_MAXIMUM: f64 = 1e-12;
@@ -252,11 +271,30 @@ impl Fixing {
                 return done;
             }
             for _ in 0..SWEEPS_OF_A_LOOK.min(params.most_iterations - done) {
+                if params.fourier {
+                    self.fourier_step();
+                }
                 self.half_sweep(0);
                 self.half_sweep(1);
                 done += 1;
             }
         }
+    }
+
+    /// Transforms all sites by exp(−X), X the inverse Laplacian of the divergence Δ.
+    fn fourier_step(&mut self) {
+        let (links, gauge) = (&self.links, self.gauge);
+        let sites = (0..self.parities.len()).into_par_iter();
+        let divergence =
+            sites.map(|site| gauge.sum_of_links(links, site).traceless_anti_hermitian()).collect();
+        let solution = inverse_laplacian(divergence, links.dims(), gauge.directions());
+        // Rounding of the transforms is taken out of the algebra.
+        let step = |x: &Matrix3<f64>| x.scale(-1.0).traceless_anti_hermitian().exponential();
+        let change: Vec<Matrix3<f64>> = solution.par_iter().map(step).collect();
+        self.links.change(|site, _, ahead, link| *link = change[site] * *link * change[ahead].adjoint());
+        self.transformation.par_iter_mut().zip(&change).for_each(|(total, change)| {
+            *total = (*change * *total).reunitarised();
+        });
     }
 
     /// Transforms the sites of one parity. No two of them share a link.
@@ -344,6 +382,19 @@ mod tests {
                 let (near, far) = (change(1e-3), change(2e-3));
                 assert!(near < 0.0 && (far / near - 4.0).abs() < 0.1, "{gauge}: {near:e} {far:e}");
             }
+        }
+    }
+
+    /// One long direction: over-relaxation alone takes many sweeps.
+    #[test]
+    fn fourier_acceleration_leads_to_the_same_maximum_sooner() {
+        let configuration = weak(Dims::new([2, 4, 2, 24]).unwrap(), 0.1, 7);
+        for gauge in Gauge::ALL {
+            let [plain, fourier] = [FixParams::new(gauge), FixParams::with_fourier(gauge)]
+                .map(|params| fixed(&configuration, &params));
+            let [plain, fourier] = [plain, fourier].map(|outcome| outcome.starts[outcome.best]);
+            assert!((plain.functional - fourier.functional).abs() < 1e-12, "{gauge}: {plain:?} {fourier:?}");
+            assert!(fourier.iterations < plain.iterations, "{gauge}: {plain:?} {fourier:?}");
         }
     }
 

@@ -9,6 +9,7 @@ mod flow_scales;
 mod gauge_fixing;
 mod heat_bath;
 mod hyp;
+mod laplacian;
 mod link_table;
 mod observables;
 mod on_device;

@@ -59,7 +59,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "cr-solve fix",
         &[
             "cr-solve fix conf.ildg landau.ildg --gauge landau",
-            "cr-solve fix conf.ildg coulomb.ildg --gauge coulomb --starts 4 --tolerance 1e-20",
+            "cr-solve fix conf.ildg coulomb.ildg --gauge coulomb --starts 4 --fourier",
         ],
     ),
     (

@@ -62,6 +62,16 @@ impl std::fmt::Display for FileSummary {
     }
 }
 
+/// Says that links of single precision are taken as they are.
+pub fn note_on_precision(path: &Path, file: &GaugeFile, report: &Report) {
+    if file.configuration.precision() == lattice_cl::scalar::Precision::Single {
+        report.note(format_args!(
+            "the links of {} are in single precision, and stay as far from SU(3) as they are; `cr-solve convert --reunitarise` brings them onto it",
+            path.display()
+        ));
+    }
+}
+
 /// Writes links with a description: what was done, to which file, and what that file says of itself.
 ///
 /// # Errors

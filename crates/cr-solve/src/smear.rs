@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     let team = select_one(common, host_only.as_deref(), report)?;
     let output = arguments.destination.prepare(&arguments.input, &arguments.output)?;
     let file = arguments.reading.read(&arguments.input, report)?;
+    links_file::note_on_precision(&arguments.input, &file, report);
     let spinner = report.spinner("smearing");
     let smeared = smear_on(&team, &file.configuration, &params)?;
     spinner.finish_and_clear();

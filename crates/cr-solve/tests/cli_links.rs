@@ -255,6 +255,8 @@ fn a_gauge_is_fixed_from_several_starts() {
         for key in ["/plaquette", "/polyakov/0", "/energy/improved", "/charge/clover", "/wilson_loops/1/1"] {
             assert!(near(after.pointer(key).unwrap(), before.pointer(key).unwrap().as_f64().unwrap(), 1e-12));
         }
+        let fourier = json(&folder, &format!("fix a.ildg d.ildg --force --gauge {gauge} --fourier"));
+        assert!(fourier["fourier"] == true && fourier["theta"].as_f64().unwrap() < 1e-14);
         // It is there already.
         let again = json(&folder, &format!("fix {gauge}.ildg again.nersc --gauge {gauge} --force"));
         assert_eq!(again["iterations"], 0);

@@ -1,0 +1,86 @@
+//! The inverse of the lattice Laplacian, by Fourier transforms.
+
+use crate::geometry::Dims;
+use crate::host::Matrix3;
+use num_complex::Complex64;
+use rayon::prelude::*;
+use std::f64::consts::{PI, TAU};
+
+/// X with Σ_μ \[2X(x) − X(x+μ) − X(x−μ)\] = `field` over the first `directions`, one matrix a site.
+///
+/// Modes that do not change along these directions have no solution and are left out. A transform is a plain sum along each
+/// direction: at these extents it costs as much as a few products of links, and needs no particular extents.
+pub(super) fn inverse_laplacian(
+    field: Vec<Matrix3<f64>>,
+    dims: Dims,
+    directions: usize,
+) -> Vec<Matrix3<f64>> {
+    let forward = (0..directions).fold(field, |field, mu| transformed(&field, dims, mu, -1.0));
+    let sites: usize = (0..directions).map(|mu| dims[mu]).product();
+    let divided = |(site, mode): (usize, &Matrix3<f64>)| {
+        let at = dims.coordinates(site);
+        let square = |mu: usize| 4.0 * (PI * at[mu] as f64 / dims[mu] as f64).sin().powi(2);
+        let momentum2 = (0..directions).map(square).sum::<f64>();
+        if at[..directions] == [0; 4][..directions] {
+            Matrix3::zero()
+        } else {
+            mode.scale(1.0 / (momentum2 * sites as f64))
+        }
+    };
+    let modes = forward.par_iter().enumerate().map(divided).collect();
+    (0..directions).fold(modes, |field, mu| transformed(&field, dims, mu, 1.0))
+}
+
+/// Σ_y e^{±2πi n y/L} times the field along a direction, n and y the coordinates there.
+fn transformed(field: &[Matrix3<f64>], dims: Dims, mu: usize, sign: f64) -> Vec<Matrix3<f64>> {
+    let extent = dims[mu];
+    let stride: usize = (0..mu).map(|nu| dims[nu]).product();
+    let phase = |k: usize| Complex64::from_polar(1.0, sign * TAU * k as f64 / extent as f64);
+    let phases: Vec<Complex64> = (0..extent).map(phase).collect();
+    let sum = |site: usize| {
+        let n = site / stride % extent;
+        let first = site - n * stride;
+        let mut sum = Matrix3::zero();
+        for y in 0..extent {
+            let (term, phase) = (&field[first + y * stride], phases[n * y % extent]);
+            sum = sum + Matrix3::from_fn(|i, j| term.0[i][j] * phase);
+        }
+        sum
+    };
+    (0..field.len()).into_par_iter().map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Philox;
+
+    #[test]
+    fn the_laplacian_undoes_its_inverse() {
+        let dims = Dims::new([6, 2, 4, 10]).unwrap();
+        let matrix = |site: usize| {
+            let mut random = Philox::new(1, 0, site as u64);
+            Matrix3::from_fn(|_, _| random.gaussian()).traceless_anti_hermitian()
+        };
+        let field: Vec<Matrix3<f64>> = (0..dims.volume()).map(matrix).collect();
+        for directions in [3, 4] {
+            let x = inverse_laplacian(field.clone(), dims, directions);
+            // The mean over the sites that share the coordinates in the other directions.
+            let count = (0..directions).map(|mu| dims[mu]).product::<usize>();
+            let mean = |site: usize| {
+                let first = site / count * count;
+                field[first..first + count]
+                    .iter()
+                    .fold(Matrix3::zero(), |a, b| a + *b)
+                    .scale(1.0 / count as f64)
+            };
+            for site in 0..dims.volume() {
+                let image = (0..directions).fold(Matrix3::zero(), |sum, mu| {
+                    let neighbours = x[dims.forward(site, mu)] + x[dims.backward(site, mu)];
+                    sum + x[site].scale(2.0) - neighbours
+                });
+                assert!(image.max_difference(&(field[site] - mean(site))) < 1e-13);
+            }
+        }
+    }
+}
