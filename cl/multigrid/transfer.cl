@@ -2,6 +2,7 @@
 //
 // LANES                  complex numbers of a coarse vector whose real parts lie together: then their imaginary parts follow
 // IN_LANES               the same of vectors of the finer level
+// FIXED                  1 if near-null vectors and blocks are kept in 16 bits, each group of numbers with a unit
 //
 // A vector has two numbers, one for each chirality, for each of `half` components of a site. A coarse one has two for each near-null vector, and
 // zeros behind them that make the numbers of a site whole chunks of LANES. The near-null vectors of a finer component lie as a coarse vector does.
@@ -25,6 +26,34 @@ static inline vcomplex load_chunk(__global const real *numbers, const size_t chu
 #endif
     return value;
 }
+
+// Numbers that are kept, in units.
+#if FIXED
+#define kept short
+#define UNIT(group) units[group]
+#if LANES == 1
+#define TO_REAL(numbers) ((real)(numbers))
+#else
+#define TO_REAL(numbers) JOIN(JOIN(convert_, REAL), LANES)(numbers)
+#endif
+
+static inline vcomplex load_kept(__global const kept *numbers, const size_t chunk)
+{
+    vcomplex value;
+#if LANES == 1
+    value.re = TO_REAL(numbers[2 * chunk]);
+    value.im = TO_REAL(numbers[2 * chunk + 1]);
+#else
+    value.re = TO_REAL(JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk)));
+    value.im = TO_REAL(JOIN(vload, LANES)(0, CHUNK_AT(numbers, chunk) + LANES));
+#endif
+    return value;
+}
+#else
+#define kept real
+#define UNIT(group) ((real)1)
+#define load_kept load_chunk
+#endif
 
 static inline void store_chunk(__global real *numbers, const size_t chunk, const vcomplex value)
 {
@@ -56,8 +85,8 @@ static inline size_t fine_at(const size_t number) { return number / IN_LANES * 2
 
 // coarse = V† fine, summed over the members of each aggregate. Aggregates from number `evens` on go to `odd`.
 // One work-item for each chunk of a coarse site.
-__kernel EXPLICIT_VECTORS void restrict_vector(__global const real *restrict vectors, __global const real *restrict fine,
-                                               __global const uint *restrict members, __global real *restrict even,
+__kernel EXPLICIT_VECTORS void restrict_vector(__global const kept *restrict vectors, __global const float *restrict units,
+                                               __global const real *restrict fine, __global const uint *restrict members, __global real *restrict even,
                                                __global real *restrict odd, const uint aggregates, const uint evens,
                                                const uint per_aggregate, const uint half_site, const uint fine_site,
                                                const uint chunks)
@@ -73,11 +102,12 @@ __kernel EXPLICIT_VECTORS void restrict_vector(__global const real *restrict vec
             break;
         const size_t site = member;
         for (uint i = 0; i < half_site; ++i) {
-            const vcomplex v = load_chunk(vectors, (site * half_site + i) * chunks + chunk);
+            const real unit = UNIT(site * half_site + i);
+            const vcomplex v = load_kept(vectors, (site * half_site + i) * chunks + chunk);
             const size_t plus = fine_at(site * fine_site + 2 * i), minus = fine_at(site * fine_site + 2 * i + 1);
             vcomplex f;
-            f.re = BOTH(chunk, fine[plus], fine[minus]);
-            f.im = BOTH(chunk, fine[plus + IN_LANES], fine[minus + IN_LANES]);
+            f.re = BOTH(chunk, unit * fine[plus], unit * fine[minus]);
+            f.im = BOTH(chunk, unit * fine[plus + IN_LANES], unit * fine[minus + IN_LANES]);
             sum = multiply_add(sum, conjugate(v), f);
         }
     }
@@ -88,8 +118,8 @@ __kernel EXPLICIT_VECTORS void restrict_vector(__global const real *restrict vec
 }
 
 // fine = V coarse on the first `sites` sites. One work-item for each component of a site, with both chiralities.
-__kernel EXPLICIT_VECTORS void prolong_vector(__global const real *restrict vectors, __global const real *restrict even,
-                                              __global const real *restrict odd, __global const uint *restrict aggregate_of,
+__kernel EXPLICIT_VECTORS void prolong_vector(__global const kept *restrict vectors, __global const float *restrict units,
+                                              __global const real *restrict even, __global const real *restrict odd, __global const uint *restrict aggregate_of,
                                               __global real *restrict fine, const uint sites, const uint evens,
                                               const uint half_site, const uint fine_site, const uint chunks)
 {
@@ -104,13 +134,13 @@ __kernel EXPLICIT_VECTORS void prolong_vector(__global const real *restrict vect
     vcomplex sums[2] = {splat((double2)(0.0, 0.0)), splat((double2)(0.0, 0.0))};
     for (uint chunk = 0; chunk < chunks; chunk += 2)
         for (uint chirality = 0; chirality < 2; ++chirality)
-            sums[chirality] = multiply_add(sums[chirality], load_chunk(vectors, (size_t)item * chunks + chunk + chirality),
+            sums[chirality] = multiply_add(sums[chirality], load_kept(vectors, (size_t)item * chunks + chunk + chirality),
                                            load_chunk(coarse, first + chunk + chirality));
     const real plus_re = sums[0].re, plus_im = sums[0].im, minus_re = sums[1].re, minus_im = sums[1].im;
 #else
     vcomplex sum = splat((double2)(0.0, 0.0));
     for (uint chunk = 0; chunk < chunks; ++chunk)
-        sum = multiply_add(sum, load_chunk(vectors, (size_t)item * chunks + chunk), load_chunk(coarse, first + chunk));
+        sum = multiply_add(sum, load_kept(vectors, (size_t)item * chunks + chunk), load_chunk(coarse, first + chunk));
     real re[LANES], im[LANES];
     JOIN(vstore, LANES)(sum.re, 0, re);
     JOIN(vstore, LANES)(sum.im, 0, im);
@@ -123,16 +153,17 @@ __kernel EXPLICIT_VECTORS void prolong_vector(__global const real *restrict vect
     }
 #endif
     const size_t plus = fine_at((size_t)site * fine_site + 2 * i), minus = fine_at((size_t)site * fine_site + 2 * i + 1);
-    fine[plus] = plus_re;
-    fine[plus + IN_LANES] = plus_im;
-    fine[minus] = minus_re;
-    fine[minus + IN_LANES] = minus_im;
+    const real unit = UNIT(item);
+    fine[plus] = unit * plus_re;
+    fine[plus + IN_LANES] = unit * plus_im;
+    fine[minus] = unit * minus_re;
+    fine[minus + IN_LANES] = unit * minus_im;
 }
 
 // fine = one near-null vector in one chirality, column `column` of V, on the sites whose flag has bit number `bit`, and 0 elsewhere.
 // One work-item for each component of a site, with both chiralities.
-__kernel void take_vector(__global const real *restrict vectors, __global const uint *restrict flags,
-                          __global real *restrict fine, const uint sites, const uint column, const uint bit,
+__kernel void take_vector(__global const kept *restrict vectors, __global const float *restrict units,
+                          __global const uint *restrict flags, __global real *restrict fine, const uint sites, const uint column, const uint bit,
                           const uint half_site, const uint fine_site, const uint chunks)
 {
     const uint item = get_global_id(0);
@@ -144,16 +175,16 @@ __kernel void take_vector(__global const real *restrict vectors, __global const 
     for (uint chirality = 0; chirality < 2; ++chirality) {
         const bool keeps = wanted && column % 2 == chirality;
         const size_t to = fine_at((size_t)site * fine_site + 2 * i + chirality);
-        fine[to] = keeps ? vectors[from] : 0;
-        fine[to + IN_LANES] = keeps ? vectors[from + LANES] : 0;
+        fine[to] = keeps ? UNIT(item) * vectors[from] : 0;
+        fine[to + IN_LANES] = keeps ? UNIT(item) * vectors[from + LANES] : 0;
     }
 }
 
 // out = alpha own + beta times the sum of products of blocks with the vectors of neighbours, for the directions of `mask`: from 0 to 7 those ahead and
 // behind in x, y, z and t; 8 and 9 are two blocks of the site itself, which multiply `own`. `in` has the neighbours' vectors.
 // The blocks of site `first` + k are for site k of `out`. One work-item for each chunk of a site.
-__kernel EXPLICIT_VECTORS void coarse_hop(__global const real *restrict blocks, __global const uint *restrict neighbours,
-                                          __global const real *restrict in, __global const real *restrict own,
+__kernel EXPLICIT_VECTORS void coarse_hop(__global const kept *restrict blocks, __global const float *restrict units,
+                                          __global const uint *restrict neighbours, __global const real *restrict in, __global const real *restrict own,
                                           __global real *restrict out, const uint first, const uint sites,
                                           const uint columns, const uint chunks, const uint mask, const real alpha,
                                           const real beta)
@@ -171,13 +202,15 @@ __kernel EXPLICIT_VECTORS void coarse_hop(__global const real *restrict blocks, 
         const uint neighbour = hops ? neighbours[(size_t)(first + site) * 8 + direction] : site;
         __global const real *x = from + (size_t)neighbour * chunks * 2 * LANES;
         const size_t block = ((size_t)(first + site) * 10 + direction) * columns;
+        vcomplex product = splat((double2)(0.0, 0.0));
         for (uint column = 0; column < columns; ++column) {
             const uint at = column / LANES * 2 * LANES + column % LANES;
             vcomplex value;
             value.re = (vreal)x[at];
             value.im = (vreal)x[at + LANES];
-            sum = multiply_add(sum, value, load_chunk(blocks, (block + column) * chunks + chunk));
+            product = multiply_add(product, value, load_kept(blocks, (block + column) * chunks + chunk));
         }
+        sum = add_scaled(sum, (vreal)UNIT((size_t)(first + site) * 10 + direction), product);
     }
     sum = scale_number(sum, (vreal)beta);
     if (alpha != 0)

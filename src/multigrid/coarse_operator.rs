@@ -3,6 +3,7 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::SetupError;
+use super::kept::Kept;
 use super::kernels::{LOCAL_SIZE, kernel};
 use crate::device::{Argument, Buffer, DeviceError, Kernel, Range, Team};
 use crate::field::{
@@ -58,7 +59,7 @@ enum Storage<R: Real> {
 }
 
 struct OnDevice<R: Real> {
-    blocks: Buffer<R>,
+    blocks: Kept<R>,
     neighbours: Buffer<u32>,
     kernel: Kernel,
 }
@@ -133,7 +134,7 @@ impl<R: Real> CoarseOperator<R> {
                 return Ok(None);
             }
             Storage::Device(Box::new(OnDevice {
-                blocks: Buffer::from_slice(device, &blocks)?,
+                blocks: Kept::new(device, &blocks, 2 * n * space.numbers.padded())?,
                 neighbours: Buffer::from_slice(device, &neighbours)?,
                 kernel: kernel::<R>(device, "coarse_hop", space.numbers, 1)?,
             }))
@@ -182,8 +183,10 @@ impl<R: Real> CoarseOperator<R> {
             Storage::Device(own_device) => {
                 let OnDevice { blocks, neighbours, kernel } = &**own_device;
                 let chunks = self.space.numbers.chunks();
+                let [blocks, units] = blocks.arguments();
                 let arguments = [
-                    Argument::from(blocks),
+                    blocks,
+                    units,
                     Argument::from(neighbours),
                     Argument::from(buffer_of(others)),
                     Argument::from(buffer_of(own)),
@@ -272,7 +275,7 @@ impl<R: Real> CoarseOperator<R> {
     fn work_of(&self, blocks: usize, sites: usize) -> Work {
         let n = self.space.numbers.columns as u64;
         let numbers = (blocks * sites) as u64 * n * n;
-        Work { flops: 8 * numbers, bytes: numbers * 2 * size_of::<R>() as u64 }
+        Work { flops: 8 * numbers, bytes: numbers * Kept::<R>::bytes_of_number() }
     }
 
     /// The work of [`source`](Self::source) and [`solution`](Self::solution) together.

@@ -15,11 +15,11 @@ use lattice_solvers::{
     Work,
 };
 
-/// Degree of the polynomial that smooths coarse levels: a step costs little there.
-pub(super) const COARSE_DEGREE: usize = 6;
+/// Degree of the polynomial that smooths coarse levels: with it one cycle there does what two or three with half of it do.
+pub(super) const COARSE_DEGREE: usize = 8;
 
-/// Steps of the solve of a coarse level with another one below it, and how far its residual falls.
-const CYCLES: (usize, f64) = (3, 0.25);
+/// Steps of the solve of a coarse level with another one below it, and how far its residual falls if there are several.
+const CYCLES: (usize, f64) = (1, 0.25);
 
 /// The same of the coarsest level.
 const COARSEST: (usize, f64) = (24, 0.1);

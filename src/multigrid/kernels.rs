@@ -1,6 +1,7 @@
 //! The kernels between levels, and of coarse operators.
 
 use super::coarse_space::SiteNumbers;
+use super::kept;
 use crate::device::{Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter};
 use crate::scalar::Real;
 
@@ -14,7 +15,10 @@ pub(super) const LOCAL_SIZE: usize = 64;
 
 /// The key of the kernels of a coarse level.
 fn key<R: Real>(coarse: SiteNumbers, fine_lanes: usize) -> KernelKey {
-    KernelKey::of_real::<R>(MULTIGRID).lanes(coarse.lanes).define("IN_LANES", fine_lanes)
+    KernelKey::of_real::<R>(MULTIGRID)
+        .lanes(coarse.lanes)
+        .define("IN_LANES", fine_lanes)
+        .define("FIXED", u8::from(kept::is_fixed::<R>()))
 }
 
 /// The kernel of this name.
@@ -30,9 +34,11 @@ pub(super) fn kernel<R: Real>(
 fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
     let (input, output) = (Parameter::input::<R>, Parameter::output::<R>);
     let (numbers, count) = (Parameter::input::<u32>, Parameter::value::<u32>);
+    let [vectors, units] = kept::parameters::<R>(if name == "coarse_hop" { "blocks" } else { "vectors" });
     match name {
         "restrict_vector" => vec![
-            input("vectors"),
+            vectors,
+            units,
             input("fine"),
             numbers("members"),
             output("even"),
@@ -45,7 +51,8 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("chunks"),
         ],
         "prolong_vector" => vec![
-            input("vectors"),
+            vectors,
+            units,
             input("even"),
             input("odd"),
             numbers("aggregate_of"),
@@ -57,7 +64,8 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("chunks"),
         ],
         "take_vector" => vec![
-            input("vectors"),
+            vectors,
+            units,
             numbers("flags"),
             output("fine"),
             count("sites"),
@@ -68,7 +76,8 @@ fn parameters<R: Real>(name: &str) -> Vec<Parameter> {
             count("chunks"),
         ],
         _ => vec![
-            input("blocks"),
+            vectors,
+            units,
             numbers("neighbours"),
             input("in"),
             input("own"),

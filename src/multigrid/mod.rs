@@ -27,6 +27,7 @@ mod error;
 mod finer;
 mod galerkin;
 mod hierarchy;
+mod kept;
 mod kernels;
 mod near_null;
 mod params;

@@ -3,6 +3,7 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_space::{CoarseSpace, SiteNumbers, WholeVector};
 use super::error::SetupError;
+use super::kept::Kept;
 use super::kernels::{LOCAL_SIZE, kernel};
 use crate::device::{Argument, Buffer, Device, DeviceError, Kernel, Range};
 use crate::field::{Numbers, NumbersView, buffer_of, buffer_of_mut, numbers_of, set_numbers};
@@ -79,7 +80,7 @@ enum Storage<R: Real> {
 
 struct OnDevice<R: Real> {
     device: Device,
-    vectors: Buffer<R>,
+    vectors: Kept<R>,
     aggregate_of: Buffer<u32>,
     flags: Buffer<u32>,
     restrict: Kernel,
@@ -258,7 +259,7 @@ impl<R: Real> Transfer<R> {
     pub fn work(&self) -> Work {
         let evens: usize = self.parts.iter().map(|part| part.evens).sum();
         let numbers = 2 * (evens * self.finer.half * self.space.numbers.columns) as u64;
-        Work { flops: 8 * numbers, bytes: numbers * 2 * size_of::<R>() as u64 }
+        Work { flops: 8 * numbers, bytes: numbers * Kept::<R>::bytes_of_number() }
     }
 }
 
@@ -328,7 +329,7 @@ impl<R: Real> Part<R> {
                 let room = if several { places.len() * 2 * numbers.padded() } else { 1 };
                 Storage::Device(Box::new(OnDevice {
                     device: device.clone(),
-                    vectors: Buffer::from_slice(device, &own)?,
+                    vectors: Kept::new(device, &own, 2 * numbers.padded())?,
                     aggregate_of: Buffer::from_slice(device, &aggregate_of)?,
                     flags: Buffer::from_slice(device, &flags)?,
                     restrict: kernel("restrict_vector")?,
@@ -370,8 +371,10 @@ impl<R: Real> Part<R> {
         let (own, list) = (self.on_device(), &self.lists[members.index()]);
         let (aggregates, chunks) = (self.places.len(), of.space.numbers.chunks());
         let members = list.on_device.as_ref().unwrap_or_else(|| unreachable!("a list that is asked for"));
+        let [vectors, units] = own.vectors.arguments();
         let arguments = [
-            Argument::from(&own.vectors),
+            vectors,
+            units,
             Argument::from(fine),
             Argument::from(members),
             Argument::from(even),
@@ -394,8 +397,10 @@ impl<R: Real> Part<R> {
         fine: &mut Buffer<R>,
     ) -> Result<(), DeviceError> {
         let own = self.on_device();
+        let [vectors, units] = own.vectors.arguments();
         let arguments = [
-            Argument::from(&own.vectors),
+            vectors,
+            units,
             Argument::from(even),
             Argument::from(odd),
             Argument::from(&own.aggregate_of),
@@ -417,8 +422,10 @@ impl<R: Real> Part<R> {
         fine: &mut Buffer<R>,
     ) -> Result<(), DeviceError> {
         let own = self.on_device();
+        let [vectors, units] = own.vectors.arguments();
         let arguments = [
-            Argument::from(&own.vectors),
+            vectors,
+            units,
             Argument::from(&own.flags),
             Argument::from(fine),
             Argument::value(self.sites as u32),
@@ -479,16 +486,15 @@ fn orthonormalise<R: Real>(
         let factors = members.par_chunks(per_aggregate).map(|members| {
             let mut grams =
                 [vec![Complex64::default(); count * count], vec![Complex64::default(); count * count]];
+            let mut values = vec![Complex64::default(); count];
             for &site in members {
                 for i in 0..half {
                     let row = &source[(site as usize * half + i) * padded..][..padded];
                     for (chirality, gram) in grams.iter_mut().enumerate() {
-                        let values: Vec<Complex64> = (0..count)
-                            .map(|j| {
-                                let [re, im] = numbers.at(2 * j + chirality);
-                                Complex64::new(row[re].to_f64(), row[im].to_f64())
-                            })
-                            .collect();
+                        for (j, value) in values.iter_mut().enumerate() {
+                            let [re, im] = numbers.at(2 * j + chirality);
+                            *value = Complex64::new(row[re].to_f64(), row[im].to_f64());
+                        }
                         for (l, left) in values.iter().enumerate() {
                             let left = left.conj();
                             let sums = &mut gram[l * count + l..(l + 1) * count];
