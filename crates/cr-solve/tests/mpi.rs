@@ -233,6 +233,23 @@ fn without_the_library_of_the_launcher_there_is_no_job() {
     }
 }
 
+#[test]
+fn benchmarks_of_ranks_print_one_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        "bench stencil --dims 4x4x4x8 --precision double --links 18 --seconds 0.01 --samples 3 --json",
+        "bench solver --dims 4x4x4x4 --precision double --iterations 2 --seconds 0.01 --samples 3 --json",
+    ];
+    for (mpi, line) in launchers().iter().zip(lines) {
+        let output = ranks(mpi, &folder, 2, 1, line);
+        assert!(output.status.success(), "{} {line}: {}", mpi.name, text(&output.stderr));
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = value["rows"].as_array().unwrap();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["parameters"]["ranks"] == 2), "{rows:?}");
+        assert_eq!(value["devices"].as_array().unwrap().len(), 2);
+    }
+}
+
 /// The ranks of a job that runs: processes below the launcher.
 fn processes_below(parent: u32) -> Vec<u32> {
     let of = |entry: std::fs::DirEntry| {

@@ -66,14 +66,15 @@ impl Library {
     /// # Errors
     /// Why each one that was tried is not usable.
     pub fn open(launcher: &Launcher) -> Result<Self, Vec<String>> {
-        let mut tried = Vec::new();
+        let (mut tried, mut of_others) = (Vec::new(), None);
         for candidate in candidates(launcher.family) {
             match Self::at(&candidate) {
-                Ok(library) => return Ok(library),
+                Ok(library) if library.understands => return Ok(library),
+                Ok(library) => of_others = of_others.or(Some(library)),
                 Err(why) => tried.push(format!("{}: {why}", candidate.display())),
             }
         }
-        Err(tried)
+        of_others.ok_or(tried)
     }
 
     fn at(file: &PathBuf) -> Result<Self, String> {
