@@ -15,7 +15,7 @@ use super::site_field::Sites;
 use super::spinors::{Field, Spinors};
 use super::{ParityField, SpinorField};
 use crate::device::{Argument, Buffer, DeviceError, DeviceKind, Number};
-use crate::geometry::{Lattice, LatticeError};
+use crate::geometry::{Lattice, LatticeError, Shard};
 use crate::host;
 use crate::scalar::Storage;
 use kernels::ShardKernels;
@@ -162,11 +162,11 @@ impl<T: Storage, F: Field<T>> VectorSpace for SpinorSpace<T, F> {
         if self.is_on_host() {
             return 0;
         }
-        let of_device = |shard: &ShardKernels| match shard.device.info().kind {
+        let of_device = |shard: &Shard| match shard.device.info().kind {
             DeviceKind::Cpu => BYTES_OF_CORE_DURING_A_READ * shard.device.info().compute_units as u64,
             _ => BYTES_DURING_A_READ,
         };
-        self.kernels.shards.iter().map(of_device).sum()
+        self.lattice.everywhere().iter().map(of_device).sum()
     }
 
     fn time_aside(&self) -> Duration {

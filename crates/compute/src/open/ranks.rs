@@ -37,7 +37,8 @@ impl Ranks {
 /// What decides how fields lie in memory, and what kernels do.
 fn description(info: &DeviceInfo) -> String {
     let [float, double] = [info.native_vector_width_float, info.native_vector_width_double];
-    format!("{} {} ({}), vectors of {float} and {double}", info.kind, info.name, info.platform)
+    let DeviceInfo { kind, name, platform, compute_units, .. } = info;
+    format!("{kind} {name} ({platform}) of {compute_units} units, vectors of {float} and {double}")
 }
 
 /// The texts of each rank.
