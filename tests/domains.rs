@@ -486,6 +486,15 @@ fn a_cut_that_is_impossible_is_refused_with_the_reason() {
     let error = refused(&Team::host(), [1, 1, 1, 2]);
     assert!(matches!(error, GridError::DeviceCount { devices: 1, .. }), "{error}");
     assert!(Lattice::with_grid(&Team::host(), dims, Grid::ONE).is_ok());
+    // Without a launcher of MPI there is one rank.
+    match Lattice::with_grids(&common::team_of(2), dims, None, Grid::new([1, 1, 1, 2])) {
+        Err(LatticeError::Grid(error @ GridError::RankCount { ranks: 1, .. })) => {
+            assert!(error.to_string().contains("for 2 ranks, but there is one"), "{error}");
+        }
+        other => panic!("{:?}", other.map(|lattice| lattice.grid())),
+    }
+    let alone = Lattice::with_grids(&common::team_of(2), dims, None, Some(Grid::ONE)).unwrap();
+    assert_eq!((alone.grid().count(), alone.ranks_grid()), (2, Grid::ONE));
 }
 
 #[test]
