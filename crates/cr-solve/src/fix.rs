@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     starts: usize,
     /// The theta to stop at
-    #[arg(long, value_name = "THETA", default_value_t = 1e-14, allow_negative_numbers = true)]
+    #[arg(long, value_name = "THETA", default_value = "1e-14", allow_negative_numbers = true)]
     tolerance: f64,
     /// Fourier acceleration: fewer iterations on large lattices
     #[arg(long)]

@@ -34,6 +34,9 @@ pub struct Arguments {
     /// With --wilson-loops: loops with both sides in space too, of up to R by R links
     #[arg(long, requires = "wilson_loops")]
     in_space: bool,
+    /// With --wilson-loops and smearing: take the links in time from the smeared ones too
+    #[arg(long, requires = "wilson_loops", hide_short_help = true)]
+    smeared_time: bool,
     #[command(flatten)]
     smearing: SmearingOptions,
     /// The format that the file must have; without this option its content tells
@@ -80,9 +83,11 @@ struct MeasureResult {
     energy: Option<Energy>,
     #[serde(skip_serializing_if = "Option::is_none")]
     charge: Option<TopologicalCharge>,
-    /// Of the links in space of the loops.
+    /// Of the links in space of the loops, and with `smeared_time` of those in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     smearing: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    smeared_time: bool,
     /// `[r − 1][t − 1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wilson_loops: Option<WilsonLoops>,
@@ -117,8 +122,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         None => None,
     };
     let space = smeared.as_ref().unwrap_or(&links);
+    let time = if arguments.smeared_time { space } else { &links };
     let loops = match arguments.wilson_loops {
-        Some(Sides(sides)) => Some(WilsonLoops::in_time(space, &links, sides)?),
+        Some(Sides(sides)) => Some(WilsonLoops::in_time(space, time, sides)?),
         None => None,
     };
     let in_space = match arguments.wilson_loops {
@@ -144,6 +150,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
         charge: charge.filter(|_| arguments.charge),
         potential: loops.as_ref().map(WilsonLoops::potential),
         smearing: smearing.map(|params| params.to_string()),
+        smeared_time: arguments.smeared_time,
         wilson_loops: loops,
         wilson_loops_in_space: in_space,
         seconds: began.elapsed().as_secs_f64(),
@@ -191,7 +198,7 @@ fn text(outcome: &MeasureResult) -> String {
         table.line("charge", format_args!("clover {}, improved {}", digits(clover), digits(improved)));
     }
     if let Some(smearing) = &outcome.smearing {
-        table.line("loops", format_args!("links in space smeared: {smearing}"));
+        table.line("loops", format_args!("of links smeared by {smearing}"));
     }
     let mut parts = vec![table.to_string()];
     if let (Some(loops), Some(potential)) = (&outcome.wilson_loops, &outcome.potential) {

@@ -114,6 +114,12 @@ fn smeared_links_are_written_with_what_was_done() {
     let expected = smeared["wilson_loops_in_space"][1][1].as_f64().unwrap();
     assert!(near(&loops["wilson_loops_in_space"][1][1], expected, 1e-14));
     assert!(loops["smearing"].as_str().unwrap().starts_with("APE alpha 0.5, 3 steps in xyz"));
+    // Those in time are the file's, or smeared too.
+    json(&folder, "smear a.ildg e.ildg --stout 0.1,2");
+    let of_file = json(&folder, "measure e.ildg --wilson-loops 2x2")["wilson_loops"][1][1].as_f64().unwrap();
+    let line = "measure a.ildg --wilson-loops 2x2 --stout 0.1,2";
+    assert!(!near(&json(&folder, line)["wilson_loops"][1][1], of_file, 1e-3));
+    assert!(near(&json(&folder, &format!("{line} --smeared-time"))["wilson_loops"][1][1], of_file, 1e-13));
     let unstable = run(&folder, "smear a.ildg d.ildg --stout 0.22,2 --spatial");
     assert!(unstable.0 == 0 && unstable.2.contains("grow above 0.1667"), "{}", unstable.2);
 }
