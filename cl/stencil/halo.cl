@@ -1,7 +1,7 @@
 // Hops across the faces of a domain, from and to the devices beside it.
 //
 // A step out of the domain takes its projected spinor from a buffer. The neighbouring device has filled it by
-// pack_halo_x, …_y, …_z or …_t. Projected spinors from behind have been multiplied by their links already.
+// pack_halos. Projected spinors from behind have been multiplied by their links already.
 //
 // FLAGS          1 where domains tell each other by flags that faces are packed; a work-item waits for what it needs. Elsewhere they are there
 //                when the groups at faces run, and those inside may run before
@@ -124,16 +124,22 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 }
 
 #if FLAGS
-#define RAISE_PARAMETERS                                                                                        \
-    , __global uint *groups_done, __global uint *at_one, __global uint *at_other, const uint self, const uint epoch
-#define RAISE_FLAGS flags_raise_by_last(groups_done, at_one, at_other, self, epoch);
+#define TOLD(direction) , __global uint *at_behind_##direction, __global uint *at_ahead_##direction
+#define RAISE_PARAMETERS , __global uint *groups_done, const uint self, const uint epoch
+#define RAISE_AT(direction) flag_raise_both(at_behind_##direction, at_ahead_##direction, self, epoch);
+#define RAISE_FLAGS                          \
+    if (is_behind_all_groups(groups_done)) { \
+        RAISE_X RAISE_Y RAISE_Z RAISE_T      \
+    }
 // What is received changes while the kernel runs, so it is not `restrict`.
 #define RECEIVED __global const real *
 #define BESIDE(direction) , const uint2 beside_##direction
 #define WAIT_PARAMETERS , __global uint *flags, const uint epoch, const uint patience, __global uint *mark
 #define WAIT_FOR(domain) flag_wait(flags + (domain) * FLAG_STRIDE, epoch, patience, mark, (domain) + 1);
 #else
+#define TOLD(direction)
 #define RAISE_PARAMETERS
+#define RAISE_AT(direction)
 #define RAISE_FLAGS
 #define RECEIVED __global const real *restrict
 #define BESIDE(direction)
@@ -141,16 +147,15 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #define WAIT_FOR(domain)
 #endif
 
-#define PACK_HALO(mu, direction)                                                                                                  \
-    __kernel EXPLICIT_VECTORS void pack_halo_##direction(__global const stored *restrict in, __global const stored *restrict links, \
-                                                         __global real *restrict to_behind, __global real *restrict to_ahead,     \
-                                                         const uint4 extents, const uint blocks, const uint origin,               \
-                                                         const real phase_re, const real phase_im,                                \
-                                                         const uint first_parity RAISE_PARAMETERS)                                \
-    {                                                                                                                             \
-        pack_face(mu, in, links, to_behind, to_ahead, extents, blocks, origin, phase_re, phase_im, first_parity);                 \
-        RAISE_FLAGS                                                                                                               \
-    }
+#define PACK_PARAMETERS(direction)                                                                                        \
+    , __global real *restrict to_behind_##direction, __global real *restrict to_ahead_##direction,                        \
+        const real phase_re_##direction, const real phase_im_##direction TOLD(direction)
+
+// `place` is that of the direction among those that are cut.
+#define PACK_FACES(mu, direction, place)                                                                                  \
+    if (get_global_id(2) == (place))                                                                                      \
+        pack_face(mu, in, links, to_behind_##direction, to_ahead_##direction, extents, blocks, origin,                    \
+                  phase_re_##direction, phase_im_##direction, first_parity);
 
 #define FACE_PARAMETERS(direction) , RECEIVED from_ahead_##direction, RECEIVED from_behind_##direction BESIDE(direction)
 
@@ -178,37 +183,57 @@ static inline void pack_face(const int mu, __global const stored *in, __global c
 #endif
 
 #if HALO & 1
-PACK_HALO(0, x)
+#define PACK_PARAMETERS_x PACK_PARAMETERS(x)
+#define PACK_X PACK_FACES(0, x, 0)
+#define RAISE_X RAISE_AT(x)
 #define HALO_PARAMETERS_x FACE_PARAMETERS(x)
 #define HOPS_IN_X HOPS_ACROSS(0, 0, 1, x, x)
 #else
+#define PACK_PARAMETERS_x
+#define PACK_X
+#define RAISE_X
 #define HALO_PARAMETERS_x
 #define HOPS_IN_X HOPS_INSIDE(0, 0, 1, x, x)
 #endif
 
 #if HALO & 2
-PACK_HALO(1, y)
+#define PACK_PARAMETERS_y PACK_PARAMETERS(y)
+#define PACK_Y PACK_FACES(1, y, (HALO & 1))
+#define RAISE_Y RAISE_AT(y)
 #define HALO_PARAMETERS_y FACE_PARAMETERS(y)
 #define HOPS_IN_Y HOPS_ACROSS(1, 2, 3, y, y)
 #else
+#define PACK_PARAMETERS_y
+#define PACK_Y
+#define RAISE_Y
 #define HALO_PARAMETERS_y
 #define HOPS_IN_Y HOPS_INSIDE(1, 2, 3, y, y)
 #endif
 
 #if HALO & 4
-PACK_HALO(2, z)
+#define PACK_PARAMETERS_z PACK_PARAMETERS(z)
+#define PACK_Z PACK_FACES(2, z, (HALO & 1) + (HALO >> 1 & 1))
+#define RAISE_Z RAISE_AT(z)
 #define HALO_PARAMETERS_z FACE_PARAMETERS(z)
 #define HOPS_IN_Z HOPS_ACROSS(2, 4, 5, z, z)
 #else
+#define PACK_PARAMETERS_z
+#define PACK_Z
+#define RAISE_Z
 #define HALO_PARAMETERS_z
 #define HOPS_IN_Z HOPS_INSIDE(2, 4, 5, z, z)
 #endif
 
 #if HALO & 8
-PACK_HALO(3, t)
+#define PACK_PARAMETERS_t PACK_PARAMETERS(t)
+#define PACK_T PACK_FACES(3, t, (HALO & 1) + (HALO >> 1 & 1) + (HALO >> 2 & 1))
+#define RAISE_T RAISE_AT(t)
 #define HALO_PARAMETERS_t FACE_PARAMETERS(t)
 #define HOPS_IN_T HOPS_ACROSS(3, 6, 7, t, w)
 #else
+#define PACK_PARAMETERS_t
+#define PACK_T
+#define RAISE_T
 #define HALO_PARAMETERS_t
 #define HOPS_IN_T HOPS_INSIDE(3, 6, 7, t, w)
 #endif
@@ -229,6 +254,18 @@ PACK_HALO(3, t)
 
 #if HALO
 #define HALO_PARAMETERS HALO_PARAMETERS_x HALO_PARAMETERS_y HALO_PARAMETERS_z HALO_PARAMETERS_t WAIT_PARAMETERS PART_PARAMETERS
+
+// Packs all faces. The third dimension of the range are the directions that are cut, the first the blocks of the largest face.
+__kernel EXPLICIT_VECTORS void pack_halos(__global const stored *restrict in, __global const stored *restrict links, const uint4 extents,
+                                          const uint blocks, const uint origin, const uint first_parity PACK_PARAMETERS_x
+                                          PACK_PARAMETERS_y PACK_PARAMETERS_z PACK_PARAMETERS_t RAISE_PARAMETERS)
+{
+    PACK_X
+    PACK_Y
+    PACK_Z
+    PACK_T
+    RAISE_FLAGS
+}
 #else
 #define HALO_PARAMETERS
 #endif

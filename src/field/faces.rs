@@ -46,6 +46,8 @@ pub(crate) struct Exchange<R> {
     pub(super) epoch: u32,
     /// By which devices wait for each other, if not the host for all of them.
     pub(super) flags: Option<PeerFlags>,
+    /// Where there are flags, what counts the work-groups of each domain that have packed.
+    pub(super) groups_done: Vec<Buffer<u32>>,
     /// What is on its way to the host, while an exchange is not finished.
     pub(super) messages: Vec<Message<R>>,
 }
@@ -62,7 +64,7 @@ pub(super) struct Message<R> {
 
 impl<R> Exchange<R> {
     pub(super) fn new(domains: Vec<Vec<Faces<R>>>, flags: Option<PeerFlags>) -> Self {
-        Self { domains, epoch: 0, flags, messages: Vec::new() }
+        Self { domains, epoch: 0, flags, groups_done: Vec::new(), messages: Vec::new() }
     }
 
     /// Begins the next exchange: from now on [`Face::sent`] is to be written.
@@ -95,8 +97,6 @@ pub(crate) struct Faces<R> {
     pub packed: Option<Packed>,
     /// The domains behind and ahead.
     pub(super) beside: [usize; 2],
-    /// Where there are flags, what counts the work-groups that have packed.
-    pub(super) groups_done: Option<Buffer<u32>>,
 }
 
 /// What a domain received across one direction.
@@ -135,7 +135,7 @@ impl<R> Faces<R> {
         let face =
             || Face { sent: Vec::new(), received: Vec::new(), under_way: None, spare: None, arriving: None };
         let beside = [neighbours.behind[mu], neighbours.ahead[mu]];
-        Self { mu, behind: face(), ahead: face(), packed: None, beside, groups_done: None }
+        Self { mu, behind: face(), ahead: face(), packed: None, beside }
     }
 }
 

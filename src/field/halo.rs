@@ -14,14 +14,16 @@ pub(crate) struct Halo<T: Storage> {
     columns: usize,
 }
 
-/// What a launch of the packing kernel for one direction needs of one domain.
+/// What a launch of the packing kernel needs of one domain.
 pub(crate) struct Packing<'a, T: Storage> {
     pub kernel: &'a Kernel,
     pub range: Range,
     pub psi: &'a Buffer<T::Stored>,
     pub links: &'a Buffer<T::Stored>,
-    /// The arguments after the four buffers.
-    pub trailing: [Argument<'a>; 6],
+    /// The arguments after the fields.
+    pub place: [Argument<'a>; 4],
+    /// Those of the phase in each direction that is cut.
+    pub phases: Vec<[Argument<'a>; 2]>,
 }
 
 impl<T: Storage> Halo<T> {
@@ -43,7 +45,7 @@ impl<T: Storage> Halo<T> {
     /// Packs the faces of each domain and starts to pass them to its neighbours: those of the sites of one parity, or of all. Kernels
     /// that are launched later find them there, or if this is true, only those after [`finish`](Self::finish).
     ///
-    /// `packings` are those of each domain's cut directions, domain by domain.
+    /// `packings` are those of each domain.
     pub fn start<'a>(
         &mut self,
         communicator: &impl Communicator,
@@ -55,24 +57,31 @@ impl<T: Storage> Halo<T> {
         let peers = self.exchange.flags.as_ref().map(|flags| Arc::clone(flags.peers()));
         let _order = peers.as_ref().map(|peers| peers.in_order());
         let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
+        let groups_done = &self.exchange.groups_done;
         let domains = self.exchange.domains.iter_mut().enumerate();
-        let faces = domains.flat_map(|(domain, faces)| faces.iter_mut().map(move |faces| (domain, faces)));
-        for ((domain, faces), packing) in faces.zip(packings) {
-            let Faces { behind, ahead, packed, beside, groups_done, .. } = faces;
-            let [behind, ahead] = [behind, ahead].map(|face| face.sent(epoch));
-            let len = ahead.len();
-            let fields =
-                [packing.psi.into(), packing.links.into(), Argument::from(behind), Argument::from(ahead)];
-            let mut arguments = ArgumentList::new(fields).and(packing.trailing);
+        for ((domain, all), packing) in domains.zip(packings) {
+            let mut arguments =
+                ArgumentList::new([packing.psi.into(), packing.links.into()]).and(packing.place);
+            for (faces, phase) in all.iter_mut().zip(packing.phases) {
+                let Faces { behind, ahead, beside, .. } = faces;
+                arguments.extend([behind, ahead].map(|face| Argument::from(face.sent(epoch))));
+                arguments.extend(phase);
+                if let Some(flags) = flags {
+                    arguments.extend(beside.map(|at| flags.argument(at, domain)));
+                }
+            }
             let mut event = None;
-            if let (Some(flags), Some(done)) = (flags, groups_done) {
-                arguments.extend(flags.raise_arguments(done, domain, *beside, epoch));
+            if let Some(flags) = flags {
+                arguments.extend(flags.raise_arguments(&groups_done[domain], domain, epoch));
                 packing.kernel.start(packing.range, arguments.as_slice())?;
-                flags.raised(domain, *beside, epoch)?;
+                all.iter().try_for_each(|faces| flags.raised(domain, faces.beside, epoch))?;
             } else {
                 event = Some(packing.kernel.launch(packing.range, arguments.as_slice())?);
             }
-            *packed = Some(Packed { event, elements: part(len, self.columns, parity) });
+            for faces in all {
+                let elements = part(faces.ahead.sent(epoch).len(), self.columns, parity);
+                faces.packed = Some(Packed { event: event.clone(), elements });
+            }
         }
         communicator.start_exchange(&mut self.exchange)
     }

@@ -71,20 +71,27 @@ static inline uint flag_wait(volatile __global uint *flag, const uint epoch, con
     return 0;
 }
 
-// For a kernel whose work-groups together write what a flag speaks of: counts the groups that are done, and raises the flags of this device,
-// number `self`, at two others behind the last one. To be called by all work-items of all groups when they have written. `done` is 0 between launches.
-static inline void flags_raise_by_last(volatile __global uint *done, __global uint *at_one, __global uint *at_other, const uint self,
-                                       const uint epoch)
+// For a kernel whose work-groups together write what flags speak of: counts the groups that are done, and gives 1 to one work-item of the last of them, which
+// then raises the flags. To be called by all work-items of all groups when they have written. `done` is 0 between launches.
+static inline uint is_behind_all_groups(volatile __global uint *done)
 {
+    uint is_behind = 0;
     barrier(CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0 && get_local_id(1) == 0) {
         fence_system();
-        if (atomic_inc(done) == get_num_groups(0) * get_num_groups(1) - 1) {
+        if (atomic_inc(done) == get_num_groups(0) * get_num_groups(1) * get_num_groups(2) - 1) {
             fence_system();
             atomic_xchg(done, 0u);
-            flag_raise(at_one + self * FLAG_STRIDE, epoch);
-            if (at_other != at_one)
-                flag_raise(at_other + self * FLAG_STRIDE, epoch);
+            is_behind = 1;
         }
     }
+    return is_behind;
+}
+
+// Raises flag number `self` at two devices, or at one that is given twice.
+static inline void flag_raise_both(__global uint *at_one, __global uint *at_other, const uint self, const uint epoch)
+{
+    flag_raise(at_one + self * FLAG_STRIDE, epoch);
+    if (at_other != at_one)
+        flag_raise(at_other + self * FLAG_STRIDE, epoch);
 }

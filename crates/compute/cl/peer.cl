@@ -28,9 +28,7 @@ static inline void send_sums(__global const double *sums, const uint own, __glob
         if (flags_other != flags_one)
             boxes_other[box + k] = sums[4 * own + k];
     }
-    flag_raise(flags_one + self * FLAG_STRIDE, told);
-    if (flags_other != flags_one)
-        flag_raise(flags_other + self * FLAG_STRIDE, told);
+    flag_raise_both(flags_one, flags_other, self, told);
 }
 
 #define SEND_PARAMETERS                                                                                                   \

@@ -1287,7 +1287,7 @@ fn a_trace_shows_what_ran_on_the_devices() {
             }
 
             // Both faces are packed before each application, and by nobody alone. Where they go by the host, it may take two launches.
-            let (launches, packed) = (count(&compute, "wilson"), count(&compute, "pack_halo_t"));
+            let (launches, packed) = (count(&compute, "wilson"), count(&compute, "pack_halos"));
             let applications = if members == 1 { launches } else { packed };
             assert!(applications >= 2 * iterations, "{what}: {applications} applications");
             assert_eq!(packed > 0, members > 1, "{what}");

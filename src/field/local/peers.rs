@@ -26,14 +26,12 @@ pub(super) fn faces<R: Pod>(
 ) -> Result<Exchange<R>, DeviceError> {
     let flags = peers.way().has_flags().then(|| PeerFlags::new(peers)).transpose()?;
     let empty = |(shard, neighbours): (&Shard, &Neighbours)| {
-        let of_direction = |mu| {
-            let groups_done = flags.is_some().then(|| Buffer::zeroed(&shard.device, 1)).transpose()?;
-            Ok(Faces { groups_done, ..Faces::empty(mu, neighbours) })
-        };
-        shard.domain.cut_directions().map(of_direction).collect()
+        shard.domain.cut_directions().map(|mu| Faces::empty(mu, neighbours)).collect()
     };
-    let mut domains: Vec<Vec<Faces<R>>> =
-        shards.iter().zip(neighbours).map(empty).collect::<Result<_, DeviceError>>()?;
+    let mut domains: Vec<Vec<Faces<R>>> = shards.iter().zip(neighbours).map(empty).collect();
+    let counted = shards.iter().filter(|_| flags.is_some());
+    let groups_done =
+        counted.map(|shard| Buffer::zeroed(&shard.device, 1)).collect::<Result<_, DeviceError>>()?;
     for (k, shard) in shards.iter().enumerate() {
         for (direction, mu) in shard.domain.cut_directions().enumerate() {
             for side in Side::BOTH {
@@ -46,7 +44,7 @@ pub(super) fn faces<R: Pod>(
             }
         }
     }
-    Ok(Exchange::new(domains, flags))
+    Ok(Exchange { groups_done, ..Exchange::new(domains, flags) })
 }
 
 /// Returns the domains that share a face with domain `k`.

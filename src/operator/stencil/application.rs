@@ -223,15 +223,21 @@ impl<T: Storage> Stencil<T> {
     ) -> Result<bool, DeviceError> {
         let Some(halo) = &self.halo else { return Ok(false) };
         let first_parity = self.task.region.source_parity();
-        let packings = self.kernels.iter().zip(psi.iter().zip(links)).flat_map(|(kernels, (psi, links))| {
-            let [extents, blocks] = kernels.traversal.shape();
-            let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
-            kernels.packs.iter().map(move |Pack { kernel, range, phase }| {
-                let [re, im] = parts::<T>(*phase);
-                let trailing = [extents, blocks, origin, re, im, parity];
-                Packing { kernel, range: *range, psi, links, trailing }
-            })
-        });
+        let packings =
+            self.kernels.iter().zip(psi.iter().zip(links)).filter_map(|(kernels, (psi, links))| {
+                let Pack { kernel, range, phases } = kernels.pack.as_ref()?;
+                let [extents, blocks] = kernels.traversal.shape();
+                let [origin, parity] = [kernels.origin, first_parity].map(Argument::value);
+                let phases = phases.iter().map(|&phase| parts::<T>(phase)).collect();
+                Some(Packing {
+                    kernel,
+                    range: *range,
+                    psi,
+                    links,
+                    place: [extents, blocks, origin, parity],
+                    phases,
+                })
+            });
         let parity = (self.task.region != Region::Full).then(|| self.task.region.source_parity() as usize);
         halo.borrow_mut().start(&self.communicator, parity, packings)
     }

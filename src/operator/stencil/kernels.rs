@@ -41,18 +41,18 @@ pub(crate) struct ShardKernels {
     pub ending: EndingMemory,
     /// The phases of links that leave the lattice, where they are parameters.
     pub phases: Vec<Complex64>,
-    /// One for each direction that is cut over devices.
-    pub packs: Vec<Pack>,
+    /// Present where the lattice is cut over devices.
+    pub pack: Option<Pack>,
     /// The groups in parts, where those inside may run before faces have come.
     pub group_parts: Option<GroupParts>,
 }
 
-/// What packs the faces of a domain across one direction.
+/// What packs the faces of a domain.
 pub(crate) struct Pack {
     pub kernel: Kernel,
     pub range: Range,
-    /// Phase of the links that leave the domain's last slice, if the stored ones do not have it.
-    pub phase: Complex64,
+    /// For each direction that is cut the phase of the links that leave the domain's last slice, if the stored ones do not have it.
+    pub phases: Vec<Complex64>,
 }
 
 impl ShardKernels {
@@ -87,14 +87,15 @@ impl ShardKernels {
         parameters.extend(boundary.parameters::<T>());
         parameters.extend(halo.parameters::<T>());
         parameters.extend(task.ending.parameters::<T>());
-        let pack = |mu| {
-            let blocks = task.region.parities() * layout.face_blocks(mu);
-            Ok(Pack {
-                kernel: halo.packing_kernel::<T>(&program, mu)?,
-                range: HaloPart::packing_range(blocks, tuning.work_group, task.columns),
-                phase: HaloPart::phase(shard, links.format(), mu),
+        let pack = |face_blocks: usize| {
+            let blocks = task.region.parities() * face_blocks;
+            Ok::<_, DeviceError>(Pack {
+                kernel: halo.packing_kernel::<T>(&program)?,
+                range: halo.packing_range(blocks, tuning.work_group, task.columns),
+                phases: halo.directions().map(|mu| HaloPart::phase(shard, links.format(), mu)).collect(),
             })
         };
+        let largest_face = halo.directions().map(|mu| layout.face_blocks(mu)).max();
         let traversal = Traversal::new(&layout, tuning.tile_z, tuning.boxes);
         let (shares, size) = (shares(&layout, task, tuning), tuning.work_group);
         let blocks_of = |share| blocks_of_share(task.region, size, share);
@@ -109,7 +110,7 @@ impl ShardKernels {
             groups,
             ending: EndingMemory::new(task.ending, &shard.device, task.columns, groups.count)?,
             phases: boundary.phases(),
-            packs: halo.directions().map(pack).collect::<Result<_, DeviceError>>()?,
+            pack: largest_face.map(pack).transpose()?,
         })
     }
 }

@@ -63,25 +63,17 @@ impl PeerFlags {
         [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(on))]
     }
 
-    /// What a kernel declares that raises the flags of its device at two others behind the last of its work-groups.
-    pub fn raise_parameters() -> [Parameter; 5] {
+    /// What a kernel declares that raises the flags of its device behind the last of its work-groups, besides the flags of those that it tells.
+    pub fn raise_parameters() -> [Parameter; 3] {
         let number = Parameter::value::<u32>;
-        let words = Parameter::output::<u32>;
-        [words("groups_done"), words("at_one"), words("at_other"), number("self"), number("epoch")]
+        [Parameter::output::<u32>("groups_done"), number("self"), number("epoch")]
     }
 
     /// The arguments for [`PeerFlags::raise_parameters`] of a kernel of device `by`. `done` is a zeroed word of that device.
-    pub fn raise_arguments<'a>(
-        &'a self,
-        done: &'a Buffer<u32>,
-        by: usize,
-        at: [usize; 2],
-        epoch: u32,
-    ) -> [Argument<'a>; 5] {
-        let [one, other] = at.map(|at| self.argument(at, by));
+    pub fn raise_arguments<'a>(&self, done: &'a Buffer<u32>, by: usize, epoch: u32) -> [Argument<'a>; 3] {
         // A test has them raised later: see `raised`.
         let told = if self.peers.faults().is_some() { epoch.wrapping_sub(2) } else { epoch };
-        [written(done), one, other, Argument::value(by as u32), Argument::value(told)]
+        [written(done), Argument::value(by as u32), Argument::value(told)]
     }
 
     /// To be called behind the launch of a kernel that raises flags with [`PeerFlags::raise_arguments`]: where a test has a [`Fault`](super::Fault), flags are

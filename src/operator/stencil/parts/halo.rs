@@ -60,38 +60,47 @@ pub(crate) struct HaloPart {
     flags: bool,
 }
 
-/// What each direction has: its packing kernel, and what the stencil takes.
+/// What kernels have for each direction.
 struct Names {
-    pack: &'static str,
-    from_ahead: &'static str,
-    from_behind: &'static str,
+    /// Where packing writes, behind and ahead.
+    to: [&'static str; 2],
+    /// The phase that packing multiplies with.
+    phase: [&'static str; 2],
+    /// The flags of the domains behind and ahead, where there are flags.
+    told: [&'static str; 2],
+    /// What the stencil reads, from ahead and from behind.
+    from: [&'static str; 2],
     /// Who is beside, from ahead and from behind, where there are flags.
     beside: &'static str,
 }
 
 const NAMES: [Names; NDIM] = [
     Names {
-        pack: "pack_halo_x",
-        from_ahead: "from_ahead_x",
-        from_behind: "from_behind_x",
+        to: ["to_behind_x", "to_ahead_x"],
+        phase: ["phase_re_x", "phase_im_x"],
+        told: ["at_behind_x", "at_ahead_x"],
+        from: ["from_ahead_x", "from_behind_x"],
         beside: "beside_x",
     },
     Names {
-        pack: "pack_halo_y",
-        from_ahead: "from_ahead_y",
-        from_behind: "from_behind_y",
+        to: ["to_behind_y", "to_ahead_y"],
+        phase: ["phase_re_y", "phase_im_y"],
+        told: ["at_behind_y", "at_ahead_y"],
+        from: ["from_ahead_y", "from_behind_y"],
         beside: "beside_y",
     },
     Names {
-        pack: "pack_halo_z",
-        from_ahead: "from_ahead_z",
-        from_behind: "from_behind_z",
+        to: ["to_behind_z", "to_ahead_z"],
+        phase: ["phase_re_z", "phase_im_z"],
+        told: ["at_behind_z", "at_ahead_z"],
+        from: ["from_ahead_z", "from_behind_z"],
         beside: "beside_z",
     },
     Names {
-        pack: "pack_halo_t",
-        from_ahead: "from_ahead_t",
-        from_behind: "from_behind_t",
+        to: ["to_behind_t", "to_ahead_t"],
+        phase: ["phase_re_t", "phase_im_t"],
+        told: ["at_behind_t", "at_ahead_t"],
+        from: ["from_ahead_t", "from_behind_t"],
         beside: "beside_t",
     },
 ];
@@ -148,31 +157,34 @@ impl HaloPart {
         !self.flags && self.cut.contains(&true)
     }
 
-    /// The kernel that packs the faces across direction `mu`.
-    pub fn packing_kernel<T: Storage>(self, program: &Program, mu: usize) -> Result<Kernel, DeviceError> {
+    /// The kernel that packs all faces.
+    pub fn packing_kernel<T: Storage>(self, program: &Program) -> Result<Kernel, DeviceError> {
         let [extents, blocks] = Traversal::shape_parameters();
         let mut parameters = vec![
             Parameter::input::<T::Stored>("in"),
             Parameter::input::<T::Stored>("links"),
-            Parameter::output::<T::Real>("to_behind"),
-            Parameter::output::<T::Real>("to_ahead"),
             extents,
             blocks,
             Parameter::value::<u32>("origin"),
-            Parameter::value::<T::Real>("phase_re"),
-            Parameter::value::<T::Real>("phase_im"),
             Parameter::value::<u32>("first_parity"),
         ];
+        for Names { to, phase, told, .. } in self.directions().map(|mu| &NAMES[mu]) {
+            parameters.extend(to.map(Parameter::output::<T::Real>));
+            parameters.extend(phase.map(Parameter::value::<T::Real>));
+            if self.flags {
+                parameters.extend(told.map(Parameter::output::<u32>));
+            }
+        }
         if self.flags {
             parameters.extend(PeerFlags::raise_parameters());
         }
-        program.kernel(NAMES[mu].pack, &parameters)
+        program.kernel("pack_halos", &parameters)
     }
 
-    /// Its range: `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], and the right-hand sides.
-    pub fn packing_range(blocks: usize, work_group: usize, columns: usize) -> Range {
+    /// Its range: at most `blocks` blocks of a face in groups of at least [`SMALLEST_GROUP`], the right-hand sides, and the directions.
+    pub fn packing_range(self, blocks: usize, work_group: usize, columns: usize) -> Range {
         let group = work_group.max(SMALLEST_GROUP);
-        Range::new([blocks.next_multiple_of(group), columns], [group, 1])
+        Range::new([blocks.next_multiple_of(group), columns, self.directions().count()], [group, 1, 1])
     }
 }
 
@@ -191,8 +203,8 @@ impl KernelPart for HaloPart {
 
     fn parameters<T: Storage>(&self) -> Vec<Parameter> {
         let of_direction = |mu: usize| {
-            let Names { from_ahead, from_behind, beside, .. } = NAMES[mu];
-            let received = [from_ahead, from_behind].map(Parameter::input::<T::Real>);
+            let Names { from, beside, .. } = NAMES[mu];
+            let received = from.map(Parameter::input::<T::Real>);
             received.into_iter().chain(self.flags.then(|| Parameter::value::<[u32; 2]>(beside)))
         };
         let mut parameters: Vec<Parameter> = self.directions().flat_map(of_direction).collect();
