@@ -4,10 +4,12 @@ use super::coarse_space::{CoarseSpace, WholeVector};
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vector;
-use super::transfer::{EVERY_SITE, Members, Transfer};
-use crate::device::{Device, DeviceOptions, Team, discover};
-use crate::field::{Numbers, set_numbers};
+use super::transfer::{EVERY_SITE, FinerNumbers, FinerPart, Members, Transfer};
+use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
+use crate::field::{Numbers, plain_spinors, set_numbers};
 use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
+use crate::host::gamma::GAMMA;
+use crate::host::multigrid::{plain, project};
 use crate::host::random::hot;
 use crate::operator::{Dirac, Kappa, SiteTerm};
 use crate::scalar::Real;
@@ -237,4 +239,96 @@ fn an_odd_coarse_lattice_has_a_system_on_all_sites() {
     expect_system(&made.0, &made.1, &Team::host(), &made.2);
     let numbers = fine.whole().unwrap();
     assert!(matches!(numbers, Numbers::Host(_)));
+}
+
+/// Kernels without an operator, on few sites: what Oclgrind can look at.
+fn expect_kernels_alone<R: Real>(bound: f64) {
+    let finer_lattice = CoarseLattice::new([2, 4, 3, 2]);
+    let (half, block, count) = (5, [2, 2, 3, 1], 3);
+    let sites = finer_lattice.volume();
+    let lattice = Arc::new(CoarseLattice::new([1, 2, 1, 2]));
+    let vectors: Vec<_> = (0..count).map(|k| numbers::<R>(2 * half * sites, 31 * k)).collect();
+    let fine = numbers::<R>(2 * half * sites, 5);
+    let mut raw = RawBlocks::zero(&lattice, 2 * count);
+    raw.blocks = numbers::<R>(raw.blocks.len(), 11);
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    let results = [Team::host(), Team::of([device])].map(|place| {
+        let space = CoarseSpace::<R>::new(&place, &lattice, 2 * count).unwrap();
+        let part = FinerPart {
+            device: place.devices().first().cloned(),
+            coordinates: (0..sites).map(|place| finer_lattice.coordinates(place)).collect(),
+            sites: (0..sites).collect(),
+            evens: sites / 3,
+        };
+        let finer = FinerNumbers { half, padded: 2 * half, lanes: 1 };
+        let transfer = Transfer::new(0, finer, &[part], block, &lattice, &space, &vectors).unwrap();
+        let reals: &[R] = bytemuck::cast_slice(&fine);
+        let mut numbers_of_fine = match place.devices().first() {
+            None => Numbers::Host(reals.to_vec()),
+            Some(device) => Numbers::Devices(vec![Buffer::from_slice(device, reals).unwrap()]),
+        };
+        let mut coarse = whole(&transfer, &numbers::<R>(lattice.volume() * 2 * count, 17));
+        let mut found = Vec::new();
+        for members in [Members::Evens, Members::All, Members::Last(1)] {
+            transfer.restrict(numbers_of_fine.view(), members, &mut coarse).unwrap();
+            found.extend(transfer.on_host(&coarse).unwrap());
+        }
+        let operator = CoarseOperator::raw(&place, &lattice, &raw).unwrap();
+        let mut image = whole(&transfer, &numbers::<R>(lattice.volume() * 2 * count, 19));
+        operator.apply_whole(&coarse, &mut image).unwrap();
+        found.extend(transfer.on_host(&image).unwrap());
+        let mut take_and_prolong = |then: &dyn Fn(&mut Numbers<R>)| {
+            then(&mut numbers_of_fine);
+            let reals = match &numbers_of_fine {
+                Numbers::Host(numbers) => numbers.clone(),
+                Numbers::Devices(buffers) => buffers[0].to_vec().unwrap(),
+            };
+            found.extend_from_slice(bytemuck::cast_slice::<R, Complex<R>>(&reals));
+        };
+        take_and_prolong(&|fine| transfer.take(4, 1, fine).unwrap());
+        take_and_prolong(&|fine| transfer.prolong(&coarse, fine).unwrap());
+        found
+    });
+    expect_close(&results[1], &results[0], bound, "kernels alone");
+}
+
+#[test]
+fn kernels_alone_are_their_twins() {
+    expect_kernels_alone::<f64>(1e-14);
+    expect_kernels_alone::<f32>(2e-4);
+}
+
+#[test]
+fn kernels_alone_put_spinors_into_the_order_of_transfers_and_back() {
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    let lattice = Lattice::new(&Team::of([device]), Dims::new([2, 4, 2, 2]).unwrap()).unwrap();
+    let spinors = crate::host::random::spinor_field(lattice.dims(), 3);
+    let mut numbers = plain_spinors::zero::<f64>(&lattice, true).unwrap();
+    let mut expected = Vec::new();
+    for parity in 0..2 {
+        let of_parity: Vec<_> = (0..spinors.len())
+            .filter(|&site| lattice.dims().parity(site) == parity)
+            .map(|site| spinors[site])
+            .collect();
+        let field = lattice.parity_from_host::<f64>(parity, &of_parity).unwrap();
+        plain_spinors::take(&field, &mut numbers).unwrap();
+        let mut again = lattice.parities::<f64>(parity, 1).unwrap();
+        plain_spinors::put(&numbers, &mut again).unwrap();
+        for (again, spinor) in again.to_host().unwrap().iter().zip(&of_parity) {
+            expect_close(again.0.as_flattened(), spinor.0.as_flattened(), 1e-15, "there and back");
+        }
+        expected.extend(of_parity.iter().flat_map(plain));
+    }
+    let read = |numbers: &Numbers<f64>| match numbers {
+        Numbers::Devices(buffers) => {
+            bytemuck::cast_slice::<f64, Complex64>(&buffers[0].to_vec().unwrap()).to_vec()
+        }
+        Numbers::Host(_) => unreachable!("it is on a device"),
+    };
+    expect_close(&read(&numbers), &expected, 1e-15, "the order");
+    for mu in 0..NDIM {
+        plain_spinors::project(&lattice, &mut numbers, mu).unwrap();
+        project(&mut expected, &GAMMA[mu]);
+        expect_close(&read(&numbers), &expected, 1e-14, "a projection");
+    }
 }
