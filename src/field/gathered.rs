@@ -1,4 +1,4 @@
-//! Fields whose parts are in several processes, brought together: every rank gets all of it.
+//! Fields whose parts are in several processes, brought together on every rank.
 
 use crate::device::DeviceError;
 use crate::geometry::Lattice;
@@ -6,7 +6,9 @@ use crate::host::Spinor;
 use crate::scalar::Real;
 use std::ops::Range;
 
-/// Completes a field of which each rank has the sites of its own domains: all of them, or those of one parity.
+/// Completes a field of which each rank has the sites of its own domains.
+///
+/// It has all sites, or those of one parity.
 pub(super) fn complete<R: Real>(
     lattice: &Lattice,
     all_sites: bool,

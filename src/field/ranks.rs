@@ -1,4 +1,4 @@
-//! Domains of several processes, which pass faces and sums to each other by messages.
+//! Domains of several processes, which pass faces and sums by messages.
 //!
 //! Faces go through pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order of the domains: the bits are those
 //! of one process with all domains.
@@ -39,12 +39,12 @@ impl Ranks {
         }
     }
 
-    /// Tells messages between two ranks apart: by the domain that receives them, and the face.
+    /// Tells messages between two ranks apart: by receiving domain and face.
     fn tag(&self, domain: usize, mu: usize, side: Side) -> usize {
         8 * self.placement.place_in_rank(domain) + 2 * mu + side as usize
     }
 
-    /// Sends what has come from the devices to other ranks, and receives what they send.
+    /// Sends what has come from the devices to other ranks, and receives theirs.
     fn pass<R: Pod>(
         &self,
         domains: &[Vec<Faces<R>>],
@@ -80,7 +80,7 @@ impl Ranks {
         Ok(self.world.exchange(&mut incoming, &outgoing)?)
     }
 
-    /// Equally long arrays of all domains, in their order, where each rank has those of its own.
+    /// Equally long arrays of all domains, in their order, from those of each rank.
     fn of_all_domains(&self, own: &[&[f64]]) -> Result<Vec<Vec<f64>>, DeviceError> {
         let length = own.first().map_or(0, |part| part.len());
         let mine: Vec<u8> =

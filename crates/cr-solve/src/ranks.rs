@@ -1,4 +1,6 @@
-//! The processes of a job under MPI: all of them compute, and the first one speaks and writes.
+//! The processes of a job under MPI.
+//!
+//! All of them compute. The first one speaks and writes.
 
 use super::failure::{Failure, Status};
 use super::report::Report;
@@ -9,15 +11,16 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a rank that failed waits for the others to come to their end too, before it ends them.
+/// How long a rank that failed waits for the others before it ends them.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The ranks of this job; by default this process is alone.
 #[derive(Clone, Debug, Default)]
 pub struct Ranks(Option<Arc<World>>);
 
-/// For a rank that fails as the first one does, and before they know each other: lets the first one speak. A launcher ends all ranks as soon
-/// as one has failed.
+/// Lets the first rank speak, if this one fails like it before they know each other.
+///
+/// A launcher ends all ranks as soon as one has failed.
 pub fn leave_the_word_to_the_first(launcher: Option<&Launcher>) {
     if launcher.is_some_and(|launcher| launcher.rank > 0) {
         thread::sleep(PATIENCE / 2);
@@ -72,7 +75,9 @@ impl Ranks {
         }
     }
 
-    /// The text that the first rank has read, on every rank: a launcher gives standard input to the first one only.
+    /// The text that the first rank has read, on every rank.
+    ///
+    /// A launcher gives standard input to the first one only.
     ///
     /// # Errors
     /// When it cannot be read, or the ranks no longer understand each other.
@@ -91,7 +96,9 @@ impl Ranks {
         }
     }
 
-    /// What the first rank says, on every rank. What a clock says may not be decided by each of them.
+    /// What the first rank says, on every rank.
+    ///
+    /// Each has another clock, so that one has to decide.
     ///
     /// # Errors
     /// When they no longer understand each other.

@@ -36,7 +36,9 @@ pub struct Constants {
 }
 
 impl Abi {
-    /// Tells the ABI by the symbols that a library has: `symbol` is the address of one, 0 if it is not there.
+    /// Tells the ABI by the symbols that a library has.
+    ///
+    /// `symbol` gives the address of one, 0 if it is not there.
     pub fn of(symbol: impl Fn(&str) -> usize) -> Self {
         if symbol("ompi_mpi_comm_world") != 0 {
             Abi::OpenMpi

@@ -3,7 +3,9 @@
 use std::env;
 use std::fmt;
 
-/// The environment variable that names the MPI library to open, a path or a name that the system's loader knows.
+/// The environment variable that names the MPI library to open.
+///
+/// It is a path, or a name that the system's loader knows.
 pub const LIBRARY_VARIABLE: &str = "LATTICE_CL_MPI";
 
 /// Whose launcher it is: which library fits is known from it.
@@ -30,7 +32,9 @@ pub struct Launcher {
     variable: &'static str,
 }
 
-/// What each launcher sets: the number of processes, that of this one. A launcher within a job of a resource manager comes before it.
+/// What each launcher sets: the number of processes, and that of this one.
+///
+/// A launcher within a job of a resource manager comes before it.
 const VARIABLES: [(Family, &str, &str); 5] = [
     (Family::OpenMpi, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     (Family::Mpich, "PMI_SIZE", "PMI_RANK"),

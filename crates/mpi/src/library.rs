@@ -1,4 +1,4 @@
-//! The library: where it is looked for, and the dozen functions that are taken from it.
+//! The library: where it is looked for, and the functions that are taken from it.
 
 use crate::abi::{Abi, Constants, Handle};
 use crate::launcher::{Family, LIBRARY_VARIABLE, Launcher};
@@ -7,7 +7,9 @@ use std::env;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::PathBuf;
 
-/// RTLD_NOW, and RTLD_GLOBAL: plug-ins of Open MPI 4 look for the symbols of the library that loads them.
+/// RTLD_NOW and RTLD_GLOBAL.
+///
+/// Plug-ins of Open MPI 4 look for the symbols of the library that loads them.
 #[cfg(target_os = "linux")]
 const FLAGS: Option<i32> = Some(0x102);
 #[cfg(not(target_os = "linux"))]
@@ -56,7 +58,9 @@ pub struct Library {
     pub constants: Constants,
     /// What it says that it is, and its file.
     pub name: String,
-    /// False if its initialisation would end the process, because it does not know how the launcher speaks to processes.
+    /// Whether it knows how the launcher speaks to processes.
+    ///
+    /// If not, its initialisation would end the process.
     pub understands: bool,
 }
 

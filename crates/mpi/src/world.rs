@@ -15,10 +15,12 @@ use std::time::{Duration, Instant};
 /// Counts of MPI are ints; longer messages go in pieces of this many bytes.
 const PIECE: usize = 1 << 30;
 
-/// Looks at a request without a pause, which is when a message of a fast network arrives.
+/// Looks at a request without a pause: a message of a fast network arrives then.
 const QUICK_LOOKS: u32 = 200;
 
-/// Looks after which a rank that waits no longer gives up its turn only, but sleeps: others may need its core.
+/// Looks after which a rank that waits sleeps.
+///
+/// Others may need its core. Before that it only gives up its turn.
 const PATIENT_LOOKS: u32 = 5000;
 
 /// How long it sleeps then.
@@ -27,12 +29,16 @@ const SLEEP: Duration = Duration::from_micros(20);
 /// The status of a Rust program that panicked.
 const STATUS_OF_PANICS: u8 = 101;
 
-/// All ranks of a job. Dropping it leaves MPI if [`end`](World::end) has not; in a panic it ends all ranks.
+/// All ranks of a job.
+///
+/// Dropping it leaves MPI if [`end`](World::end) has not. In a panic it ends all ranks.
 pub struct World {
     functions: Functions,
     constants: Constants,
     library: String,
-    /// All ranks once more, for how they end: whatever else is under way is of another communicator.
+    /// All ranks once more, for how they end.
+    ///
+    /// Whatever else is under way is of another communicator.
     ending: Handle,
     rank: usize,
     size: usize,
@@ -66,7 +72,9 @@ pub struct Incoming<'a> {
 }
 
 impl World {
-    /// Opens the library that fits the launcher, and finds the other ranks. Once in the life of a process.
+    /// Opens the library that fits the launcher, and finds the other ranks.
+    ///
+    /// This is done once in the life of a process.
     ///
     /// # Errors
     /// [`MpiError::NoLibrary`]; [`MpiError::OtherLauncher`] if the library is that of another launcher, so that every process finds
@@ -213,7 +221,9 @@ impl World {
         Ok(lengths.iter().enumerate().map(of_rank).collect())
     }
 
-    /// Says whether all have come by the deadline; if not, MPI uses the memory for ever.
+    /// Says whether all have come by the deadline.
+    ///
+    /// If not, MPI uses the memory for ever.
     fn gather_into(
         &self,
         communicator: Handle,
@@ -269,7 +279,9 @@ impl World {
         self.gather(&[0]).map(drop)
     }
 
-    /// Sends and receives messages, all at once, and waits for all of them. Who is sent something receives it by a call of its own.
+    /// Sends and receives messages, all at once, and waits for all of them.
+    ///
+    /// A rank that is sent something receives it by a call of its own.
     ///
     /// # Errors
     /// [`MpiError::Failed`], before anything is under way. Later failures end all ranks.
@@ -311,9 +323,9 @@ impl World {
         }
     }
 
-    /// Tells all ranks with which status this one ends, and waits until all have come to their end: the statuses of all, in the order of the ranks.
+    /// Tells all ranks with which status this one ends, and waits for their ends.
     ///
-    /// `None` if they have not come within `patience`: then they are still at something else, and only [`abort`](Self::abort) ends them.
+    /// Gives the statuses of all, in the order of the ranks. `None` if they have not come within `patience`: then they are still at something else, and only [`abort`](Self::abort) ends them.
     /// Nothing may be called after it but `abort`.
     pub fn end(&self, status: u8, patience: Option<Duration>) -> Option<Vec<u8>> {
         let _turn = self.lock();
@@ -334,7 +346,9 @@ impl World {
         }
     }
 
-    /// Leaves MPI when the process ends in the usual way: nobody drops what is kept for the life of the process.
+    /// Leaves MPI when the process ends in the usual way.
+    ///
+    /// Nobody drops what is kept for the life of the process.
     ///
     /// Ranks that end wait for each other then. One that fails has to call [`abort`](Self::abort) before.
     pub fn leave_at_exit(&'static self) {

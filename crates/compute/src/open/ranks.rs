@@ -6,7 +6,9 @@ use crate::select::DeviceInfo;
 use lattice_mpi::World;
 use std::sync::Arc;
 
-/// The ranks that a team is spread over. Each has as many devices, of the same kind in the same order.
+/// The ranks that a team is spread over.
+///
+/// Each has as many devices, of the same kind in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
     pub world: Arc<World>,
