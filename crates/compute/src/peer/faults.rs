@@ -1,6 +1,6 @@
 //! What tests let go wrong between devices, or be late.
 
-use super::kernels::{FLAGS, PeerKernels, written};
+use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
 use crate::error::Result;
 use crate::kernel::{Argument, Range};
 use crate::memory::Buffer;
@@ -40,10 +40,7 @@ pub(super) struct Faults {
 impl Faults {
     pub fn new(devices: &[Device], fault: Fault) -> Result<Self> {
         let never = devices.iter().map(|device| {
-            Ok(Mutex::new([
-                Buffer::zeroed(device, FLAGS * super::flags::STRIDE)?,
-                Buffer::zeroed(device, 1)?,
-            ]))
+            Ok(Mutex::new([Buffer::zeroed(device, FLAGS * STRIDE)?, Buffer::zeroed(device, 1)?]))
         });
         let seed = if let Fault::Late { seed, .. } = fault { seed } else { 0 };
         Ok(Self {

@@ -1,14 +1,11 @@
 //! Flags by which kernels of different devices wait for each other.
 
-use super::kernels::{FLAGS, PeerKernels, written};
+use super::kernels::{FLAGS, PeerKernels, STRIDE, written};
 use super::peers::Peers;
 use crate::error::Result;
 use crate::kernel::{Argument, Parameter, Range};
 use crate::memory::Buffer;
 use std::sync::Arc;
-
-/// Words from one flag to the next, `FLAG_STRIDE` of `cl/peer.cl`.
-pub(super) const STRIDE: usize = 32;
 
 /// Flags in the memory of each device, one for each of the others to raise. What is waited for is an epoch, which grows.
 pub struct PeerFlags {

@@ -14,6 +14,9 @@ const PEER: KernelFamily = KernelFamily::new("peer", &[FLAG_SOURCE, include_str!
 /// Flags of a device, one for each device that may raise one: as many as a word has bits.
 pub const FLAGS: usize = 32;
 
+/// Words from one flag to the next, `FLAG_STRIDE` of `cl/peer.cl`.
+pub(super) const STRIDE: usize = 32;
+
 /// The kernels by which devices tell each other something.
 pub(crate) struct PeerKernels {
     pub raise: Kernel,
