@@ -131,7 +131,7 @@ fn stress() {
             ([4, 4, 4, 4], [1, 2, 2, 2]),
         ],
     };
-    let (rounds, seeds) = if long { (20, 0..10) } else { (3, 0..2) };
+    let (rounds, seeds) = if long { (5, 0..3) } else { (3, 0..2) };
     for &(dims, parts) in cases {
         let (dims, grid) = (Dims::new(dims).unwrap(), Grid::new(parts).unwrap());
         let on = |ways| Lattice::with_grid(&team(grid.count(), ways), dims, grid).unwrap();
