@@ -1,4 +1,6 @@
-//! OpenCL linear algebra and lattice-QCD solvers on any device, one or several, and on none.
+//! OpenCL linear algebra and lattice-QCD solvers.
+//!
+//! They run on any device, on several devices, and without one.
 //!
 //! ```
 //! use lattice_cl::device::{Selector, Team};
@@ -24,30 +26,35 @@
 //!
 //! # Modules
 //!
-//! | module | what is there |
+//! | module | contents |
 //! |---|---|
 //! | [`device`] | OpenCL behind safe types: which devices there are, teams of them, buffers, programs, kernels |
 //! | [`blas`] | vector operations on device buffers, products of matrices |
 //! | [`geometry`] | extents, boundary conditions, the lattice on the devices of a team |
 //! | [`field`] | gauge and spinor fields on a lattice |
-//! | [`gauge`] | what is done to links: heat bath, smearing, gradient flow, energy, charge, Wilson loops |
+//! | [`gauge`] | operations on links: heat bath, smearing, gradient flow, energy, charge, Wilson loops |
 //! | [`operator`] | Dirac operators and their Schur complements |
-//! | [`solve`] | solving with these; the methods are those of [`lattice_solvers`] |
+//! | [`solve`] | solving with Dirac operators, by the methods of [`lattice_solvers`] |
 //! | [`multigrid`] | an adaptive multigrid method: levels of an operator, and solving with them |
 //! | [`hadron`] | sources, propagators, correlators |
-//! | [`job`] | what is to be computed, as structures: lists of masses, sources, observables |
+//! | [`job`] | jobs as structures: lists of masses, sources, observables |
 //! | [`io`] | files of gauge configurations and propagators: read, verify, write |
 //! | [`host`] | plain lattice data, and the readable twin of every kernel |
-//! | [`tuning`] | which variant of a kernel is fastest on a device: found by trying, kept in a file |
+//! | [`tuning`] | the fastest variant of a kernel on a device: found by trying, kept in a file |
 //! | [`scalar`] | the number types |
 //!
 //! # Conventions
 //!
-//! * Directions are x, y, z, t; extents are given in this order, each even and at least 2. Sites are numbered with x fastest.
-//! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]); γ5 = diag(1, 1, −1, −1). Devices keep spinors in another one, which nobody sees.
-//! * κ form: M = 1 − κ H; mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4; H is the hopping term of [`operator::Dirac`].
-//! * The boundary's phases are applied to links on the devices; checksums and plaquettes are of the file's links.
-//! * Tolerances are ‖b − M x‖ / ‖b‖, and the residual that is reported was recomputed from this in double.
+//! * Directions are x, y, z, t. Extents are given in this order, each even and at least 2. Sites
+//!   are numbered with x fastest.
+//! * γ matrices are in the DeGrand-Rossi basis ([`host::gamma`]), with γ5 = diag(1, 1, −1, −1).
+//!   Devices keep spinors in another basis, which nobody sees.
+//! * κ form: M = 1 − κ H. Mass form: M = (4 + m) − ½ H, with m = 1/(2κ) − 4. H is the hopping term
+//!   of [`operator::Dirac`].
+//! * The boundary's phases are applied to links on the devices. Checksums and plaquettes belong to
+//!   the file's links.
+//! * Tolerances are ‖b − M x‖ / ‖b‖. The reported residual was recomputed from this definition in
+//!   double.
 //! * Reductions accumulate in double, in a fixed order.
 
 pub mod field;

@@ -21,10 +21,14 @@ pub struct Stopping {
     pub tolerance: f64,
     /// Most iterations. Default 10 000.
     pub max_iterations: usize,
-    /// Iterations from one look at the residual to the next; a look waits for the device. Default `None`: so many that looks cost little
+    /// Iterations from one look at the residual to the next.
+    ///
+    /// A look waits for the device. Default `None`: so many that looks cost little
     /// ([`VectorSpace::bytes_during_a_read`]), and fewer when the end is near.
     pub look_every: Option<usize>,
-    /// Give up when the residual fell by less than one per cent over this many iterations. Default 1000.
+    /// Window of iterations in which the residual must fall. Default 1000.
+    ///
+    /// The solve gives up when the residual fell by less than one per cent over the window.
     pub stagnation_window: usize,
 }
 
@@ -34,32 +38,42 @@ impl Default for Stopping {
     }
 }
 
-/// An iterated residual this small, the square of double precision, says nothing any more: what follows are
-/// underflows and quotients of them.
+/// The smallest iterated residual with a meaning, the square of double precision.
+///
+/// Below it there are only underflows and quotients of them.
 const SMALLEST_MEANINGFUL: f64 = f64::EPSILON * f64::EPSILON;
 
-/// An iterated residual that is too small by more than this factor has lost touch with its system by rounding.
+/// The factor by which an iterated residual may be too small.
+///
+/// Beyond it, the iterated residual has lost touch with its system by rounding.
 const DRIFT: f64 = 2.0;
 
-/// What part of the time may be spent on looks, by the bytes that a device could move meanwhile.
+/// The part of the time that may be spent on looks.
+///
+/// The time is measured in bytes that a device could move meanwhile.
 const SHARE_OF_LOOKS: f64 = 0.01;
 
 /// Most iterations from one look to the next: what went wrong is noticed that late.
 const LONGEST_BLIND: u64 = 32;
 
-/// The same where the residual is to be replaced: low precision gains nothing below where it should have been.
+/// Most iterations from one look to the next if the residual is to be replaced.
+///
+/// Below the residual at which it should have been replaced, low precision gains nothing.
 const LONGEST_BLIND_REPLACED: u64 = 8;
 
 /// Iterations from which the rate of convergence is told.
 const RATE_WINDOW: usize = 16;
 
-/// Iterations that the rate is trusted for; of a longer way, for half of it: residuals that fell slowly may begin to fall fast.
+/// Number of iterations for which the rate is trusted.
+///
+/// A longer way is trusted for half of its length: residuals that fell slowly may begin to fall
+/// fast.
 const SHORT_WAY: usize = 4;
 
 /// How often a replaced residual may fail to be smaller than the last one.
 const FUTILE_REPLACEMENTS: usize = 3;
 
-/// What a solve ends with.
+/// The result of a solve.
 pub(crate) type Outcome<A> = Result<Solution<VectorOf<A>>, ErrorIn<A>>;
 
 /// Why a solve with an operator failed.
@@ -70,7 +84,7 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     operator: &'a A,
     b: &'a VectorOf<A>,
     b_norm: f64,
-    /// Where the solve begins, if not at zero.
+    /// The vector at which the solve begins, if not at zero.
     guess: Option<&'a VectorOf<A>>,
     stopping: Stopping,
     true_residual: Option<TrueResidual<'f, A>>,
@@ -83,7 +97,9 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     futile: usize,
     best: Best<VectorOf<A>>,
     history: Vec<f64>,
-    /// Of the history before the window in which stagnation is looked for: its length, and the smallest residual there.
+    /// The length of the history before the stagnation window.
+    ///
+    /// The second field is the smallest residual in this part of the history.
     left_the_window: usize,
     smallest_before: f64,
     /// (r, r) of the iterations that have not been looked at.
@@ -96,12 +112,12 @@ pub(crate) struct Progress<'a, 'f, A: LinearOperator> {
     applications: usize,
     pub work: Work,
     clock: Clock,
-    /// Of the solve whose state this one goes on from.
+    /// The time of the earlier solve whose state this solve resumes.
     earlier: Duration,
     scratch: VectorOf<A>,
 }
 
-/// Where a solve begins.
+/// The beginning of a solve.
 pub(crate) struct Beginning<A: LinearOperator> {
     pub x: VectorOf<A>,
     pub r: VectorOf<A>,
@@ -179,7 +195,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.earlier + self.clock.elapsed(self.operator.space())
     }
 
-    /// What the solve goes on from, if there is such a state; in place of [`begin`](Self::begin).
+    /// Resumes from a kept state, if there is one.
+    ///
+    /// This takes the place of [`begin`](Self::begin).
     pub fn resume<const V: usize, const S: usize, const N: usize>(
         &mut self,
         names: &Names<V, S, N>,
@@ -209,7 +227,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(Some(Resumed { vectors, scalars, numbers }))
     }
 
-    /// What every method has.
+    /// Takes the parts of a state that every method has.
     fn take_back(&mut self, state: &mut SolverState<VectorOf<A>>) -> Result<(), Missing> {
         self.iterations = state.count("iterations")? as usize;
         self.applications = state.count("applications")? as usize;
@@ -227,7 +245,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(())
     }
 
-    /// Hands the state to whoever keeps it, if that is wished now; gives a verdict if the solve is to stop. To be called between iterations.
+    /// Hands the state to the keeper if a state is wanted now.
+    ///
+    /// Returns a verdict if the solve is to stop. To be called between iterations.
     pub fn keep<const V: usize, const S: usize, const N: usize>(
         &mut self,
         names: &Names<V, S, N>,
@@ -239,7 +259,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         if self.unseen.is_empty() { self.keep_now(names, vectors, scalars, numbers) } else { Ok(None) }
     }
 
-    /// As [`keep`](Self::keep), whether or not the residual has just been looked at.
+    /// Hands the state over like [`keep`](Self::keep), but also between looks.
+    ///
+    /// The residual need not have just been looked at.
     pub fn keep_now<const V: usize, const S: usize, const N: usize>(
         &mut self,
         names: &Names<V, S, N>,
@@ -328,7 +350,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.work += self.operator.work();
     }
 
-    /// Those whose work is in that of a preconditioner.
+    /// Counts applications whose work is in the work of a preconditioner.
     pub fn count_applications_of_preconditioner(&mut self, count: usize) {
         self.applications += count;
     }
@@ -354,12 +376,12 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.unseen.push(r_norm2.clone());
     }
 
-    /// Says how many bytes more an iteration moves whose residual is looked at.
+    /// Sets the number of additional bytes that an iteration with a look moves.
     pub fn looks_move(&mut self, bytes: u64) {
         self.bytes_of_look = bytes;
     }
 
-    /// Whether the residual is looked at now.
+    /// Tells whether the residual is looked at now.
     pub fn looks(&self) -> bool {
         self.iterations >= self.next_look || self.iterations >= self.stopping.max_iterations
     }
@@ -375,13 +397,15 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(std::array::from_fn(|k| values[k]))
     }
 
-    /// What relative residuals are relative to.
+    /// Returns the norm to which relative residuals refer.
     fn scale(&self) -> f64 {
         // A source equal to zero has the solution zero: its residual is counted absolutely.
         if self.b_norm == 0.0 { 1.0 } else { self.b_norm }
     }
 
-    /// Says, after [`read`](Self::read), whether `x` solves the system, or why to give up. Tells whoever watches.
+    /// Decides if `x` solves the system, or why to give up.
+    ///
+    /// To be called after [`read`](Self::read). The watcher is told.
     pub fn judge(
         &mut self,
         x: &mut VectorOf<A>,
@@ -396,7 +420,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(step)
     }
 
-    /// What [`judge`](Self::judge) says of this iterated residual.
+    /// Returns the decision of [`judge`](Self::judge) for this iterated residual.
     fn decide(
         &mut self,
         iterated: f64,
@@ -415,7 +439,7 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
                 }
             }
         } else {
-            // Of an iterate that is a correction nothing is lost with the last of them.
+            // Iterates that are corrections are not kept: nothing is lost with the last one.
             self.best.offer(self.operator.space(), x, self.r_norm2)?;
             if iterated <= self.target.max(SMALLEST_MEANINGFUL)
                 && let Some(verdict) = self.judge_true(iterated, x)?
@@ -445,7 +469,8 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         // rounding: it has to fall further by as much as the true one is above the tolerance.
         let improved = self.last_true.is_nan() || true_residual < 0.9 * self.last_true;
         self.last_true = true_residual;
-        // That of another system may follow slowly; only rounding keeps it from following at all.
+        // The residual of another system may follow slowly. Only rounding keeps it from following
+        // at all.
         let stuck = !improved && self.own_residual(x)? > DRIFT * iterated;
         if stuck || true_residual.is_nan() || iterated <= SMALLEST_MEANINGFUL {
             return Ok(Some(Verdict::GaveUp(Failure::PrecisionLimit { iterated, true_residual })));
@@ -454,7 +479,9 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(None)
     }
 
-    /// Moves x to the solution that is kept elsewhere and takes the residual from there; gives the new (r, r).
+    /// Moves x to the solution that is kept elsewhere, and replaces the residual.
+    ///
+    /// Returns the new (r, r).
     fn replace(
         &mut self,
         x: &mut VectorOf<A>,
@@ -511,9 +538,13 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         self.r_norm2
     }
 
-    /// Decides when the next look is: after as many iterations as make looks cheap, or sooner, on the way to where the residual will probably have fallen enough.
+    /// Decides when the next look is.
     ///
-    /// It depends on counts and residuals only, never on the clock, so that a solve does the same every time.
+    /// The next look comes after as many iterations as make looks cheap. It comes sooner on the way
+    /// to where the residual will probably have fallen enough.
+    ///
+    /// The decision depends on counts and residuals only, never on the clock. So a solve does the
+    /// same every time.
     fn schedule(&mut self, iterated: f64) {
         let step = self.stopping.look_every.unwrap_or_else(|| {
             let bytes = self.work.bytes / self.iterations.max(1) as u64;
@@ -578,10 +609,12 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(norm2.re.sqrt() / self.scale())
     }
 
-    /// Goes back to where the solve began if x is worse. The iterated residual does not show that if it is of another system, or has lost touch.
+    /// Goes back to the start of the solve if x is worse.
+    ///
+    /// The iterated residual does not show this if it belongs to another system, or has lost touch.
     fn prefer_beginning(&mut self, x: &mut VectorOf<A>) -> Result<(), ErrorOf<A>> {
         let corrections = matches!(self.true_residual, Some(TrueResidual::Replaced { .. }));
-        // That of x = 0 is 1.
+        // The relative residual of x = 0 is 1.
         if corrections || (self.guess.is_none() && self.last_true <= 1.0) {
             return Ok(());
         }
@@ -605,7 +638,10 @@ impl<'a, 'f, A: LinearOperator> Progress<'a, 'f, A> {
         Ok(())
     }
 
-    /// Ends the solve, in failure with the best iterate, unless the residual of that is found to be small enough.
+    /// Ends the solve.
+    ///
+    /// A failure carries the best iterate. The solve succeeds if the residual of the best iterate
+    /// is found to be small enough.
     pub fn finish(mut self, mut x: VectorOf<A>, verdict: Verdict) -> Outcome<A> {
         if let Verdict::GaveUp(_) = verdict {
             // Written so that a residual that is not a number is not the best.

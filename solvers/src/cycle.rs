@@ -6,19 +6,20 @@ use crate::update::{DOT, RESIDUAL, SOLUTION_AND_RESIDUAL};
 use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 
-/// What a coarser level can say of a solution of A z = r.
+/// The correction of a solution of A z = r that a coarser level can give.
 pub trait CoarseCorrection<A: LinearOperator> {
     /// z = P A_c⁻¹ R r, or nearly so; what z holds before is anything.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     fn correct(&mut self, r: &VectorOf<A>, z: &mut VectorOf<A>) -> Result<Work, ErrorOf<A>>;
 }
 
-/// One level of a multigrid method: a correction by the next coarser level if there is one, then a smoother.
+/// A level of a multigrid method: a coarse correction, then a smoother.
 ///
-/// It is a preconditioner which knows the image A z of what it gives: r less what remains after smoothing. So no
-/// operator has to be applied for it.
+/// The next coarser level gives the correction, if there is one. The cycle is a preconditioner that
+/// knows the image A z of its result: r less the residual after smoothing. So no operator has to be
+/// applied for the image.
 pub struct Cycle<A: LinearOperator> {
     smoother: Polynomial,
     remaining: VectorOf<A>,
@@ -28,7 +29,7 @@ impl<A: LinearOperator> Cycle<A> {
     /// With this smoother.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn new(a: &A, smoother: Polynomial) -> Result<Self, ErrorOf<A>> {
         Ok(Self { smoother, remaining: a.space().zero_vector()? })
     }
@@ -36,7 +37,7 @@ impl<A: LinearOperator> Cycle<A> {
     /// z ≈ A⁻¹ r and image = A z. Waits for nothing by itself.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn apply(
         &mut self,
         a: &A,
@@ -74,8 +75,8 @@ impl<A: LinearOperator> Cycle<A> {
 
 /// A few steps of GCR on a coarse level, whose solution need not be a good one.
 ///
-/// With a single step allowed it is the preconditioner alone, a V-cycle; with more, a K-cycle (Y. Notay and P. S. Vassilevski, Numer. Linear Algebra
-/// Appl. 15 (2008) 473).
+/// With a single step allowed it is the preconditioner alone, a V-cycle; with more, a K-cycle (Y.
+/// Notay and P. S. Vassilevski, Numer. Linear Algebra Appl. 15 (2008) 473).
 pub struct CoarseSolve<A: LinearOperator> {
     /// Most steps, one or more.
     steps: usize,
@@ -89,16 +90,19 @@ impl<A: LinearOperator> CoarseSolve<A> {
     /// At most this many steps, until the residual has fallen to `tolerance`.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn new(a: &A, steps: usize, tolerance: f64) -> Result<Self, ErrorOf<A>> {
         let r = a.space().zero_vector()?;
         Ok(Self { steps: steps.max(1), tolerance, directions: Directions::default(), r })
     }
 
-    /// x ≈ A⁻¹ b; what x holds before is anything. `precondition` makes of r a direction p and its image A p.
+    /// Solves x ≈ A⁻¹ b.
+    ///
+    /// The old contents of x do not matter. `precondition` makes a direction p and its image A p of
+    /// r.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn solve(
         &mut self,
         a: &A,
@@ -139,7 +143,7 @@ impl<A: LinearOperator> CoarseSolve<A> {
                         *wanted.insert(b_norm2.re * self.tolerance * self.tolerance)
                     }
                 };
-                // What is not a number ends it too.
+                // A value that is not a number ends the loop too.
                 let is_left = now.re > wanted;
                 if !is_left {
                     break;

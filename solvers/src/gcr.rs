@@ -1,4 +1,6 @@
-//! Generalised Conjugate Residual with restarts, with a preconditioner that may change from one iteration to the next.
+//! Generalised Conjugate Residual with restarts.
+//!
+//! The preconditioner may change from one iteration to the next.
 
 use crate::breakdown::vanishes;
 use crate::callbacks::Callbacks;
@@ -14,10 +16,15 @@ use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 pub struct GcrOptions {
     /// When to stop.
     pub stopping: Stopping,
-    /// Directions that are kept, each two vectors: after as many iterations the method starts again. Default 16.
+    /// Number of directions that are kept, each two vectors. Default 16.
+    ///
+    /// After this number of iterations the method starts again.
     pub restart: usize,
-    /// A new start when the new part of an image falls below this times the image; breakdown when |(Ap, r)| of the first direction after a
-    /// start falls below this times ‖Ap‖ ‖r‖. Default 1e-14.
+    /// Threshold of a new start and of a breakdown. Default 1e-14.
+    ///
+    /// The method starts again when the new part of an image falls below this times the image. It
+    /// breaks down when |(Ap, r)| of the first direction after a start falls below this times ‖Ap‖
+    /// ‖r‖.
     pub breakdown: f64,
 }
 
@@ -27,10 +34,11 @@ impl Default for GcrOptions {
     }
 }
 
-/// Computes z ≈ A⁻¹ r, and says what work that was.
+/// Computes z ≈ A⁻¹ r, and returns the work.
 ///
-/// What z holds before is anything. Any method of this crate will do, and need not do the same each time. One that gives up leaves its best
-/// iterate as z, so that its error can be passed on:
+/// The old contents of z do not matter. Any method of this crate will do, and may change from call
+/// to call. A method that gives up leaves its best iterate as z, so that its error can be passed
+/// on:
 ///
 /// ```text
 /// |r, z| smoother.apply(r, z)                                        a fixed number of steps, an MrSmoother
@@ -44,10 +52,12 @@ pub type Preconditioned<A> = Result<Work, SolverError<VectorOf<A>, ErrorOf<A>>>;
 
 /// A preconditioner that knows the image of what it gives, for [`gcr_with_images`].
 pub trait ImagingPreconditioner<A: LinearOperator> {
-    /// z ≈ A⁻¹ r and image = A z, and the work of it, applications of A included. What both hold before is anything.
+    /// Computes z ≈ A⁻¹ r and image = A z, and returns the work.
+    ///
+    /// The work includes applications of A. The old contents of both do not matter.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     fn apply(
         &mut self,
         r: &VectorOf<A>,
@@ -59,16 +69,18 @@ pub trait ImagingPreconditioner<A: LinearOperator> {
     fn applications(&self) -> usize;
 }
 
-/// What makes the directions.
+/// The maker of the directions.
 enum Maker<'a, A: LinearOperator + 'a> {
     Residual,
     Preconditioner(Preconditioner<'a, A>),
     Imaging(&'a mut (dyn ImagingPreconditioner<A> + 'a)),
 }
 
-/// Solves A x = b by the method of Generalised Conjugate Residuals with restarts, GCR(m) (S. C. Eisenstat, H. C. Elman and M. H. Schultz,
-/// SIAM J. Numer. Anal. 20 (1983) 345), with a preconditioner K that may be another one in each iteration (H. A. van der Vorst and C. Vuik,
-/// Numer. Linear Algebra Appl. 1 (1994) 369).
+/// Solves A x = b by Generalised Conjugate Residuals with restarts, GCR(m).
+///
+/// Source: S. C. Eisenstat, H. C. Elman and M. H. Schultz, SIAM J. Numer. Anal. 20 (1983) 345. The
+/// preconditioner K may change in each iteration (H. A. van der Vorst and C. Vuik, Numer. Linear
+/// Algebra Appl. 1 (1994) 369).
 ///
 /// With no more than m directions since the last start, each iteration does
 ///
@@ -79,24 +91,33 @@ enum Maker<'a, A: LinearOperator + 'a> {
 /// x = x + α p,   r = r − α q
 /// ```
 ///
-/// ‖r‖ is the smallest that these directions allow and never grows. From the same start with the same preconditioner that is the residual of flexible GMRES
-/// (Y. Saad, SIAM J. Sci. Comput. 14 (1993) 461), so that this is FGMRES(m) and without preconditioner GMRES(m), as long as it does not
-/// break down; in return x and r are there in every iteration.
+/// ‖r‖ is the smallest that these directions allow, and never grows. From the same start with the
+/// same preconditioner, flexible GMRES has this residual (Y. Saad, SIAM J. Sci. Comput. 14 (1993)
+/// 461). So the method is FGMRES(m), and without preconditioner GMRES(m), as long as it does not
+/// break down. Unlike GMRES it has x and r in every iteration.
 ///
-/// One application of A and one of K an iteration, and the work on up to m pairs of vectors. When A p is a combination of the images
-/// since the start, the method starts again; to know that, it waits for the device once in each iteration but the first after a start.
-/// It starts again too when the residual was replaced (see [`TrueResidual`](crate::TrueResidual)).
+/// An iteration takes one application of A and one of K, and the work on up to m pairs of vectors.
+/// The method starts again when A p is a combination of the images since the start. To know this,
+/// it waits for the device once in each iteration but the first after a start. The method also
+/// starts again when the residual was replaced (see [`TrueResidual`](crate::TrueResidual)).
 ///
-/// States are kept where the method starts again.
+/// States are kept when the method starts again.
 ///
-/// `guess` is x₀ (zero if absent, or if it is 10⁴ times worse than zero); `callbacks` says what computes the residual that counts and who keeps states (see [`Callbacks`]). Of the preconditioner the work is in
-/// the [`SolverInfo`](crate::SolverInfo), but not its applications of an operator, which need not be A.
+/// `guess` is x₀: zero if absent, or if it is 10⁴ times worse than zero. [`Callbacks`] compute the
+/// residual that counts and keep states.
+///
+/// The [`SolverInfo`](crate::SolverInfo) includes the work of the preconditioner. It leaves out its
+/// applications of an operator, which need not be A.
 ///
 /// # Errors
-/// [`SolverError::NotConverged`] with the last iterate, which for this method is the one with the smallest residual, when the first
-/// direction after a start does not make the residual smaller, when a scalar is not finite, when the residual stagnates or the
-/// iteration limit is reached; [`SolverError::Parameter`] when m is zero; what the preconditioner says other than that it gave up; the
-/// space's own error when an operation fails.
+/// [`SolverError::NotConverged`] with the last iterate, which has the smallest residual, if
+/// * the first direction after a start does not make the residual smaller,
+/// * a scalar is not finite,
+/// * the residual stagnates, or
+/// * the iteration limit is reached.
+///
+/// [`SolverError::Parameter`] if m is zero. The preconditioner's own error, unless it gave up. The
+/// space's own error if an operation fails.
 pub fn gcr<'p, 'c, A>(
     a: &A,
     b: &VectorOf<A>,
@@ -112,7 +133,9 @@ where
     iterate(a, b, guess, params, maker, callbacks.into())
 }
 
-/// As [`gcr`], with a preconditioner that gives A K r with K r, as a smoother does which leaves a residual: A is not applied for it.
+/// Solves like [`gcr`], with a preconditioner that gives A K r with K r.
+///
+/// A smoother that leaves a residual is such a preconditioner. A is not applied for its direction.
 ///
 /// # Errors
 /// As [`gcr`].
@@ -159,7 +182,7 @@ where
             return progress.finish(x, verdict);
         }
     }
-    // As many as were needed so far; the first `used` of them since the last start.
+    // The directions needed so far. The first `used` of them exist since the last start.
     let mut directions = Directions::default();
     let mut used = 0;
     loop {
@@ -210,7 +233,7 @@ where
                 space.axpy(&space.negate(&minus_beta), &direction.p, p)?;
                 orthogonalise.into_iter().for_each(|pass| progress.work += pass);
             }
-            // What rounding leaves of a direction that is none would take x and r apart.
+            // The rounding left of a dependent direction would take x and r apart.
             let [image_norm2, q_norm2] = space.read([&image_norm2, q_norm2])?;
             if vanishes("‖Ap‖", q_norm2.sqrt(), image_norm2.re, params.breakdown).is_some() {
                 used = 0;
@@ -231,7 +254,8 @@ where
             let [q_r, q_norm2, old_norm2] = progress.read([&q_r, q_norm2, &old_norm2])?;
             match progress.judge(&mut x, &mut r)? {
                 Step::Done(verdict) => return progress.finish(x, verdict),
-                // The new residual has parts along the old images, which no later direction could remove.
+                // The new residual has parts along the old images, which no later direction could
+                // remove.
                 Step::Replaced(norm2) => {
                     r_norm2 = norm2;
                     used = 0;
@@ -252,7 +276,9 @@ where
 const STATE: Names<2, 1, 0> =
     Names { method: "Generalised Conjugate Residual", vectors: ["x", "r"], scalars: ["(r, r)"], numbers: [] };
 
-/// A direction and its image, which is orthogonal to those of the other directions since the last start.
+/// A direction and its image.
+///
+/// The image is orthogonal to the images of the other directions since the last start.
 pub(crate) struct Direction<S: VectorSpace> {
     pub p: S::Vector,
     /// A p

@@ -1,30 +1,35 @@
 //! Krylov solvers over two traits.
 //!
 //! A solver needs a [`VectorSpace`] (make a vector, add vectors, take inner products) and a
-//! [`LinearOperator`] on it. It knows nothing of lattices or devices, and cannot tell where the vectors live.
+//! [`LinearOperator`] on this space. A solver knows nothing of lattices or devices, and cannot tell
+//! where the vectors live.
 //!
 //! | method | for | each iteration |
 //! |---|---|---|
 //! | [`conjugate_residual`] | Hermitian A, and with [`Recurrence::General`] any A | one application of A, ‖r‖ never grows |
 //! | [`minres`] | Hermitian A, also where [`conjugate_residual`] breaks down | one application of A, two sums read, ‖r‖ never grows |
 //! | [`conjugate_gradient`] | Hermitian positive definite A | one application of A |
-//! | [`multi_shift_cg`] | the same with many shifts A + σ at once | one application of A |
-//! | [`block_conjugate_gradient`] | the same with several sources at once, on a [`BlockSpace`] | one application of A to all of them |
+//! | [`multi_shift_cg`] | Hermitian positive definite A, with many shifts A + σ at once | one application of A |
+//! | [`block_conjugate_gradient`] | Hermitian positive definite A, with several columns at once, on a [`BlockSpace`] | one application of A to all columns |
 //! | [`cgne`] | any A that is not singular, with its adjoint | one application of each, ‖x − A⁻¹b‖ never grows |
 //! | [`bicgstab`] | any A whose Hermitian part is definite, or nearly so | two applications of A |
 //! | [`bicgstab_l`] | the same, and complex eigenvalues far from the real axis | 2ℓ applications of A |
 //! | [`gcr`] | any A whose Hermitian part is definite, with any other method as [`Preconditioner`] | one application of A and of the preconditioner, ‖r‖ never grows |
 //! | [`minimal_residual`] | the same; a few steps of it smooth and precondition ([`MrSmoother`]) | one application of A, ‖r‖ never grows |
 //!
-//! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, as the [`Cycle`] of a multigrid method does.
+//! [`gcr_with_images`] is [`gcr`] with a preconditioner that gives A z with z, for example the
+//! [`Cycle`] of a multigrid method.
 //!
-//! What a method does with vectors besides is written as formulas, which a space carries out in one pass over memory ([`mod@update`]).
+//! A method's other operations on vectors are written as formulas. A space carries out a formula in
+//! one pass over memory ([`mod@update`]).
 //!
-//! Each takes options with documented defaults and returns the solution with a [`SolverInfo`], or a
-//! [`SolverError`] that carries the best iterate and the residual history. A solution is only ever returned
-//! after the *true* residual was computed from its definition and found below the tolerance.
+//! Each method takes options with documented defaults. It returns the solution with a
+//! [`SolverInfo`], or a [`SolverError`] that carries the best iterate and the residual history. A
+//! solution is only ever returned after the *true* residual was computed from its definition and
+//! found below the tolerance.
 //!
-//! On ordinary vectors an operator is a closure ([`mod@vec`]). The equation −u″ = 1 on 100 points, with u = 0 at both ends:
+//! On ordinary vectors an operator is a closure ([`mod@vec`]). The example solves −u″ = 1 on 100
+//! points, with u = 0 at both ends:
 //!
 //! ```
 //! use lattice_solvers::{CgOptions, conjugate_gradient, vec::from_fn};
@@ -38,8 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The norm of a right-hand side must be between 10⁻⁵⁰ and 10⁵⁰, or b = 0. Others are refused ([`SourceError`]), with the power of two to multiply them by:
-//! products of their norms would under- or overflow, and residuals be false.
+//! The norm of a right-hand side must be between 10⁻⁵⁰ and 10⁵⁰, or b = 0. Products of other norms
+//! would under- or overflow, and residuals would be false. So other right-hand sides are refused
+//! ([`SourceError`]), with the power of two to multiply them by.
 #![forbid(unsafe_code)]
 
 mod best;
@@ -104,5 +110,5 @@ pub use work::Work;
 pub type VectorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Vector;
 /// The numbers that vectors are multiplied with.
 pub type ScalarOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Scalar;
-/// What can go wrong in the space that an operator acts on.
+/// The errors of the space on which an operator acts.
 pub type ErrorOf<A> = <<A as LinearOperator>::Space as VectorSpace>::Error;

@@ -5,24 +5,29 @@ use crate::work::Work;
 use crate::{ErrorOf, LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex64;
 
-/// The roots of a residual polynomial: the residual after smoothing is Π (1 − A / θ) times the one before.
+/// The roots of a residual polynomial.
 ///
-/// They are those of the polynomial by which GMRES makes the residual of a vector minimal: the harmonic Ritz values of its Krylov space (N. M. Nachtigal,
-/// L. Reichel and L. N. Trefethen, SIAM J. Matrix Anal. Appl. 13 (1992) 796). They are in the order of Leja, in which products of some of the factors
-/// stay small.
+/// The residual after smoothing is Π (1 − A / θ) times the residual before.
+///
+/// GMRES makes the residual of a vector minimal by this polynomial. The roots are the harmonic Ritz
+/// values of its Krylov space (N. M. Nachtigal, L. Reichel and L. N. Trefethen, SIAM J. Matrix
+/// Anal. Appl. 13 (1992) 796). They are in the order of Leja, in which products of some of the
+/// factors stay small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Polynomial {
     roots: Vec<Complex64>,
 }
 
-/// What rounding leaves of an image that has no new direction.
+/// The size of an image without a new direction, which only rounding leaves.
 const NOTHING_NEW: f64 = 1e-5;
 
 /// Sweeps in which the roots of a polynomial are found at most.
 const SWEEPS: usize = 500;
 
 impl Polynomial {
-    /// With these roots, which are put into their order. `None` where one of them is zero or not finite, or there is none.
+    /// Makes the polynomial with these roots, which are put into their order.
+    ///
+    /// `None` if a root is zero or not finite, or if there is none.
     pub fn with_roots(mut roots: Vec<Complex64>) -> Option<Self> {
         let usable = |root: &Complex64| root.is_finite() && root.norm_sqr() > 0.0;
         if roots.is_empty() || !roots.iter().all(usable) {
@@ -44,11 +49,13 @@ impl Polynomial {
         Some(Self { roots: ordered })
     }
 
-    /// That of this degree for the residual `start`, or of a smaller one if its Krylov space has no more dimensions. `None` where the operator is singular
-    /// on it, or not finite.
+    /// Makes the polynomial of this degree for the residual `start`.
+    ///
+    /// The degree is smaller if the Krylov space has no more dimensions. `None` if the operator is
+    /// singular on the space, or not finite.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn of<A: LinearOperator>(
         a: &A,
         start: &VectorOf<A>,
@@ -105,10 +112,12 @@ impl Polynomial {
         self.roots.len()
     }
 
-    /// For z with the residual r: z becomes better, and r is the residual still. `image` is there to be overwritten.
+    /// Improves z, whose residual is r, and keeps r the residual of z.
+    ///
+    /// `image` is overwritten.
     ///
     /// # Errors
-    /// Those of the space.
+    /// Errors of the space.
     pub fn smooth<A: LinearOperator>(
         &self,
         a: &A,
@@ -127,8 +136,10 @@ impl Polynomial {
     }
 }
 
-/// The eigenvalues of H + |h|² H⁻† e eᵀ, where H are the first rows of a Hessenberg matrix, h the last element of the row below, and e the last
-/// unit vector.
+/// Returns the eigenvalues of H + |h|² H⁻† e eᵀ.
+///
+/// H are the first rows of a Hessenberg matrix. h is the last element of the row below. e is the
+/// last unit vector.
 fn harmonic_ritz_values(hessenberg: &[Vec<Complex64>]) -> Option<Vec<Complex64>> {
     let n = hessenberg.len() - 1;
     let h2 = hessenberg[n][n - 1].norm_sqr();
@@ -143,7 +154,9 @@ fn harmonic_ritz_values(hessenberg: &[Vec<Complex64>]) -> Option<Vec<Complex64>>
     roots(&characteristic_polynomial(&matrix))
 }
 
-/// The solution of a small system, by elimination with pivots; `None` if the matrix is singular.
+/// Solves a small system by elimination with pivots.
+///
+/// `None` if the matrix is singular.
 fn solve(mut matrix: Vec<Vec<Complex64>>, mut b: Vec<Complex64>) -> Option<Vec<Complex64>> {
     let n = b.len();
     for column in 0..n {
@@ -172,7 +185,10 @@ fn solve(mut matrix: Vec<Vec<Complex64>>, mut b: Vec<Complex64>) -> Option<Vec<C
     Some(b)
 }
 
-/// The coefficients of det(λ − A), that of 1 first and without that of λⁿ, which is 1 (U. J. J. Le Verrier, J. Math. Pures Appl. 5 (1840) 220).
+/// Returns the coefficients of det(λ − A), the coefficient of 1 first.
+///
+/// The coefficient of λⁿ is 1 and left out. Source: U. J. J. Le Verrier, J. Math. Pures Appl. 5
+/// (1840) 220.
 fn characteristic_polynomial(a: &[Vec<Complex64>]) -> Vec<Complex64> {
     let n = a.len();
     let mut coefficients = vec![Complex64::default(); n];
@@ -189,7 +205,9 @@ fn characteristic_polynomial(a: &[Vec<Complex64>]) -> Vec<Complex64> {
     coefficients
 }
 
-/// The roots of a polynomial with the leading coefficient 1, all at once (E. Durand 1960, I. O. Kerner, Numer. Math. 8 (1966) 290).
+/// Returns the roots of a polynomial with leading coefficient 1, all at once.
+///
+/// Sources: E. Durand 1960; I. O. Kerner, Numer. Math. 8 (1966) 290.
 fn roots(coefficients: &[Complex64]) -> Option<Vec<Complex64>> {
     let value = |z: Complex64| {
         coefficients.iter().rev().fold(Complex64::new(1.0, 0.0), |value, coefficient| value * z + coefficient)

@@ -1,4 +1,5 @@
-//! The parts of a multigrid method on a matrix that a Krylov method is slow with: −u″ on a line, with some advection.
+//! The parts of a multigrid method on a matrix that a Krylov method is slow with: −u″ on a line,
+//! with some advection.
 
 use lattice_solvers::vec::{FnOperator, from_fn};
 use lattice_solvers::{
@@ -24,7 +25,8 @@ fn line(points: usize, scale: f64) -> FnOperator<Complex64, impl Fn(&[Complex64]
     })
 }
 
-/// Constants within aggregates, each of norm 1. The hops between aggregates are those of the line itself.
+/// Constants within aggregates, each of norm 1. The hops between aggregates are those of the line
+/// itself.
 struct Aggregates<B: LinearOperator> {
     coarse: B,
     cycle: Cycle<B>,

@@ -1,4 +1,6 @@
-//! The blocks of a clover term, made on devices. Links come there in double, one time slice after the other.
+//! The blocks of a clover term, made on devices.
+//!
+//! Links come to a device in double, one time slice after the other.
 
 use super::gathered;
 use super::site_field::{SiteField, Sites};
@@ -14,7 +16,9 @@ const CLOVER_BLOCKS: KernelFamily = KernelFamily::new(
     &[include_str!("../../cl/layout.cl"), include_str!("../../cl/clover_blocks.cl")],
 );
 
-/// Time slices of links on a device: that of the sites whose blocks are made, and those before and after it.
+/// Number of time slices of links on a device.
+///
+/// The slices are the current one, whose blocks are made, and its two neighbours.
 const SLICES: usize = 3;
 
 /// Reals of the four links of a site.
@@ -32,10 +36,12 @@ pub fn clover_blocks_key<T: Storage>(stored: StoredBlocks) -> KernelKey {
         .define("TO", T::STORAGE.opencl_name())
 }
 
-/// Blocks that exist at all sites, or the first site of the lattice where they do not.
+/// Blocks that exist at all sites, or the first site without a block.
 pub type Made<B> = Result<B, usize>;
 
-/// Makes blocks for all sites, halved: see `cl/clover.cl`. `weights` multiply the field strength in planes of space, and in those with
+/// Makes blocks for all sites, halved.
+///
+/// See `cl/clover.cl`. `weights` multiply the field strength in planes of space, and in planes with
 /// time.
 pub fn clover_blocks<T: Storage>(
     lattice: &Lattice,
@@ -64,7 +70,9 @@ pub fn clover_blocks<T: Storage>(
     Ok(gathered::least(lattice, first)?.map_or(Ok(field), Err))
 }
 
-/// Starts to make the blocks of one device. The buffer holds the least number of a site that has none.
+/// Starts to make the blocks of one device.
+///
+/// The buffer holds the least number of a site that has no block.
 fn blocks_of_shard<T: Storage>(
     shard: &Shard,
     buffer: &mut Buffer<T::Stored>,
@@ -129,7 +137,9 @@ fn blocks_of_shard<T: Storage>(
     Ok(failed)
 }
 
-/// The links of a time slice of a domain, with one site more on either side in directions that are cut.
+/// The links of a time slice of a domain.
+///
+/// In directions that are cut there is one site more on either side.
 struct Slice<'a> {
     shard: &'a Shard,
     configuration: &'a GaugeConfiguration,
@@ -152,7 +162,9 @@ impl<'a> Slice<'a> {
         self.extents()[..NDIM - 1].iter().product::<usize>() * REALS
     }
 
-    /// Copies slice number `after` − 1 of the domain. Those outside are of the neighbours, around the lattice.
+    /// Copies slice number `after` − 1 of the domain.
+    ///
+    /// Slices outside belong to the neighbours, around the lattice.
     fn copy(&self, after: usize, staged: &mut [f64]) {
         let (dims, origin, [x, y, ..]) =
             (self.configuration.dims(), self.shard.domain.origin(), self.extents());
@@ -180,7 +192,7 @@ mod tests {
 
     const WEIGHTS: [f64; 2] = [0.8, 1.1];
 
-    /// The same from the twin.
+    /// Returns the blocks from the twin.
     fn expected<T: Storage>(
         lattice: &Lattice,
         configuration: &GaugeConfiguration,
@@ -260,7 +272,7 @@ mod tests {
         let eigenvalue = |site| term.blocks_at(&configuration, [1.0; 2], site).smallest_eigenvalue();
         let mut sites: Vec<usize> = (0..dims.volume()).collect();
         sites.sort_by(|&a, &b| eigenvalue(a).total_cmp(&eigenvalue(b)));
-        // Of 1 + factor T three sites have an eigenvalue below zero.
+        // At three sites 1 + factor T has an eigenvalue below zero.
         let factor = -2.0 / (eigenvalue(sites[2]) + eigenvalue(sites[3]));
         let first = sites[..3].iter().copied().min();
         let of = CloverMatrix { scalar: 1.0, factor, ..term };

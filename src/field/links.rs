@@ -132,7 +132,7 @@ impl<T: Storage> GaugeField<T> {
         self.clover.is_some()
     }
 
-    /// Returns the blocks of a matrix; `None` without one.
+    /// Returns the blocks of a matrix, or `None` without a matrix.
     ///
     /// # Errors
     /// [`LatticeError::CloverNotPositive`] if there is no inverse.

@@ -23,7 +23,7 @@ pub(crate) enum Numbers<R> {
     Devices(Vec<Buffer<R>>),
 }
 
-/// The same to be read.
+/// The numbers of a field, to be read.
 #[derive(Clone, Copy)]
 pub(crate) enum NumbersView<'a, R> {
     Host(&'a [R]),
@@ -39,9 +39,9 @@ impl<R: Real> Numbers<R> {
     }
 }
 
-/// Spinors of the even sites, and behind them those of the odd ones if there are both: the order and the basis are those of `cl/multigrid/plain.cl`.
+/// Spinors of the even sites, then spinors of the odd sites if there are both.
 ///
-/// Each device has its domain.
+/// Order and basis are those of `cl/multigrid/plain.cl`. Each device has its domain.
 pub(crate) mod plain_spinors {
     use super::*;
 
@@ -176,7 +176,9 @@ fn convert<R: Real>(
     kernel.start(Range::covering(sites, 64), &arguments)
 }
 
-/// The numbers of a field as they lie in memory, whatever they mean there; those on the host are copied.
+/// Returns the numbers of a field as they lie in memory.
+///
+/// The meaning of the numbers does not matter. Numbers on the host are copied.
 pub(crate) fn numbers_of<R: Real, T>(
     field: &SpinorField<R>,
     then: impl FnOnce(NumbersView<'_, R>) -> T,
@@ -201,12 +203,14 @@ pub(crate) fn buffer_of<R: Real>(field: &SpinorField<R>) -> &Buffer<R> {
     &field.spinors.on_devices()[0]
 }
 
-/// As [`buffer_of`], to be written.
+/// Returns a buffer like [`buffer_of`], to be written.
 pub(crate) fn buffer_of_mut<R: Real>(field: &mut SpinorField<R>) -> &mut Buffer<R> {
     &mut field.spinors.on_devices_mut()[0]
 }
 
-/// The field becomes these numbers, and zeros behind them, as they lie in memory. It is on the host or on one device.
+/// Sets the numbers of a field as they lie in memory, with zeros behind them.
+///
+/// The field is on the host or on one device.
 pub(crate) fn set_numbers<R: Real>(field: &mut SpinorField<R>, numbers: &[R]) -> Result<(), DeviceError> {
     let spinors: &mut Spinors<R> = &mut field.spinors;
     debug_assert_eq!(spinors.sites(), Sites::All);

@@ -1,4 +1,4 @@
-//! What any field is on the devices of a lattice: so many complex numbers at each site.
+//! Any field on the devices of a lattice: a number of complex numbers a site.
 
 use super::transfer;
 use crate::device::{Buffer, Device, DeviceError};
@@ -12,7 +12,7 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sites {
     All,
-    /// Those of one parity, 0 for even ones.
+    /// The sites of one parity, 0 for even ones.
     Parity(usize),
 }
 
@@ -25,7 +25,7 @@ impl Sites {
         }
     }
 
-    /// Of `count` sites of the lattice.
+    /// Returns how many of `count` sites of the lattice are chosen.
     pub fn of(self, count: usize) -> usize {
         count * self.parities().len() / 2
     }
@@ -33,9 +33,10 @@ impl Sites {
 
 const ONE_EACH: &str = "there is a buffer for each domain of this process";
 
-/// Numbers of any [`Shape`], on the same sites of a lattice: one field, or several that lie one after the other.
+/// Numbers of any [`Shape`], on the same sites of a lattice.
 ///
-/// There is one buffer for each device. Nothing is known of what the numbers mean.
+/// There is one field, or several that lie one after the other. Each device has one buffer. The
+/// meaning of the numbers is not known here.
 pub struct SiteField<T: Storage> {
     lattice: Lattice,
     shape: Shape,
@@ -49,7 +50,7 @@ impl<T: Storage> SiteField<T> {
         Self::made_of(Buffer::zeroed, lattice, shape, sites, columns)
     }
 
-    /// To be overwritten.
+    /// Makes fields that are to be overwritten.
     pub fn uninitialised(
         lattice: &Lattice,
         shape: Shape,
@@ -74,7 +75,9 @@ impl<T: Storage> SiteField<T> {
         Ok(Self { lattice: lattice.clone(), shape, sites, columns, buffers })
     }
 
-    /// One field with the numbers that `values` writes for each site of the whole lattice.
+    /// Makes one field of the numbers that `values` writes for each site.
+    ///
+    /// Sites are counted on the whole lattice.
     pub fn from_values(
         lattice: &Lattice,
         shape: Shape,
@@ -86,7 +89,9 @@ impl<T: Storage> SiteField<T> {
         Ok(field)
     }
 
-    /// The field with number `column` has the numbers that `values` writes for each site of the whole lattice.
+    /// Sets the field number `column` to the numbers that `values` writes.
+    ///
+    /// `values` is called for each site of the whole lattice.
     pub fn set_column(
         &mut self,
         column: usize,
@@ -143,7 +148,9 @@ impl<T: Storage> SiteField<T> {
         })
     }
 
-    /// Appends the bytes of its storage, domain by domain. Every rank gets those of all.
+    /// Appends the bytes of the storage, domain by domain.
+    ///
+    /// Every rank gets the bytes of all ranks.
     pub fn append_bytes_to(&self, bytes: &mut Vec<u8>) -> Result<(), DeviceError> {
         let mut own = self.buffers.iter();
         for (domain, count) in self.bytes_of_domains().enumerate() {
@@ -185,7 +192,9 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// to = the part of these fields, which are on all sites, on the sites of `to`, which has one parity.
+    /// Copies one parity of these fields, which are on all sites, to `to`.
+    ///
+    /// `to` has one parity.
     pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
         for (k, pieces) in to.pieces_in_all().enumerate() {
             for (in_all, in_own) in pieces {
@@ -205,7 +214,9 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// For each device and field of one parity: where it lies in a buffer of all sites, and where in its own.
+    /// Returns the positions of the fields of one parity, for each device and field.
+    ///
+    /// One position is in a buffer of all sites, the other in the field's own buffer.
     fn pieces_in_all(
         &self,
     ) -> impl Iterator<Item = impl Iterator<Item = (Range<usize>, Range<usize>)> + use<T>> + use<T> {
@@ -235,7 +246,9 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// to = these fields, or `plus` + these fields, in the precision of `to`; sums are not for half precision.
+    /// Sets `to` to these fields, or to `plus` + these fields.
+    ///
+    /// The result has the precision of `to`. Sums are not for half precision.
     pub fn convert_to<R: Storage>(
         &self,
         plus: Option<&SiteField<R>>,
@@ -251,7 +264,7 @@ impl<T: Storage> SiteField<T> {
         Ok(())
     }
 
-    /// The same fields in another precision.
+    /// Returns these fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<SiteField<R>, DeviceError> {
         let mut cast = SiteField::zero(&self.lattice, self.shape, self.sites, self.columns)?;
         self.convert_to(None, &mut cast)?;
@@ -282,7 +295,7 @@ mod tests {
         Complex::new(k, -0.5 * k)
     }
 
-    /// What lies where the layout says that these numbers are.
+    /// Returns the number that lies at the place given by the layout.
     fn stored(field: &SiteField<f64>, column: usize, site: usize, component: usize) -> Complex<f64> {
         let coordinates = field.lattice.dims().coordinates(site);
         for (shard, buffer) in field.lattice.shards().iter().zip(&field.buffers) {

@@ -1,4 +1,6 @@
-//! Spinors on some of the sites of a lattice, one field or several: what the public types of fields are made of.
+//! Spinors on some of the sites of a lattice, one field or several.
+//!
+//! The public types of fields are made of them.
 
 use super::gathered;
 use super::host_order;
@@ -11,26 +13,32 @@ use crate::scalar::Storage;
 use num_traits::One;
 use rayon::prelude::*;
 
-/// What [`DeviceError::LengthMismatch`] says was tried with bytes that are not those of a kept field.
+/// The action in a [`DeviceError::LengthMismatch`] of a restored field.
+///
+/// The error says that the bytes are not those of a kept field.
 pub const RESTORING_A_FIELD: &str = "restore a field";
 
 /// One field, or several side by side, on the same sites of a lattice.
 pub struct Spinors<T: Storage> {
     lattice: Lattice,
     sites: Sites,
-    /// How many fields these are.
+    /// Number of fields.
     columns: usize,
     storage: SpinorStorage<T>,
 }
 
 enum SpinorStorage<T: Storage> {
-    /// One field after the other, each in lexicographic order of its sites. In half precision too the host holds `f32`.
+    /// One field after the other, each in lexicographic order of its sites.
+    ///
+    /// In half precision too the host holds `f32`.
     Host(Vec<Spinor<T::Real>>),
     /// In the basis of [`spin_basis`].
     Devices(SiteField<T>),
 }
 
-/// A public type of field, as a [`SpinorSpace`](super::SpinorSpace) makes its vectors of it.
+/// A public type of field.
+///
+/// A [`SpinorSpace`](super::SpinorSpace) makes its vectors of this type.
 pub trait Field<T: Storage> {
     fn wrap(spinors: Spinors<T>) -> Self;
 
@@ -39,7 +47,9 @@ pub trait Field<T: Storage> {
     fn spinors_mut(&mut self) -> &mut Spinors<T>;
 }
 
-/// A field as the bytes of its storage, whichever its precision and its sites: to be kept and taken back where it is stored in the same way.
+/// A field as the bytes of its storage, in any precision and on any sites.
+///
+/// The bytes are kept, and restored to a field with the same storage.
 pub trait StoredField {
     /// The bytes.
     ///
@@ -59,7 +69,7 @@ impl<T: Storage> Spinors<T> {
         Self::made_by(SiteField::zero, lattice, sites, columns)
     }
 
-    /// To be overwritten.
+    /// Makes fields that are to be overwritten.
     pub fn uninitialised(lattice: &Lattice, sites: Sites, columns: usize) -> Result<Self, DeviceError> {
         Self::made_by(SiteField::uninitialised, lattice, sites, columns)
     }
@@ -108,6 +118,8 @@ impl<T: Storage> Spinors<T> {
         Ok(field)
     }
 
+    /// Makes fields of spinors of the host.
+    ///
     /// `spinors` has one field after the other, the sites of each in lexicographic order.
     pub fn from_host(
         lattice: &Lattice,
@@ -122,7 +134,8 @@ impl<T: Storage> Spinors<T> {
             SpinorStorage::Devices(own) => {
                 for (source, spinors) in spinors.chunks(sites.of(dims.volume())).enumerate() {
                     own.set_column(source, |site: usize, values: &mut [_]| {
-                        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+                        // Each row along x has as many even sites as odd ones: half a site's number
+                        // counts its parity.
                         let spinor = spin_basis::turn(&spinors[sites.of(site)]);
                         values.copy_from_slice(spinor.0.as_flattened());
                     })?;
@@ -147,7 +160,8 @@ impl<T: Storage> Spinors<T> {
     /// The data of fields of a lattice whose team is the host.
     ///
     /// # Panics
-    /// This and the three below when the fields are not there: fields of one lattice are all in one place.
+    /// This and the three below when the fields are not there: fields of one lattice are all in one
+    /// place.
     pub fn on_host(&self) -> &[Spinor<T::Real>] {
         match &self.storage {
             SpinorStorage::Host(spinors) => spinors,
@@ -214,7 +228,9 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// One field after the other, the sites of each in lexicographic order; on every rank those of all.
+    /// Returns one field after the other, each in lexicographic order of its sites.
+    ///
+    /// Every rank gets the sites of all ranks.
     pub fn to_host(&self) -> Result<Vec<Spinor<T::Real>>, DeviceError> {
         let count = self.columns * self.sites.of(self.lattice.dims().volume());
         let mut spinors = Vec::new();
@@ -224,10 +240,10 @@ impl<T: Storage> Spinors<T> {
         Ok(spinors)
     }
 
-    /// As [`to_host`](Self::to_host), into memory that is there.
+    /// Copies the fields like [`to_host`](Self::to_host), into existing memory.
     ///
     /// # Panics
-    /// When it has not as many spinors.
+    /// When the number of spinors is wrong.
     pub fn copy_to_host(&self, spinors: &mut [Spinor<T::Real>]) -> Result<(), DeviceError> {
         let buffers = match &self.storage {
             SpinorStorage::Host(own) => {
@@ -252,10 +268,12 @@ impl<T: Storage> Spinors<T> {
         self.lattice.check_peers()
     }
 
-    /// to = the part of these fields, which are on all sites, on the sites of `to`. Nothing passes through the host.
+    /// Copies the part of these fields on the sites of `to` to `to`.
+    ///
+    /// These fields are on all sites. Nothing passes through the host.
     ///
     /// # Panics
-    /// When the fields live on different lattices, or there are not as many of one as of the other.
+    /// When the fields live on different lattices, or their numbers differ.
     pub fn copy_parity_to(&self, to: &mut Self) -> Result<(), DeviceError> {
         let parity = to.parity_in(self);
         match (&self.storage, &mut to.storage) {
@@ -269,7 +287,9 @@ impl<T: Storage> Spinors<T> {
         Ok(())
     }
 
-    /// The reverse: the part of these fields, which are on all sites, on the sites of `from` becomes `from`.
+    /// Copies `from` to the part of these fields on the sites of `from`.
+    ///
+    /// These fields are on all sites.
     ///
     /// # Panics
     /// As [`copy_parity_to`](Self::copy_parity_to).
@@ -286,11 +306,15 @@ impl<T: Storage> Spinors<T> {
         Ok(())
     }
 
-    /// Copies `from` into column `column`. Nothing passes through the host.
+    /// Copies `from` into column `column`.
+    ///
+    /// Nothing passes through the host.
     ///
     /// # Panics
-    /// This and [`copy_column_to`](Self::copy_column_to) when the fields live on different lattices or sites, the other is not one field, or there is none of
-    /// that number.
+    /// This and [`copy_column_to`](Self::copy_column_to) panic when
+    /// * the fields live on different lattices or sites,
+    /// * the other is not one field, or
+    /// * there is no field of this number.
     pub fn copy_column_from(&mut self, column: usize, from: &Self) -> Result<(), DeviceError> {
         self.check_column(column, from);
         match (&mut self.storage, &from.storage) {
@@ -335,17 +359,17 @@ impl<T: Storage> Spinors<T> {
         }
     }
 
-    /// The same fields in another precision.
+    /// Returns these fields in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Spinors<R>, DeviceError> {
         let mut cast = Spinors::zero(&self.lattice, self.sites, self.columns)?;
         self.cast_to(&mut cast)?;
         Ok(cast)
     }
 
-    /// to = these fields, in the precision of `to`.
+    /// Copies these fields to `to`, in the precision of `to`.
     ///
     /// # Panics
-    /// When the fields live on different lattices or sites, or there are not as many of one as of the other.
+    /// When the fields live on different lattices or sites, or their numbers differ.
     pub fn cast_to<R: Storage>(&self, to: &mut Spinors<R>) -> Result<(), DeviceError> {
         self.convert(None, to)
     }
@@ -393,7 +417,8 @@ fn sites_of(lattice: &Lattice, parity: usize, columns: usize) -> impl IndexedPar
     let dims = lattice.dims();
     let half = dims.volume() / 2;
     (0..columns * half).into_par_iter().map(move |k| {
-        // Each row along x has as many even sites as odd ones: half a site's number counts its parity.
+        // Each row along x has as many even sites as odd ones: half a site's number counts its
+        // parity.
         let first = 2 * (k % half);
         k / half * dims.volume() + first + (dims.parity(first) + parity) % 2
     })

@@ -1,4 +1,6 @@
-//! From the host's order of sites to a device's layout, and from one layout to another.
+//! Conversion from the host's order of sites to a device's layout.
+//!
+//! Fields are also converted from one layout to another.
 
 use crate::device::{
     Argument, Buffer, Device, DeviceError, Kernel, KernelFamily, KernelKey, Parameter, Range,
@@ -14,11 +16,15 @@ use std::sync::{Arc, Mutex};
 const CONVERT: KernelFamily =
     KernelFamily::new("convert", &[include_str!("../../cl/layout.cl"), include_str!("../../cl/convert.cl")]);
 
-/// Numbers that are converted at a time: a configuration is never held a second time as a whole.
+/// Numbers that are converted at a time.
+///
+/// So a configuration is never held a second time as a whole.
 const STAGING_NUMBERS: usize = 1 << 21;
 
-/// Fills a device's part of a field, the sites of `parities` one after the other, from number `start` of the buffer on:
-/// `values(site of the whole lattice, components)` says which they are.
+/// Fills a device's part of a field with the sites of `parities`.
+///
+/// The parities come one after the other, from number `start` of the buffer on. `values(site of the
+/// whole lattice, components)` gives the numbers.
 pub fn upload<T: Storage>(
     buffer: &mut Buffer<T::Stored>,
     start: usize,
@@ -31,7 +37,7 @@ pub fn upload<T: Storage>(
     let (domain, chunk) = (layout.domain(), layout.chunk().unwrap_or(1));
     let piece = (STAGING_NUMBERS / (2 * components * lanes * chunk)).max(1) * chunk;
     let stretches = stretches(layout, shape);
-    // The same memory for all pieces: fresh one takes longer to be touched for the first time than to be filled.
+    // All pieces share this memory: the first touch of fresh memory takes longer than filling it.
     let most = piece.min(blocks) * lanes;
     let widest = stretches.iter().map(|stretch| stretch.components).max().unwrap_or(0);
     let mut sites = vec![Complex::default(); most * components];
@@ -103,8 +109,9 @@ struct Stretch {
     components: usize,
     /// Blocks whose numbers are among each other: those of a chunk, or one.
     blocks: usize,
-    /// Site, component, and how far from the first number its parts are, for all numbers of these blocks. From chunk to chunk, or block to block,
-    /// it is the same.
+    /// Site, component, and offset of the parts of all numbers of these blocks.
+    ///
+    /// Offsets are counted from the first number. They are equal for all chunks, or blocks.
     numbers: Vec<(usize, usize, [usize; 2])>,
 }
 
@@ -122,7 +129,9 @@ impl Stretch {
         stretch
     }
 
-    /// Where it begins for the blocks from this one on, counted in stored numbers.
+    /// Returns the start of the numbers of the blocks from `block` on.
+    ///
+    /// The start is counted in stored numbers.
     fn start(&self, layout: &Layout, shape: Shape, block: usize) -> usize {
         layout.offsets(shape, self.component, Place { parity: 0, block, lane: 0 })[0]
     }
@@ -142,7 +151,9 @@ fn stretches(layout: &Layout, shape: Shape) -> Vec<Stretch> {
     (0..shape.groups).flat_map(in_group).collect()
 }
 
-/// The unit in which the numbers of a site are stored; it has no meaning where numbers are stored as they are.
+/// Returns the unit in which the numbers of a site are stored.
+///
+/// The unit has no meaning if numbers are stored as they are.
 fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) -> T::Real {
     let unit = if layout.has_units(shape) {
         Half::unit(site.iter().flat_map(|z| [z.re, z.im]).map(|value| value.to_f64() as f32))
@@ -152,8 +163,10 @@ fn unit<T: Storage>(layout: &Layout, shape: Shape, site: &[Complex<T::Real>]) ->
     T::Real::from_f64(unit.into())
 }
 
-/// Brings a device's part of a field, of `parities` parities, to another precision and the layout that goes with it. With `add` it is
-/// added to what is there, which is not half precision.
+/// Converts a device's part of a field to another precision and its layout.
+///
+/// The part has `parities` parities. With `plus` the result is `plus` + the part. The sum is not in
+/// half precision.
 pub fn cast_into<T: Storage, R: Storage>(
     buffer: &Buffer<T::Stored>,
     plus: Option<&Buffer<R::Stored>>,
@@ -194,10 +207,13 @@ pub fn conversion_key([from, to]: [&Layout; 2], shape: Shape, add: bool) -> Kern
     TO.define(key, to, shape)
 }
 
-/// What kernels are told of a layout: the names of type, units, sub-lattices, most numbers in a vector, sites in a chunk.
+/// The names of the macros that describe a layout to kernels.
+///
+/// The names are those of type, units, sub-lattices, most numbers in a vector, and sites in a
+/// chunk.
 pub struct LayoutMacros([&'static str; 8]);
 
-/// Of the layout of the field that is read.
+/// Names for the layout of the field that is read.
 pub const FROM: LayoutMacros = LayoutMacros([
     "FROM",
     "FROM_UNITS",
@@ -209,7 +225,7 @@ pub const FROM: LayoutMacros = LayoutMacros([
     "FROM_CHUNK",
 ]);
 
-/// Of the layout of the field that is written.
+/// Names for the layout of the field that is written.
 const TO: LayoutMacros =
     LayoutMacros(["TO", "TO_UNITS", "TO_NX", "TO_NY", "TO_NZ", "TO_NT", "TO_PACK", "TO_CHUNK"]);
 

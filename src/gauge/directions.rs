@@ -15,24 +15,24 @@ pub struct DirectionsError;
 impl Directions {
     /// All four.
     pub const ALL: Self = Self([true; NDIM]);
-    /// Those of space.
+    /// The directions of space.
     pub const SPACE: Self = Self([true, true, true, false]);
 
-    /// Those that are true, in the order x, y, z, t.
+    /// Returns the chosen directions: the true ones, in the order x, y, z, t.
     ///
     /// # Errors
-    /// When they are fewer than two.
+    /// When fewer than two are true.
     pub fn new(chosen: [bool; NDIM]) -> Result<Self, DirectionsError> {
         let count = chosen.iter().filter(|&&chosen| chosen).count();
         if count < 2 { Err(DirectionsError) } else { Ok(Self(chosen)) }
     }
 
-    /// Whether a direction is among them.
+    /// Tells whether a direction is chosen.
     pub fn contains(self, mu: usize) -> bool {
         self.0[mu]
     }
 
-    /// How many they are.
+    /// Returns the number of directions.
     pub fn count(self) -> usize {
         self.0.iter().filter(|&&chosen| chosen).count()
     }

@@ -4,25 +4,34 @@ use super::observables::plaquette;
 use crate::host::{FieldStrength, LinksOfSites, doubled_links, ordered_sum};
 use serde::Serialize;
 
-/// The density of the action, averaged over sites, in three discretisations that agree for smooth fields.
+/// The density of the action, averaged over sites, in three discretisations.
+///
+/// The three agree for smooth fields.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Energy {
-    /// −Σ_{μ<ν} tr F_μν² with the traceless field strength of four-leaf clovers (M. Lüscher, JHEP 08 (2010) 071).
+    /// −Σ_{μ<ν} tr F_μν² with the traceless field strength of four-leaf clovers.
+    ///
+    /// Source: M. Lüscher, JHEP 08 (2010) 071.
     pub clover: f64,
     /// 2 Σ_{μ<ν} Re tr(1 − P_μν).
     pub plaquette: f64,
-    /// 5/3 of `clover` − 1/6 of the same with [rectangles](FieldStrength::of_rectangles): without errors of order a².
+    /// The improved energy, without errors of order a².
+    ///
+    /// 5/3 of `clover` − 1/6 of the clover energy with [rectangles](FieldStrength::of_rectangles).
     pub improved: f64,
 }
 
 /// The topological charge in two discretisations.
 ///
-/// Q = −Σ_x tr[F_12 F_34 − F_13 F_24 + F_14 F_23]/(4π²), with directions x, y, z, t and a traceless field strength.
+/// Q = −Σ_x tr[F_12 F_34 − F_13 F_24 + F_14 F_23]/(4π²), with directions x, y, z, t and a traceless
+/// field strength.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TopologicalCharge {
     /// From four-leaf clovers.
     pub clover: f64,
-    /// 5/3 of `clover` − 1/6 of the same with [rectangles](FieldStrength::of_rectangles).
+    /// The improved charge: 5/3 of `clover` − 1/6 of the charge with rectangles.
+    ///
+    /// See [rectangles](FieldStrength::of_rectangles).
     pub improved: f64,
 }
 
@@ -49,7 +58,9 @@ pub fn energy_and_charge(links: &impl LinksOfSites) -> (Energy, TopologicalCharg
     from_sums(volume, [energy, charge], [of_rectangles, charge_of_rectangles], plaquette(links).average)
 }
 
-/// From −Σ tr F² and the charge, with loops of plaquettes and of rectangles, summed over `volume` sites, and the average plaquette.
+/// Makes the energy of sums over `volume` sites and the average plaquette.
+///
+/// The sums are −Σ tr F² and the charge, with loops of plaquettes and of rectangles.
 pub(super) fn from_sums(
     volume: usize,
     of_plaquettes: [f64; 2],
@@ -74,7 +85,9 @@ pub(super) fn clover_energy(links: &impl LinksOfSites) -> f64 {
     ordered_sum(volume, 0.0, |a, b| a + b, density) / volume as f64
 }
 
-/// What is left without errors of order a²; rectangles count four times.
+/// Combines both values so that errors of order a² cancel.
+///
+/// Rectangles count four times.
 fn improved(of_plaquettes: f64, of_rectangles: f64) -> f64 {
     of_plaquettes * (5.0 / 3.0) - of_rectangles / 6.0
 }
@@ -90,7 +103,9 @@ mod tests {
     use crate::host::{GaugeConfiguration, Matrix3};
     use num_complex::Complex;
 
-    /// A weak Abelian wave of A_t along x with one period, and the continuum's action density of it.
+    /// Returns a weak Abelian wave of A_t along x, and its continuum action density.
+    ///
+    /// The wave has one period.
     fn wave(length: usize) -> (GaugeConfiguration, f64) {
         let dims = Dims::new([length, 2, 2, 2]).unwrap();
         let (p, amplitude) = (std::f64::consts::TAU / length as f64, 1e-3);
@@ -105,7 +120,9 @@ mod tests {
         (configuration, (p * amplitude).powi(2))
     }
 
-    /// Errors of order a² become a fourth when the wave has twice as many sites, errors of order a⁴ a sixteenth.
+    /// Doubling the sites of the wave divides errors of order a² by 4.
+    ///
+    /// Errors of order a⁴ become a sixteenth.
     #[test]
     fn the_improved_energy_has_errors_of_fourth_order() {
         let errors = |length| {

@@ -1,7 +1,8 @@
 //! The gradient flow of links.
 //!
-//! dV/dt = Z(V) V with Z = TA(Ω) and V = U at t = 0 (M. Lüscher, JHEP 08 (2010) 071). For the Wilson action Ω_μ = Σ_ν C_μ^{(ν)} V_μ†, C
-//! the staples. The Symanzik action of Lüscher and Weisz has (1 − 8c1) C + c1 R with the staples R of rectangles, c1 = −1/12.
+//! dV/dt = Z(V) V with Z = TA(Ω) and V = U at t = 0 (M. Lüscher, JHEP 08 (2010) 071). For the
+//! Wilson action Ω_μ = Σ_ν C_μ^{(ν)} V_μ†, C the staples. The Symanzik action of Lüscher and Weisz
+//! has (1 − 8c1) C + c1 R with the staples R of rectangles, c1 = −1/12.
 
 use super::directions::Directions;
 use super::energy::{Energy, TopologicalCharge, clover_energy, energy_and_charge, from_sums};
@@ -25,7 +26,9 @@ pub enum FlowAction {
     /// Plaquettes.
     #[default]
     Wilson,
-    /// Plaquettes and rectangles with c1 = −1/12 (M. Lüscher and P. Weisz, Commun. Math. Phys. 97, 59 (1985)).
+    /// Plaquettes and rectangles with c1 = −1/12.
+    ///
+    /// Source: M. Lüscher and P. Weisz, Commun. Math. Phys. 97, 59 (1985).
     Symanzik,
 }
 
@@ -33,13 +36,13 @@ pub enum FlowAction {
 const C1: f64 = -1.0 / 12.0;
 
 impl FlowAction {
-    /// All of them.
+    /// All actions.
     pub const ALL: [Self; 2] = [Self::Wilson, Self::Symanzik];
 
     /// The largest step that damps all modes of a weak field.
     ///
-    /// A mode with k̂² ≤ 16 decays with the rate k̂² (Wilson) or at most k̂² + Σ k̂_μ⁴/12 (Symanzik). The method of third order is
-    /// stable while step times rate is below 2.51.
+    /// A mode with k̂² ≤ 16 decays with the rate k̂² (Wilson) or at most k̂² + Σ k̂_μ⁴/12
+    /// (Symanzik). The method of third order is stable while step times rate is below 2.51.
     pub fn largest_step(self) -> f64 {
         match self {
             Self::Wilson => 0.156,
@@ -92,13 +95,17 @@ impl FromStr for FlowAction {
 pub struct FlowParams {
     /// The action.
     pub action: FlowAction,
-    /// The time between points where the energy is measured; without a tolerance one step of the integrator.
+    /// The time between points where the energy is measured.
+    ///
+    /// Without a tolerance this is one step of the integrator.
     pub step: f64,
-    /// How many such steps. The flow ends at `steps` times `step`.
+    /// Number of steps. The flow ends at `steps` times `step`.
     pub steps: usize,
     /// A [row](FlowRow) is made at each multiple of this many steps, and at the end.
     pub every: usize,
-    /// The largest error of a link's entry in a step of the integrator. With it a step is cut into as many as are needed.
+    /// The largest error of a link's entry in a step of the integrator.
+    ///
+    /// With a tolerance, each step is cut into as many steps as are needed.
     pub tolerance: Option<f64>,
 }
 
@@ -140,7 +147,7 @@ pub enum FlowError {
     Device(#[from] DeviceError),
 }
 
-/// What is measured at a flow time.
+/// The measurements at one flow time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FlowRow {
     /// The flow time t, in units of the lattice spacing squared.
@@ -158,9 +165,11 @@ pub struct FlowRow {
 /// A flow that came to its end, or to where it was stopped.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// What was measured, from t = 0 on.
+    /// The measurements, from t = 0 on.
     pub rows: Vec<FlowRow>,
-    /// The clover energy at each step, from t = 0 on; see [`FlowScales::new`](super::FlowScales::new).
+    /// The clover energy at each step, from t = 0 on.
+    ///
+    /// See [`FlowScales::new`](super::FlowScales::new).
     pub energies: Vec<f64>,
     /// The links at the end.
     pub links: GaugeConfiguration,
@@ -180,13 +189,16 @@ pub fn flow(
     flow_on(&Team::host(), configuration, params, watch)
 }
 
-/// Lets links flow, in double precision, on the first device of a team or on the host.
+/// Integrates the flow of links on the first device of a team, or on the host.
 ///
-/// `watch` is told the step that was done and the clover energy there; [`ControlFlow::Break`] ends the flow. Links of a file in
-/// single precision are taken as they are, and stay as far from SU(3) as they were.
+/// The flow runs in double precision. `watch` is told each finished step and its clover energy.
+/// [`ControlFlow::Break`] ends the flow.
 ///
-/// Beside the links there is one matrix for each link on the host, with a tolerance three, and two on a device. A field is not cut over
-/// devices. Adaptive steps are for the host.
+/// Links of a file in single precision are taken as they are, and stay as far from SU(3) as they
+/// were.
+///
+/// Besides the links, the host keeps one matrix for each link, or three with a tolerance. A device
+/// keeps two. A field is not cut over devices. Adaptive steps are for the host.
 ///
 /// # Errors
 /// When the step or the tolerance makes no sense, without memory, and when the device fails.
@@ -239,7 +251,7 @@ pub fn flow_on(
     Ok(FlowOutcome { rows, energies, links, integrator_steps })
 }
 
-/// Where links flow.
+/// The place of the links that flow.
 enum Field {
     Host(FlowingLinks),
     Device(Box<DeviceFlow>),
@@ -311,10 +323,14 @@ impl DeviceFlow {
     }
 }
 
-/// Links that flow, by a Runge-Kutta method of third order (M. Lüscher, JHEP 08 (2010) 071, eq. C.2).
+/// Links that flow, by a Runge-Kutta method of third order.
 ///
-/// With Z_i = ε Z(W_i): W_1 = e^{X_0} V, W_2 = e^{X_1} W_1, V' = e^{X_2} W_2, where X_0 = Z_0/4, X_1 = 8/9 Z_1 − 17/9 X_0 and
-/// X_2 = 3/4 Z_2 − X_1.
+/// Source: M. Lüscher, JHEP 08 (2010) 071, eq. C.2. With Z_i = ε Z(W_i):
+///
+/// ```text
+/// W_1 = e^{X_0} V,   W_2 = e^{X_1} W_1,   V' = e^{X_2} W_2
+/// X_0 = Z_0/4,   X_1 = 8/9 Z_1 − 17/9 X_0,   X_2 = 3/4 Z_2 − X_1
+/// ```
 struct FlowingLinks {
     links: LinkTable,
     action: FlowAction,
@@ -322,7 +338,7 @@ struct FlowingLinks {
     exponents: Vec<Matrix3<f64>>,
 }
 
-/// What each stage multiplies ε Z and the exponent before it by.
+/// The factors of ε Z and of the previous exponent, for each stage.
 const STAGES: [[f64; 2]; 3] = [[0.25, 0.0], [8.0 / 9.0, -17.0 / 9.0], [0.75, -1.0]];
 
 impl FlowingLinks {
@@ -355,8 +371,10 @@ impl FlowingLinks {
         self.links.change(|site, mu, _, link| *link = exponents[NDIM * site + mu].exponential() * *link);
     }
 
-    /// A step beside one of second order, W' = e^{−Z_0+2Z_1} V (P. Fritzsch and A. Ramos, JHEP 10 (2013) 008): the largest |entry| of
-    /// their difference.
+    /// Does a step and returns its difference from a step of second order.
+    ///
+    /// The step of second order is W' = e^{−Z_0+2Z_1} V (P. Fritzsch and A. Ramos, JHEP 10 (2013)
+    /// 008). The difference is the largest |entry|.
     fn step_with_error(&mut self, epsilon: f64) -> f64 {
         let before = self.links.clone();
         self.stage(epsilon, STAGES[0]);
@@ -454,7 +472,9 @@ mod tests {
         }
     }
 
-    /// A step of Euler's method is a stout step; the flow is what many small ones come to.
+    /// A step of Euler's method is a stout step.
+    ///
+    /// The flow is the limit of many small ones.
     #[test]
     fn many_small_stout_steps_are_the_flow() {
         let configuration = weak(dims(), 0.3, 7);

@@ -2,22 +2,26 @@
 
 use serde::Serialize;
 
-/// Where the flow reaches a reference value, in units of the lattice spacing.
+/// The scales at which the flow reaches a reference value, in lattice units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FlowScales {
     /// The reference value c, by custom 0.3.
     pub reference: f64,
-    /// The flow time where t² E(t) = c (M. Lüscher, JHEP 08 (2010) 071); none if the flow ends before.
+    /// The flow time at which t² E(t) = c. `None` if the flow ends before.
+    ///
+    /// Source: M. Lüscher, JHEP 08 (2010) 071.
     pub t0: Option<f64>,
-    /// The root of the flow time where t d(t² E)/dt = c (S. Borsanyi et al., JHEP 09 (2012) 010); none if the flow ends before.
+    /// The root of the flow time at which t d(t² E)/dt = c.
+    ///
+    /// `None` if the flow ends before. Source: S. Borsanyi et al., JHEP 09 (2012) 010.
     pub w0: Option<f64>,
 }
 
 impl FlowScales {
-    /// From energies at the flow times 0, `step`, 2 `step` and so on.
+    /// Finds the scales from energies at the flow times 0, `step`, 2 `step` and so on.
     ///
-    /// Both are interpolated linearly between the two steps that enclose the first crossing. The derivative at a step is the
-    /// difference of the steps before and after it over twice the step.
+    /// Both are interpolated linearly between the two steps that enclose the first crossing. The
+    /// derivative at a step is the difference of the steps before and after it over twice the step.
     pub fn new(energies: &[f64], step: f64, reference: f64) -> Self {
         let time = |i: usize| i as f64 * step;
         let scaled: Vec<f64> =
@@ -33,7 +37,9 @@ impl FlowScales {
     }
 }
 
-/// Where values first come from below to the reference, counted in places.
+/// Returns the first place at which values reach the reference from below.
+///
+/// The place is an interpolated index.
 fn first_crossing(values: &[f64], reference: f64) -> Option<f64> {
     let before = values.windows(2).position(|pair| pair[0] < reference && pair[1] >= reference)?;
     Some(before as f64 + (reference - values[before]) / (values[before + 1] - values[before]))

@@ -1,19 +1,22 @@
 //! Quenched SU(3) gauge configurations by Monte Carlo.
 //!
-//! The Wilson action is S = β Σ (1 − ⅓ Re tr P), over all plaquettes P. As a function of one link it is
-//! −(β/3) Re tr(U A) + const, where the *staple sum* A of the link holds the other three sides of its six
-//! plaquettes:
+//! The Wilson action is S = β Σ (1 − ⅓ Re tr P), over all plaquettes P. For one link U, the action
+//! is −(β/3) Re tr(U A) + const. The *staple sum* A of the link holds the other three sides of its
+//! six plaquettes:
 //!
 //! A_μ(x) = Σ_{ν≠μ} [ U_ν(x+μ) U†_μ(x+ν) U†_ν(x) + U†_ν(x+μ−ν) U†_μ(x−ν) U_ν(x−ν) ].
 //!
-//! * **Heat bath** (N. Cabibbo and E. Marinari, Phys. Lett. B 119 (1982) 387): U → aU with `a` in each of three
-//!   SU(2) subgroups in turn. If the quaternion part of UA in the subgroup is k v with v in SU(2), then
-//!   (β/3) Re tr(aUA) = (2βk/3) · ½ tr(av) + const: so b = av is drawn with that Boltzmann weight, and a = bv†.
-//! * **Over-relaxation** (M. Creutz, Phys. Rev. D 36 (1987) 515): b = v† instead, as far on the other side of the
-//!   maximum as v is on this one. The action stays as it is, and the field moves on faster.
+//! * **Heat bath** (N. Cabibbo and E. Marinari, Phys. Lett. B 119 (1982) 387): U → aU with `a` in
+//!   each of three SU(2) subgroups in turn. Let k v, with v in SU(2), be the quaternion part of UA
+//!   in the subgroup. Then (β/3) Re tr(aUA) = (2βk/3) · ½ tr(av) + const. So b = av is drawn with
+//!   this Boltzmann weight, and a = bv†.
+//! * **Over-relaxation** (M. Creutz, Phys. Rev. D 36 (1987) 515): b = v† instead, as far on the
+//!   other side of the maximum as v is on this one. The action stays as it is, and the field moves
+//!   on faster.
 //!
-//! Links of one direction on the sites of one parity are in no staple of each other: they are updated at once,
-//! with numbers that belong to the site, so that the result has the same bits whatever the number of threads.
+//! Links of one direction on the sites of one parity are in no staple of each other, and are
+//! updated at once. The random numbers belong to the site. So the result has the same bits for
+//! every number of threads.
 
 use super::directions::Directions;
 use super::observables::plaquette;
@@ -29,14 +32,19 @@ use std::ops::ControlFlow;
 /// How a configuration is generated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateParams {
-    /// The inverse coupling β = 6/g², at least 0. Default 6.0: a lattice spacing of about 0.09 fm.
+    /// The inverse coupling β = 6/g², at least 0. Default 6.0.
+    ///
+    /// The default has a lattice spacing of about 0.09 fm.
     pub beta: f64,
-    /// Sweeps from the start; each is a heat-bath update of every link, then the over-relaxation.
-    /// Default 100.
+    /// Number of sweeps from the start. Default 100.
+    ///
+    /// Each sweep is a heat-bath update of every link, then the over-relaxation.
     pub sweeps: usize,
     /// Over-relaxation updates of every link after each heat-bath update. Default 4.
     pub overrelaxation: usize,
-    /// What the random numbers are keyed by, beside the sweep, direction and site. Default 1.
+    /// The key of the random numbers. Default 1.
+    ///
+    /// The sweep, direction and site are the rest of the key.
     pub seed: u64,
 }
 
@@ -46,17 +54,21 @@ impl Default for GenerateParams {
     }
 }
 
-/// Where the Monte Carlo starts.
+/// The configuration from which the Monte Carlo starts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start {
     /// All links equal to the unit matrix.
     Cold,
     /// Every link from the Haar measure, made from the seed.
     Hot,
-    /// Links 1 + ε·noise, brought back to SU(3), made from the seed; see [`random::weak`]. 0 ≤ ε ≤ 1.
+    /// Links 1 + ε·noise, brought back to SU(3), made from the seed. 0 ≤ ε ≤ 1.
+    ///
+    /// See [`random::weak`].
     Weak(f64),
-    /// A configuration that exists. To continue a run, give it another seed: the sweeps are counted from
-    /// zero again, and the same seed would bring the same random numbers.
+    /// An existing configuration.
+    ///
+    /// To continue a run, give another seed. The sweeps are counted from zero again: with an equal
+    /// seed the random numbers would repeat.
     From(GaugeConfiguration),
 }
 
@@ -85,7 +97,7 @@ pub enum GenerateError {
         /// The extents of the starting configuration.
         found: Dims,
     },
-    /// A link of the starting configuration is not an element of SU(3), not even within single precision.
+    /// A link of the start is not in SU(3), not even within single precision.
     #[error("link {direction} at {site:?} of the start is {distance:.1e} away from SU(3)")]
     NotSpecialUnitary {
         /// The coordinates x, y, z, t of the link.
@@ -105,22 +117,32 @@ pub enum GenerateError {
     },
 }
 
-/// Largest distance from SU(3) that a starting link may have; rounding to single precision makes 1e-7.
+/// Largest distance from SU(3) that a starting link may have.
+///
+/// Rounding to single precision makes 1e-7.
 const START_TOLERANCE: f64 = 1e-4;
 
-/// The streams of random numbers from here on belong to the heat bath, four to each sweep.
+/// The first stream of random numbers of the heat bath.
+///
+/// All later streams belong to the heat bath too, four to each sweep.
 const FIRST_STREAM: u32 = 1 << 31;
 const MAX_SWEEPS: usize = (u32::MAX - FIRST_STREAM) as usize / NDIM;
 
-/// Makes a configuration, in double precision, with the distribution exp(−S) of the Wilson gauge action.
+/// Makes a configuration with the distribution exp(−S) of the Wilson action.
 ///
-/// After each sweep, and the over-relaxation that goes with it, `observer` is told the number of sweeps done and
-/// the average plaquette ⅓ Re tr P; [`ControlFlow::Break`] ends the run there. How many sweeps bring the start
-/// into equilibrium is for the caller to judge: some hundred do for the plaquette at β = 6.
+/// The configuration is in double precision. After each sweep and its over-relaxation, `observer`
+/// is told the number of sweeps done and the average plaquette ⅓ Re tr P. [`ControlFlow::Break`]
+/// ends the run there.
+///
+/// The caller judges how many sweeps bring the start into equilibrium. For the plaquette at β = 6
+/// some hundred are enough.
 ///
 /// # Errors
-/// When a parameter is out of its range, when the start has other extents or links outside SU(3), and when the
-/// links would not fit into memory. All of this is known before the first sweep.
+/// * A parameter is out of its range.
+/// * The start has other extents, or links outside SU(3).
+/// * The links would not fit into memory.
+///
+/// All errors are found before the first sweep.
 pub fn generate(
     dims: Dims,
     start: Start,
@@ -132,7 +154,9 @@ pub fn generate(
     })
 }
 
-/// As [`generate`]; `watch` is given the configuration after each sweep, to keep it for example.
+/// Generates like [`generate`], and shows the configuration after each sweep.
+///
+/// `watch` may keep the configuration, for example.
 ///
 /// # Errors
 /// As [`generate`].
@@ -234,7 +258,9 @@ fn overrelaxation_sweep(configuration: &mut GaugeConfiguration) {
     }
 }
 
-/// Replaces every link in direction `mu` by `change(site, link, staple sum)`, first on the even sites.
+/// Replaces every link in direction `mu` by `change(site, link, staple sum)`.
+///
+/// The even sites come first.
 fn update(
     configuration: &mut GaugeConfiguration,
     mu: usize,
@@ -257,8 +283,9 @@ fn update(
     }
 }
 
-/// U → aU in the three SU(2) subgroups, one after the other, with a = `choose(k, v)` from the quaternion
-/// part k v of U A.
+/// Applies U → aU in the three SU(2) subgroups, one after the other.
+///
+/// a = `choose(k, v)`, where k v is the quaternion part of U A.
 fn in_each_subgroup(
     mut link: Matrix3<f64>,
     staples: &Matrix3<f64>,
@@ -275,7 +302,9 @@ fn in_each_subgroup(
     link
 }
 
-/// The sum A_μ(x) over the six staples of a link; its formula is at the head of this file.
+/// Returns the sum A_μ(x) over the six staples of a link.
+///
+/// The formula is at the head of this file.
 fn staple_sum(configuration: &GaugeConfiguration, site: usize, mu: usize) -> Matrix3<f64> {
     staples::staple_sum(configuration, site, mu, Directions::ALL).adjoint()
 }
@@ -298,7 +327,9 @@ mod tests {
         generate(dims, start, params, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// Mean and error of the plaquettes after thermalisation, the error from the scatter of bins.
+    /// Returns the mean plaquette after thermalisation, and its error.
+    ///
+    /// The error comes from the scatter of bins.
     fn mean_plaquette(dims: Dims, start: Start, params: &GenerateParams, thermalisation: usize) -> [f64; 2] {
         const BINS: usize = 16;
         let mut history = Vec::new();
@@ -378,8 +409,10 @@ mod tests {
         assert_ne!(with_seed(1), with_seed(2));
     }
 
-    /// ⟨⅓ Re tr U⟩ in SU(3) with weight exp((β/3) Re tr U): to this the average plaquette tends at strong
-    /// coupling, β/18 + β²/216 + O(β⁴). Integrated over the eigenvalues with Weyl's measure.
+    /// Returns ⟨⅓ Re tr U⟩ in SU(3) with weight exp((β/3) Re tr U).
+    ///
+    /// At strong coupling the average plaquette tends to this number, β/18 + β²/216 + O(β⁴). The
+    /// integral over the eigenvalues has Weyl's measure.
     fn one_plaquette_integral(beta: f64) -> f64 {
         let points = 60;
         let [mut norm, mut sum] = [0.0; 2];

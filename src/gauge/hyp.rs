@@ -1,6 +1,7 @@
 //! HYP smearing (A. Hasenfratz and F. Knechtli, Phys. Rev. D 64, 034504 (2001)).
 //!
-//! A link is smeared with links that share a hypercube with it. Level by level, P a projection to SU(3):
+//! A link is smeared with links that share a hypercube with it. Level by level, P a projection to
+//! SU(3):
 //!
 //! | level | links |
 //! |---|---|
@@ -8,7 +9,8 @@
 //! | middle | Ṽ_{μ;ν} = P\[(1−α2) U_μ + α2/4 Σ_ρ C_μ^{(ρ)}(V̄_{·;σ})\], ρ and σ the two directions beside μ and ν |
 //! | outer | V_μ = P\[(1−α1) U_μ + α1/6 Σ_ν staples with sides Ṽ_{ν;μ} and middles Ṽ_{μ;ν}\] |
 //!
-//! In space there are two levels: V_μ = P\[(1−α2) U_μ + α2/4 Σ_ν C_μ^{(ν)}(V̄_{·;η})\], η the third direction.
+//! In space there are two levels: V_μ = P\[(1−α2) U_μ + α2/4 Σ_ν C_μ^{(ν)}(V̄_{·;η})\], η the third
+//! direction.
 
 use super::link_table::LinkTable;
 use super::projection::Projection;

@@ -1,4 +1,6 @@
-//! Links in double beside a table of neighbours, for work that visits every site many times.
+//! Links in double precision with a table of neighbours.
+//!
+//! The table is for work that visits every site many times.
 
 use crate::geometry::{Dims, NDIM};
 use crate::host::{GaugeConfiguration, Links, LinksOfSites, Matrix3, NoRoom, ProjectionError, expect_room};
@@ -21,10 +23,10 @@ pub(super) struct LinkTable {
 }
 
 impl LinkTable {
-    /// The links of a configuration, where there is memory for so many `fields` of links.
+    /// Copies the links of a configuration, if `fields` fields of links fit in memory.
     ///
     /// # Errors
-    /// Where there is not.
+    /// When the memory is too small.
     pub fn new(configuration: &GaugeConfiguration, fields: usize) -> Result<Self, NoRoom> {
         let dims = configuration.dims();
         let of_site = fields * NDIM * size_of::<Matrix3<f64>>() + size_of::<Steps>();
@@ -43,7 +45,7 @@ impl LinkTable {
         Self { dims: self.dims, steps: Arc::clone(&self.steps), links: fill(self.dims, link) }
     }
 
-    /// As [`with_links`](Self::with_links).
+    /// Makes new links like [`with_links`](Self::with_links), but may fail.
     ///
     /// # Errors
     /// Names the first link that does not exist.
@@ -67,7 +69,9 @@ impl LinkTable {
         &self.links
     }
 
-    /// Changes each link in place, by the site it leaves, its direction and the site it leads to.
+    /// Changes each link in place.
+    ///
+    /// `change` is given the site of the link, its direction, the next site and the link.
     pub fn change(&mut self, change: impl Fn(usize, usize, usize, &mut Matrix3<f64>) + Sync) {
         let steps = &self.steps;
         self.links.par_iter_mut().enumerate().for_each(|(k, link)| {

@@ -1,6 +1,7 @@
 //! Observables of a gauge configuration: plaquette, link trace, Polyakov loop.
 //!
-//! Links are read in the precision they are stored in and every sum is taken in double, in a fixed order.
+//! Links are read in the precision they are stored in and every sum is taken in double, in a fixed
+//! order.
 
 use crate::geometry::NDIM;
 use crate::host::{GaugeConfiguration, LinksOfSites, Matrix3, ordered_sum};
@@ -19,7 +20,9 @@ pub struct Plaquette {
     pub temporal: f64,
 }
 
-/// The plaquette U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x), Re tr / 3, averaged over sites and planes.
+/// Returns the average plaquette: Re tr / 3, averaged over sites and planes.
+///
+/// The plaquette is U_μ(x) U_ν(x+μ) U†_μ(x+ν) U†_ν(x).
 pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
     let volume = config.dims().volume();
     let t = NDIM - 1;
@@ -42,7 +45,9 @@ pub fn plaquette(config: &impl LinksOfSites) -> Plaquette {
     }
 }
 
-/// Re tr U / 3, averaged over all links. It depends on the gauge; NERSC headers carry it as a check.
+/// Returns Re tr U / 3, averaged over all links.
+///
+/// The trace depends on the gauge. NERSC headers carry it as a check.
 pub fn link_trace(config: &GaugeConfiguration) -> f64 {
     let volume = config.dims().volume();
     let sum = ordered_sum(
@@ -54,7 +59,9 @@ pub fn link_trace(config: &GaugeConfiguration) -> f64 {
     sum / (3 * NDIM * volume) as f64
 }
 
-/// The Polyakov loop: tr / 3 of U_t(x,0) U_t(x,1) … U_t(x,T−1), averaged over space.
+/// Returns the Polyakov loop, averaged over space.
+///
+/// The loop is tr / 3 of U_t(x,0) U_t(x,1) … U_t(x,T−1).
 pub fn polyakov_loop(config: &GaugeConfiguration) -> Complex<f64> {
     let dims = config.dims();
     let t = NDIM - 1;

@@ -1,10 +1,14 @@
-//! Links on one device, in double: stages of the flow, stout steps, energy and charge.
+//! Links on one device in double: flow stages, stout steps, energy and charge.
 //!
-//! A link update reads a link, its exponent and, from the cache where it holds four time slices, the neighbours' links. It writes an
-//! exponent and a link. The floor is 576 bytes of memory for each link and stage, 432 for a stout step, and 13 products of matrices
-//! and an exponential, some 4000 flops: devices with less than 7 flops a byte are bound by arithmetic.
+//! A link update reads a link, its exponent and the neighbours' links. The neighbours' links come
+//! from the cache if it holds four time slices. The update writes an exponent and a link.
 //!
-//! Staples of rectangles reach two links beyond a border, after each stage anew. So a field lies on one device as a whole.
+//! Each link and stage needs at least 576 bytes of memory, or 432 for a stout step. Each also needs
+//! 13 products of matrices and an exponential, some 4000 flops. So devices with less than 7 flops a
+//! byte are bound by arithmetic.
+//!
+//! Staples of rectangles reach two links beyond a border, after each stage anew. So a field lies on
+//! one device as a whole.
 
 use super::directions::Directions;
 use crate::device::{
@@ -37,14 +41,14 @@ pub(super) struct Sums {
     pub plaquettes: [f64; 2],
 }
 
-/// What the exponent of a link's update is made of.
+/// The parts of the exponent of a link's update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Update {
     /// The directions whose links change, with staples in their planes.
     pub directions: Directions,
-    /// What TA(Ω) is multiplied by.
+    /// The factor of TA(Ω).
     pub of_force: f64,
-    /// What the exponent before is multiplied by.
+    /// The factor of the previous exponent.
     pub of_before: f64,
     /// The coefficients of staples of plaquettes and of rectangles in Ω.
     pub coefficients: [f64; 2],
@@ -54,7 +58,7 @@ pub(super) struct Update {
 pub(super) struct DeviceLinks {
     dims: Dims,
     links: Buffer<f64>,
-    /// Where the next links go.
+    /// Memory for the next links.
     spare: Buffer<f64>,
     exponents: Buffer<f64>,
     stage: Kernel,
@@ -62,7 +66,9 @@ pub(super) struct DeviceLinks {
 }
 
 impl DeviceLinks {
-    /// Puts links on a device, whose updates have staples of rectangles or not.
+    /// Puts links on a device.
+    ///
+    /// `rectangles` says if the updates have staples of rectangles.
     ///
     /// # Errors
     /// When the device fails, for example by a lack of memory: 1728 bytes for each site.
@@ -112,7 +118,9 @@ impl DeviceLinks {
         self.dims.extents().map(|extent| extent as u32)
     }
 
-    /// Multiplies each link by the exponential of `of_force` TA(Ω) + `of_before` times the exponent before.
+    /// Multiplies each link by an exponential.
+    ///
+    /// The exponent is `of_force` TA(Ω) + `of_before` times the previous exponent.
     ///
     /// # Errors
     /// When the device fails.
@@ -135,7 +143,9 @@ impl DeviceLinks {
         Ok(())
     }
 
-    /// Energy and charge from loops of plaquettes, or of rectangles, which leave out the plaquettes.
+    /// Returns energy and charge from loops of plaquettes or of rectangles.
+    ///
+    /// With rectangles, plaquettes are left out.
     ///
     /// # Errors
     /// When the device fails.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which element of SU(3) stands for a sum of links A.
+/// The element of SU(3) that stands for a sum of links A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Projection {

@@ -38,7 +38,9 @@ pub struct SmearParams {
     pub smearing: Smearing,
     /// Steps. Each takes all of its links from the step before.
     pub steps: usize,
-    /// The directions that are smeared, whose planes have the staples. HYP takes all of them, or those of space.
+    /// The directions that are smeared. The staples lie in their planes.
+    ///
+    /// HYP takes all directions, or the directions of space.
     pub directions: Directions,
     /// How sums of links are brought back to SU(3). Stout smearing needs none.
     pub projection: Projection,
@@ -88,7 +90,9 @@ impl Smearing {
         }
     }
 
-    /// Whether devices have kernels for it: stout smearing. The other kinds run on the host.
+    /// `true` if devices have kernels for this kind: stout smearing.
+    ///
+    /// The other kinds run on the host.
     pub fn has_kernels(&self) -> bool {
         matches!(self, Smearing::Stout { .. })
     }
@@ -112,8 +116,8 @@ impl SmearParams {
 
     /// The largest parameter that damps all modes of a weak field.
     ///
-    /// A step multiplies a transverse mode by 1 − ρk̂² (stout) or 1 − αk̂²/(2(d−1)) (APE), and k̂² ≤ 4d. HYP smearing has no such
-    /// limit below 1.
+    /// A step multiplies a transverse mode by 1 − ρk̂² (stout) or 1 − αk̂²/(2(d−1)) (APE), and k̂²
+    /// ≤ 4d. HYP smearing has no such limit below 1.
     pub fn stable_limit(&self) -> f64 {
         let d = self.directions.count() as f64;
         match self.smearing {
@@ -123,7 +127,7 @@ impl SmearParams {
         }
     }
 
-    /// Whether all modes of a weak field are damped.
+    /// Tells whether all modes of a weak field are damped.
     pub fn is_stable(&self) -> bool {
         self.parameters().iter().all(|&(_, value, _)| value <= self.stable_limit())
     }
@@ -170,7 +174,7 @@ impl SmearParams {
 }
 
 impl fmt::Display for SmearParams {
-    /// As in `APE alpha 0.6, 3 steps in xyz, projection trace`.
+    /// Writes for example `APE alpha 0.6, 3 steps in xyz, projection trace`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.smearing.name())?;
         for (name, value, _) in self.parameters() {
@@ -196,14 +200,19 @@ pub fn smear(
     smear_on(&Team::host(), configuration, params)
 }
 
-/// Smears the links of a configuration, in double precision, on the first device of a team or on the host.
+/// Smears the links of a configuration, in double precision.
 ///
-/// The result does not depend on the number of threads. Links of a file in single precision are taken as they are: stout smearing
-/// keeps their distance from SU(3), the other kinds project.
+/// The work is done on the first device of a team, or on the host. The result does not depend on
+/// the number of threads.
+///
+/// Links of a file in single precision are taken as they are. Stout smearing keeps their distance
+/// from SU(3). The other kinds project.
 ///
 /// # Errors
-/// When a parameter is out of its range, when a sum of links has no nearest element of SU(3), when a device has no kernels for this kind
-/// or fails, and without memory.
+/// * A parameter is out of its range.
+/// * A sum of links has no nearest element of SU(3).
+/// * A device has no kernels for this kind, or fails.
+/// * Memory is too small.
 pub fn smear_on(
     team: &Team,
 

@@ -10,7 +10,9 @@ pub(super) fn staples(links: &impl LinksOfSites, site: usize, mu: usize, nu: usi
     staples_of(links, |site| links.link(site, nu), |site| links.link(site, mu), site, mu, nu)
 }
 
-/// As [`staples`], with sides and middles that need not be links: `side` stands for U_ν, `middle` for U_μ.
+/// Sums staples like [`staples`], of sides and middles that need not be links.
+///
+/// `side` stands for U_ν, `middle` for U_μ.
 pub(super) fn staples_of(
     sites: &impl LinksOfSites,
     side: impl Fn(usize) -> Matrix3<f64>,

@@ -5,7 +5,9 @@ use super::link_table::LinkTable;
 use super::staples::staple_sum;
 use crate::host::LinksOfSites;
 
-/// One step: U_μ → exp(TA(ρ C_μ U_μ†)) U_μ, with the same ρ in all planes of the directions.
+/// Does one step: U_μ → exp(TA(ρ C_μ U_μ†)) U_μ.
+///
+/// ρ is equal in all planes of the directions.
 pub(super) fn stout_step(links: &LinkTable, rho: f64, directions: Directions) -> LinkTable {
     links.with_links(|site, mu| {
         let link = links.link(site, mu);

@@ -1,19 +1,27 @@
-//! SU(2) inside SU(3): the group in which the Monte Carlo updates act, one subgroup after the other.
+//! SU(2) inside SU(3), in which the Monte Carlo updates act.
+//!
+//! The subgroups are updated one after the other.
 
 use crate::host::Matrix3;
 use crate::philox::Philox;
 use num_complex::Complex;
 use std::f64::consts::TAU;
 
-/// The three SU(2) subgroups that generate SU(3), each by the rows and columns it acts on.
+/// The three SU(2) subgroups that generate SU(3).
+///
+/// Each is given by the rows and columns on which it acts.
 pub(super) const SUBGROUPS: [[usize; 2]; 3] = [[0, 1], [0, 2], [1, 2]];
 
-/// The 2×2 matrix q0 + i (q1 σ1 + q2 σ2 + q3 σ3) with real q: a multiple of an element of SU(2).
+/// The 2×2 matrix q0 + i (q1 σ1 + q2 σ2 + q3 σ3) with real q.
+///
+/// The matrix is a multiple of an element of SU(2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quaternion(pub [f64; 4]);
 
 impl Quaternion {
-    /// The only part of the 2×2 block of `m` in a subgroup that Re tr(a m) sees, for a in that subgroup.
+    /// Returns the quaternion part of the 2×2 block of `m` in a subgroup.
+    ///
+    /// For `a` in this subgroup, Re tr(a m) depends on no other part of the block.
     pub fn part_of(m: &Matrix3<f64>, [i, j]: [usize; 2]) -> Self {
         let m = &m.0;
         Self([
@@ -29,7 +37,9 @@ impl Quaternion {
         self.0.iter().map(|q| q * q).sum::<f64>().sqrt()
     }
 
-    /// The element of SU(2) that this is `norm` times of; the unit element when the norm is zero.
+    /// Returns the element of SU(2) that is this quaternion divided by `norm`.
+    ///
+    /// The unit element when the norm is zero.
     pub fn direction(&self, norm: f64) -> Self {
         if norm > 0.0 { Self(self.0.map(|q| q / norm)) } else { Self([1.0, 0.0, 0.0, 0.0]) }
     }
@@ -40,7 +50,9 @@ impl Quaternion {
         Self([q0, -q1, -q2, -q3])
     }
 
-    /// This element of SU(2) to a real power: its angle times `exponent`, around the same axis.
+    /// Returns this element of SU(2) to a real power.
+    ///
+    /// The angle is multiplied by `exponent`. The axis stays.
     pub fn power(&self, exponent: f64) -> Self {
         let [q0, q1, q2, q3] = self.0;
         let sine = (q1 * q1 + q2 * q2 + q3 * q3).sqrt();
@@ -72,9 +84,10 @@ impl Quaternion {
         }
     }
 
-    /// An element b of SU(2) with probability exp(α b0) db, where db is the Haar measure and b0 = ½ tr b.
+    /// Draws an element b of SU(2) with probability exp(α b0) db.
     ///
-    /// The density of b0 is √(1 − b0²) exp(α b0), and the direction of (b1, b2, b3) is uniform.
+    /// db is the Haar measure and b0 = ½ tr b. The density of b0 is √(1 − b0²) exp(α b0). The
+    /// direction of (b1, b2, b3) is uniform.
     pub fn boltzmann(alpha: f64, random: &mut Philox) -> Self {
         // Each method accepts about two proposals of five at α = 1, more on its own side.
         if alpha < 1.0 {
@@ -96,9 +109,13 @@ impl Quaternion {
         }
     }
 
-    /// With b0 = 1 − 2λ² the density of λ² is √λ² exp(−2αλ²) · √(1 − λ²): a gamma distribution, drawn
-    /// directly, times an acceptance probability. A. D. Kennedy and B. J. Pendleton, "Improved heatbath method
-    /// for Monte Carlo calculations in lattice gauge theories", Phys. Lett. B 156 (1985) 393.
+    /// Draws b by the method of Kennedy and Pendleton.
+    ///
+    /// With b0 = 1 − 2λ² the density of λ² is √λ² exp(−2αλ²) · √(1 − λ²). This is a gamma
+    /// distribution, drawn directly, times an acceptance probability.
+    ///
+    /// Source: A. D. Kennedy and B. J. Pendleton, "Improved heatbath method for Monte Carlo
+    /// calculations in lattice gauge theories", Phys. Lett. B 156 (1985) 393.
     fn kennedy_pendleton(alpha: f64, random: &mut Philox) -> Self {
         let lambda2 = loop {
             let cosine = (TAU * random.uniform()).cos();
@@ -160,7 +177,9 @@ mod tests {
         assert_eq!(unit.power(1.7), unit);
     }
 
-    /// Re tr(a m) = 2 (a0 q0 − a·q) + what a does not touch, for any matrix m with quaternion part q.
+    /// Re tr(a m) = 2 (a0 q0 − a·q) + a term that does not depend on a.
+    ///
+    /// m is any matrix with quaternion part q.
     #[test]
     fn the_trace_sees_only_the_quaternion_part() {
         let mut random = Philox::new(2, 0, 0);
@@ -173,8 +192,10 @@ mod tests {
         }
     }
 
-    /// The mean of f(b0) under √(1 − b0²) exp(α b0), by the midpoint rule in θ with b0 = cos θ, which
-    /// converges exponentially for this periodic integrand.
+    /// Returns the mean of f(b0) under √(1 − b0²) exp(α b0).
+    ///
+    /// The midpoint rule in θ, with b0 = cos θ, converges exponentially for this periodic
+    /// integrand.
     fn integrated_mean(alpha: f64, f: impl Fn(f64) -> f64) -> f64 {
         let points = 4000;
         let [mut norm, mut sum] = [0.0; 2];
@@ -188,7 +209,7 @@ mod tests {
     }
 
     type Sampler = fn(f64, &mut Philox) -> Quaternion;
-    /// Of b0 and its mean.
+    /// A function of b0 and its mean.
     type Function = fn(f64, f64) -> f64;
 
     #[test]
@@ -230,7 +251,8 @@ mod tests {
                 let mean = draws.iter().map(|b| b.0[direction]).sum::<f64>() / samples as f64;
                 let square = draws.iter().map(|b| b.0[direction].powi(2)).sum::<f64>() / samples as f64;
                 assert!(mean.abs() < 4.5 * (square / samples as f64).sqrt());
-                // A third of 1 − b0² is in each direction; the fourth moment bounds the error by √2 of it.
+                // A third of 1 − b0² is in each direction; the fourth moment bounds the error by √2
+                // of it.
                 let exact = integrated_mean(alpha, |b0| (1.0 - b0 * b0) / 3.0);
                 assert!((square - exact).abs() < 4.5 * exact * (2.0 / samples as f64).sqrt());
             }

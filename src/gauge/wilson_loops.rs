@@ -37,9 +37,9 @@ pub enum WilsonLoopError {
     /// The two fields have other extents.
     #[error("the links in space have extents {space}, those in time {time}")]
     OtherDims {
-        /// Of the links in space.
+        /// The extents of the configuration for links in space.
         space: Dims,
-        /// Of the links in time.
+        /// The extents of the configuration for links in time.
         time: Dims,
     },
     /// There is not enough memory for lines of links.
@@ -48,16 +48,20 @@ pub enum WilsonLoopError {
 }
 
 impl WilsonLoops {
-    /// Loops of up to `sides` = \[R, T\] links in space and time.
+    /// Measures loops of up to `sides` = \[R, T\] links in space and time.
     ///
-    /// W(r,t) = ⟨⅓ Re tr\[L_k(x;r) L_t(x+r k;t) L_k†(x+t;r) L_t†(x;t)\]⟩ with straight lines L, averaged over sites and over
-    /// k = x, y, z. Lines of as many links as the lattice has sites are closed around it. The lines in space are of the links of
-    /// `space`, which may be smeared, those in time of the links of `time`.
+    /// W(r,t) = ⟨⅓ Re tr\[L_k(x;r) L_t(x+r k;t) L_k†(x+t;r) L_t†(x;t)\]⟩ with straight lines L,
+    /// averaged over sites and over k = x, y, z. Lines of as many links as the lattice has sites
+    /// are closed around it.
     ///
-    /// Beside the links there are two lines for each site, 288 bytes.
+    /// Lines in space are made of the links of `space`, which may be smeared. Lines in time are
+    /// made of the links of `time`.
+    ///
+    /// Besides the links there are two lines for each site, 288 bytes.
     ///
     /// # Errors
-    /// When a side is zero or longer than the lattice, when the fields differ in their extents, and without memory.
+    /// When a side is zero or longer than the lattice, when the fields differ in their extents, and
+    /// without memory.
     pub fn in_time(
         space: &GaugeConfiguration,
         time: &GaugeConfiguration,
@@ -70,7 +74,10 @@ impl WilsonLoops {
         averaged(space, time, sides, &[(0, SPACE), (1, SPACE), (2, SPACE)])
     }
 
-    /// Loops with both sides in space, averaged over the planes xy, xz and yz. The first side lies along the first letter.
+    /// Measures loops with both sides in space.
+    ///
+    /// The loops are averaged over the planes xy, xz and yz. The first side lies along the first
+    /// letter.
     ///
     /// # Errors
     /// As [`in_time`](Self::in_time).
@@ -78,7 +85,9 @@ impl WilsonLoops {
         averaged(space, space, sides, &[(0, 1), (0, 2), (1, 2)])
     }
 
-    /// The static potential V(r,t) = ln\[W(r,t)/W(r,t+1)\], `[r − 1][t − 1]`; `None` where a loop is not positive.
+    /// Returns the static potential V(r,t) = ln\[W(r,t)/W(r,t+1)\].
+    ///
+    /// The element is `[r − 1][t − 1]`. `None` if a loop is not positive.
     pub fn potential(&self) -> Vec<Vec<Option<f64>>> {
         let of_pair = |pair: &[f64]| {
             let is_there = pair[0] > 0.0 && pair[1] > 0.0;
@@ -88,7 +97,9 @@ impl WilsonLoops {
     }
 }
 
-/// Loops in planes (direction of the first side, of the second), averaged over them.
+/// Measures loops, averaged over planes.
+///
+/// A plane is given as (direction of the first side, direction of the second side).
 fn averaged(
     first: &GaugeConfiguration,
     second: &GaugeConfiguration,
@@ -124,7 +135,7 @@ fn averaged(
     Ok(WilsonLoops { loops })
 }
 
-/// Re tr of the loops that two lines make, summed over the sites that they begin at.
+/// Returns Re tr of the loops of two lines, summed over the starting sites.
 fn sum_of_loops(bases: &Lines, sides: &Lines) -> f64 {
     let dims = bases.links.dims();
     ordered_sum(
@@ -207,7 +218,9 @@ mod tests {
         }
     }
 
-    /// With unit links but on one slice in time, a loop around the lattice is two Polyakov loops.
+    /// Unit links except on one time slice: a closed loop is two Polyakov loops.
+    ///
+    /// The loop goes around the lattice.
     #[test]
     fn lines_close_around_the_lattice() {
         let random = hot(dims(), 6);

@@ -1,4 +1,6 @@
-//! How a lattice is cut over several devices: into how many parts in each direction.
+//! The division of a lattice over several devices.
+//!
+//! A grid is the number of parts in each direction.
 
 use super::{Dims, Domain, NDIM};
 use std::cmp::Reverse;
@@ -105,7 +107,8 @@ impl Grid {
 
     /// The most parts that a lattice can be cut into in direction `mu`.
     ///
-    /// Rows along x are stored by parity, so parts have even extents in x. In the other directions a part may be one slice.
+    /// Rows along x are stored by parity, so parts have even extents in x. In the other directions
+    /// a part may be one slice.
     pub fn most_parts(dims: Dims, mu: usize) -> usize {
         dims[mu] / unit(mu)
     }
@@ -124,20 +127,25 @@ impl Grid {
         Ok(())
     }
 
-    /// Sites that lie before a cut, in all directions: half of those that send a spinor in each hop.
+    /// Returns the number of sites that lie before a cut, in all directions.
+    ///
+    /// This is half the number of sites that send a spinor in each hop.
     pub fn surface(self, dims: Dims) -> usize {
         let cut = (0..NDIM).filter(|&mu| self.0[mu] > 1);
         cut.map(|mu| self.0[mu] * (dims.volume() / dims[mu])).sum()
     }
 
-    /// The grid for a lattice on so many devices: as many of them as can be used, with the least surface.
+    /// Returns the grid with the least surface for a number of devices.
     ///
-    /// Of several such grids it is the one with most parts in t, then in z, then in y.
+    /// The grid uses as many devices as possible. If several grids have the least surface, the one
+    /// with most parts in t is taken, then in z, then in y.
     pub fn least_surface(dims: Dims, devices: usize) -> Self {
         Self::least_surface_in(dims, Self::ONE, (1..=devices).rev()).unwrap_or(Self::ONE)
     }
 
-    /// The grid of the least surface for the first of these counts for which there is one that `coarser` divides.
+    /// Returns the grid with the least surface for the first count that has a grid.
+    ///
+    /// The grid must be divided by `coarser`.
     pub fn least_surface_in(
         dims: Dims,
         coarser: Self,
@@ -149,12 +157,14 @@ impl Grid {
         })
     }
 
-    /// The coarser grid of so many parts that divides this one, with the least surface. The count divides that of this grid.
+    /// Returns the coarser grid of `count` parts with the least surface.
+    ///
+    /// The coarser grid divides this one. `count` divides this grid's number of parts.
     pub fn least_surface_above(self, dims: Dims, count: usize) -> Option<Self> {
         grids_of(count).filter(|grid| grid.divides(self)).min_by_key(|grid| grid.preference(dims))
     }
 
-    /// Whether each part of this grid is made of whole domains of another one.
+    /// Tells whether each part of this grid is made of whole domains of another one.
     pub fn divides(self, finer: Self) -> bool {
         self.0.iter().zip(finer.0).all(|(&parts, finer)| finer.is_multiple_of(parts))
     }
@@ -180,7 +190,9 @@ impl Grid {
         (0..NDIM).rev().fold(0, |number, mu| number * self.0[mu] + coordinates[mu])
     }
 
-    /// The domains of a lattice, in the order of their numbers. Their extents differ by as little as can be.
+    /// Returns the domains of a lattice, in the order of their numbers.
+    ///
+    /// Their extents differ as little as possible.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -200,7 +212,9 @@ fn unit(mu: usize) -> usize {
     if mu == 0 { 2 } else { 1 }
 }
 
-/// Origin and length of one of the parts that an extent is divided into, as evenly as whole units allow: the first ones are longer.
+/// Returns origin and length of one of the parts of an extent.
+///
+/// The extent is divided as evenly as whole units allow: the first parts are longer.
 fn part(extent: usize, parts: usize, number: usize, unit: usize) -> (usize, usize) {
     let (each, longer) = (extent / unit / parts, extent / unit % parts);
     let origin = number * each + number.min(longer);

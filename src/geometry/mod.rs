@@ -1,7 +1,8 @@
 //! Sites, and where they lie: extents, boundary conditions, devices, memory.
 //!
 //! A [`Lattice`] ties extents to a [`Team`](crate::device::Team). A [`Grid`] cuts the lattice into
-//! boxes, and each device holds one such [`Domain`] of every field. The devices may be those of several processes. Without a device the fields are plain host data.
+//! boxes, and each device holds one such [`Domain`] of every field. The devices may be those of
+//! several processes. Without a device the fields are plain host data.
 
 mod anisotropy;
 mod boundary;

@@ -1,10 +1,11 @@
-//! Which rank of a job has which domains.
+//! The domains of each rank of a job.
 
 use super::{Grid, NDIM};
 
 /// A grid of domains that is cut into equal blocks of them, one for each rank.
 ///
-/// Ranks are numbered like domains, with x fastest. A rank's domains are ordered by their numbers in the grid.
+/// Ranks are numbered like domains, with x fastest. A rank's domains are ordered by their numbers
+/// in the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Placement {
     grid: Grid,

@@ -1,4 +1,6 @@
-//! The Lie algebra of SU(3): traceless anti-Hermitian matrices, and their exponentials.
+//! The Lie algebra of SU(3) and its exponentials.
+//!
+//! The algebra has traceless anti-Hermitian matrices.
 
 use super::matrix3::Matrix3;
 use num_complex::Complex64;
@@ -29,7 +31,8 @@ impl Matrix3<f64> {
         let a = self.scale(0.5f64.powi(squarings));
         let square = a * a;
         let (half_trace, determinant) = (0.5 * square.trace().re, a.determinant());
-        // Sums of c_k A^k from the last term down: the sum so far times A, plus the next coefficient.
+        // Sums of c_k A^k from the last term down: the sum so far times A, plus the next
+        // coefficient.
         let mut q = [Complex64::default(); 3];
         let mut coefficient = (1..=TERMS).fold(1.0, |product, k| product / f64::from(k));
         for k in (0..=TERMS).rev() {

@@ -1,4 +1,6 @@
-//! The lattice field strength from four-leaf clovers, of plaquettes and of rectangles.
+//! The lattice field strength from four-leaf clovers.
+//!
+//! Clovers are made of plaquettes or of rectangles.
 
 use super::configuration::GaugeConfiguration;
 use super::link_field::LinkField;
@@ -10,8 +12,9 @@ use rayon::prelude::*;
 
 /// F_μν(x) in the planes [`PLANES`]: anti-Hermitian matrices, with their traces.
 ///
-/// F_μν = (Q_μν − Q_μν†)/8, where Q_μν is the sum of the four plaquettes that begin and end at x and turn from μ to ν
-/// (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572). Signs of a boundary cancel in each plaquette.
+/// F_μν = (Q_μν − Q_μν†)/8, where Q_μν is the sum of the four plaquettes that begin and end at x
+/// and turn from μ to ν (B. Sheikholeslami and R. Wohlert, Nucl. Phys. B 259 (1985) 572). Signs of
+/// a boundary cancel in each plaquette.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldStrength(pub [Matrix3<f64>; 6]);
 
@@ -57,10 +60,11 @@ impl FieldStrength {
         Self(PLANES.map(|(mu, nu)| anti_hermitian_part(&clover_leaves(links, site, mu, nu), 0.125)))
     }
 
-    /// The field strength at a site from rectangles: twice that of [`at`](Self::at) in smooth fields.
+    /// Returns the field strength at a site from rectangles.
     ///
-    /// F_μν = (R_μν − R_μν†)/16, where R_μν is the sum of the eight loops of 2×1 and 1×2 links that begin and end at x and turn
-    /// from μ to ν. `doubled` are the [straight lines of two links](doubled_links).
+    /// In smooth fields it is twice the result of [`at`](Self::at). F_μν = (R_μν − R_μν†)/16, where
+    /// R_μν is the sum of eight loops. The loops have 2×1 and 1×2 links, begin and end at x, and
+    /// turn from μ to ν. `doubled` are the [straight lines of two links](doubled_links).
     pub fn of_rectangles(links: &impl LinksOfSites, doubled: &[Matrix3<f64>], site: usize) -> Self {
         Self(PLANES.map(|(mu, nu)| {
             let [long, tall] = [mu, nu].map(|direction| {
@@ -84,7 +88,9 @@ impl FieldStrength {
         -self.0.iter().map(|f| trace_of_product(f, f).re).sum::<f64>()
     }
 
-    /// −tr(F_12 F_34 − F_13 F_24 + F_14 F_23)/(4π²): the density of the topological charge, for a traceless field strength.
+    /// Returns the density of the topological charge.
+    ///
+    /// The density is −tr(F_12 F_34 − F_13 F_24 + F_14 F_23)/(4π²) for a traceless field strength.
     pub fn charge_density(&self) -> f64 {
         let [xy, xz, xt, yz, yt, zt] = &self.0;
         let sum = trace_of_product(xy, zt) - trace_of_product(xz, yt) + trace_of_product(xt, yz);
@@ -137,7 +143,9 @@ fn trace_of_product(a: &Matrix3<f64>, b: &Matrix3<f64>) -> Complex<f64> {
     (0..9).map(|k| a.0[k / 3][k % 3] * b.0[k % 3][k / 3]).sum()
 }
 
-/// The four plaquettes (μ, ν), (ν, −μ), (−μ, −ν) and (−ν, μ) that begin and end at the site.
+/// Sums the four plaquettes that begin and end at the site.
+///
+/// Their planes are (μ, ν), (ν, −μ), (−μ, −ν) and (−ν, μ).
 fn clover_leaves(links: &impl LinksOfSites, x: usize, mu: usize, nu: usize) -> Matrix3<f64> {
     debug_assert!(mu < nu && nu < NDIM);
     let u = |site, direction| links.link(site, direction);
@@ -173,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Of a constant Abelian field a loop is e^{iaf}, a its area.
+    /// In a constant Abelian field a loop of area a is e^{iaf}.
     #[test]
     fn rectangles_of_a_constant_field_have_twice_the_area() {
         let dims = Dims::new([4, 6, 2, 2]).unwrap();

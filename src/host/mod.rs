@@ -1,8 +1,8 @@
 //! The host: plain lattice data, and the readable twin of every kernel.
 //!
-//! Everything here works on ordinary memory, sites in lexicographic order with x fastest, and says the
-//! mathematics as directly as it can. It is the reference that every device kernel is tested against, and
-//! what runs when there is no OpenCL device.
+//! Everything here works on ordinary memory, sites in lexicographic order with x fastest, and says
+//! the mathematics as directly as it can. It is the reference that every device kernel is tested
+//! against, and what runs when there is no OpenCL device.
 
 mod clover;
 pub mod columns;

@@ -1,7 +1,8 @@
 //! The twins of the kernels of a multigrid method: see `cl/multigrid/`.
 //!
-//! A vector has two numbers, one for each chirality, for each of `half` components of a site: number `2 i + chirality`. Near-null vectors are
-//! `vectors[(site · half + i) · columns + column]` with column `2 j + chirality` for vector j in one chirality.
+//! A vector has two numbers, one for each chirality, for each of `half` components of a site:
+//! number `2 i + chirality`. Near-null vectors are `vectors[(site · half + i) · columns + column]`
+//! with column `2 j + chirality` for vector j in one chirality.
 
 use super::Spinor;
 use super::gamma::{SpinMatrix, spin_times};
@@ -29,7 +30,7 @@ impl<R: Real> NearNull<'_, R> {
 /// Stands for no member of an aggregate; what follows is none either.
 pub const NO_MEMBER: u32 = u32::MAX;
 
-/// V† fine, summed over the members of each aggregate, of which there are `per_aggregate`.
+/// Returns V† fine, summed over the `per_aggregate` members of each aggregate.
 pub fn restrict<R: Real>(
     near_null: NearNull<'_, R>,
     fine: &[Complex<R>],
@@ -68,7 +69,9 @@ pub fn prolong<R: Real>(
     aggregate_of.par_iter().enumerate().flat_map_iter(at_site).collect()
 }
 
-/// One column of the near-null vectors on the sites whose flag has this bit, and 0 elsewhere.
+/// Returns a column of the near-null vectors on the sites whose flag has this bit.
+///
+/// Other sites are 0.
 pub fn take<R: Real>(near_null: NearNull<'_, R>, flags: &[u32], column: usize, bit: u32) -> Vec<Complex<R>> {
     let at_site = |(site, &flag): (usize, &u32)| {
         (0..2 * near_null.half).map(move |component| {
@@ -79,7 +82,9 @@ pub fn take<R: Real>(near_null: NearNull<'_, R>, flags: &[u32], column: usize, b
     flags.par_iter().enumerate().flat_map_iter(at_site).collect()
 }
 
-/// Blocks at each site: eight for the neighbours ahead and behind in each direction, two of the site itself.
+/// Number of blocks at each site.
+///
+/// Eight blocks are for the neighbours ahead and behind in each direction, two for the site itself.
 pub const BLOCKS: usize = 10;
 
 /// A coarse operator.
@@ -93,7 +98,10 @@ pub struct CoarseBlocks<'a, R> {
     pub columns: usize,
 }
 
-/// alpha · own + beta · (the products of the blocks of `mask` with the vectors of neighbours, and of blocks of the site with its own).
+/// Returns alpha · own + beta · the sum of block products.
+///
+/// Blocks of `mask` multiply the vectors of neighbours. Blocks of the site multiply the site's own
+/// vector.
 pub fn coarse_hop<R: Real>(
     operator: CoarseBlocks<'_, R>,
     [neighbours, own]: [&[Complex<R>]; 2],

@@ -66,11 +66,13 @@ impl GaugeConfiguration {
 impl Matrix3<f64> {
     /// The element V of SU(3) nearest to this matrix A.
     ///
-    /// It has the largest Re tr(V A†), so the least ‖V − A‖. `None` for matrices that are singular or not finite.
+    /// It has the largest Re tr(V A†), so the least ‖V − A‖. `None` for matrices that are singular
+    /// or not finite.
     ///
-    /// The start is the unitary factor W of A = W P (Newton's iteration, N. J. Higham, SIAM J. Sci. Stat. Comput. 7, 1160
-    /// (1986)) without the phase of its determinant. Sweeps over the SU(2) subgroups (N. Cabibbo and E. Marinari, Phys.
-    /// Lett. B 119, 387 (1982)) then go to the maximum.
+    /// The start is the unitary factor W of A = W P (Newton's iteration, N. J. Higham, SIAM J. Sci.
+    /// Stat. Comput. 7, 1160 (1986)) without the phase of its determinant. Sweeps over the SU(2)
+    /// subgroups (N. Cabibbo and E. Marinari, Phys. Lett. B 119, 387 (1982)) then go to the
+    /// maximum.
     pub fn nearest_special_unitary(&self) -> Option<Self> {
         let mut nearest = self.special_unitary_factor()?;
         // X = V A†, which turns as V does.
@@ -86,13 +88,14 @@ impl Matrix3<f64> {
                 break;
             }
         }
-        // What rounding has left of the constraint.
+        // Reunitarising removes the rounding errors of the constraint.
         Some(nearest.reunitarised())
     }
 
-    /// The unitary factor W = A (A†A)^(−1/2) of this matrix A, divided by det(W)^(1/3) with the least angle.
+    /// Returns the unitary factor W = A (A†A)^(−1/2), divided by det(W)^(1/3).
     ///
-    /// It is in SU(3), but not nearest to A. `None` for matrices that are singular or not finite.
+    /// A is this matrix, and the root has the least angle. The result is in SU(3), but not nearest
+    /// to A. `None` for matrices that are singular or not finite.
     pub fn special_unitary_factor(&self) -> Option<Self> {
         let unitary = self.unitary_factor()?;
         let phase = Complex64::from_polar(1.0, -unitary.determinant().arg() / 3.0);
@@ -134,7 +137,9 @@ impl Matrix3<f64> {
         Some(Self::from_fn(|i, j| cofactor(j, i) / determinant))
     }
 
-    /// The a and b of R in the SU(2) subgroup of rows i and j that makes Re tr(R X) largest, for this X.
+    /// Returns the a and b of R in an SU(2) subgroup that make Re tr(R X) largest.
+    ///
+    /// The subgroup has rows i and j. X is this matrix.
     fn rotation_to_largest_trace(&self, i: usize, j: usize) -> Option<[Complex64; 2]> {
         // The part of X in the subgroup is a multiple of an element of SU(2); R is its inverse.
         let a = self.0[i][i] + self.0[j][j].conj();

@@ -2,10 +2,11 @@
 
 use crate::geometry::NDIM;
 
-/// The sites of a coarse level, and their order: the even ones first if the lattice has two parities.
+/// The sites of a coarse level, and their order.
 ///
-/// In a direction with one site there are no hops. Where another extent is odd, neighbours may have the same parity: then
-/// there is a single half, of all sites.
+/// If the lattice has two parities, the even sites come first. In a direction with one site there
+/// are no hops. If another extent is odd, neighbours may have equal parity. Then there is a single
+/// half, of all sites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CoarseLattice {
     extents: [usize; NDIM],
@@ -46,7 +47,7 @@ impl CoarseLattice {
         self.coordinates.len()
     }
 
-    /// Whether there are two halves, of equally many sites.
+    /// Tells whether there are two halves, with equal numbers of sites.
     pub fn has_parities(&self) -> bool {
         self.evens < self.volume()
     }
@@ -77,12 +78,14 @@ impl CoarseLattice {
         self.place(at)
     }
 
-    /// Whether hops in direction `mu` leave a site.
+    /// Tells whether hops in direction `mu` leave a site.
     pub fn hops(&self, mu: usize) -> bool {
         self.extents[mu] > 1
     }
 
-    /// The neighbours of each place, ahead and behind in each direction, as places within their half.
+    /// Returns the neighbours of each place, ahead and behind in each direction.
+    ///
+    /// Neighbours are given as places within their half.
     pub fn neighbours_within_halves(&self) -> Vec<u32> {
         let within = |place: usize| if place < self.evens { place } else { place - self.evens };
         let of = |place: usize| {

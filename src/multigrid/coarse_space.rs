@@ -28,7 +28,9 @@ impl SiteNumbers {
         self.padded() / self.lanes
     }
 
-    /// Where the parts of a number of a site are, counted from the first real of the site.
+    /// Returns the positions of both parts of a number of a site.
+    ///
+    /// Positions are counted from the first real of the site.
     pub fn at(self, column: usize) -> [usize; 2] {
         let re = column / self.lanes * 2 * self.lanes + column % self.lanes;
         [re, re + self.lanes]
@@ -59,19 +61,26 @@ impl SiteNumbers {
     }
 }
 
-/// The vector spaces of a coarse level: its vectors on a half of the sites are spinor fields of a lattice that has room for their numbers, so that the updates
-/// of spinor fields serve them. What these numbers mean only the kernels of this module know.
+/// The vector spaces of a coarse level.
+///
+/// Vectors on a half of the sites are spinor fields of a lattice that has room for their numbers.
+/// So the updates of spinor fields serve them. Only the kernels of this module know the meaning of
+/// the numbers.
 #[derive(Clone)]
 pub(super) struct CoarseSpace<R: Real> {
     pub numbers: SiteNumbers,
     space: SpinorSpace<R>,
 }
 
-/// A lattice for vectors has extents 2, 2, 2 and a multiple of this, which can be cut into lanes of every width.
+/// The extent in t of a lattice for vectors is a multiple of this number.
+///
+/// The other extents are 2, 2, 2. The lattice can be cut into lanes of every width.
 const TIMES: usize = 32;
 
 impl<R: Real> CoarseSpace<R> {
-    /// For vectors of a coarse lattice with so many numbers a site, on the host or a device.
+    /// Makes the space for vectors of a coarse lattice, on the host or a device.
+    ///
+    /// Each site has `columns` numbers.
     pub fn new(place: &Team, lattice: &CoarseLattice, columns: usize) -> Result<Self, LatticeError> {
         // No more lanes than make two chunks, so that few numbers are padded.
         let wanted = lattice.evens() * columns.next_multiple_of(16);

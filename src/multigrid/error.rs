@@ -23,7 +23,7 @@ pub enum SetupError {
         "the lattice is spread over {ranks} ranks, and coarse levels are on one device; solve in one process, or by another method"
     )]
     OverRanks {
-        /// How many.
+        /// Number of ranks.
         ranks: usize,
     },
     /// The block that was asked for does not fit.
@@ -36,7 +36,7 @@ pub enum SetupError {
         block: Block,
         /// The direction.
         mu: usize,
-        /// What it has to divide.
+        /// The number of sites that the block has to divide.
         share: usize,
     },
     /// The vectors are not independent within a block.

@@ -1,4 +1,6 @@
-//! What a level must be able to do so that there is a coarser one below it: that of fields, and coarse ones.
+//! The trait of a level that has a coarser level below it.
+//!
+//! The finest level of fields implements the trait, and so do coarse levels.
 
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
@@ -31,15 +33,19 @@ pub(super) trait Finer<R: Real> {
     /// Gaussian random numbers on the first half: the same however the lattice is cut.
     fn random(&self, stream: u32) -> Result<VectorOf<Self::System>, SetupError>;
 
-    /// The numbers of all sites of a vector that is near-null for M, of its first half that is so for the system: in an order that does not depend on
-    /// how the lattice is cut.
+    /// Returns the numbers of all sites of a vector that is near-null for M.
+    ///
+    /// `half` is the first half of the vector, which is near-null for the system. The order of the
+    /// numbers does not depend on how the lattice is cut.
     fn complete(&self, half: &VectorOf<Self::System>) -> Result<Vec<Complex<R>>, SetupError>;
 
     /// Room for the numbers of all sites.
     fn whole(&self) -> Result<Numbers<R>, SetupError>;
 
-    /// Applies M on all sites; or the part of it that comes from the neighbours ahead in direction `mu`, where blocks are so thin in it. `x` is zero but
-    /// for the first slices of blocks then, and only the last slices of blocks count.
+    /// Applies M on all sites, or its part from the neighbours ahead in `ahead`.
+    ///
+    /// The part is for directions in which blocks are thin. Then `x` is zero except for the first
+    /// slices of blocks, and only the last slices of blocks count.
     fn apply(&mut self, x: &Numbers<R>, out: &mut Numbers<R>, ahead: Option<usize>)
     -> Result<(), SetupError>;
 }
@@ -61,7 +67,9 @@ fn gaussian<R: Real>(stream: u32, site: usize, count: usize) -> Vec<Complex<R>> 
 pub(super) struct FineLevel<R: Real> {
     dirac: Dirac<R>,
     schur: SchurComplement<R>,
-    /// Blocks of the next level: where they are thin, hops from ahead and from behind meet at a site.
+    /// The blocks of the next level.
+    ///
+    /// In thin blocks, hops from ahead and from behind meet at a site.
     block: [usize; NDIM],
     room: Option<Room<R>>,
 }
@@ -140,7 +148,7 @@ impl<R: Real> Finer<R> for FineLevel<R> {
     fn complete(&self, half: &ParityField<R>) -> Result<Vec<Complex<R>>, SetupError> {
         let lattice = self.dirac.lattice();
         let mut whole = lattice.spinor()?;
-        // Of the equation M x = 0 the half is a solution, nearly: the other half follows from it.
+        // The half nearly solves the equation M x = 0: the other half follows from it.
         let parts = self.dirac.even_odd_parts(&lattice.spinor()?, SchurForm::Asymmetric)?;
         parts.solution(half, &mut whole)?;
         Ok(whole.to_host()?.iter().flat_map(host::multigrid::plain).collect())
@@ -168,7 +176,7 @@ impl<R: Real> Finer<R> for FineLevel<R> {
             image.copy_parity_to(half)?;
             plain_spinors::take(half, out)?;
         }
-        // What comes from behind has the other projector.
+        // Hops from behind have the other projector.
         if let Some(mu) = ahead.filter(|&mu| block[mu] == 2) {
             plain_spinors::project(self.dirac.lattice(), out, mu)?;
         }

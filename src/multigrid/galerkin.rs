@@ -9,11 +9,14 @@ use crate::geometry::NDIM;
 use crate::scalar::Real;
 use num_complex::Complex;
 
-/// The blocks of V† M V.
+/// Computes the blocks of V† M V.
 ///
-/// M is applied to each column of V, on all sites and on the first slices of blocks in each direction: in the last slices of the blocks behind there
-/// is then what hops from block to block. Blocks in the other direction are those of γ5-hermitian hops, which all operators here have. What hops
-/// between blocks is taken from the whole, and the rest is within them.
+/// M is applied to each column of V, first on all sites. Then M is applied on the first slices of
+/// blocks in each direction. The last slices of the blocks behind then hold the hops from block to
+/// block.
+///
+/// Blocks in the other direction follow from γ5-hermiticity, which all operators here have. The
+/// hops between blocks are subtracted from the whole. The rest is within the blocks.
 pub(super) fn galerkin<R: Real, F: Finer<R>>(
     finer: &mut F,
     transfer: &Transfer<R>,

@@ -9,10 +9,15 @@ use lattice_solvers::{
 };
 use num_complex::Complex;
 
-/// The residual below which a vector is good enough: single precision has to tell it from nothing.
+/// The residual below which a vector is good enough.
+///
+/// Single precision has to tell the vector from zero.
 const GOOD_ENOUGH: f64 = 1e-3;
 
-/// A random vector v less the solution of A c = A v after a few iterations: what is left has what the iteration is slow with.
+/// Makes a near-null vector of a random vector v.
+///
+/// The result is v less the solution of A c = A v after a few iterations. The parts on which the
+/// iteration is slow remain.
 pub(super) fn near_null_vector<R: Real, F: Finer<R>>(
     finer: &F,
     stream: u32,
@@ -39,7 +44,8 @@ where
         Ok((x, _)) => Ok(x),
         Err(SolverError::NotConverged { best, .. }) => Ok(best),
         Err(SolverError::Operation(error)) => Err(error),
-        // An image that is zero or not finite leaves nothing to do; the vectors are dependent then, which is found out.
+        // An image that is zero or not finite leaves nothing to do; the vectors are dependent then,
+        // which is found out.
         Err(_) => a.space().zero_vector(),
     }
 }

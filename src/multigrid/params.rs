@@ -5,7 +5,9 @@ use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
 use serde::{Deserialize, Serialize};
 
-/// Parameters of a multigrid method. All have defaults that follow from the lattice.
+/// Parameters of a multigrid method.
+///
+/// All have defaults that follow from the lattice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MultigridParams {
     /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10.
@@ -14,7 +16,9 @@ pub struct MultigridParams {
     pub max_iterations: usize,
     /// Levels, the finest included: 2 or 3. Default `None`: as many as pay.
     pub levels: Option<usize>,
-    /// Near-null vectors of each level, each in both chiralities. Default `None`: 24, and fewer where blocks are small.
+    /// Number of near-null vectors of each level, each in both chiralities.
+    ///
+    /// Default `None`: 24, and fewer if blocks are small.
     pub vectors: Option<usize>,
     /// Sites of a block of the finest level. Default `None`: about 4 in each direction.
     pub block: Option<Block>,
@@ -48,13 +52,13 @@ pub(super) const REPLACED_AT: f64 = 1e-3;
 /// The extent of a block of the finest level that is looked for.
 const USUAL_BLOCK: usize = 4;
 
-/// The same of coarser levels.
+/// Usual extent of the blocks of coarser levels.
 const USUAL_COARSE_BLOCK: usize = 2;
 
 /// Near-null vectors if there is room for them.
 const USUAL_VECTORS: usize = 24;
 
-/// Numbers of a coarse level, on half of its sites, that are too few for another level below it.
+/// Numbers on half of a coarse level that are too few for another level below.
 const FEW_NUMBERS: usize = 4096;
 
 /// A coarsening: the extents of its blocks, and how many vectors there are.
@@ -88,7 +92,8 @@ impl MultigridParams {
                 block
             }
         };
-        // Each chirality of a block has six numbers a site. Half of them leaves room to be independent.
+        // Each chirality of a block has six numbers a site. Half of them leaves room to be
+        // independent.
         let vectors = self.vectors.unwrap_or_else(|| usual_vectors(6 * block.iter().product::<usize>()));
         let first = Blocking { block: Block(block), vectors: vectors.max(1) };
         let coarse: [usize; NDIM] = std::array::from_fn(|mu| dims.extents()[mu] / block[mu]);
@@ -112,7 +117,9 @@ fn usual_vectors(room: usize) -> usize {
     }
 }
 
-/// What a block has to divide in each direction: the extent of the lattice, and where domains begin and end.
+/// Returns the number that a block has to divide in each direction.
+///
+/// The extent of the lattice and the borders of domains set this number.
 fn shares(lattice: &Lattice) -> [usize; NDIM] {
     let mut shares = lattice.dims().extents();
     for shard in lattice.shards() {
@@ -128,13 +135,19 @@ fn common_divisor(a: usize, b: usize) -> usize {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
-/// The blocks of a lattice with these extents that divide its shares: as near as can be to the usual ones, and such that the coarse lattice has two parities
-/// if that is possible. Otherwise a direction in which there is none.
+/// Chooses blocks of a lattice that divide its shares.
+///
+/// The blocks are as near as possible to the usual ones. The coarse lattice has two parities if
+/// that is possible.
+///
+/// # Errors
+/// A direction in which no block fits.
 fn block(extents: [usize; NDIM], shares: [usize; NDIM], usual: usize) -> Result<[usize; NDIM], usize> {
     let mut block = [0; NDIM];
     for mu in 0..NDIM {
         let divisors = (2..=shares[mu]).filter(|block| shares[mu].is_multiple_of(*block));
-        // How far it is from the usual one, as a factor; a coarse lattice without parities is worth a factor of 2.5.
+        // How far it is from the usual one, as a factor; a coarse lattice without parities is worth
+        // a factor of 2.5.
         let cost = |block: &usize| {
             let ratio = *block as f64 / usual as f64;
             let coarse = extents[mu] / block;
@@ -145,7 +158,9 @@ fn block(extents: [usize; NDIM], shares: [usize; NDIM], usual: usize) -> Result<
     Ok(block)
 }
 
-/// The same of a coarse lattice, which is on one device. In directions with one site there is nothing to divide.
+/// Chooses blocks like `block` for a coarse lattice, which is on one device.
+///
+/// In directions with one site there is nothing to divide.
 fn coarse_block(extents: [usize; NDIM]) -> Result<[usize; NDIM], usize> {
     let divisible = extents.map(|extent| if extent == 1 { 2 } else { extent });
     let block = block(divisible, divisible, USUAL_COARSE_BLOCK)?;

@@ -25,11 +25,11 @@ pub struct SetupProgress {
     pub level: usize,
     /// Near-null vectors and columns of the coarse operator that are done.
     pub done: usize,
-    /// All of this level.
+    /// Number of all vectors and columns of this level.
     pub of: usize,
 }
 
-/// What the levels of a multigrid method are.
+/// The levels of a multigrid method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelsInfo(pub(super) Vec<Blocking>);
 
@@ -43,10 +43,15 @@ impl fmt::Display for LevelsInfo {
     }
 }
 
-/// Near-null vectors of all levels but the coarsest: what a set-up takes its time for. They serve operators with other masses.
+/// Near-null vectors of all levels but the coarsest.
+///
+/// A set-up takes most of its time for them. The vectors serve operators with other masses.
 pub(super) type Vectors<R> = Vec<Vec<Vec<Complex<R>>>>;
 
-/// Streams of random numbers: of the vectors of each level, and of the residual that a smoother is made for.
+/// Number of streams of random numbers of each level.
+///
+/// The last stream below this number is for the residual for which a smoother is made. The others
+/// serve the level's vectors.
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 

@@ -1,4 +1,6 @@
-//! The near-null vectors of a set-up in a file, for other jobs on the same configuration.
+//! The near-null vectors of a set-up in a file.
+//!
+//! The file serves other jobs on the same configuration.
 
 use super::params::{Blocking, MultigridParams};
 use super::setup::Vectors;
@@ -9,26 +11,26 @@ use num_complex::Complex;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Why a file of a set-up is of no use.
+/// The reason why a file of a set-up is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupFileError {
-    /// It cannot be read or written, or is damaged.
+    /// The file cannot be read or written, or is damaged.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It is a file of another kind.
+    /// The file is of another kind.
     #[error("{}: this is no set-up of a multigrid method; name another file with --multigrid-setup", path.display())]
     OfAnotherKind {
         /// The file.
         path: PathBuf,
     },
-    /// It is of something else.
+    /// The set-up belongs to another job.
     #[error(
         "{}: its {what} is {found}, here it is {here}; leave out --multigrid-setup, or name another file for this job", path.display()
     )]
     Other {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
         /// In the file.
         found: String,
@@ -37,7 +39,7 @@ pub enum SetupFileError {
     },
 }
 
-/// What a file says of itself.
+/// The description of a set-up at the head of its file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct About {
@@ -48,18 +50,18 @@ struct About {
     links: String,
     setup_iterations: usize,
     levels: Vec<Blocking>,
-    /// Of the numbers, which are complex and single.
+    /// The byte order of the numbers, which are complex and in single precision.
     little_endian: bool,
 }
 
 const VERSION: u32 = 1;
 
-/// What a set-up is bound to.
+/// The things that a set-up is bound to.
 pub(super) struct Binding<'a> {
     pub lattice: &'a Lattice,
-    /// What tells the configuration from others.
+    /// The text that tells the configuration from others.
     pub configuration: &'a str,
-    /// What else the links have.
+    /// The other properties of the links.
     pub links: String,
     pub params: &'a MultigridParams,
     pub blockings: &'a [Blocking],

@@ -42,8 +42,8 @@ impl Multigrid {
     /// Makes the levels for an operator.
     ///
     /// # Errors
-    /// When no blocks fit the lattice, when a level cannot be made, or a device fails. Nothing is wrong with the equation then: another method may
-    /// solve it.
+    /// When no blocks fit the lattice, when a level cannot be made, or a device fails. Nothing is
+    /// wrong with the equation then: another method may solve it.
     pub fn new(
         dirac: &Dirac<f64>,
         params: MultigridParams,
@@ -63,7 +63,9 @@ impl Multigrid {
         Ok(Self { params, blockings, hierarchy, vectors })
     }
 
-    /// The same for another operator on these links, with the vectors that are known: for masses nearby.
+    /// Makes the method for another operator on these links, with the known vectors.
+    ///
+    /// This is for masses nearby.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -78,7 +80,9 @@ impl Multigrid {
         Self::with_vectors(dirac, params, Some(vectors), progress)
     }
 
-    /// Keeps its near-null vectors in a file. `configuration` is what tells the links from others.
+    /// Writes the near-null vectors to a file.
+    ///
+    /// `configuration` tells the links from others.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -86,10 +90,13 @@ impl Multigrid {
         binding(dirac, configuration, &self.params, &self.blockings).write(path, &self.vectors)
     }
 
-    /// As [`new`](Self::new), with the vectors that [`write`](Self::write) has kept. They need not be those of this operator's mass.
+    /// Makes the method like [`new`](Self::new), with vectors from a file.
+    ///
+    /// [`write`](Self::write) has kept the vectors. They may belong to another mass.
     ///
     /// # Errors
-    /// As [`new`](Self::new). The inner error says that the file cannot be read or believed, or is not of these links and parameters.
+    /// As [`new`](Self::new). The inner error says that the file cannot be read or believed, or
+    /// belongs to other links or parameters.
     pub fn read(
         path: &Path,
         dirac: &Dirac<f64>,
@@ -104,12 +111,14 @@ impl Multigrid {
         }
     }
 
-    /// What its levels are.
+    /// Returns the levels of the method.
     pub fn levels(&self) -> LevelsInfo {
         LevelsInfo(self.blockings.clone())
     }
 
-    /// The method that it is a preconditioner of: GCR on the Schur complement, in mixed precision.
+    /// Returns the parameters of the outer solver, which this method preconditions.
+    ///
+    /// The outer solver is GCR on the Schur complement, in mixed precision.
     pub fn outer(params: &MultigridParams) -> SolveParams {
         SolveParams::Gcr(GcrParams {
             tol: params.tol,
@@ -121,7 +130,9 @@ impl Multigrid {
         })
     }
 
-    /// Solves M x = b for the operator that it was made for, from x = 0, or from the state that `checkpoints` has.
+    /// Solves M x = b for the operator of this method.
+    ///
+    /// The solve starts from x = 0, or from the state that `checkpoints` has.
     ///
     /// # Errors
     /// As [`gcr`](crate::solve::gcr).

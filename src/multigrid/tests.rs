@@ -135,7 +135,9 @@ fn expect_identities<F: Finer<f64>>(
     assert_eq!(hermitian, is_hermitian, "{what}");
 }
 
-/// What the system does is what the blocks say: S x = x − Â Â x, for D (1 + Â) = M.
+/// Checks that the system does what its blocks say.
+///
+/// S x = x − Â Â x, for D (1 + Â) = M.
 fn expect_system(
     transfer: &Transfer<f64>,
     raw: &RawBlocks<f64>,

@@ -12,17 +12,23 @@ use crate::host::StencilForm;
 use crate::scalar::Storage;
 use lattice_solvers::{LinearOperator, Work};
 
-/// A Dirac operator M on a gauge field, in the DeGrand-Rossi basis: the hopping term of Wilson and a [`SiteTerm`].
+/// A Dirac operator M on a gauge field, in the DeGrand-Rossi basis.
 ///
-/// H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)];
-/// κ form: M = 1 + T − κ H; mass form: M = (4 + m) + T/(2κ) − ½ H (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
-/// On an [anisotropic](crate::geometry::Anisotropy) lattice hops in space have the weight w = ν/ξ0, and 1 − 6κ(1 − w) stands for 1,
-/// 1 + 3w for 4.
-/// T is 0 for [`SiteTerm::Scalar`], 2iκμγ5 for [`SiteTerm::Twisted`], and with [`SiteTerm::Clover`] the clover term besides.
+/// M has the hopping term of Wilson and a [`SiteTerm`] (K. G. Wilson, Phys. Rev. D 10 (1974) 2445).
+///
+/// * H ψ(x) = Σ_μ [(1 − γ_μ) U_μ(x) ψ(x+μ) + (1 + γ_μ) U_μ†(x−μ) ψ(x−μ)].
+/// * κ form: M = 1 + T − κ H.
+/// * Mass form: M = (4 + m) + T/(2κ) − ½ H.
+///
+/// On an [anisotropic](crate::geometry::Anisotropy) lattice hops in space have the weight w = ν/ξ0.
+/// Then 1 − 6κ(1 − w) stands for 1, and 1 + 3w for 4.
+///
+/// T is 0 for [`SiteTerm::Scalar`] and 2iκμγ5 for [`SiteTerm::Twisted`]. [`SiteTerm::Clover`] adds
+/// the clover term.
 pub struct Dirac<T: Storage> {
     space: SpinorSpace<T>,
     stencil: Stencil<T>,
-    /// The same with other endings; made when they are wanted first.
+    /// The stencils with other endings, made when they are wanted first.
     with_endings: ByEnding<Stencil<T>>,
     coupling: Coupling,
     site_term: SiteTerm,
@@ -31,7 +37,9 @@ pub struct Dirac<T: Storage> {
 /// How an operator is applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiracOptions {
-    /// How many fields it is applied to at once; each link is loaded once for all of them. There are no products of several. Default 1.
+    /// Number of columns that the operator is applied to at once. Default 1.
+    ///
+    /// Each link is loaded once for all columns. Several columns have no products.
     pub columns: usize,
     /// A kernel variant of one's own choice. Default: the best known.
     pub tuning: Option<Tuning>,
@@ -69,7 +77,9 @@ impl<T: Storage> Dirac<T> {
         Self::new(links, coupling, SiteTerm::Scalar)
     }
 
-    /// The operator of one flavour of quarks with twisted mass μ on these links; the other flavour has −μ.
+    /// Makes the operator of one flavour of quarks with twisted mass μ.
+    ///
+    /// The other flavour has −μ.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -81,8 +91,9 @@ impl<T: Storage> Dirac<T> {
         Self::new(links, coupling, SiteTerm::Twisted { mu })
     }
 
-    /// The operator with a clover term of coefficient c_sw on these links, which were made with
-    /// [`GaugeField::with_clover`].
+    /// Makes the operator with a clover term of coefficient c_sw on these links.
+    ///
+    /// The links were made with [`GaugeField::with_clover`].
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -106,7 +117,9 @@ impl<T: Storage> Dirac<T> {
         Self::with_options(links, coupling, site_term, DiracOptions::default())
     }
 
-    /// As [`new`](Self::new), for several right-hand sides at once, or in a kernel variant of one's own choice.
+    /// Makes an operator like [`new`](Self::new), with options.
+    ///
+    /// The options are the number of right-hand sides and a kernel variant.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -146,12 +159,14 @@ impl<T: Storage> Dirac<T> {
         self.coupling
     }
 
-    /// What it does within a site.
+    /// Returns the operator's term within a site.
     pub fn site_term(&self) -> SiteTerm {
         self.site_term
     }
 
-    /// What its links have besides their configuration, in words: the phases of the boundary, and the anisotropy.
+    /// Returns the properties of the links besides their configuration, in words.
+    ///
+    /// The properties are the phases of the boundary and the anisotropy.
     pub(crate) fn links_text(&self) -> String {
         let links = self.stencil.links();
         format!("{:?}, {:?}", links.boundary(), links.anisotropy())
@@ -175,7 +190,9 @@ impl<T: Storage> Dirac<T> {
         self.stencil.apply(Self::fields(psi, out), None).map(drop)
     }
 
-    /// As [`apply`](Self::apply), and gives the event of each device's kernel to `launched`.
+    /// Applies M like [`apply`](Self::apply), and gives kernel events to `launched`.
+    ///
+    /// `launched` gets the event of each device's kernel.
     pub fn apply_observed(
         &self,
         psi: &SpinorField<T>,
@@ -185,7 +202,10 @@ impl<T: Storage> Dirac<T> {
         self.stencil.apply(Self::fields(psi, out), Some(&mut launched)).map(drop)
     }
 
-    /// The adjoint M† of this operator. It is γ5 M γ5, unless the mass is twisted: then it is that of the other flavour.
+    /// Returns the adjoint M† of this operator.
+    ///
+    /// M† is γ5 M γ5, unless the mass is twisted. With a twisted mass M† is γ5 times the other
+    /// flavour's operator times γ5.
     pub fn adjoint(&self) -> Result<Self, DeviceError> {
         self.with_form(self.stencil.task().form.adjoint())
     }
@@ -196,7 +216,7 @@ impl<T: Storage> Dirac<T> {
         self.with_form(StencilForm { gamma5: !form.gamma5, ..form })
     }
 
-    /// The same operator for this many fields at once.
+    /// Returns this operator for another number of columns.
     ///
     /// # Errors
     /// When the kernels cannot be built.
@@ -219,7 +239,7 @@ impl<T: Storage> Dirac<T> {
         self.schur_complement_in(SchurForm::Asymmetric)
     }
 
-    /// The same in this form.
+    /// Returns the Schur complement in this form.
     ///
     /// # Errors
     /// As [`schur_complement`](Self::schur_complement).
@@ -263,7 +283,7 @@ impl<T: Storage> Dirac<T> {
         Ok(stencil.apply(fields, None)?.numbers())
     }
 
-    /// The same operator in another precision.
+    /// Returns this operator in another precision.
     pub fn cast<R: Storage>(&self) -> Result<Dirac<R>, LatticeError> {
         let links = self.stencil.links().cast()?;
         let space = links.lattice().spinor_block_space(self.stencil.task().columns)?;

@@ -1,4 +1,6 @@
-//! Even-odd preconditioning: the Schur complement of the Wilson operator, and the way there and back.
+//! Even-odd preconditioning by the Schur complement of a Dirac operator.
+//!
+//! Sources and solutions are converted between both systems.
 
 use super::hop::{HopEvenOdd, HopOptions};
 use super::stencil::{ByEnding, Ending, SiteProduct};
@@ -18,17 +20,22 @@ use std::sync::{Arc, Mutex};
 const EVEN: usize = 0;
 const ODD: usize = 1;
 
-/// M̂ = A − c² H_eo A⁻¹ H_oe on the even sites, for a Dirac operator M = A + c H with its hops H_eo to the even and H_oe to the odd sites.
+/// The Schur complement M̂ = A − c² H_eo A⁻¹ H_oe on the even sites.
 ///
-/// A is what M does within a site. M x = b is M̂ x_e = b_e − c H_eo A⁻¹ b_o together with
-/// x_o = A⁻¹ (b_o − c H_oe x_e) (T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211). If M† = γ5 M γ5, so is M̂† = γ5 M̂ γ5.
+/// The Dirac operator is M = A + c H. H_eo is the hop to the even sites, H_oe the hop to the odd
+/// sites. A is the operator within a site.
 ///
-/// This is the asymmetric form. The symmetric one is A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe. It has fewer iterations with a clover term,
-/// and is γ5-hermitian only where A is a number.
+/// M x = b is equivalent to M̂ x_e = b_e − c H_eo A⁻¹ b_o and x_o = A⁻¹ (b_o − c H_oe x_e). Source:
+/// T. DeGrand and P. Rossi, Comput. Phys. Commun. 60 (1990) 211. If M† = γ5 M γ5, then M̂† = γ5 M̂
+/// γ5.
 ///
-/// For the Wilson operator A is a number s: M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe. With a twisted mass A is s + i t γ5, and
-/// A⁻¹ = f (1 − i r γ5): hops to odd sites end with the remainder 1 − i r γ5, and those back have the factor f. With a clover term A⁻¹ is a
-/// matrix of the site, and hops end with it.
+/// This is the asymmetric form. The symmetric form is A⁻¹ M̂ = 1 − c² A⁻¹ H_eo A⁻¹ H_oe. It has
+/// fewer iterations with a clover term, and is γ5-hermitian only if A is a number.
+///
+/// * Wilson: A is a number s. M̂ = s − (c²/s) H_eo H_oe, in κ form 1 − κ² H_eo H_oe.
+/// * Twisted mass: A is s + i t γ5, and A⁻¹ = f (1 − i r γ5). Hops to odd sites end with the
+///   remainder 1 − i r γ5. Hops back have the factor f.
+/// * Clover term: A⁻¹ is a matrix of the site, and hops end with it.
 pub struct SchurComplement<T: Storage> {
     space: ParitySpace<T>,
     links: GaugeField<T>,
@@ -37,13 +44,18 @@ pub struct SchurComplement<T: Storage> {
     /// The blocks of A⁻¹, if it has any: so hops that are made later find them.
     inverse: Option<Arc<BlockField<T>>>,
     to_odd: HopEvenOdd<T>,
-    /// With each ending; made when they are wanted first, as a method applies it with few of them.
+    /// The hops to even sites with each ending.
+    ///
+    /// A hop is made when it is wanted first, because a method needs few endings.
     to_even: ByEnding<HopEvenOdd<T>>,
-    /// H_oe ψ. Made once, so that an application allocates nothing, for the adjoint and all other forms as well.
+    /// The field H_oe ψ.
+    ///
+    /// It is made once, so that an application allocates nothing. The adjoint and all other forms
+    /// share it.
     between: Arc<Mutex<ParityField<T>>>,
-    /// What is done before the hops.
+    /// The step before the hops.
     before: Option<Arc<Before<T>>>,
-    /// Whether hops can end with what is done to a block.
+    /// `true` if hops can end with the update of a block of columns, on matrix units.
     ends_blocks: bool,
 }
 
@@ -53,7 +65,7 @@ struct Before<T: Storage> {
     turned: Mutex<ParityField<T>>,
 }
 
-/// Which form of the complement is iterated.
+/// The form of the complement that is iterated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum SchurForm {
     /// M̂ = A − c² H_eo A⁻¹ H_oe.
@@ -63,7 +75,7 @@ pub enum SchurForm {
     Symmetric,
 }
 
-/// Where the inverses stand.
+/// The position of the inverses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// A − c² H_eo A⁻¹ H_oe
@@ -75,7 +87,7 @@ enum Order {
 }
 
 impl Order {
-    /// That of a form of the complement.
+    /// Returns the order of a form of the complement.
     fn of(schur_form: SchurForm) -> Self {
         match schur_form {
             SchurForm::Asymmetric => Order::Asymmetric,
@@ -92,13 +104,15 @@ impl Order {
     }
 }
 
-/// What the hop to odd sites computes for an operator of this form: A⁻¹ H_oe ψ, without the factor f.
+/// Returns the form of the hop to odd sites: A⁻¹ H_oe ψ, without the factor f.
 fn inner_form(form: StencilForm) -> StencilForm {
     let (_, remainder) = form.shift.split_inverse();
     StencilForm { shift: 0.0.into(), coefficient: remainder, gamma5: false, ..form }
 }
 
-/// What the hop back to even sites computes: A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
+/// Returns the form of the hop back to even sites.
+///
+/// The hop computes A ψ − c² f H_eo χ, or ψ − c² f² [A⁻¹/f] H_eo χ.
 fn outer_form(form: StencilForm, order: Order) -> StencilForm {
     let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
     let symmetric = -c * c * factor * factor;
@@ -109,15 +123,18 @@ fn outer_form(form: StencilForm, order: Order) -> StencilForm {
     }
 }
 
-/// What the hops to the odd sites and back compute, for the complement of M or for its adjoint.
+/// Returns the forms of the hops to the odd sites and back.
+///
+/// They belong to the complement of M or of its adjoint.
 pub(crate) fn hops_of(form: StencilForm, schur_form: SchurForm, adjoint: bool) -> [StencilForm; 2] {
     let order = Order::of(schur_form);
     let (form, order) = if adjoint { (form.adjoint(), order.adjoint()) } else { (form, order) };
     [inner_form(form), outer_form(form, order)]
 }
 
-/// What the way to the system of the complement computes on the even sites, and the way back on the odd ones:
-/// b_e − c f H_eo χ, and A⁻¹ (b_o − c H_oe x_e).
+/// Returns the forms of the conversions to the system of the complement and back.
+///
+/// On the even sites this is b_e − c f H_eo χ, on the odd sites A⁻¹ (b_o − c H_oe x_e).
 pub(crate) fn sides_of(form: StencilForm) -> [StencilForm; 2] {
     let (c, (factor, remainder)) = (form.coefficient.scalar, form.shift.split_inverse());
     let there = StencilForm { shift: 1.0.into(), coefficient: (-c * factor).into(), ..form };
@@ -126,7 +143,7 @@ pub(crate) fn sides_of(form: StencilForm) -> [StencilForm; 2] {
 }
 
 impl<T: Storage> SchurComplement<T> {
-    /// That of the full operator γ5^g (A + c H) or its adjoint with this form.
+    /// Makes the complement of γ5^g (A + c H) or of its adjoint with this form.
     pub(crate) fn new(
         links: &GaugeField<T>,
         form: StencilForm,
@@ -181,7 +198,7 @@ impl<T: Storage> SchurComplement<T> {
         HopEvenOdd::new(links, ODD, inner_form(form), HopOptions { columns, ..Default::default() })
     }
 
-    /// What the hop back to even sites computes.
+    /// Returns the form of the hop back to even sites.
     fn outer_form(&self) -> StencilForm {
         outer_form(self.form, self.order)
     }
@@ -224,7 +241,7 @@ impl<T: Storage> SchurComplement<T> {
         })
     }
 
-    /// The same operator in another precision.
+    /// Returns this operator in another precision.
     ///
     /// # Errors
     /// When the links cannot be converted, or the kernels not be built.
@@ -365,7 +382,9 @@ impl<T: Storage> BlockDiracOperator for SchurComplement<T> {
     }
 }
 
-/// The sides of M x = b that the Schur complement does not see: which source its system has, and what its solution is worth; for all right-hand sides.
+/// The sides of M x = b that the Schur complement does not see.
+///
+/// They make the source of its system, and complete its solution, for all right-hand sides.
 pub(crate) struct EvenOddParts<T: Storage> {
     /// b_e − c f H_eo χ, where A⁻¹ b_o = f χ
     prepare: HopEvenOdd<T>,
@@ -409,7 +428,9 @@ impl<T: Storage> EvenOddParts<T> {
         Ok(Self { prepare, reconstruct, odd_source, turned_source, inverse })
     }
 
-    /// b_e − c H_eo A⁻¹ b_o for the b that these are of; times A⁻¹ for the symmetric form.
+    /// Returns b_e − c H_eo A⁻¹ b_o for the given b.
+    ///
+    /// For the symmetric form the result is multiplied by A⁻¹.
     pub fn source(&self, b: &SpinorField<T>) -> Result<ParityField<T>, DeviceError> {
         let mut source = self.prepare.scratch_target()?;
         let odd = self.turned_source.as_ref().unwrap_or(&self.odd_source);

@@ -17,7 +17,9 @@ use std::time::Duration;
 
 methods!(method_functions);
 
-/// As [`cr`], from the initial guess `guess`, or from x = 0 if that is nearer.
+/// Solves like [`cr`], from the initial guess `guess`.
+///
+/// The solve starts from x = 0 if that is nearer.
 ///
 /// # Errors
 /// As [`cr`].
@@ -30,12 +32,16 @@ pub fn cr_from(
     solve(dirac, b, Some(guess), SolveParams::Cr(*params).into(), None)
 }
 
-/// Solves M x = b by the method that the parameters are of, while `checkpoints` keeps the states of the solve; it goes on from
-/// the state that `checkpoints` has, if it has one. The result is then that of the solve which the state is of, to the last bit if it runs on the same
+/// Solves M x = b by the method of the parameters, with checkpoints.
+///
+/// `checkpoints` keeps the states of the solve. If `checkpoints` has a state, the solve goes on
+/// from it. The result is then that of the solve without interruption, to the last bit on the same
 /// device.
 ///
 /// # Errors
-/// As [`cr`]; [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop; [`InvertError::ForeignState`].
+/// * The errors of [`cr`].
+/// * [`InvertError::NotConverged`] with [`Failure::Interrupted`] if `checkpoints` wishes to stop.
+/// * [`InvertError::ForeignState`].
 pub fn solve_with_checkpoints(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -45,8 +51,10 @@ pub fn solve_with_checkpoints(
     solve(dirac, b, None, (*params).into(), Some(checkpoints))
 }
 
-/// Solves M x = b by GCR on the Schur complement with this preconditioner, in mixed precision: corrections in single are added up in double
-/// when their residual has fallen to `replaced_at`.
+/// Solves M x = b by GCR on the Schur complement with this preconditioner.
+///
+/// The precision is mixed. Corrections in single are added up in double when their residual has
+/// fallen to `replaced_at`.
 pub(crate) fn solve_preconditioned(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
@@ -59,11 +67,13 @@ pub(crate) fn solve_preconditioned(
     solve_by(dirac, b, None, params.into(), by, checkpoints)
 }
 
-/// What solves the form of an equation.
+/// The method that solves the form of an equation.
 enum By<'a> {
     /// The method of the plan.
     Method,
-    /// GCR with this preconditioner, and how far residuals fall before they are replaced.
+    /// GCR with this preconditioner.
+    ///
+    /// The number tells how far residuals fall before they are replaced.
     Preconditioned(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a), f64),
 }
 
@@ -178,7 +188,8 @@ fn solve_ordinary(
         return Err(nothing_done(space.zero_vector()?));
     }
     let Err(InvertError::NotConverged { failure, mut best, mut info }) = outcome else { return outcome };
-    // On even sites alone a solve begins elsewhere. Written so that a residual that is not a number is not the best.
+    // On even sites alone a solve begins elsewhere. Written so that a residual that is not a number
+    // is not the best.
     let reached = &mut info.residual.true_residual;
     let better_than_zero = *reached <= 1.0;
     if !better_than_zero {
@@ -195,7 +206,10 @@ fn solve_ordinary(
     Err(InvertError::NotConverged { failure, best, info })
 }
 
-/// The source itself is finite here, so the operator has carried that of the iterated system out of the range of numbers.
+/// Returns the error of a solve in which nothing was done.
+///
+/// The source itself is finite here. So the operator has carried the source of the iterated system
+/// out of the range of numbers.
 fn nothing_done(zero: SpinorField<f64>) -> InvertError {
     InvertError::NotConverged {
         failure: Failure::NotFinite { quantity: "the right-hand side of the iterated system" },

@@ -1,4 +1,6 @@
-//! The methods that solve for one source: the table of all, their parameters, and how each is called.
+//! The methods that solve for one source.
+//!
+//! The file has the table of all methods, their parameters, and their calls.
 
 use super::iteration::{Iterated, Iteration};
 use super::method_macros::{method_types, parameter_types};
@@ -11,25 +13,33 @@ use std::fmt;
 parameter_types! {
     /// Parameters of [`cr`](super::cr).
     CrParams {
-        /// Which system is iterated. Default [`System::Normal`].
+        /// The system that is iterated. Default [`System::Normal`].
         system: System = System::default(),
     }
     /// Parameters of [`minres`](super::minres).
     MinresParams {}
     /// Parameters of [`cg`](super::cg) and [`cgne`](super::cgne).
     CgParams {}
-    /// Parameters of [`bicgstab`](super::bicgstab), whose iterations are two applications of M each.
+    /// Parameters of [`bicgstab`](super::bicgstab).
+    ///
+    /// An iteration has two applications of M.
     BicgstabParams {}
-    /// Parameters of [`bicgstab_l`](super::bicgstab_l), whose iterations are 2ℓ applications of M each.
+    /// Parameters of [`bicgstab_l`](super::bicgstab_l).
+    ///
+    /// An iteration has 2ℓ applications of M.
     BicgstabLParams {
-        /// ℓ, the degree of the polynomials by which the residual is made minimal. Default 2.
+        /// ℓ, the degree of the polynomials. Default 2.
+        ///
+        /// The polynomials make the residual minimal.
         degree: usize = 2,
     }
     /// Parameters of [`gcr`](super::gcr).
     GcrParams {
         /// m, the directions that are kept, each two fields. Default 16.
         restart: usize = 16,
-        /// Steps of Minimal Residual that make a direction of a residual; with none it is the residual itself. Default 4.
+        /// Steps of Minimal Residual that make a direction of a residual. Default 4.
+        ///
+        /// With no steps the direction is the residual itself.
         smoothing: usize = 4,
     }
     /// Parameters of [`mr`](super::mr).
@@ -41,59 +51,76 @@ parameter_types! {
 
 /// Hands the rows of all methods to a macro of `method_macros.rs`.
 ///
-/// A row is the documentation of the library's function and its name; the method, its parameters, its name, the system that
-/// it iterates or `any`, and a line for the help of a program. How the method is called stands below, under the same name.
+/// A row starts with the documentation of the library's function and its name. Then come the
+/// method, its parameters, its name, and the system that it iterates or `any`. The last part is a
+/// line for the help of a program. The call of a method stands below, under the same name.
 macro_rules! methods {
     ($then:ident) => {
         $then! {
             /// Solves M x = b by Conjugate Residual, from x = 0.
             ///
-            /// [`CrParams::system`] says which system is iterated: M†M x = M†b and γ5M x = γ5b with the published recurrence,
-            /// M x = b with the general one (see [`lattice_solvers::conjugate_residual`]). All three stop when
-            /// ‖b − M x‖ / ‖b‖, recomputed in double, is at most [`CrParams::tol`].
+            /// [`CrParams::system`] says which system is iterated: M†M x = M†b and γ5M x = γ5b with
+            /// the published recurrence, M x = b with the general one (see
+            /// [`lattice_solvers::conjugate_residual`]). All three stop when ‖b − M x‖ / ‖b‖,
+            /// recomputed in double, is at most [`CrParams::tol`].
             ///
             /// # Errors
             /// [`InvertError::NotConverged`] carries the best iterate and the residual history.
             cr: Cr(CrParams), "cr", any, "Conjugate Residual";
 
-            /// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0 (see [`lattice_solvers::minres`]). Stops as [`cr`] does.
+            /// Solves M x = b by MINRES on γ5M x = γ5b, from x = 0.
+            ///
+            /// See [`lattice_solvers::minres`]. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`]; [`InvertError::NotHermitian`] for one flavour of twisted mass.
             minres: Minres(MinresParams), "minres", Hermitian, "MINRES on γ5M";
 
-            /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0. Stops as [`cr`] does.
+            /// Solves M x = b by Conjugate Gradient on M†M x = M†b, from x = 0.
+            ///
+            /// Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
             cg: Cg(CgParams), "cg", Normal, "Conjugate Gradient on M†M";
 
-            /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0 (see [`lattice_solvers::cgne`]): the error falls in each iteration, where
-            /// with [`cg`] the residual does. Stops as [`cr`] does.
+            /// Solves M x = b by Conjugate Gradient on M M†y = b with x = M†y, from x = 0.
+            ///
+            /// See [`lattice_solvers::cgne`]. The error falls in each iteration. With [`cg`] the
+            /// residual falls in each iteration. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
             cgne: Cgne(CgParams), "cgne", Direct, "Conjugate Gradient on M M†y = b, x = M†y";
 
-            /// Solves M x = b by BiCGStab on this system itself, from x = 0 (see [`lattice_solvers::bicgstab`]). Stops as [`cr`] does.
+            /// Solves M x = b by BiCGStab on this system itself, from x = 0.
+            ///
+            /// See [`lattice_solvers::bicgstab`]. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
             bicgstab: Bicgstab(BicgstabParams), "bicgstab", Direct, "BiCGStab on M";
 
-            /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0 (see [`lattice_solvers::bicgstab_l`]). Stops as [`cr`] does.
+            /// Solves M x = b by BiCGStab(ℓ) on this system itself, from x = 0.
+            ///
+            /// See [`lattice_solvers::bicgstab_l`]. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
             bicgstab_l: BicgstabL(BicgstabLParams), "bicgstab-l", Direct, "BiCGStab(2) on M";
 
-            /// Solves M x = b by GCR(m) on this system itself, from x = 0, preconditioned by [`GcrParams::smoothing`](super::GcrParams::smoothing) (see [`lattice_solvers::gcr`]). Stops as [`cr`] does.
+            /// Solves M x = b by GCR(m) on this system itself, from x = 0.
+            ///
+            /// The preconditioner is [`GcrParams::smoothing`](super::GcrParams::smoothing). See
+            /// [`lattice_solvers::gcr`]. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
             gcr: Gcr(GcrParams), "gcr", Direct, "GCR(16) on M, preconditioned by four steps of mr";
 
-            /// Solves M x = b by Minimal Residual on this system itself, from x = 0 (see [`lattice_solvers::minimal_residual`]). Stops as [`cr`] does.
+            /// Solves M x = b by Minimal Residual on this system itself, from x = 0.
+            ///
+            /// See [`lattice_solvers::minimal_residual`]. Stops like [`cr`].
             ///
             /// # Errors
             /// As [`cr`].
@@ -170,7 +197,9 @@ fn gcr<A: DiracOperator>(params: &GcrParams, of: Iteration<'_, '_, A>) -> Iterat
     Ok(solvers::gcr(operator, source, guess, &options, Some(&mut precondition), callbacks))
 }
 
-/// GCR with a preconditioner that is given; of a plan for another method it takes the defaults.
+/// Solves by GCR with a given preconditioner.
+///
+/// A plan for another method leaves the defaults of GCR.
 pub(super) fn gcr_preconditioned<A: DiracOperator>(
     plan: &Plan,
     preconditioner: &mut dyn ImagingPreconditioner<A>,
@@ -207,7 +236,7 @@ impl fmt::Display for SolveParams {
     }
 }
 
-/// What every solve needs to know.
+/// The settings that every solve needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub params: SolveParams,

@@ -16,14 +16,16 @@ use lattice_solvers::{
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// A guess with a larger relative residual, which is that of x = 0, is left for this one: its rounding errors would stay.
+/// The largest relative residual of a guess that is used: the residual of x = 0.
+///
+/// Rounding errors of a worse guess would stay, so such a guess is replaced by x = 0.
 const FARTHEST_GUESS: f64 = 1.0;
 
 /// A x = b, where b − A x is what is left of the equation that it is a form of.
 pub(crate) struct Form<'a, A: DiracOperator> {
     pub operator: &'a A,
     pub b: &'a VectorOf<A>,
-    /// What relative residuals are relative to.
+    /// The norm to which relative residuals refer.
     pub b_norm: f64,
     /// The relative residual of the equation, from its definition.
     pub true_residual: &'a mut dyn FnMut(&VectorOf<A>) -> Result<f64, DeviceError>,
@@ -135,7 +137,10 @@ impl<A: DiracOperator> Form<'_, A> {
         })
     }
 
-    /// Corrections in a lower precision to a solution in this one, which `iterate` finds. The residual is replaced when it has fallen to `replaced_at`.
+    /// Solves by corrections in a lower precision, which `iterate` finds.
+    ///
+    /// The solution is in this precision. The residual is replaced when it has fallen to
+    /// `replaced_at`.
     pub fn solve_mixed<R: Storage>(
         self,
         guess: Option<&VectorOf<A>>,
@@ -149,7 +154,8 @@ impl<A: DiracOperator> Form<'_, A> {
         let Self { operator, b, b_norm, true_residual, checkpoints } = self;
         let space = operator.space();
         let low = operator.in_precision()?;
-        // A residual that starts a stretch of low precision needs no more precision on its way to the system that is iterated.
+        // A residual that starts a stretch of low precision needs no more precision on its way to
+        // the system that is iterated.
         let map = SourceMap::new(&low, &plan.params)?;
         let mut solution = space.zero_vector()?;
         let mut residual = space.zero_vector()?;
@@ -162,7 +168,8 @@ impl<A: DiracOperator> Form<'_, A> {
         let mut source = low.space().zero_vector()?;
         A::lower(&residual, &mut low_residual)?;
         map.apply(&low_residual, &mut source)?;
-        // To the method the residual of the guess is the source; all it says of residuals is relative to that one.
+        // To the method the residual of the guess is the source; all it says of residuals is
+        // relative to that one.
         let begun_at = match guess {
             None => 1.0,
             Some(_) => {
@@ -239,7 +246,7 @@ fn relate(info: &mut SolverInfo, begun_at: f64) {
     info.history.iter_mut().for_each(|residual| *residual *= begun_at);
 }
 
-/// What a method is given for the residual that counts and for a keeper.
+/// Makes the callbacks of a method, for the residual that counts and for a keeper.
 fn callbacks<'a, A: DiracOperator>(
     true_residual: TrueResidual<'a, A>,
     keeper: &'a mut Option<Keeper<'_, A::Space>>,
@@ -248,7 +255,7 @@ fn callbacks<'a, A: DiracOperator>(
     Callbacks { true_residual: Some(true_residual), keeper }
 }
 
-/// The same error with another kind of iterate.
+/// Returns the error with another kind of iterate.
 pub(crate) fn with_best<V, W>(
     error: SolverError<V, DeviceError>,
     best_of: impl FnOnce(V) -> Result<W, DeviceError>,
@@ -270,7 +277,7 @@ pub(crate) fn norm<S: VectorSpace>(space: &S, x: &S::Vector) -> Result<f64, S::E
     Ok(norm2.re.sqrt())
 }
 
-/// What residuals of a source are relative to: its norm, or 1 if it is zero.
+/// Returns the norm to which residuals of a source refer: 1 if the source is 0.
 pub(crate) fn scale<S: VectorSpace>(space: &S, b: &S::Vector) -> Result<f64, S::Error> {
     let norm = norm(space, b)?;
     Ok(if norm == 0.0 { 1.0 } else { norm })

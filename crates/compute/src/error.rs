@@ -1,4 +1,4 @@
-//! What can go wrong between here and a device.
+//! The errors between the library and a device.
 
 use super::absence::Absence;
 use super::room::NoRoom;
@@ -20,7 +20,7 @@ pub enum DeviceError {
     /// A device was asked for by a name or a number that nothing here has.
     #[error("no OpenCL device matches `{wanted}`; there are: {}", list(available))]
     UnknownDevice {
-        /// What was asked for.
+        /// The request.
         wanted: String,
         /// `PLATFORM.DEVICE name (platform)` of each device that there is.
         available: Vec<String>,
@@ -32,7 +32,7 @@ pub enum DeviceError {
         list(matches)
     )]
     AmbiguousDevice {
-        /// What was asked for.
+        /// The request.
         wanted: String,
         /// The devices that match.
         matches: Vec<String>,
@@ -99,9 +99,9 @@ pub enum DeviceError {
         position: usize,
         /// Declared name.
         name: String,
-        /// What the declaration says.
+        /// The declared parameter.
         wanted: String,
-        /// What the compiled kernel has, or what was given.
+        /// The parameter of the compiled kernel, or the argument that was given.
         found: String,
     },
 
@@ -114,7 +114,7 @@ pub enum DeviceError {
         global: [usize; 3],
         /// Work-group size in each dimension.
         local: [usize; 3],
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 
@@ -123,14 +123,14 @@ pub enum DeviceError {
     TooManySums {
         /// The device.
         device: String,
-        /// How many there is room for.
+        /// Number of sums for which there is room.
         limit: usize,
     },
 
     /// Two lengths that must be equal are not.
     #[error("{what}: {wanted} elements wanted, {found} found")]
     LengthMismatch {
-        /// Which operand or operation.
+        /// The operand or operation.
         what: &'static str,
         /// Wanted length in elements.
         wanted: usize,
@@ -152,9 +152,9 @@ pub enum DeviceError {
     /// A buffer of one device was given to another.
     #[error("a buffer of device {found} was given to device {wanted}; contexts are never shared")]
     ForeignBuffer {
-        /// Where the command runs.
+        /// The place in which the command runs.
         wanted: String,
-        /// Where the buffer is.
+        /// The place of the buffer.
         found: String,
     },
 
@@ -178,7 +178,7 @@ pub enum DeviceError {
         "LATTICE_CL_PEER: `{found}` is no way to the memory of other devices; give `off`, or a list of cuda, host, host-flags"
     )]
     UnknownPeerWay {
-        /// What was asked for.
+        /// The request.
         found: String,
     },
 
@@ -189,7 +189,7 @@ pub enum DeviceError {
     PeerMemory {
         /// The owner.
         device: String,
-        /// What failed.
+        /// The reason of the failure.
         reason: String,
     },
 
@@ -225,7 +225,7 @@ pub enum DeviceError {
     UnlikeRanks {
         /// The first such rank.
         rank: usize,
-        /// Those of rank 0, and its own.
+        /// The devices of rank 0, and the devices of this rank.
         devices: [String; 2],
     },
 
@@ -237,7 +237,9 @@ pub enum DeviceError {
     #[error(transparent)]
     HostMemory(#[from] NoRoom),
 
-    /// A kernel could not be started: its work-groups may want more registers or local memory than the device has.
+    /// A kernel could not be started.
+    ///
+    /// Its work-groups may want more registers or local memory than the device has.
     #[error(
         "kernel `{kernel}` could not be started on {global:?} work-items in groups of {local:?} on device {device}: {} ({code})",
         error_text(*code)
@@ -282,7 +284,7 @@ impl DeviceError {
     }
 }
 
-/// What the compiler said about a source it would not take.
+/// The message of the compiler about a source that it refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct BuildFailure {
     /// The program's key.

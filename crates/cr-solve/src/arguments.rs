@@ -1,4 +1,4 @@
-//! What several subcommands take on their command lines.
+//! Arguments that several subcommands share.
 
 use super::failure::Failure;
 use super::report::Report;
@@ -12,9 +12,10 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// Joins the extents of a lattice written as words: `--dims 8 8 8 16` becomes `--dims 8x8x8x16`.
+/// Joins the extents of a lattice that are separate words.
 ///
-/// Done before parsing, because an option that takes one to four words would swallow the file after it.
+/// `--dims 8 8 8 16` becomes `--dims 8x8x8x16`. The words are joined before parsing. An option that
+/// takes one to four words would swallow the file after it.
 pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = arguments.into_iter().collect();
     let is_number = |word: &OsString| {
@@ -33,7 +34,9 @@ pub fn join_extents(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     joined
 }
 
-/// Renames `--color 2`, the colour of a source, to `--colour 2`: with a word, `--color` is about the terminal.
+/// Renames `--color 2`, the colour of a source, to `--colour 2`.
+///
+/// `--color` with a word is about the terminal.
 pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let next_is_number: Vec<bool> =
@@ -50,7 +53,7 @@ pub fn tell_colours_apart(arguments: Vec<OsString>) -> Vec<OsString> {
     renamed.collect()
 }
 
-/// The value of `--links`.
+/// Parses the value of `--links`.
 pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
     Reconstruction::ALL
         .into_iter()
@@ -58,18 +61,20 @@ pub fn reconstruction(text: &str) -> Result<Reconstruction, String> {
         .ok_or_else(|| format!("`{text}` is not a storage of links; choose 18, 12 or 8"))
 }
 
-/// Whether an option that takes several words, or `all`, asks for this one.
+/// Tells whether the words of an option contain `found` or `all`.
 pub fn is_wanted(asked: &[String], found: impl Display) -> bool {
     let found = found.to_string();
     asked.iter().any(|asked| *asked == "all" || *asked == found)
 }
 
-/// A path in a result: JSON has text only, and what is not UTF-8 stands there as a person sees it.
+/// Serializes a path of a result as text.
+///
+/// JSON has text only. A path that is not UTF-8 becomes the text that a person sees.
 pub fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
-/// Whether a file that is there already may be overwritten.
+/// Permission to overwrite files.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Overwriting {
     /// Overwrite the output if it is there already
@@ -81,9 +86,9 @@ impl Overwriting {
     /// Checks that `--output` overwrites nothing.
     ///
     /// # Errors
-    /// When it does and may not.
+    /// When `output` is a file and `--force` is not given.
     pub fn check(self, output: &Path) -> Result<(), Failure> {
-        // What is no file is refused with better words.
+        // A path that is no file is refused later, with a better message.
         if self.force || !output.is_file() {
             return Ok(());
         }
@@ -92,7 +97,7 @@ impl Overwriting {
     }
 }
 
-/// How many bits a real number has, as an option.
+/// Number of bits of a real number, as an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Precision {
     /// 64 bits
@@ -110,7 +115,7 @@ impl From<Precision> for scalar::Precision {
     }
 }
 
-/// How a gauge configuration is read.
+/// Options for reading a gauge configuration.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Input {
     /// Extents in x, y, z, t, for a file that does not tell them: 8x8x8x16 or four words
@@ -122,24 +127,28 @@ pub struct Input {
     /// Take links that are far from SU(3)
     #[arg(long, hide_short_help = true)]
     pub ignore_unitarity: bool,
-    /// What to do with a boundary sign in the links of a file: refuse, remove it, or keep it
+    /// Treatment of a boundary sign in the links of a file: refuse, remove it, or keep it
     #[arg(long, value_name = "CHOICE", default_value_t, hide_default_value = true)]
     pub signs_in_links: SignsInLinks,
 }
 
 impl Input {
-    /// As a job has the options.
+    /// Takes the options from a job's configuration.
     pub fn of(configuration: &Configuration) -> Self {
         let &Configuration { dims, ignore_checksum, ignore_unitarity, signs_in_links, .. } = configuration;
         Self { dims, ignore_checksum, ignore_unitarity, signs_in_links }
     }
 
-    /// Reads and verifies a gauge configuration, with a progress bar. `-` is standard input.
+    /// Reads and verifies a gauge configuration, with a progress bar.
+    ///
+    /// The path `-` is standard input.
     pub fn read(&self, path: &Path, report: &Report) -> Result<GaugeFile, Failure> {
         self.read_and_tell(path, report, &drop)
     }
 
-    /// As [`Input::read`]; `extents` is told the extents before the links are read.
+    /// Reads like [`Input::read`], but tells `extents` the extents of the lattice.
+    ///
+    /// `extents` is called before the links are read.
     pub fn read_and_tell(
         &self,
         path: &Path,
@@ -151,7 +160,9 @@ impl Input {
         Ok(file)
     }
 
-    /// Reads and verifies a configuration or a propagator, and returns what it is even where it fails a check.
+    /// Reads and verifies a configuration or a propagator.
+    ///
+    /// Returns the contents even if they fail a check.
     pub fn inspect(&self, path: &Path, report: &Report) -> Result<Contents, Failure> {
         let contents = self.showing_progress(path, report, &drop, io::inspect)?;
         warn(
@@ -192,7 +203,7 @@ impl Input {
     }
 }
 
-/// Its name as a file.
+/// Path of standard input.
 const STANDARD_INPUT: &str = "/dev/stdin";
 
 fn warn(path: &Path, warnings: &[String], report: &Report) {
@@ -206,25 +217,32 @@ pub const LOGICAL_FILE_NAME: &str = "lfn";
 /// The entry with a description in free text.
 pub const DESCRIPTION: &str = "description";
 
-/// A gauge configuration to be written, with everything about it decided and checked before the work.
+/// A gauge configuration to be written.
+///
+/// Everything about the file is decided and checked before the work.
 #[derive(Debug)]
 pub struct Output {
     /// The file.
     pub path: PathBuf,
     /// Its format.
     pub format: Format,
-    /// The precision asked for; where none was, that of the links, if the format has it.
+    /// The precision asked for.
+    ///
+    /// `None` selects the precision of the links, if the format has it.
     pub precision: Option<scalar::Precision>,
     /// The logical file name of an ILDG file, if one was given.
     lfn: Option<String>,
 }
 
 impl Output {
-    /// Decides on the format, by the ending of the name if none is given.
+    /// Decides on the format.
+    ///
+    /// The ending of the name decides if `format` is `None`.
     ///
     /// # Errors
-    /// When the format is not clear or does not have this precision, when there is a file at `path` already that may not be overwritten, and when none can be
-    /// written there.
+    /// * When the format is not clear or does not have this precision.
+    /// * When a file at `path` exists and may not be overwritten.
+    /// * When no file can be written there.
     pub fn prepare(
         path: &Path,
         format: Option<Format>,
@@ -244,22 +262,24 @@ impl Output {
         Ok(Self { path: path.to_owned(), format, precision, lfn: None })
     }
 
-    /// With the logical file name of `--lfn`.
+    /// Sets the logical file name of `--lfn`.
     ///
     /// # Errors
-    /// When the format has no place for one.
+    /// When the format has no place for a logical file name.
     pub fn with_lfn(self, lfn: Option<String>) -> Result<Self, Failure> {
         expect_held(&WriteOptions { lfn: lfn.clone(), ..WriteOptions::new(self.format) })?;
         Ok(Self { lfn, ..self })
     }
 
-    /// The precision that links of this precision will have in the file.
+    /// Returns the precision that links of the precision `links` get in the file.
     pub fn precision_of(&self, links: scalar::Precision) -> scalar::Precision {
         let asked = self.precision.unwrap_or(links);
         if self.format.holds(asked) { asked } else { scalar::Precision::Single }
     }
 
-    /// Writes the file, with a progress bar. The format may have no place for the logical file name or the description.
+    /// Writes the file, with a progress bar.
+    ///
+    /// The format may have no place for the logical file name or the description.
     pub fn write(
         &self,
         configuration: &GaugeConfiguration,
@@ -285,7 +305,7 @@ impl Output {
     }
 }
 
-/// Refuses what the format cannot hold.
+/// Refuses options that the format cannot hold.
 fn expect_held(options: &WriteOptions) -> Result<(), Failure> {
     options.check().map_err(|kind| match kind {
         ErrorKind::NotInFormat { format, what, remedy } => {
@@ -295,12 +315,12 @@ fn expect_held(options: &WriteOptions) -> Result<(), Failure> {
     })
 }
 
-/// The help of `--format`.
+/// Returns the help of `--format`.
 pub fn help_on_format() -> String {
     format!("The format to write: {}; by default what the name of the file ends in", Format::names_written())
 }
 
-/// The help of an argument that is a gauge configuration to be read.
+/// Returns the help of an argument that is a gauge configuration to be read.
 pub fn help_on_configuration() -> String {
     format!("The gauge configuration: {}", Format::titles_read())
 }
@@ -319,7 +339,7 @@ mod tests {
         assert_eq!(joined("p generate --dims 8 8 8 16 --beta 6"), "p generate --dims 8x8x8x16 --beta 6");
         assert_eq!(joined("p info --dims 4 4 4 4 8"), "p info --dims 4x4x4x4 8");
         assert_eq!(joined("p tune --dims 8 8 8 8 --dims 4 4 4 4"), "p tune --dims 8x8x8x8 --dims 4x4x4x4");
-        // Too few are joined as well: the message is then about extents.
+        // Too few words are joined too. The message is then about extents.
         assert_eq!(joined("p --dims 8 8 8 -v"), "p --dims 8x8x8 -v");
         for same in ["p info --dims 8x8x8x16 conf", "p --dims 8 conf", "p --dims", "p"] {
             assert_eq!(joined(same), same);

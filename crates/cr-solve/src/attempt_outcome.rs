@@ -17,7 +17,7 @@ pub struct AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// The method.
+    /// Returns the name of the method.
     pub fn solver(&self) -> &str {
         self.solver
     }

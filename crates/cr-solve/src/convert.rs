@@ -43,7 +43,7 @@ struct ConvertResult {
     dims: [usize; 4],
     input: FileSummary,
     output: FileSummary,
-    /// The largest |entry| by which re-unitarising has changed a link.
+    /// Largest change of an entry of a link by re-unitarising, as an absolute value.
     reunitarised: Option<f64>,
     lost: Vec<String>,
     seconds: f64,
@@ -52,8 +52,8 @@ struct ConvertResult {
 /// Reads one file and writes the other.
 ///
 /// # Errors
-/// When the input cannot be read or does not agree with its checks, and when the output cannot be written or is
-/// the input.
+/// When the input cannot be read or fails its checks. When the output cannot be written or is the
+/// input.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
     expect_two_files(&arguments.input, &arguments.output)?;
@@ -88,7 +88,9 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// Projects the links of a file to SU(3), and returns the largest change of an entry.
+/// Projects the links of a file to SU(3).
+///
+/// Returns the largest change of an entry.
 fn reunitarise(file: &mut GaugeFile, path: &Path) -> Result<f64, Failure> {
     let reunitarised = file.configuration.reunitarised();
     let (configuration, change) = reunitarised.map_err(|error| {
@@ -99,12 +101,16 @@ fn reunitarise(file: &mut GaugeFile, path: &Path) -> Result<f64, Failure> {
     Ok(change)
 }
 
-/// Whether a logical file name is nothing but the name of the file, which another file does not take over.
+/// Tells whether a logical file name is only the name of the file.
+///
+/// Another file does not take over such a name.
 fn is_own_name(lfn: &str, path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == lfn)
 }
 
-/// Records of LIME files whose content is the configuration, is carried over, or is named where it is not.
+/// Records of LIME files that need no mention in a list of losses.
+///
+/// Their content is the configuration, is carried over, or is named separately if it is lost.
 const KNOWN_RECORDS: [&str; 10] = [
     "scidac-private-file-xml",
     "scidac-file-xml",
@@ -118,14 +124,14 @@ const KNOWN_RECORDS: [&str; 10] = [
     "xlf-info",
 ];
 
-/// Records that a message names.
+/// Most records that a message names.
 const MOST_NAMED: usize = 12;
 
 fn fact<'a>(file: &'a GaugeFile, name: &str) -> Option<&'a str> {
     file.facts.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
 }
 
-/// What the input has and the output has not.
+/// Lists what the input has and the output lacks.
 fn losses(file: &GaugeFile, path: &Path, format: Format, written: scalar::Precision) -> Vec<String> {
     let mut lost = Vec::new();
     let stored = file.configuration.precision();

@@ -1,4 +1,4 @@
-//! `cr-solve devices`: what is here to compute on.
+//! `cr-solve devices`: the devices to compute on.
 
 use super::Common;
 use super::failure::{Failure, Status};
@@ -22,20 +22,24 @@ pub struct Arguments {
 struct DevicesResult {
     schema_version: u32,
     devices: Vec<Found>,
-    /// Why there is no OpenCL device, if so.
+    /// Reason why there is no OpenCL device, if there is none.
     absence: Option<String>,
     host: Host,
-    /// One for every two devices.
+    /// One entry for every two devices.
     links: Vec<Link>,
 }
 
-/// How two devices tell each other something.
+/// The connection of two devices.
 #[derive(Serialize)]
 struct Link {
     between: [String; 2],
-    /// How their kernels reach each other's memory; null where everything goes through the host.
+    /// The way by which kernels reach the other device's memory.
+    ///
+    /// `null` if everything goes through the host.
     way: Option<&'static str>,
-    /// What kernels of the second see of the memory of the first, and those of the first of the second's; null where it was not measured.
+    /// Rates of each device's kernels in the memory of the other device.
+    ///
+    /// `null` if the rates were not measured.
     rates: Option<[Rates; 2]>,
 }
 
@@ -43,17 +47,19 @@ struct Link {
 struct Rates {
     write_gb_s: f64,
     read_gb_s: f64,
-    /// Question and answer by flags; null where the host waits instead.
+    /// Microseconds of a question and its answer by flags.
+    ///
+    /// `null` if the host waits instead.
     flags_us: Option<f64>,
 }
 
 #[derive(Serialize)]
 struct Found {
-    /// What `--device` takes.
+    /// The value of `--device` that selects the device.
     selector: String,
     #[serde(flatten)]
     info: DeviceInfo,
-    /// Triad; null where it could not be measured.
+    /// Bandwidth of the triad, `null` if it could not be measured.
     bandwidth_gb_s: Option<f64>,
 }
 
@@ -112,7 +118,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     Ok(Status::Fine)
 }
 
-/// What is between every two devices, tried, and measured if that is wanted.
+/// Tries the connection of every two devices, and measures it if wanted.
 fn links(devices: &[Device], measured: bool) -> Result<Vec<Link>, Failure> {
     let pairs = devices.iter().enumerate().flat_map(|(k, a)| devices[k + 1..].iter().map(move |b| (a, b)));
     pairs

@@ -1,4 +1,6 @@
-//! The documents against the program: every command line in them is one that it takes, and every link leads somewhere.
+//! Tests of the documents against the program.
+//!
+//! The program takes every command line in the documents, and every link leads somewhere.
 
 use super::*;
 use std::fs;
@@ -8,7 +10,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Markdown pages for users, with their texts.
+/// Returns the Markdown pages for users, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let root = repository();
     let mut paths: Vec<PathBuf> =
@@ -20,7 +22,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Lines in fences that begin with the program's name, without their comments.
+/// Returns lines in fences that begin with the program's name, without comments.
 fn command_lines(text: &str) -> Vec<&str> {
     let mut inside = false;
     let mut found = Vec::new();
@@ -34,7 +36,7 @@ fn command_lines(text: &str) -> Vec<&str> {
     found
 }
 
-/// What stands in the round brackets of Markdown links.
+/// Returns the texts in the round brackets of Markdown links.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
 }
@@ -79,7 +81,7 @@ fn the_book_has_every_page() {
     }
 }
 
-/// The files under a folder, relative to it.
+/// Collects the files under a folder, relative to the folder.
 fn files_under(folder: &Path, prefix: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = prefix.join(entry.file_name());
@@ -95,7 +97,7 @@ fn raw_runs_are_those_that_the_performance_page_cites() {
         |text: &&str| text.len() > 10 && text.starts_with("20") && text.as_bytes()[4] == b'-';
     let cited: Vec<&str> = page.split('`').skip(1).step_by(2).filter(begins_with_a_date).collect();
     assert!(cited.len() > 20, "{cited:?}");
-    // `folder/{one,other}` names several.
+    // `folder/{one,other}` names several files.
     let each = |name: &&str| {
         let (folder, names) = name.split_once('{').unwrap_or((name, ""));
         names.trim_end_matches('}').split(',').map(|name| runs.join(format!("{folder}{name}"))).collect()

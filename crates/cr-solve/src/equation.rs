@@ -94,7 +94,7 @@ struct QuarkMass {
 }
 
 impl Equation {
-    /// A job on this equation, for a source of all spins and colours.
+    /// Returns a job on this equation, for a source of all spins and colours.
     pub fn job(&self, command: Task, method: &MethodOptions) -> Job {
         Job {
             command,
@@ -102,13 +102,13 @@ impl Equation {
             action: self.action(),
             sources: Some(self.source()),
             solver: method.method(),
-            // Its devices are not among these options.
+            // The devices of the job are not among these options.
             devices: Devices { grid: self.grid, ranks_grid: self.ranks_grid, ..Devices::default() },
             ..Job::default()
         }
     }
 
-    /// The links of a job.
+    /// Returns the gauge configuration of a job.
     fn configuration(&self) -> Configuration {
         let Input { dims, ignore_checksum, ignore_unitarity, signs_in_links } = self.input;
         Configuration {
@@ -121,7 +121,7 @@ impl Equation {
         }
     }
 
-    /// The operator of a job.
+    /// Returns the operator of a job.
     fn action(&self) -> Action {
         let QuarkMass { kappa, mass } = self.mass;
         let (kappa, mass) = (kappa.map(OneOrMore::One), mass.map(OneOrMore::One));
@@ -140,7 +140,7 @@ impl Equation {
         }
     }
 
-    /// The source of a job, of all spins and colours.
+    /// Returns the source of a job, of all spins and colours.
     pub fn source(&self) -> OneSource {
         OneSource { source: self.source, ..OneSource::default() }
     }

@@ -10,10 +10,10 @@ const MOST_ELEMENTS: usize = 1 << 32;
 pub struct Extents(pub [usize; 3]);
 
 impl Extents {
-    /// `1024` or `8192x32x8192`
+    /// Parses `1024` or `8192x32x8192`.
     ///
     /// # Errors
-    /// What is wanted, if the text is something else.
+    /// A message that names the wanted forms, if the text is something else.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers: Option<Vec<usize>> = text.split('x').map(|word| word.parse().ok()).collect();
         let extents = match numbers.as_deref() {
@@ -29,7 +29,7 @@ impl Extents {
         Ok(Self(extents))
     }
 
-    /// n of square matrices.
+    /// Returns n of square matrices.
     pub fn square(&self) -> Option<usize> {
         let [m, n, k] = self.0;
         (m == n && n == k).then_some(n)

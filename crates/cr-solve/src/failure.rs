@@ -1,4 +1,4 @@
-//! What the program's exit status means, and which error leads to which.
+//! Exit statuses of the program, and the errors that lead to them.
 
 use lattice_cl::device::{Absence, DeviceError};
 use lattice_cl::field::RESTORING_A_FIELD;
@@ -38,29 +38,29 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Why a subcommand ends without a result.
+/// The reason why a subcommand ends without a result.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit status.
     pub status: Status,
-    /// What happened, with its causes.
+    /// The error, with its causes.
     pub error: anyhow::Error,
-    /// What the user can do about it.
+    /// Actions that the user can take.
     pub hints: Vec<String>,
 }
 
 impl Failure {
-    /// A failure without hints.
+    /// Creates a failure without hints.
     pub fn new(status: Status, error: impl Into<anyhow::Error>) -> Self {
         Self { status, error: error.into(), hints: Vec::new() }
     }
 
-    /// The command line asks for something that makes no sense.
+    /// Creates the failure of a command line that makes no sense.
     pub fn usage(message: String) -> Self {
         Self::new(Status::Usage, anyhow::Error::msg(message))
     }
 
-    /// Adds what the user can do about it.
+    /// Adds an action that the user can take.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -195,7 +195,7 @@ impl From<DiracError> for Failure {
     }
 }
 
-/// As the command line says it.
+/// Puts an invalid job into the words of the command line.
 impl From<Invalid> for Failure {
     fn from(invalid: Invalid) -> Self {
         let failure = Failure::usage;
@@ -239,7 +239,7 @@ impl From<JobError> for Failure {
     }
 }
 
-/// So that it can come through the library.
+/// Lets a failure pass through the library.
 impl std::error::Error for Failure {}
 
 impl fmt::Display for Failure {

@@ -1,4 +1,4 @@
-//! What is said of a solve that gave up.
+//! The failure of a solve that gave up.
 
 use super::failure::{Failure, Status};
 use lattice_cl::job::{Columns, Problem, PropagatorOutcome, SolveOutcome, Task};
@@ -6,7 +6,9 @@ use lattice_cl::operator::System;
 use lattice_cl::solve::{Attempt, IterationPrecision};
 use lattice_solvers::Failure as SolverFailure;
 
-/// The failure of a job whose solve gave up, with what the user can do about it.
+/// Returns the failure of a job whose solve gave up.
+///
+/// The failure has hints about what the user can do.
 pub fn gave_up(
     problem: &Problem,
     propagator: &PropagatorOutcome,

@@ -30,10 +30,10 @@ pub struct Arguments {
     /// Over-relaxation updates of every link in each sweep
     #[arg(long, value_name = "N", default_value_t = GenerateParams::default().overrelaxation)]
     overrelaxation: usize,
-    /// What the random numbers are made from
+    /// Seed of the random numbers
     #[arg(long, default_value_t = GenerateParams::default().seed)]
     seed: u64,
-    /// Where to start: cold, hot, weak:EPS (unit + EPS·noise) or a file with a configuration
+    /// Start: cold, hot, weak:EPS (unit + EPS·noise) or a file with a configuration
     #[arg(long, value_name = "START", default_value = "cold")]
     start: StartChoice,
     /// The file to write: the configuration after the last sweep, also if Ctrl-C makes an earlier one the last
@@ -54,7 +54,7 @@ pub struct Arguments {
     lfn: Option<String>,
 }
 
-/// Where to start, as the command line says it.
+/// The start, as the command line names it.
 #[derive(Clone, Debug, PartialEq)]
 enum StartChoice {
     Cold,
@@ -96,9 +96,9 @@ struct GenerateResult {
     schema_version: u32,
     dims: [usize; 4],
     beta: f64,
-    /// Those that were done.
+    /// Number of sweeps that were done.
     sweeps: usize,
-    /// False if Ctrl-C came before the last.
+    /// `false` if Ctrl-C came before the last sweep.
     complete: bool,
     overrelaxation: usize,
     seed: u64,
@@ -107,7 +107,7 @@ struct GenerateResult {
     plaquette_history: Vec<f64>,
     #[serde(serialize_with = "path_text")]
     output: PathBuf,
-    /// The configurations that were written on the way.
+    /// Configurations that were written on the way.
     #[serde(serialize_with = "path_texts", skip_serializing_if = "Vec::is_empty")]
     series: Vec<PathBuf>,
     format: Format,
@@ -119,11 +119,13 @@ fn path_texts<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, 
     serializer.collect_seq(paths.iter().map(|path| path.display().to_string()))
 }
 
-/// Generates a configuration and writes it; Ctrl-C makes the sweep under way the last.
+/// Generates a configuration and writes it.
+///
+/// Ctrl-C makes the sweep under way the last.
 ///
 /// # Errors
-/// When an argument is out of its range, the start cannot be read or the output cannot be written; all of this
-/// is found out before the first sweep.
+/// When an argument is out of its range, the start cannot be read or the output cannot be written.
+/// These conditions are checked before the first sweep.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let began = Instant::now();
     let prepare = |path: &Path, lfn: Option<String>| {
@@ -168,7 +170,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let generated = generate_watched(dims, start, &params, &mut watch);
     bar.finish_and_clear();
     let configuration = generated?;
-    // Whatever else failed, the sweeps are not lost.
+    // The sweeps are not lost, whatever else failed.
     let sweeps = history.len();
     output.write(&configuration, None, Some(arguments.description(sweeps)), report)?;
     if let Some(failure) = failure {
@@ -207,19 +209,21 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
 }
 
 impl Arguments {
-    /// The sweeps after which a configuration is kept on the way, the first hundred thousand of them.
+    /// Returns the sweeps after which a configuration is kept on the way.
+    ///
+    /// There are at most a hundred thousand.
     fn kept_sweeps(&self) -> impl Iterator<Item = usize> {
         let every = self.every.map(NonZeroUsize::get);
         let count = every.map_or(0, |every| self.sweeps / every).min(100_000);
         (1..=count).map(move |k| k * every.unwrap_or(1))
     }
 
-    /// The logical name of a configuration on the way, if one was given.
+    /// Returns the logical name of a configuration on the way, if one was given.
     fn numbered_lfn(&self, sweep: usize) -> Option<String> {
         self.lfn.as_ref().map(|lfn| format!("{lfn}.{sweep:06}"))
     }
 
-    /// What a configuration says of itself after so many sweeps.
+    /// Returns the description of a configuration after `sweeps` sweeps.
     fn description(&self, sweeps: usize) -> String {
         format!(
             "quenched SU(3), Wilson gauge action, beta {}, {sweeps} sweeps with {} over-relaxation updates each from a {} \
@@ -229,7 +233,7 @@ impl Arguments {
     }
 }
 
-/// The name of a configuration on the way: `conf.000100.ildg`.
+/// Returns the name of a configuration on the way: `conf.000100.ildg`.
 fn numbered(output: &Path, sweep: usize) -> PathBuf {
     let mut name = output.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{sweep:06}"));
@@ -247,7 +251,7 @@ fn starting_point(arguments: &Arguments, report: &Report) -> Result<(Dims, Start
         StartChoice::Weak(epsilon) => Start::Weak(*epsilon),
         StartChoice::File(path) => {
             let read = Input::default().read(path, report).or_else(|failure| {
-                // Perhaps it does not tell its extents.
+                // The file may not tell its extents.
                 let input = Input { dims: arguments.dims, ..Input::default() };
                 if arguments.dims.is_some() {
                     input.read(path, report).map_err(|_| failure)

@@ -1,4 +1,4 @@
-//! What the results of `invert` and `spectrum` have in common, as JSON and as text.
+//! Common parts of the results of `invert` and `spectrum`, as JSON and as text.
 
 use super::attempt_outcome::AttemptOutcome;
 use super::perform::Performed;
@@ -11,7 +11,7 @@ use lattice_cl::operator::Coupling;
 use lattice_cl::solve::SolveParams;
 use serde::Serialize;
 
-/// What does not depend on the mass and the source.
+/// The part of a result that does not depend on the mass and the source.
 #[derive(Serialize)]
 pub struct Head<'a> {
     schema_version: u32,
@@ -20,7 +20,7 @@ pub struct Head<'a> {
     pub solver: Solver,
     /// Zero for the Wilson operator.
     pub mu: f64,
-    /// Null where planes have coefficients of their own.
+    /// `null` if planes have coefficients of their own.
     pub csw: Option<f64>,
     pub clover_r: f64,
     pub clover_t: f64,
@@ -29,36 +29,42 @@ pub struct Head<'a> {
     pub nu: f64,
     normalisation: &'static str,
     boundary: [i8; 4],
-    /// In units of π.
+    /// Angles of the boundary condition, in units of π.
     theta: [f64; 4],
     pub dims: [usize; 4],
     pub devices: Vec<String>,
     /// Parts of the lattice in x, y, z, t, one on each device.
     grid: String,
-    /// Blocks of this grid, one for each rank; absent for one process.
+    /// Grid of blocks, one for each rank.
+    ///
+    /// Absent for one process.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranks_grid: Option<String>,
     links: usize,
     pub tolerance: f64,
 }
 
-/// Of which mass and source, and by which method: the one that ended the last solve.
+/// The mass, the source and the method of a result.
+///
+/// The method is the one that ended the last solve.
 #[derive(Serialize)]
 pub struct Equation {
-    /// Of an automatic choice the method that it chose.
+    /// The method, or the method that an automatic choice took.
     pub method: String,
     pub system: String,
     pub preconditioning: String,
     pub precision: String,
     pub kappa: f64,
     pub mass: f64,
-    /// Null without a twisted mass; the operator of down has −mu.
+    /// The flavour, `null` without a twisted mass.
+    ///
+    /// The operator of down has −mu.
     pub flavour: Option<Flavour>,
     pub source: String,
 }
 
 impl<'a> Head<'a> {
-    /// Of a job that was done.
+    /// Collects the head of a job that was done.
     pub fn new(performed: &Performed<'a>) -> Self {
         let Performed { problem, configuration, provenance, .. } = performed;
         let job = problem.job();
@@ -87,13 +93,15 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The first lines of a table.
+    /// Adds the first lines of a table.
     pub fn begin(&self, table: &mut Table) {
         table.line("extents", self.dims.map(|extent| extent.to_string()).join("x"));
         table.line("devices", self.devices.join(", "));
     }
 
-    /// What the operator has besides a mass: twisted mass, clover term, angles of the boundary.
+    /// Adds lines on what the operator has besides a mass.
+    ///
+    /// The lines are about the twisted mass, the clover term and the angles of the boundary.
     pub fn action(&self, flavour: Option<Flavour>, table: &mut Table) {
         if let Some(flavour) = flavour {
             table.line("mu", format!("{:?}, flavour {flavour}", self.mu));
@@ -113,7 +121,7 @@ impl<'a> Head<'a> {
 }
 
 impl Equation {
-    /// Of one propagator.
+    /// Describes one propagator.
     pub fn new(solver: Solver, propagator: &PropagatorOutcome) -> Self {
         let PropagatorOutcome { coupling, flavour, source, params, .. } = propagator;
         let (coupling, params): (&Coupling, &SolveParams) = (coupling, params);
@@ -129,19 +137,19 @@ impl Equation {
         }
     }
 
-    /// κ and the mass.
+    /// Returns κ and the mass as text.
     pub fn coupling_text(&self) -> String {
         coupling_text(self.kappa, self.mass)
     }
 
-    /// The method as it was asked for, and what became of it.
+    /// Returns the method as it was asked for, and the method that was used.
     pub fn solver_text(&self, solver: Solver) -> String {
         let words = solver_words(solver, &self.method);
         solver_text(words, &self.system, &self.preconditioning, &self.precision)
     }
 }
 
-/// The attempts of a solve.
+/// Returns the attempts of a solve.
 pub fn attempts(solve: &SolveOutcome) -> Vec<AttemptOutcome> {
     solve.attempts.iter().map(AttemptOutcome::from).collect()
 }

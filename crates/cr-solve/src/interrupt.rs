@@ -1,4 +1,6 @@
-//! Ctrl-C and SIGTERM for commands that have something to keep or to show before they are done.
+//! Interruptions by Ctrl-C and SIGTERM.
+//!
+//! They matter to commands that have something to keep or to show before they are done.
 
 use super::failure::{Failure, Status};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -6,7 +8,9 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether the program is to come to an end, by Ctrl-C or SIGTERM. Asked again, it ends at once.
+/// The request to end the program, by Ctrl-C or SIGTERM.
+///
+/// A second request ends the program at once.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     pressed: Arc<AtomicBool>,
@@ -15,7 +19,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens from now on, for the rest of the process.
+    /// Listens for signals from now on, for the rest of the process.
     ///
     /// # Errors
     /// When the system refuses.
@@ -23,9 +27,9 @@ impl Interrupt {
         let pressed = Arc::new(AtomicBool::new(false));
         let came = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM] {
-            // What a process that a signal ended says by custom.
+            // By custom, the exit status of a process that a signal ended.
             let status = 128 + signal;
-            // In this order: the first signal finds the flag down, and sets it.
+            // The order matters: the first signal finds the flag down, and sets it.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&pressed))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&came), signal as usize))
                 .and_then(|_| flag::register(signal, Arc::clone(&pressed)))
@@ -37,12 +41,14 @@ impl Interrupt {
         Ok(Self { pressed, signal: came })
     }
 
-    /// Whether to come to an end.
+    /// Tells whether the program is to come to an end.
     pub fn pressed(&self) -> bool {
         self.pressed.load(Ordering::Relaxed)
     }
 
-    /// With what status a program ends that came to an end for this: that of a process which the signal ended.
+    /// Returns the exit status of a program that ends because of the request.
+    ///
+    /// The status is that of a process which the signal ended.
     pub fn status(&self) -> Status {
         if self.signal.load(Ordering::Relaxed) == SIGTERM as usize {
             Status::Terminated

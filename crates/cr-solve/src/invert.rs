@@ -42,7 +42,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The job that they stand for.
+    /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
         let Self { equation, method, spin, colour, output, plot, writing } = self;
         let (spin, colour) = (Some((*spin).into()), Some((*colour).into()));
@@ -57,7 +57,7 @@ impl Arguments {
 /// Does the job that the arguments stand for.
 ///
 /// # Errors
-/// As `perform`.
+/// When `perform` fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     perform(&arguments.job(), &Invert, common, report)
 }
@@ -65,7 +65,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 /// Shows the results of `invert`.
 pub struct Invert;
 
-/// The result as JSON. What depends on the mass and the source is that of the first of them.
+/// The result as JSON.
+///
+/// Fields that depend on the mass and the source are those of the first mass and source.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -77,12 +79,12 @@ struct Document<'a> {
     seconds: Seconds,
     gflops: f64,
     bandwidth_gb_s: f64,
-    /// One for each mass and source, if there are several.
+    /// One entry for each mass and source, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     results: Vec<OneResult<'a>>,
 }
 
-/// What was found for one mass and one source.
+/// The result for one mass and one source.
 #[derive(Serialize)]
 struct OneResult<'a> {
     converged: bool,
@@ -93,7 +95,7 @@ struct OneResult<'a> {
 
 #[derive(Serialize)]
 struct Found {
-    /// By which messages and checkpoints know the solve.
+    /// Label of the solve in messages and checkpoints.
     label: String,
     #[serde(flatten)]
     equation: head::Equation,
@@ -103,7 +105,7 @@ struct Found {
     residual: Residual,
     solution_norm2: f64,
     history: Vec<f64>,
-    /// Empty unless the method was chosen.
+    /// Empty unless the method was chosen automatically.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attempts: Vec<AttemptOutcome>,
     #[serde(skip)]
@@ -112,14 +114,20 @@ struct Found {
 
 #[derive(Serialize)]
 struct Seconds {
-    /// Reading, opening the devices, the operator in double; without compiling.
+    /// Reading, opening the devices and making the operator in double.
+    ///
+    /// Compiling is not included.
     setup: f64,
-    /// Compiling kernels, or loading those that an earlier run has compiled; in none of the others.
+    /// Compiling kernels, or loading kernels that an earlier run has compiled.
+    ///
+    /// The other times do not include it.
     compile: f64,
-    /// From there to the first iteration, and from the last one to the solution: the operators that are iterated are made, and with them variants of
-    /// kernels searched for.
+    /// From the set-up to the first iteration, and from the last one to the solution.
+    ///
+    /// The operators for the iteration are made in this time, with searches for variants of
+    /// kernels.
     prepare: f64,
-    /// The iterations, those of earlier runs too.
+    /// The iterations, including those of earlier runs.
     solve: f64,
 }
 
@@ -140,7 +148,7 @@ impl Found {
         }
     }
 
-    /// All methods that took part.
+    /// Returns the names of all methods that took part.
     fn methods(&self) -> String {
         let mut methods: Vec<&str> = self.attempts.iter().map(AttemptOutcome::solver).collect();
         methods.dedup();
@@ -171,7 +179,7 @@ impl Found {
     }
 }
 
-/// One for each solve of the job.
+/// Collects the result of each solve of the job.
 fn found(performed: &Performed<'_>) -> Vec<Found> {
     let solver = performed.problem.job().solver.solver;
     let solves = performed
@@ -213,7 +221,7 @@ impl Show for Invert {
         let outcome = performed.outcome;
         let solves = outcome.propagators.iter().flat_map(|propagator| &propagator.solves);
         let taken: f64 = solves.map(|solve| solve.elapsed.as_secs_f64()).sum();
-        // Of a solve that goes on, the time in the methods has that of earlier runs.
+        // If a solve was resumed, the time in the methods includes that of earlier runs.
         let seconds = outcome.time.as_secs_f64();
         let seconds = Seconds {
             setup: performed.setup_seconds,

@@ -1,6 +1,6 @@
 //! Job files: a job as TOML, with the place of everything that is wrong.
 //!
-//! What a job is, the library says. What is known here is where in a file its keys stand.
+//! The library says what a job is. This module knows the places of a job's keys in a file.
 
 use super::failure::{Failure, Status};
 use super::job_keys::{COMMAND, Table, table_of, tables};
@@ -14,43 +14,43 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, DocumentMut, Item, TableLike, Value};
 
-/// A job to begin with.
+/// An example of a job file.
 pub const EXAMPLE: &str = include_str!("job_example.toml");
 
 /// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";
 
-/// Bytes of a job file at most.
+/// Most bytes of a job file.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Where a value was given.
+/// The place in which a value was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Setting {
-    /// Of the file, counted from 1.
+    /// Line of the file, counted from 1.
     Line(usize),
     /// The text after `--set`.
     Override(String),
 }
 
-/// What is wrong with a job file.
+/// Errors of a job file.
 #[derive(Debug, thiserror::Error)]
 pub enum JobFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: the job file cannot be read", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// It says something that makes no sense.
+    /// The file says something that makes no sense.
     #[error("{}{}: {problem}", path.display(), Written(place))]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// Place in the file.
         place: Option<Spot>,
-        /// What.
+        /// Description of the problem.
         problem: String,
     },
 }
@@ -81,20 +81,25 @@ impl From<JobFileError> for Failure {
     }
 }
 
-/// A job, and where everything in it was said.
+/// A job, and the place of everything in it.
 #[derive(Debug)]
 pub struct JobFile {
     path: PathBuf,
-    /// What it says.
+    /// The job that the file describes.
     pub job: Job,
     places: BTreeMap<String, Setting>,
 }
 
 impl JobFile {
-    /// Reads a job file, as the first rank has it; each of `overrides`, `key=value`, replaces what the file says.
+    /// Reads a job file.
+    ///
+    /// All ranks get the text that the first rank reads. Each of `overrides`, `key=value`, replaces
+    /// what the file says.
     ///
     /// # Errors
-    /// When the file cannot be read, is not TOML, has an unknown key or a value of another type than its key's, and when the job makes no sense.
+    /// * When the file cannot be read or is not TOML.
+    /// * When the file has an unknown key, or a value of another type than its key's.
+    /// * When the job makes no sense.
     pub fn read(path: &Path, overrides: &[String], ranks: &Ranks) -> Result<Self, Failure> {
         let text = ranks.text_of_first(|| text_of(path));
         let text = text.map_err(|source| JobFileError::Unreadable { path: path.to_owned(), source })?;
@@ -136,10 +141,10 @@ impl JobFile {
         Ok(Self { path: path.to_owned(), job, places: reading.places })
     }
 
-    /// What is said of a job that makes no sense, with the place.
+    /// Returns the failure of a job that makes no sense, with the place.
     fn refused(&self, invalid: Invalid) -> Failure {
         let mut place = invalid.key().and_then(|key| place_of(&self.places, &key).cloned());
-        // Of two that are in each other's way, the later one is at fault.
+        // If two keys are in each other's way, the later one is at fault.
         if invalid == Invalid::BothMasses
             && let Some(kappa @ Setting::Override(_)) = self.places.get("action.kappa")
         {
@@ -152,7 +157,7 @@ impl JobFile {
     }
 }
 
-/// The place of a key, or of what it is in.
+/// Returns the place of a key, or of the table or list that contains it.
 fn place_of<'a>(places: &'a BTreeMap<String, Setting>, key: &str) -> Option<&'a Setting> {
     let outer = |key: &str| key.rfind(['.', '[']).map(|end| key[..end].to_owned());
     let mut key = Some(key.to_owned());
@@ -165,7 +170,7 @@ fn place_of<'a>(places: &'a BTreeMap<String, Setting>, key: &str) -> Option<&'a 
     None
 }
 
-/// Going through a file.
+/// The state of a pass through a file.
 struct Reading<'a> {
     path: &'a Path,
     text: &'a str,
@@ -181,7 +186,7 @@ impl Reading<'_> {
         Setting::Line(1 + span.map_or(0, |span| self.text[..span.start].matches('\n').count()))
     }
 
-    /// Checks names and types of all keys, and takes note of their places.
+    /// Checks names and types of all keys, and notes their places.
     fn root(&mut self, root: &toml_edit::Table) -> Result<(), JobFileError> {
         for (name, item) in root {
             let place = self.line(root.key(name).and_then(|key| key.span()));
@@ -219,6 +224,8 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Checks the names and types of a table's keys.
+    ///
     /// `key` is the name of the table, with its number in a list.
     fn table(&mut self, known: &Table, key: &str, table: &dyn TableLike) -> Result<(), JobFileError> {
         for (name, item) in table.iter() {
@@ -240,7 +247,9 @@ impl Reading<'_> {
     }
 }
 
-/// Puts the value of `table.key=value` into a document. Names tell the table, which may be left out.
+/// Puts the value of `table.key=value` into a document.
+///
+/// The table may be left out, because the name of a key tells its table.
 fn replace(
     document: &mut DocumentMut,
     text: &str,
@@ -284,7 +293,7 @@ fn no_key_at_all(name: &str) -> String {
     format!("there is no key {name}; there are {}", names.join(", "))
 }
 
-/// What is wrong with an item outside of all tables that is none of those known.
+/// Says what is wrong with an unknown item outside of all tables.
 fn outside(name: &str, is_table: bool) -> String {
     if let Some(table) = tables().iter().find(|table| table.name == name) {
         let wrong = if table.is_list { "is a list of tables" } else { "is no value and no list" };
@@ -321,7 +330,9 @@ fn tasks() -> String {
     format!("write {}", names.join(" or "))
 }
 
-/// The value of an override. A word without quotes that is no TOML is a string.
+/// Parses the value of an override.
+///
+/// A word without quotes that is no TOML is a string.
 fn toml_value(text: &str) -> Result<Value, String> {
     let text = text.trim();
     text.parse().or_else(|error: toml_edit::TomlError| {
@@ -330,7 +341,9 @@ fn toml_value(text: &str) -> Result<Value, String> {
     })
 }
 
-/// The text of a job file, which must be a regular file, or of standard input.
+/// Reads the text of a job file, or of standard input.
+///
+/// The job file must be a regular file.
 fn text_of(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let read = |reader: &mut dyn Read, text: &mut String| reader.take(MOST_BYTES + 1).read_to_string(text);
@@ -347,7 +360,7 @@ fn text_of(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// A value with its type, for messages.
+/// Returns a value with its type, for messages.
 fn shown(value: &Value) -> String {
     let text = value.clone().decorated("", "").to_string();
     format!("{text} ({})", value.type_name())

@@ -1,4 +1,4 @@
-//! The keys of job files, as the schema of jobs has them.
+//! The keys of job files, from the schema of jobs.
 
 use lattice_cl::job::Job;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether a value is of this type.
+    /// Tells whether a value has this type.
     pub fn has(self, value: &toml_edit::Value) -> bool {
         let is_number = |value: &toml_edit::Value| value.is_integer() || value.is_float();
         let several = |is: &dyn Fn(&toml_edit::Value) -> bool| {
@@ -55,24 +55,24 @@ impl fmt::Display for Kind {
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Whether there may be several.
+    /// `true` if there may be several.
     pub is_list: bool,
     /// Its keys, with the types of their values.
     pub keys: Vec<(String, Kind)>,
 }
 
 impl Table {
-    /// The type of a key's value.
+    /// Returns the type of a key's value.
     pub fn kind(&self, key: &str) -> Option<Kind> {
         self.keys.iter().find(|(name, _)| name == key).map(|(_, kind)| *kind)
     }
 
-    /// As a file has it.
+    /// Returns the header of the table in a file.
     pub fn header(&self) -> String {
         if self.is_list { format!("[[{}]]", self.name) } else { format!("[{}]", self.name) }
     }
 
-    /// What it may have.
+    /// Says which keys the table may have.
     pub fn allowed(&self) -> String {
         let names: Vec<&str> = self.keys.iter().map(|(name, _)| name.as_str()).collect();
         format!("{} may have {}", self.header(), names.join(", "))
@@ -82,7 +82,7 @@ impl Table {
 /// The key outside of all tables.
 pub const COMMAND: &str = "command";
 
-/// All tables and lists of a job.
+/// Returns all tables and lists of a job.
 pub fn tables() -> &'static [Table] {
     static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         let schema = Job::schema().to_value();
@@ -93,7 +93,9 @@ pub fn tables() -> &'static [Table] {
     &TABLES
 }
 
-/// The table in which a key of this name stands. Keys of different tables have different names, but for those of lists.
+/// Returns the table that has a key of this name.
+///
+/// Keys of different tables have different names, except for keys of lists.
 pub fn table_of(key: &str) -> Option<&'static Table> {
     tables().iter().find(|table| !table.is_list && table.kind(key).is_some())
 }
@@ -110,7 +112,7 @@ fn table(schema: &Value, name: &str, property: &Value) -> Table {
     }
 }
 
-/// The definition that a part of a schema refers to.
+/// Returns the definition that a part of a schema refers to.
 fn resolved<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
     let pointer = part.get("$ref").and_then(Value::as_str).map(|text| text.trim_start_matches('#'));
     pointer.and_then(|pointer| schema.pointer(pointer)).unwrap_or(part)

@@ -91,10 +91,10 @@ struct MeasureResult {
     /// `[r − 1][t − 1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wilson_loops: Option<WilsonLoops>,
-    /// As `wilson_loops`, with both sides in space.
+    /// Wilson loops with both sides in space, indexed like `wilson_loops`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wilson_loops_in_space: Option<WilsonLoops>,
-    /// ln[W(r,t)/W(r,t+1)], null where a loop is not positive.
+    /// ln[W(r,t)/W(r,t+1)], `null` if a loop is not positive.
     #[serde(skip_serializing_if = "Option::is_none")]
     potential: Option<Vec<Vec<Option<f64>>>>,
     seconds: f64,
@@ -103,7 +103,8 @@ struct MeasureResult {
 /// Reads a configuration and measures it.
 ///
 /// # Errors
-/// When the file cannot be read, is not valid or of another format, and when loops are larger than the lattice.
+/// When the file cannot be read, is not valid or has another format. When loops are larger than the
+/// lattice.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let (began, started) = (Instant::now(), SystemTime::now());
     let file = arguments.input.read(&arguments.file, report)?;
@@ -160,7 +161,7 @@ pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     Ok(Status::Fine)
 }
 
-/// Refuses a file of another format than the one asked for.
+/// Refuses a file that has another format than the wanted one.
 fn expect_format(file: &GaugeFile, path: &Path, wanted: Option<Format>) -> Result<(), Failure> {
     match wanted {
         Some(wanted) if wanted != file.format => {
@@ -210,7 +211,9 @@ fn text(outcome: &MeasureResult) -> String {
     parts.join("\n\n")
 }
 
-/// A line for each loop; the second side is called t in time and s in space.
+/// Returns a table with a line for each loop.
+///
+/// The second side is called t in time and s in space.
 fn table_of_loops(
     second: &'static str,
     loops: &WilsonLoops,

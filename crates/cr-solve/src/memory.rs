@@ -1,4 +1,4 @@
-//! Memory that is asked for, compared with what there is, before the work.
+//! Comparison of the memory asked for with what there is, before the work.
 
 use crate::extents::Extents;
 use crate::failure::{Failure, Status};
@@ -7,7 +7,7 @@ use lattice_cl::geometry::{Dims, NDIM};
 use lattice_cl::host::{Matrix3, Spinor, available_memory};
 use std::fmt::Display;
 
-/// What some work takes, in bytes.
+/// Bytes that some work takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Need {
     pub on_host: u128,
@@ -15,8 +15,13 @@ pub struct Need {
 }
 
 impl Need {
-    /// Random links and spinors of a lattice in double, brought to a device for so many sources: on the host the links twice while they are
-    /// converted, and a field of all sources on its way; on the device links, and source, result and two more fields.
+    /// Returns the need of random links and spinors of a lattice in double.
+    ///
+    /// The fields are brought to a device for `sources` columns.
+    ///
+    /// * On the host: the links twice while they are converted, and a field of all columns on its
+    ///   way.
+    /// * On the device: links, source, result and two more fields.
     pub fn of_stencil(dims: Dims, sources: usize) -> Self {
         let sites = dims.extents().map(|extent| extent as u128).iter().product::<u128>();
         let links = sites * (NDIM * size_of::<Matrix3<f64>>()) as u128;
@@ -25,17 +30,22 @@ impl Need {
         Self { on_host: 2 * links + (1 + 2 * sources) * spinors, on_device: links + 4 * sources * spinors }
     }
 
-    /// The three matrices of a product of m x n by k with elements `T`, on the host and on a device.
+    /// Returns the need of the three matrices of a product, on host and device.
+    ///
+    /// The product is m x n by k with elements `T`.
     pub fn of_product<T>(Extents([m, n, k]): Extents) -> Self {
         let [m, n, k] = [m, n, k].map(|extent| extent as u128);
         let bytes = (m * k + k * n + m * n) * size_of::<T>() as u128;
         Self { on_host: bytes, on_device: bytes }
     }
 
-    /// Refuses what the machine, or the device, has no room for. `what` takes the memory, as in "random links and spinors of a 4x4x4x4 lattice".
+    /// Refuses work that the machine, or the device, has no room for.
+    ///
+    /// `what` names what takes the memory, for example "random links and spinors of a 4x4x4x4
+    /// lattice".
     ///
     /// # Errors
-    /// When there is too little memory; nothing is allocated.
+    /// When there is too little memory. Nothing is allocated.
     pub fn expect_room(self, what: impl Display, device: Option<&Device>) -> Result<(), Failure> {
         let info = device.map(Device::info);
         let shared = info.is_none_or(|info| info.kind == DeviceKind::Cpu);

@@ -1,4 +1,4 @@
-//! How the equation of a job is solved, as options.
+//! The method that solves the equation of a job, as options.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lattice_cl::job::{Method, Solver, WantedPrecision};
@@ -7,13 +7,13 @@ use lattice_cl::operator::System;
 use lattice_cl::solve::{CrParams, Preconditioning};
 use std::path::PathBuf;
 
-/// How the equation is solved.
+/// The method that solves the equation.
 #[derive(Debug, clap::Args)]
 pub struct MethodOptions {
     /// The method; auto begins with bicgstab, goes on with cg where that gives up or costs more, and says so
     #[arg(long, value_name = "METHOD", value_parser = solver(), default_value = "auto")]
     solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: that of the method.
+    /// The system to iterate: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b) [default: that of the method.
     /// Only cr can iterate each, and takes normal]
     #[arg(long, hide_short_help = true)]
     system: Option<System>,
@@ -48,7 +48,7 @@ pub struct MethodOptions {
 }
 
 impl MethodOptions {
-    /// The table of a job.
+    /// Returns the method of a job.
     pub fn method(&self) -> Method {
         Method {
             solver: self.solver,

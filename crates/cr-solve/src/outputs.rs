@@ -8,10 +8,10 @@ use lattice_cl::io;
 use lattice_cl::job::{Flavour, Invalid, Job, Label, Task};
 use std::path::{Path, PathBuf};
 
-/// The file of `--plot`.
+/// Checks the file of `--plot`.
 ///
 /// # Errors
-/// When its name says that it is no SVG.
+/// When the file's name does not end in `.svg`.
 pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = plot else { return Ok(()) };
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
@@ -21,7 +21,9 @@ pub fn check_plot(plot: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::usage(message).hint(format!("write --plot {}", path.with_extension("svg").display())))
 }
 
-/// The files that a job writes, with the options that name them; those beside a checkpoint among them.
+/// Returns the files that a job writes, with the options that name them.
+///
+/// The files beside a checkpoint are among them.
 ///
 /// # Errors
 /// When the job makes no sense.
@@ -37,18 +39,18 @@ pub fn named_outputs(job: &Job) -> Result<Vec<(&'static str, PathBuf)>, Invalid>
     Ok(named)
 }
 
-/// The files beside the checkpoint of a job.
+/// Returns the files beside the checkpoint of a job.
 ///
 /// # Errors
 /// When the job makes no sense.
 pub fn kept_solutions(job: &Job, checkpointing: &Checkpointing) -> Result<Vec<PathBuf>, Invalid> {
     let labels = job.labels()?.concat();
-    // The solution of one solve is its result.
+    // The solution of a single solve is its result.
     let kept: &[Label] = if labels.len() > 1 { &labels } else { &[] };
     Ok(checkpointing.solutions(kept.iter()))
 }
 
-/// The files of `--output`, one for each propagator.
+/// Returns the files of `--output`, one for each propagator.
 ///
 /// # Errors
 /// When the job makes no sense.
@@ -57,7 +59,9 @@ pub fn solution_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
     named(path, job, 1)
 }
 
-/// The files of `--plot`: of `invert` one, of `spectrum` one for each correlator.
+/// Returns the files of `--plot`.
+///
+/// `invert` has one file, `spectrum` has one for each correlator.
 ///
 /// # Errors
 /// When the job makes no sense.
@@ -69,8 +73,10 @@ pub fn plot_files(job: &Job) -> Result<Vec<PathBuf>, Invalid> {
     }
 }
 
-/// So many names for each propagator. Of several each has its number before the ending, and its flavour if there are both:
-/// `p.0.lime`, `p.up.lime`, `p.0.down.lime`.
+/// Returns `of_each` names for each propagator.
+///
+/// Several names have numbers before the ending. If there are both flavours, the names have the
+/// flavour too: `p.0.lime`, `p.up.lime`, `p.0.down.lime`.
 fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid> {
     let (quarks, propagators) = (job.action.quarks()?, job.labels()?.len());
     let both = job.action.flavour == Some(Flavour::Both);
@@ -95,10 +101,12 @@ fn named(path: &Path, job: &Job, of_each: usize) -> Result<Vec<PathBuf>, Invalid
     Ok(parts.map(with_part).collect())
 }
 
-/// Checks, before any work, that the files of these options can be written and that none overwrites the configuration or another.
+/// Checks the files of these options before any work.
+///
+/// All files must be writable. No file may overwrite the configuration or another file.
 ///
 /// # Errors
-/// When they cannot, or do.
+/// When a file fails a check.
 pub fn check_files(configuration: &Path, outputs: &[(&str, PathBuf)]) -> Result<(), Failure> {
     let given = || outputs.iter().map(|(option, path)| (*option, path.as_path()));
     for (option, path) in given() {
@@ -121,10 +129,12 @@ pub fn check_files(configuration: &Path, outputs: &[(&str, PathBuf)]) -> Result<
     Ok(())
 }
 
-/// What becomes of a plot: one that cannot be written is a failure, one with nothing to show is worth a warning.
+/// Turns the outcome of drawing a plot into a failure or a warning.
+///
+/// A plot that cannot be written is a failure. A plot with nothing to show is worth a warning.
 ///
 /// # Errors
-/// When it could not be drawn or written.
+/// When the plot could not be drawn or written.
 pub fn drawn(plot: Result<(), PlotError>, report: &Report) -> Result<(), Failure> {
     match plot {
         Ok(()) => Ok(()),

@@ -1,7 +1,7 @@
 //! Plots of a solve, as SVG files.
 //!
-//! The text in them is left to the viewer's fonts, so that none is needed on the machine that computes.
-//! A file appears under its name only when it is complete.
+//! The viewer's fonts draw the text, so the machine that computes needs no fonts. A file appears
+//! under its name only when the file is complete.
 
 use lattice_cl::io;
 use plotters::coord::Shift;
@@ -11,10 +11,12 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Why there is no plot.
+/// Reasons why there is no plot.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// Nothing is left to show: every value is missing, not finite, or not positive on a logarithmic axis.
+    /// No value is left to show.
+    ///
+    /// Every value is missing, not finite, or not positive on a logarithmic axis.
     #[error("there is nothing to plot for `{title}`: no value is finite and positive")]
     NothingToShow {
         /// The title of the plot.
@@ -25,7 +27,7 @@ pub enum PlotError {
     Drawing {
         /// The title of the plot.
         title: String,
-        /// What it said.
+        /// Error of the drawing library.
         source: Box<dyn Error + Send + Sync>,
     },
     /// The file cannot be written.
@@ -33,7 +35,7 @@ pub enum PlotError {
     Write {
         /// The file asked for.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: Box<io::Error>,
     },
 }
@@ -47,7 +49,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// What is marked in a plot of residuals.
+/// Marks in a plot of residuals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marks {
     /// A line at the wanted residual.
@@ -56,15 +58,19 @@ pub struct Marks {
     pub true_residual: Option<f64>,
 }
 
-/// Half as wide as a page, so that text can still be read where a plot is 400 pixels wide.
+/// Size of a plot: half as wide as a page.
+///
+/// Text can still be read if a plot is shown 400 pixels wide.
 const SIZE: (u32, u32) = (600, 560);
 const TEXT: (&str, u32) = ("sans-serif", 21);
 const HEADING: (&str, u32) = ("sans-serif", 22);
-/// Of a row of text.
+/// Height of a row of text.
 const ROW: i32 = 24;
-/// Letters of a title that fit in a row.
+/// Most letters of a title that fit in a row.
 const MOST_LETTERS: usize = 56;
-/// Colours that stay apart for colour-blind eyes and in grey (M. Okabe and K. Ito, 2008).
+/// Colours that stay apart for colour-blind eyes and in grey.
+///
+/// Source: M. Okabe and K. Ito, 2008.
 const COLOURS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -91,7 +97,7 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
     };
     draw(path, title, |area| {
         let area = &titled(area, title)?;
-        // Above the plot: a curve may be anywhere within it.
+        // The legend stands above the plot, because a curve may be anywhere within the plot.
         let rows = lines.len() + usize::from(tolerance.is_some()) + usize::from(true_residual.is_some());
         let (legend, area) = area.split_vertically(ROW * rows as i32);
         let mut rows = (0..).map(|row| ROW * row + ROW / 2);
@@ -140,10 +146,11 @@ pub fn residual_history(path: &Path, title: &str, series: &[Series], marks: Mark
     })
 }
 
-/// Draws a correlator C(n) on a logarithmic axis, and below it the effective mass a·m(n) where this is known.
+/// Draws a correlator C(n) on a logarithmic axis, and the effective mass below.
 ///
-/// Both are indexed by the separation n in units of the lattice spacing a. Values that cannot be shown, and
-/// effective masses that are NaN, are left out.
+/// The effective mass a·m(n) is drawn where it is known. C(n) and a·m(n) are indexed by the
+/// separation n in units of the lattice spacing a. Values that cannot be shown, and effective
+/// masses that are NaN, are left out.
 ///
 /// # Errors
 /// When no value of the correlator is left, or the file cannot be written.
@@ -206,7 +213,9 @@ pub fn correlator(path: &Path, title: &str, values: &[f64], effective_mass: &[f6
     })
 }
 
-/// What is left below the title, which is broken after commas if it is long.
+/// Draws the title and returns the area below it.
+///
+/// A long title is broken after commas.
 fn titled<'a>(area: &Area<'a>, title: &str) -> Result<Area<'a>, Box<dyn Error + Send + Sync>> {
     let rows = rows_of(title);
     let (head, rest) = area.split_vertically(ROW * rows.len() as i32 + 12);
@@ -229,7 +238,7 @@ fn rows_of(title: &str) -> Vec<String> {
     rows.iter().map(|row| row.trim_end().to_owned()).collect()
 }
 
-/// Where there is no effective mass, in words.
+/// Says in words where the effective mass is missing.
 fn without_mass(masses: &[f64]) -> Option<String> {
     let missing: Vec<usize> = (0..masses.len()).filter(|&n| !masses[n].is_finite()).collect();
     if missing.is_empty() {
@@ -248,7 +257,9 @@ fn without_mass(masses: &[f64]) -> Option<String> {
     Some(format!("no effective mass at n = {}", ranges.join(", ")))
 }
 
-/// The name of a file without its folders, shortened in the middle if it is long.
+/// Returns the name of a file without its folders.
+///
+/// A long name is shortened in the middle.
 pub fn short_name(path: &Path) -> String {
     const LONGEST: usize = 40;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -265,17 +276,19 @@ fn by_index(values: &[f64]) -> Vec<(f64, f64)> {
     values.iter().enumerate().map(|(n, &value)| (n as f64, value)).collect()
 }
 
-/// The points with the decimal logarithm of y, where both are finite.
+/// Returns the points with the decimal logarithm of y, if both numbers are finite.
 fn logarithms(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     points.iter().map(|&(x, y)| (x, y.log10())).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
 }
 
-/// The smallest and the largest value, if there are any.
+/// Returns the smallest and the largest value, if there are any.
 fn range(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
     Some((values.clone().reduce(f64::min)?, values.reduce(f64::max)?))
 }
 
-/// A logarithmic axis over whole decades, at least one. Its values are decimal logarithms.
+/// A logarithmic axis over whole decades, at least one.
+///
+/// The values on the axis are decimal logarithms.
 #[derive(Clone, Debug, PartialEq)]
 struct Decades {
     low: f64,
@@ -298,7 +311,7 @@ impl Ranged for Decades {
         start + (share * f64::from(end - start)).round() as i32
     }
 
-    /// Every decade, or every second, third, … one where they are many.
+    /// Returns every decade, or every second, third, … one if there are many.
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
         let most = hint.max_num_points().clamp(2, 13) as f64;
         let step = ((self.high - self.low) / (most - 1.0)).ceil().max(1.0);
@@ -320,7 +333,9 @@ impl ValueFormatter<f64> for Decades {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws on white and writes the file under a temporary name, which it then takes off.
+/// Draws on white and writes the file.
+///
+/// The file has a temporary name until it is complete.
 fn draw(
     path: &Path,
     title: &str,
@@ -348,7 +363,7 @@ mod tests {
         (0..count).map(|k| (k as f64, (-rate * k as f64).exp() * (1.0 + 0.3 * (k as f64).sin()))).collect()
     }
 
-    /// The texts of an SVG, which must parse.
+    /// Returns the texts of an SVG, which must parse.
     fn texts(path: &Path) -> Vec<String> {
         let svg = std::fs::read_to_string(path).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();

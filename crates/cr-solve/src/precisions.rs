@@ -1,23 +1,31 @@
-//! Names of precisions on the command line: words, and letters as the BLAS has them, wherever one of both is taken.
+//! Names of precisions on the command line.
+//!
+//! An argument that takes one form takes both: words, and letters like those of the BLAS.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Real precisions of fields: double, single and half, or d, s and h; all of them.
+/// Returns a parser for real precisions of fields.
+///
+/// Names are double, single and half, or d, s and h, or all.
 pub fn of_fields() -> impl TypedValueParser<Value = String> {
     parser(&[("all", &[]), ("double", &["d"]), ("single", &["s"]), ("half", &["h"])])
 }
 
-/// Real precisions of memory and arithmetic: double and single, or d and s; all of them.
+/// Returns a parser for real precisions of memory and arithmetic.
+///
+/// Names are double and single, or d and s, or all.
 pub fn of_reals() -> impl TypedValueParser<Value = String> {
     parser(&[("all", &[]), ("double", &["d"]), ("single", &["s"])])
 }
 
-/// Element types: s, d, c and z, or single, double and these with -complex.
+/// Returns a parser for element types.
+///
+/// Names are s, d, c and z, or single, double, single-complex and double-complex.
 pub fn of_elements() -> impl TypedValueParser<Value = String> {
     parser(&[("s", &["single"]), ("d", &["double"]), ("c", &["single-complex"]), ("z", &["double-complex"])])
 }
 
-/// Gives the name for the name and for its aliases.
+/// Returns a parser that maps names and their aliases to the names.
 fn parser(
     names: &'static [(&'static str, &'static [&'static str])],
 ) -> impl TypedValueParser<Value = String> + use<> {

@@ -1,19 +1,24 @@
-//! What the process sets up before a command runs: caches of drivers, signals, threads.
+//! Set-up of the process before a command runs: drivers' caches, signals, threads.
 
 use crate::failure::{Failure, Status};
 use signal_hook::consts::SIGXFSZ;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Environment variables by which drivers are told to keep no compiled kernels: PoCL's and NVIDIA's.
+/// Environment variables by which drivers keep no compiled kernels.
+///
+/// They are PoCL's and NVIDIA's.
 const NO_CACHES_OF_DRIVERS: [(&str, &str); 2] = [("POCL_KERNEL_CACHE", "0"), ("CUDA_CACHE_DISABLE", "1")];
 
-/// More threads than any machine of today has; a slip of the pen starts no hundred thousand.
+/// More threads than any machine of today has.
+///
+/// The limit keeps a slip of the pen from starting a hundred thousand threads.
 const MOST_THREADS: usize = 4096;
 
-/// Keeps drivers from caching what they compile, unless the user has said otherwise in their variables.
+/// Keeps drivers from caching what they compile.
 ///
-/// Drivers read these when the first platform is opened. To be called from `main`, before there is any other thread.
+/// Variables that the user has set stay as they are. Drivers read the variables when the first
+/// platform is opened. This function must be called from `main`, before there is any other thread.
 pub fn switch_off_caches_of_drivers() {
     for (name, value) in NO_CACHES_OF_DRIVERS {
         if std::env::var_os(name).is_none() {
@@ -26,13 +31,15 @@ pub fn switch_off_caches_of_drivers() {
     }
 }
 
-/// Makes writes beyond a limit of file sizes fail like those on a full disk, and starts the threads that compute on the host.
+/// Prepares signals, and starts the threads that compute on the host.
+///
+/// Writes beyond a limit of file sizes then fail like writes on a full disk.
 ///
 /// # Errors
 /// When `RAYON_NUM_THREADS` is out of range, and when the system refuses threads or signals.
 pub fn set_up() -> Result<(), Failure> {
     let failed = |error: anyhow::Error, what: &'static str| Failure::new(Status::Failed, error.context(what));
-    // The default action of this signal is to end the process, in the middle of a checkpoint for instance.
+    // By default this signal ends the process, for instance in the middle of a checkpoint.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
         .map_err(|error| failed(error.into(), "the signal of too large files cannot be ignored"))?;
     rayon::ThreadPoolBuilder::new().num_threads(threads()?).build_global().map_err(|error| {
@@ -41,7 +48,9 @@ pub fn set_up() -> Result<(), Failure> {
     })
 }
 
-/// The number that `RAYON_NUM_THREADS` asks for; 0 is one for each core.
+/// Returns the number of threads that `RAYON_NUM_THREADS` asks for.
+///
+/// 0 means one thread for each core.
 fn threads() -> Result<usize, Failure> {
     let Ok(text) = std::env::var("RAYON_NUM_THREADS") else { return Ok(0) };
     match text.trim().parse() {

@@ -1,4 +1,4 @@
-//! What is shown while kernels are compiled.
+//! A bar that shows while kernels are compiled.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lattice_cl::device::{CompileClock, CompileProgress};
@@ -8,13 +8,17 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Compiling that takes less is not shown: kernels that an earlier run has compiled are only loaded.
+/// Longest compiling that is not shown.
+///
+/// Kernels that an earlier run has compiled are only loaded.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How often the bar is looked after.
+/// Interval between updates of the bar.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The bar of compilers, `compiling kernels for 6x6x6x6, once (7 of 12)`, which comes and goes by itself.
+/// The bar of compilers, which appears and disappears by itself.
+///
+/// Its text is, for example, `compiling kernels for 6x6x6x6, once (7 of 12)`.
 #[derive(Debug)]
 pub struct Compiling(Arc<Shared>);
 
@@ -28,9 +32,9 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     lattice: Option<Dims>,
-    /// Compilers at work now.
+    /// Number of compilers at work now.
     active: usize,
-    /// Since when, but for short breaks.
+    /// Moment since which compilers work, except for short breaks.
     since: Option<Instant>,
     number: usize,
     planned: Option<usize>,
@@ -38,17 +42,17 @@ struct State {
 }
 
 impl Compiling {
-    /// Among these bars, if they are visible.
+    /// Creates a bar among `bars`, if these are visible.
     pub fn new(bars: MultiProgress, visible: bool) -> Self {
         Self(Arc::new(Shared { bars, visible, state: Mutex::default() }))
     }
 
-    /// Says which lattice kernels are compiled for.
+    /// Sets the lattice that kernels are compiled for.
     pub fn on_lattice(&self, dims: Dims) {
         lock(&self.0.state).lattice = Some(dims);
     }
 
-    /// A clock for devices, by which the bar knows.
+    /// Returns a clock for devices, which informs the bar.
     pub fn clock(&self) -> CompileClock {
         let shared = Arc::downgrade(&self.0);
         CompileClock::new(move |progress| {
@@ -72,12 +76,12 @@ impl Shared {
         if self.visible && !state.watched {
             state.watched = true;
             let shared = Arc::downgrade(self);
-            // Without it there is no bar, and no harm.
+            // Without the thread there is no bar, and no harm.
             let _ = thread::Builder::new().name("compiling".to_owned()).spawn(move || watch(&shared));
         }
     }
 
-    /// What the bar shows, if it is to be there.
+    /// Returns the text of the bar, if the bar is to be there.
     fn message(&self) -> Option<String> {
         let mut state = lock(&self.state);
         if state.active == 0 {

@@ -1,4 +1,4 @@
-//! Where a result comes from: the program, the machine, the configuration.
+//! The origin of a result: the program, the machine, the configuration.
 
 use super::arguments::path_text;
 use lattice_cl::device::Team;
@@ -13,15 +13,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
     version: &'static str,
-    /// The commit that the program was built from; null if that is not known.
+    /// The commit that the program was built from, `null` if unknown.
     commit: Option<&'static str>,
     /// The arguments of the program.
     command: Vec<String>,
-    /// In UTC, as in 2026-11-21T09:30:05Z.
+    /// The start in UTC, for example 2026-11-21T09:30:05Z.
     started: String,
-    /// The name of the machine; null if that is not known.
+    /// The name of the machine, `null` if unknown.
     host: Option<String>,
-    /// Empty for the host.
+    /// The devices of the run, empty for the host.
     devices: Vec<Driver>,
 }
 
@@ -34,7 +34,7 @@ struct Driver {
 }
 
 impl Provenance {
-    /// Of this process, which computes on this team.
+    /// Describes this process, which computes on `team`.
     pub fn new(team: &Team, started: SystemTime) -> Self {
         let driver = |device: &lattice_cl::device::Device| Driver {
             name: device.info().name.clone(),
@@ -52,7 +52,7 @@ impl Provenance {
     }
 }
 
-/// A moment in UTC, to the second.
+/// Returns a moment in UTC, to the second.
 fn moment(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let (day, second) = (seconds / 86_400, seconds % 86_400);
@@ -66,14 +66,16 @@ fn host_name() -> Option<String> {
     named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// A gauge configuration, told from all others.
+/// The facts that tell a gauge configuration from all others.
 #[derive(Clone, Debug, Serialize)]
 pub struct Configuration {
     #[serde(serialize_with = "path_text")]
     file: PathBuf,
     /// The average of ⅓ Re tr P.
     plaquette: f64,
-    /// The BLAKE3 sum of the links in memory, in the order of ILDG and in the precision of the file.
+    /// The BLAKE3 sum of the links in memory.
+    ///
+    /// The links are in the order of ILDG and in the precision of the file.
     blake3: String,
 }
 
@@ -89,13 +91,13 @@ impl Configuration {
         Self { file: file.to_owned(), plaquette, blake3: sum.finalize().to_hex().to_string() }
     }
 
-    /// What tells it from others, for people: plaquette and the beginning of the sum.
+    /// Returns a fingerprint for people: plaquette and the beginning of the sum.
     pub fn fingerprint(&self) -> String {
         format!("plaquette {:.12}, BLAKE3 {}", self.plaquette, &self.blake3[..16])
     }
 }
 
-/// Adds numbers as they are in memory to a sum.
+/// Adds numbers to a sum, in the form that they have in memory.
 pub fn add(sum: &mut blake3::Hasher, numbers: &impl bytemuck::NoUninit) {
     sum.update(bytemuck::bytes_of(numbers));
 }

@@ -14,7 +14,9 @@ use std::time::Duration;
 /// How long a rank that failed waits for the others before it ends them.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The ranks of this job; by default this process is alone.
+/// The ranks of this job.
+///
+/// By default this process is alone.
 #[derive(Clone, Debug, Default)]
 pub struct Ranks(Option<Arc<World>>);
 
@@ -38,17 +40,17 @@ impl Ranks {
         Ok(Self(Some(Arc::new(world))))
     }
 
-    /// All ranks; `None` if there is one only.
+    /// Returns all ranks, or `None` if there is only one.
     pub fn world(&self) -> Option<&Arc<World>> {
         self.0.as_ref()
     }
 
-    /// Whether this is the rank that speaks and writes.
+    /// Tells whether this rank is the one that speaks and writes.
     pub fn is_first(&self) -> bool {
         self.0.as_ref().is_none_or(|world| world.rank() == 0)
     }
 
-    /// Number of this process among those of its machine, and how many these are.
+    /// Returns this process's number on its machine, and how many ranks run there.
     pub fn on_machine(&self) -> [usize; 2] {
         self.0.as_ref().map_or([0, 1], |world| [world.rank_on_node(), world.size_of_node()])
     }
@@ -56,7 +58,7 @@ impl Ranks {
     /// Waits for all ranks.
     ///
     /// # Errors
-    /// When they no longer understand each other.
+    /// When the ranks no longer understand each other.
     pub fn wait_for_all(&self) -> Result<(), Failure> {
         match &self.0 {
             Some(world) => Ok(world.barrier().map_err(DeviceError::from)?),
@@ -64,10 +66,12 @@ impl Ranks {
         }
     }
 
-    /// What the ranks say to a question, in their order. Every rank asks it.
+    /// Returns the answers of all ranks, in the order of the ranks.
+    ///
+    /// Every rank must call this function.
     ///
     /// # Errors
-    /// When they no longer understand each other.
+    /// When the ranks no longer understand each other.
     pub fn answers(&self, own: u8) -> Result<Vec<u8>, Failure> {
         match &self.0 {
             Some(world) => Ok(world.gather(&[own]).map_err(DeviceError::from)?),
@@ -80,7 +84,7 @@ impl Ranks {
     /// A launcher gives standard input to the first one only.
     ///
     /// # Errors
-    /// When it cannot be read, or the ranks no longer understand each other.
+    /// When the text cannot be read, or the ranks no longer understand each other.
     pub fn text_of_first(&self, read: impl FnOnce() -> io::Result<String>) -> io::Result<String> {
         let Some(world) = &self.0 else { return read() };
         let own = self.is_first().then(read);
@@ -101,7 +105,7 @@ impl Ranks {
     /// Each has another clock, so that one has to decide.
     ///
     /// # Errors
-    /// When they no longer understand each other.
+    /// When the ranks no longer understand each other.
     pub fn first_decides<const N: usize>(&self, mut own: [u8; N]) -> Result<[u8; N], Failure> {
         if let Some(world) = &self.0 {
             world.broadcast(0, &mut own).map_err(DeviceError::from)?;
@@ -109,9 +113,10 @@ impl Ranks {
         Ok(own)
     }
 
-    /// The end of all ranks: says what failed once, and gives the status of all.
+    /// Ends all ranks, and returns the status of all.
     ///
-    /// A rank that fails alone ends the others, which wait for it somewhere.
+    /// A failure is reported once. A rank that fails alone ends the others, which wait for it
+    /// somewhere.
     pub fn end(&self, result: Result<Status, Failure>, report: &Report) -> Status {
         if self.is_first()
             && let Err(failure) = &result
@@ -133,7 +138,7 @@ impl Ranks {
         if alone {
             world.abort(own as u8);
         }
-        // That of another rank, where this one came to a good end.
+        // Another rank has failed, although this one came to a good end.
         if own == Status::Fine && failed.is_some() { Status::Failed } else { own }
     }
 }

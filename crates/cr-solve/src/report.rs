@@ -1,4 +1,6 @@
-//! Everything the program says: results on standard output, the rest on standard error.
+//! Everything that the program says.
+//!
+//! Results go to standard output, the rest goes to standard error.
 
 use super::Common;
 use super::failure::{Failure, Status};
@@ -16,7 +18,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::Mutex;
 use tracing_subscriber::filter::LevelFilter;
 
-/// When to use colour.
+/// Use of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColourChoice {
     /// On a terminal, unless `NO_COLOR` is set.
@@ -28,23 +30,23 @@ pub enum ColourChoice {
     Never,
 }
 
-/// Where the program speaks, and how much.
+/// The outlet of everything that the program says.
 #[derive(Debug)]
 pub struct Report {
     json: bool,
-    /// Another process speaks for this one, unless it fails alone.
+    /// `true` if another process speaks for this one, unless this one fails alone.
     silent: bool,
     quiet: bool,
     verbose: bool,
     colour: bool,
-    /// Of all bars, so that one leaves the place of another alone.
+    /// All bars, so that each one leaves the places of the others alone.
     bars: MultiProgress,
     compiling: Compiling,
-    /// What stands in the result as JSON beside what the subcommand says.
+    /// Entries that the result as JSON has beside those of the subcommand.
     additions: Mutex<BTreeMap<&'static str, Value>>,
 }
 
-/// A result, and what stands beside it in the same object.
+/// A result, with the entries beside it in the same object.
 #[derive(Serialize)]
 struct Extended<'a, T: Serialize> {
     #[serde(flatten)]
@@ -54,9 +56,11 @@ struct Extended<'a, T: Serialize> {
 }
 
 impl Report {
-    /// Set up as the options say; also sends the library's log to standard error. Of several processes only the first one speaks.
+    /// Creates a report as the options ask for.
+    ///
+    /// The library's log goes to standard error. Only the first of several processes speaks.
     pub fn new(common: &Common, is_first: bool) -> Self {
-        // What moves or has colour is for terminals that can do more than print.
+        // Movement and colour are for terminals that can do more than print.
         let terminal = io::stderr().is_terminal() && !is_dumb();
         let colour = match common.colour_choice() {
             ColourChoice::Always => true,
@@ -75,7 +79,7 @@ impl Report {
         let target = if progress { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bars = MultiProgress::with_draw_target(target);
         let log = bars.clone();
-        // A log that is already set up, by a caller of the library, is left alone.
+        // A log that a caller of the library has set up is left alone.
         let _ = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_ansi(colour)
@@ -94,14 +98,17 @@ impl Report {
         }
     }
 
-    /// From now on results as JSON have this too. `name` must be none of their own keys.
+    /// Adds an entry to all later results as JSON.
+    ///
+    /// `name` must be none of the results' own keys.
     pub fn add_to_result(&self, name: &'static str, value: Value) {
         lock(&self.additions).insert(name, value);
     }
 
-    /// The result: `text` for people, or `json` with `--json`, on standard output.
+    /// Prints the result on standard output.
     ///
-    /// That nobody reads it is no failure.
+    /// The result is `text` for people, or `json` with `--json`. If nobody reads the result, this
+    /// is no failure.
     pub fn result(&self, text: impl Display, json: &impl Serialize) -> Result<(), Failure> {
         let written = if self.silent {
             Ok(())
@@ -115,34 +122,34 @@ impl Report {
         outcome_of_print(written)
     }
 
-    /// A text that is the result in every form, on standard output.
+    /// Prints a text that is the result in every form, on standard output.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the text cannot be written.
     pub fn text(&self, text: impl Display) -> Result<(), Failure> {
         outcome_of_print(if self.silent { Ok(()) } else { print(&text) })
     }
 
-    /// Something worth knowing beside the result.
+    /// Says something worth knowing beside the result.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
             self.say(text);
         }
     }
 
-    /// Something the user should look at, though the work goes on.
+    /// Says something that the user should look at, though the work goes on.
     pub fn warning(&self, text: impl Display) {
         if !self.quiet {
             self.say(format_args!("{}: {text}", self.label("warning", "33")));
         }
     }
 
-    /// What else failed, where something that matters more did.
+    /// Warns of failures beside another failure that matters more.
     pub fn also<const COUNT: usize>(&self, results: [Result<(), Failure>; COUNT]) {
         results.into_iter().filter_map(Result::err).for_each(|failure| self.warning(failure.error));
     }
 
-    /// Why there is no result.
+    /// Says why there is no result.
     pub fn failure(&self, failure: &Failure) {
         let mut said = failure.error.to_string();
         self.say(format_args!("{}: {said}", self.label("error", "31")));
@@ -159,55 +166,60 @@ impl Report {
         }
     }
 
-    /// Why one rank has failed where the first one has not.
+    /// Says why one rank has failed although the first one has not.
     pub fn failure_of_rank(&self, rank: usize, failure: &Failure) {
         self.say(format_args!("rank {rank}:"));
         self.failure(failure);
     }
 
-    /// Whether `-v` asks for more.
+    /// Tells whether `-v` asks for more.
     pub fn is_verbose(&self) -> bool {
         self.verbose
     }
 
-    /// A bar of `length` steps on a terminal; elsewhere, and with `--quiet`, one that does not show.
+    /// Returns a bar of `length` steps.
+    ///
+    /// The bar shows only on a terminal and without `--quiet`.
     pub fn progress(&self, what: &'static str, length: u64) -> ProgressBar {
         self.bar(what, Some(length), "{prefix} {pos}/{len} {wide_bar} {msg} {eta} left")
     }
 
-    /// A sign of life for work of unknown length.
+    /// Returns a sign of life for work of unknown length.
     pub fn spinner(&self, what: &'static str) -> ProgressBar {
         let bar = self.bar(what, None, "{prefix} {spinner} {elapsed}");
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         bar
     }
 
-    /// A bar with text on both sides, which shows once it has some.
+    /// Returns a bar with text on both sides, which shows once it has text.
     pub fn wide_bar(&self, steps: u64) -> ProgressBar {
         self.bar("", Some(steps), "{prefix}  {wide_bar}  {msg}")
     }
 
-    /// A line that changes in place, cut off where the terminal ends; elsewhere, and with `--quiet`, one that does not show.
+    /// Returns a line that changes in place.
+    ///
+    /// The line is cut off where the terminal ends. The line shows only on a terminal and without
+    /// `--quiet`.
     pub fn line(&self) -> ProgressBar {
         self.bar("", None, "{wide_msg}")
     }
 
-    /// A bar that counts bytes, of a length that is set later.
+    /// Returns a bar that counts bytes, of a length that is set later.
     pub fn progress_of_bytes(&self, what: &'static str) -> ProgressBar {
         self.bar(what, None, "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {eta} left")
     }
 
-    /// For devices: shows a bar while their compilers work.
+    /// Returns a clock for devices, which shows a bar while their compilers work.
     pub fn compile_clock(&self) -> CompileClock {
         self.compiling.clock()
     }
 
-    /// Says which lattice kernels are compiled for.
+    /// Sets the lattice that kernels are compiled for.
     pub fn compiles_for(&self, dims: Dims) {
         self.compiling.on_lattice(dims);
     }
 
-    /// Shows each search for a kernel's fastest variant as a bar of its own.
+    /// Returns an observer that shows each search for a variant as a bar of its own.
     pub fn search_observer(&self) -> SearchObserver {
         let bars = self.bars.clone();
         let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -236,18 +248,20 @@ impl Report {
         if self.colour { format!("\x1b[1;{colour}m{label}\x1b[0m") } else { label.to_owned() }
     }
 
+    /// Writes a line to standard error.
+    ///
     /// If standard error is closed, there is nobody to tell.
     fn say(&self, text: impl Display) {
         let _ = BesideBars(self.bars.clone()).write_all(format!("{text}\n").as_bytes());
     }
 }
 
-/// Whether the terminal says of itself that it can only print.
+/// Tells whether `TERM` names a terminal that can only print.
 pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb")
 }
 
-/// Whether `NO_COLOR` is set (no-color.org).
+/// Tells whether `NO_COLOR` is set (no-color.org).
 pub fn colour_is_unwanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
@@ -266,7 +280,7 @@ impl Write for BesideBars {
     }
 }
 
-/// A bar that shows once it is among those of a report.
+/// Returns a bar that shows once it is among the bars of a report.
 fn bar(what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::hidden()).with_prefix(what);
     match ProgressStyle::with_template(template) {
@@ -275,7 +289,9 @@ fn bar(what: &'static str, length: Option<u64>, template: &str) -> ProgressBar {
     }
 }
 
-/// That nobody reads a result is no failure.
+/// Returns the outcome of printing a result.
+///
+/// If nobody reads the result, this is no failure.
 fn outcome_of_print(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -311,7 +327,7 @@ impl Display for Table {
     }
 }
 
-/// A number as C and Fortran write it: `1.58e+01`.
+/// Formats a number like C and Fortran: `1.58e+01`.
 pub fn scientific(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$e}");
     match text.split_once('e') {
@@ -326,7 +342,7 @@ pub fn scientific(number: f64, digits: usize) -> String {
     }
 }
 
-/// A table without lines, of which the header is the first row.
+/// Returns a table without lines, with the header as its first row.
 pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING);
@@ -334,7 +350,7 @@ pub fn plain_table(header: impl Into<comfy_table::Row>) -> comfy_table::Table {
     table
 }
 
-/// Puts the cells of some columns on the right, as it is usual for numbers.
+/// Aligns the cells of some columns on the right, as is usual for numbers.
 pub fn align_right(table: &mut comfy_table::Table, columns: &[usize]) {
     for &column in columns {
         if let Some(column) = table.column_mut(column) {

@@ -12,17 +12,17 @@ pub struct Residual {
 }
 
 impl Residual {
-    /// Of a solve that another run did.
+    /// Creates the residuals of a solve that another run did.
     pub fn new(iterated: f64, true_residual: f64) -> Self {
         Self { iterated, true_residual }
     }
 
-    /// That of the recurrence.
+    /// Returns the residual of the recurrence.
     pub fn iterated(&self) -> f64 {
         self.iterated
     }
 
-    /// ‖b − M x‖ / ‖b‖.
+    /// Returns ‖b − M x‖ / ‖b‖.
     pub fn true_residual(&self) -> f64 {
         self.true_residual
     }

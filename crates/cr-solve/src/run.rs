@@ -30,10 +30,12 @@ pub struct Arguments {
     set: Vec<String>,
 }
 
-/// Reads the job and does it. The result has the job in it, with all defaults.
+/// Reads the job and does it.
+///
+/// The result contains the job, with all defaults.
 ///
 /// # Errors
-/// When the job makes no sense, and as `perform`.
+/// When the job makes no sense, and when `perform` fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     let Some(file) = &arguments.file else {
         if arguments.schema {
@@ -67,12 +69,12 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     perform(&job, show, &common, report).map_err(hint)
 }
 
-/// The JSON schema of job files.
+/// Returns the JSON schema of job files.
 fn schema() -> String {
     serde_json::to_string_pretty(&Job::schema()).expect("a schema is JSON")
 }
 
-/// The job with the devices that it is done on.
+/// Returns the job with the devices that it is done on.
 fn with_devices(mut job: Job, devices: &[String]) -> Job {
     match devices {
         [] => {}
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
     use clap::{Args, Command};
 
-    /// The options of a task, as the parser of the command line calls them.
+    /// Returns the options of a task, as the command line's parser calls them.
     fn options(task: Task) -> Vec<String> {
         let command = Command::new("job");
         let command = match task {

@@ -1,4 +1,6 @@
-//! `cr-solve completions` and `cr-solve man`: the command line, for shells and for `man`.
+//! `cr-solve completions` and `cr-solve man`.
+//!
+//! They give the command line to shells and to `man`.
 
 use super::failure::{Failure, Status};
 use super::report::Report;
@@ -24,7 +26,7 @@ pub struct Man {
 /// Prints the script that completes command lines.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the script cannot be written.
 pub fn completions(
     arguments: &Completions,
     mut command: Command,

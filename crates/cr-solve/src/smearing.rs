@@ -1,4 +1,4 @@
-//! How links are smeared, as options.
+//! Smearing of links, as options.
 
 use super::failure::Failure;
 use super::report::Report;
@@ -30,7 +30,7 @@ pub struct SmearingOptions {
     projection: Projection,
 }
 
-/// Reads so many parameters and a number of steps.
+/// Parses `COUNT` parameters and a number of steps.
 fn of_numbers<const COUNT: usize>(text: &str) -> Result<([f64; COUNT], usize), String> {
     let example = if COUNT == 1 { "0.1,3" } else { "0.75,0.6,0.3,1" };
     let wanted = || format!("{} numbers are wanted, the last one of steps: for example {example}", COUNT + 1);
@@ -45,7 +45,9 @@ fn of_numbers<const COUNT: usize>(text: &str) -> Result<([f64; COUNT], usize), S
 }
 
 impl SmearingOptions {
-    /// What is asked for, checked; none if nothing is.
+    /// Returns the smearing that the options ask for, after checks.
+    ///
+    /// `None` if they ask for none.
     ///
     /// # Errors
     /// When a parameter is out of its range, and when options about smearing stand without a kind.

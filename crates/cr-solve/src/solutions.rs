@@ -1,4 +1,4 @@
-//! The solutions of a job, as they are found: files of them, and their norms.
+//! Files and norms of a job's solutions, as these are found.
 
 use super::report::Report;
 use lattice_cl::hadron::Column;
@@ -18,21 +18,21 @@ pub struct Solutions<'a> {
     writer: Option<PropagatorWriter>,
     /// The propagator under way.
     propagator: usize,
-    /// Why files are no longer written.
+    /// Error because of which files are no longer written.
     error: Option<io::Error>,
-    /// Of each solution of `invert`.
+    /// Squared norm of each solution of `invert`.
     pub norms2: Vec<f64>,
 }
 
 impl<'a> Solutions<'a> {
-    /// For a job that writes these files.
+    /// Prepares for a job that writes these files.
     pub fn new(problem: &'a Problem, files: Vec<PathBuf>, report: &'a Report) -> Self {
         Self { problem, report, files, writer: None, propagator: 0, error: None, norms2: Vec::new() }
     }
 
     /// Takes a solution, or the best iterate of a solve of `invert`.
     ///
-    /// A file that cannot be written ends no job: see [`finish`](Self::finish).
+    /// A file that cannot be written ends no job. [`finish`](Self::finish) returns the error.
     pub fn take(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) {
         if self.problem.job().command == Task::Invert {
             self.norms2.push(x.iter().map(Spinor::norm2).sum());
@@ -77,14 +77,14 @@ impl<'a> Solutions<'a> {
     /// Completes the last file.
     ///
     /// # Errors
-    /// The first that a file met.
+    /// The first error that a file met.
     pub fn finish(&mut self) -> Result<(), io::Error> {
         let closed = self.close();
         self.error.take().map_or(closed, Err)
     }
 }
 
-/// What the file of a solution says of it.
+/// Returns the description of a solution for its file.
 fn about(problem: &Problem, solve: &SolveOutcome) -> String {
     let job = problem.job();
     let (dirac, source): (&Dirac<f64>, _) = problem.propagator(solve.label.propagator());

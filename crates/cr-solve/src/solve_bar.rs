@@ -1,6 +1,7 @@
-//! How far the solves of a job have come, and how long they will take.
+//! Progress of the solves of a job, and the time that is left.
 //!
-//! The logarithm of the residual falls about evenly, so that its share of the way to the tolerance is a good bar.
+//! The logarithm of the residual falls about evenly. The logarithm's share of the way to the
+//! tolerance therefore makes a good bar.
 
 use super::report::{Report, scientific};
 use indicatif::ProgressBar;
@@ -9,19 +10,26 @@ use lattice_cl::job::Progress;
 use lattice_cl::multigrid::SetupProgress;
 use std::time::{Duration, Instant};
 
-/// How often the bar changes.
+/// Interval between changes of the bar.
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// How often `-v` says where a solve is.
+/// Interval between lines of `-v` about a solve.
 const LINE: Duration = Duration::from_secs(1);
 
-/// Before so much of a job is done, its rate says nothing of the rest.
+/// Least share of a job whose rate says something about the rest.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Steps of the bar.
+/// Number of steps of the bar.
 const STEPS: u64 = 1000;
 
-/// The bar of a job of one or more solves: `solve 1/12  point 0.0.0.0, spin 0, colour 0  iteration 312  residual 2.1e-06 → 1e-10  ██░░  14 s left`.
+/// The bar of a job of one or more solves.
+///
+/// The bar is one line, broken here:
+///
+/// ```text
+/// solve 1/12  point 0.0.0.0, spin 0, colour 0  iteration 312
+///     residual 2.1e-06 → 1e-10  ██░░  14 s left
+/// ```
 pub struct SolveBar<'a> {
     report: &'a Report,
     bar: ProgressBar,
@@ -29,16 +37,18 @@ pub struct SolveBar<'a> {
     tolerance: f64,
     solves: usize,
     done: usize,
-    /// Of the solve under way.
+    /// Smallest residual of the solve under way.
     smallest: f64,
-    /// When the first solve of this run began, the time of compilers by then, and the share of the job.
+    /// Beginning of the first solve of this run.
+    ///
+    /// The tuple has the moment, the compile time until then, and the share of the job.
     begun: Option<(Instant, Duration, f64)>,
     refreshed: Option<Instant>,
     said: Instant,
 }
 
 impl<'a> SolveBar<'a> {
-    /// For so many solves to this tolerance.
+    /// Creates the bar for `solves` solves to this tolerance.
     pub fn new(report: &'a Report, team: &Team, tolerance: f64, solves: usize) -> Self {
         Self {
             report,
@@ -54,25 +64,25 @@ impl<'a> SolveBar<'a> {
         }
     }
 
-    /// The next solve begins.
+    /// Begins the next solve.
     pub fn begin(&mut self) {
         self.smallest = 1.0;
         let share = self.share();
         self.begun.get_or_insert_with(|| (Instant::now(), self.team.compile_time(), share));
     }
 
-    /// One solve is done, in this run or in an earlier one.
+    /// Counts a solve that is done, in this run or in an earlier one.
     pub fn solved(&mut self) {
         self.done += 1;
         self.smallest = 1.0;
     }
 
-    /// The bar goes.
+    /// Removes the bar.
     pub fn end(&mut self) {
         self.bar.finish_and_clear();
     }
 
-    /// Shows where the solve is.
+    /// Shows how far the solve is.
     pub fn looked(&mut self, progress: &Progress<'_>) {
         let residual = progress.residual;
         if residual < self.smallest {
@@ -118,12 +128,12 @@ impl<'a> SolveBar<'a> {
         self.bar.set_prefix(what);
     }
 
-    /// The share of the job that is done.
+    /// Returns the share of the job that is done.
     fn share(&self) -> f64 {
         ((self.done as f64 + share_of_solve(self.smallest, self.tolerance)) / self.solves as f64).min(1.0)
     }
 
-    /// How long the rest will take at the rate so far, without compilers.
+    /// Returns the time for the rest at the rate so far, without compilers.
     fn left(&self, share: f64) -> Option<Duration> {
         let (begun, compiled, at) = self.begun?;
         let compiling = self.team.compile_time().saturating_sub(compiled);
@@ -141,13 +151,17 @@ fn counted(done: usize, solves: usize) -> String {
     if solves == 1 { "solve".to_owned() } else { format!("solve {}/{solves}", done + 1) }
 }
 
-/// How far this residual is on the way from 1 to the tolerance, in logarithms.
+/// Returns how far a residual is on the way from 1 to the tolerance.
+///
+/// Distances are those of logarithms.
 fn share_of_solve(residual: f64, tolerance: f64) -> f64 {
     let share = residual.ln() / tolerance.ln();
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The time for `left` at the rate of `done` in `taken`; `None` while that is too little to tell.
+/// Returns the time for `left` at the rate of `done` in `taken`.
+///
+/// `None` while `done` or `taken` is too little to tell.
 fn rest(taken: Duration, done: f64, left: f64) -> Option<Duration> {
     if done < LEAST_SHARE || taken < Duration::from_millis(300) {
         return None;

@@ -1,4 +1,4 @@
-//! `cr-solve spectrum`: the twelve solves of a point source, and the pion correlator.
+//! `cr-solve spectrum`: twelve solves of a point source, and the pion correlator.
 
 use super::Common;
 use super::attempt_outcome::AttemptOutcome;
@@ -41,7 +41,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The job that they stand for.
+    /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
         let Self { equation, method, along, output, plot, writing } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
@@ -52,7 +52,7 @@ impl Arguments {
 /// Does the job that the arguments stand for.
 ///
 /// # Errors
-/// As `perform`.
+/// When `perform` fails.
 pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<Status, Failure> {
     perform(&arguments.job(), &Spectrum, common, report)
 }
@@ -60,7 +60,9 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
 /// Shows the results of `spectrum`.
 pub struct Spectrum;
 
-/// The result as JSON. What depends on the mass, the source and the observable is that of the first of them.
+/// The result as JSON.
+///
+/// Fields that depend on the mass, the source and the observable are those of the first ones.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -69,15 +71,17 @@ struct Document<'a> {
     #[serde(flatten)]
     first: &'a Found,
     seconds: Seconds,
-    /// Of the solves of this run; null if it had none to do.
+    /// Rate of the solves of this run, `null` if there was none to do.
     gflops: Option<f64>,
     bandwidth_gb_s: Option<f64>,
-    /// One for each mass and source, if there are several or several observables.
+    /// One entry for each mass and source.
+    ///
+    /// Empty unless there are several of these or several observables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     results: Vec<OneResult<'a>>,
 }
 
-/// What was found for one mass and one source.
+/// The result for one mass and one source.
 #[derive(Serialize)]
 struct OneResult<'a> {
     converged: bool,
@@ -88,12 +92,12 @@ struct OneResult<'a> {
 
 #[derive(Serialize)]
 struct Found {
-    /// By which messages know the source.
+    /// Label of the source in messages.
     label: String,
     #[serde(flatten)]
     equation: head::Equation,
     along: char,
-    /// By observable, the first of each; empty if a solve failed.
+    /// The first correlator of each observable, empty if a solve failed.
     correlators: Map<String, Value>,
     effective_mass: Vec<Option<f64>>,
     solves: Vec<Solve>,
@@ -114,26 +118,30 @@ struct Measured {
 
 #[derive(Clone, Serialize)]
 struct Solve {
-    /// By which messages and checkpoints know the solve.
+    /// Label of the solve in messages and checkpoints.
     label: String,
     spin: usize,
     color: usize,
     converged: bool,
     iterations: usize,
-    /// Of sources that failed together the largest.
+    /// The residual, the largest one of sources that failed together.
     residual: Residual,
-    /// Empty unless the method was chosen.
+    /// Empty unless the method was chosen automatically.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attempts: Vec<AttemptOutcome>,
 }
 
 #[derive(Serialize)]
 struct Seconds {
-    /// Reading, opening the devices, the operator in double; without compiling.
+    /// Reading, opening the devices and making the operator in double.
+    ///
+    /// Compiling is not included.
     setup: f64,
-    /// Compiling kernels, or loading those that an earlier run has compiled; in none of the others.
+    /// Compiling kernels, or loading kernels that an earlier run has compiled.
+    ///
+    /// The other times do not include it.
     compile: f64,
-    /// All solves, those of earlier runs too, and what is done with the solutions.
+    /// All solves, including those of earlier runs, and the work on the solutions.
     solve: f64,
 }
 
@@ -150,7 +158,9 @@ impl Solve {
         }
     }
 
-    /// Of a solve; of one for all columns that failed, one for each.
+    /// Returns the entries of a solve.
+    ///
+    /// A solve for all columns at once that failed has one entry for each column.
     fn all(solve: &SolveOutcome) -> Vec<Self> {
         if solve.failed_at_once() {
             Column::all().map(|column| Self::new(solve, column)).collect()
@@ -186,7 +196,7 @@ impl Found {
         let job = performed.problem.job();
         let measured: Vec<Measured> = propagator.correlators.iter().map(Measured::new).collect();
         let mut correlators = Map::new();
-        // Without a correlator the names stand there all the same.
+        // Without a correlator the names are still there.
         for entry in job.observables().unwrap_or_default() {
             let of_this = measured.iter().find(|measured| measured.observable == entry.observable.name());
             let values = of_this.map_or_else(Vec::new, |measured| measured.correlator.clone());
@@ -222,7 +232,7 @@ impl Found {
     }
 }
 
-/// One for each mass and source.
+/// Collects the result for each mass and source.
 fn found(performed: &Performed<'_>) -> Vec<Found> {
     performed.outcome.propagators.iter().map(|propagator| Found::new(performed, propagator)).collect()
 }
@@ -272,7 +282,7 @@ impl Show for Spectrum {
     }
 }
 
-/// What stands under the table of effective masses.
+/// Text under the table of effective masses.
 const EFFECTIVE_MASS: &str =
     "effective mass m(n) = arcosh([C(n-1) + C(n+1)] / 2C(n)), periodic in n; - where it is not real";
 

@@ -1,4 +1,4 @@
-//! What is said of repeated measurements.
+//! Statistics of repeated measurements.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,9 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Quantiles between two samples lie on the straight line that joins them; `None` without samples.
+    /// Returns the spread of samples, `None` without samples.
+    ///
+    /// Quantiles between two samples lie on the straight line that joins the samples.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -27,7 +29,7 @@ impl Spread {
         Some(Self { quartile: at(0.25), median: at(0.5), upper_quartile: at(0.75) })
     }
 
-    /// Distance of the quartiles as a share of the median.
+    /// Returns the distance of the quartiles as a share of the median.
     pub fn relative(&self) -> f64 {
         (self.upper_quartile - self.quartile) / self.median
     }

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::report::Report;
 use lattice_cl::device::{Profiling, Recorder, Team};
 
-/// The names of a team's devices, as results show them.
+/// Returns the names of a team's devices, as results show them.
 pub fn device_names(team: &Team) -> Vec<String> {
     if team.is_host() {
         return vec!["host".to_owned()];
@@ -13,10 +13,13 @@ pub fn device_names(team: &Team) -> Vec<String> {
     team.labels()
 }
 
-/// Opens the one device of a command that works on a field as a whole, and says where `auto` landed.
+/// Opens the one device of a command that works on a field as a whole.
+///
+/// A note says which device `auto` has chosen.
 ///
 /// # Errors
-/// When no device can be opened. If `host_only` names what has no kernels, when a device is named.
+/// When no device can be opened. When a device is named, but `host_only` names something that has
+/// no kernels.
 pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> Result<Team, Failure> {
     if let Some(what) = host_only {
         common.expect_no_device(what)?;
@@ -34,7 +37,7 @@ pub fn select_one(common: &Common, host_only: Option<&str>, report: &Report) -> 
     Ok(Team::of([first.clone()]))
 }
 
-/// Opens the devices of `--device`, and says where `auto` landed.
+/// Opens the devices of `--device`, and says what `auto` has chosen.
 pub fn select_team(common: &Common, recorder: Recorder, report: &Report) -> Result<Team, Failure> {
     let team = common.recorded_team(recorder, report)?;
     match team.absence() {

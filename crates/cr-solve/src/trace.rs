@@ -1,8 +1,9 @@
 //! `--trace`: what ran on the devices during a solve, in the Chrome trace format.
 //!
-//! Such a file opens in `chrome://tracing` and in <https://ui.perfetto.dev>. Every device is a process with three rows: its compute queue, its
-//! copy queue, and the times when the host waited for it. Times are microseconds on one axis, durations those of the device's events
-//! (format: "Trace Event Format", The Chromium Authors).
+//! Such a file opens in `chrome://tracing` and in <https://ui.perfetto.dev>. Every device is a
+//! process with three rows. The rows are its compute queue, its copy queue, and the times when the
+//! host waited for the device. Times are microseconds on one axis. Durations are those of the
+//! device's events. (Format: "Trace Event Format", The Chromium Authors.)
 
 use super::failure::{Failure, Status};
 use super::report::Report;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The option.
+/// The option `--trace`.
 #[derive(Debug, Default, clap::Args)]
 pub struct Trace {
     /// Write what ran on the devices during the solve, and when, to this file (JSON for chrome://tracing and ui.perfetto.dev); every launch
@@ -22,17 +23,17 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// To this file, if there is one.
+    /// Creates the option for this file, if there is one.
     pub fn to(trace: Option<PathBuf>) -> Self {
         Self { trace }
     }
 
-    /// The file, if one is to be written.
+    /// Returns the file, if one is to be written.
     pub fn path(&self) -> Option<&Path> {
         self.trace.as_deref()
     }
 
-    /// For the devices to be opened with.
+    /// Returns the recorder that the devices are to be opened with.
     pub fn recorder(&self) -> Recorder {
         if self.trace.is_some() { Recorder::new() } else { Recorder::default() }
     }
@@ -61,7 +62,7 @@ impl Trace {
     }
 }
 
-/// A whole file.
+/// A whole trace file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'a> {

@@ -1,4 +1,4 @@
-//! `cr-solve tune`: finds the fastest variants of the kernels on a device, and keeps them.
+//! `cr-solve tune`: finds and keeps the fastest variants of a device's kernels.
 
 use super::Common;
 use super::arguments::{is_wanted, path_text};
@@ -88,6 +88,8 @@ enum Operator {
 }
 
 impl Operator {
+    /// Returns the site term that kernels are tuned with.
+    ///
     /// Blocks of random links stay positive with so small a coefficient.
     fn site_term(self) -> SiteTerm {
         match self {
@@ -97,7 +99,7 @@ impl Operator {
     }
 }
 
-/// What was found, what is kept, or how much was removed.
+/// Tunes kernels, shows the kept variants, or removes them.
 ///
 /// # Errors
 /// When there is no such device, it fails, or the tuning file cannot be used.
@@ -122,7 +124,7 @@ pub fn run(arguments: &Arguments, common: &Common, report: &Report) -> Result<St
     if arguments.clear {
         return clear(&kept_in(file)?, device, report);
     }
-    // Before the work: nothing should be searched for in vain.
+    // The check comes before the work, because no search should be in vain.
     match &file {
         Some(file) => file.check_writable()?,
         None => report.warning("there is no cache, so nothing of this is kept"),
@@ -158,12 +160,12 @@ struct TuneResult {
     schema_version: u32,
     device: String,
     driver: String,
-    /// Where it is kept; null if nowhere.
+    /// File that keeps the variants, `null` if there is none.
     file: Option<String>,
     rows: Vec<Row>,
 }
 
-/// One kernel.
+/// The result for one kernel.
 #[derive(Serialize)]
 struct Row {
     kernel: String,
@@ -173,14 +175,14 @@ struct Row {
     shipped_microseconds: f64,
     variant: Value,
     microseconds: f64,
-    /// How many times as fast as the shipped variant the fastest one is.
+    /// Speed of the fastest variant as a multiple of the shipped variant's speed.
     gain: f64,
     variants_tried: usize,
 }
 
 impl Row {
     fn new<V: Serialize>(key: &Key, shipped: &V, found: &Found<V>) -> Self {
-        // Variants are plain structures: they are kept as JSON.
+        // Variants are plain structures, and are kept as JSON.
         let value = |variant: &V| serde_json::to_value(variant).unwrap_or_default();
         Self {
             kernel: key.kernel().to_owned(),
@@ -195,7 +197,7 @@ impl Row {
         }
     }
 
-    /// What the fastest variant has that the shipped one has not.
+    /// Says what the fastest variant has and the shipped one lacks.
     fn changes(&self) -> String {
         match (&self.variant, &self.shipped) {
             (variant, shipped) if variant == shipped => "default".to_owned(),
@@ -208,7 +210,7 @@ impl Row {
     }
 }
 
-/// One OpenCL device, whose searches are watched.
+/// Opens one OpenCL device, whose searches are watched.
 fn team(common: &Common, progress: &Arc<Progress>) -> Result<Team, Failure> {
     let selectors = common.device.iter().map(|text| match text.parse::<Selector>() {
         Ok(selector) => selector,
@@ -222,7 +224,7 @@ fn team(common: &Common, progress: &Arc<Progress>) -> Result<Team, Failure> {
     Ok(Team::select_with(selectors, &options)?)
 }
 
-/// The kernels of the stencil, in every storage that is asked for, on random links.
+/// The kernels of the stencil, in every storage asked for, on random links.
 struct Lattices<'a> {
     arguments: &'a Arguments,
     precisions: Vec<StoragePrecision>,
@@ -303,7 +305,7 @@ struct Product {
     tune: TuneProduct,
 }
 
-/// The products in every element type, arithmetic and form that is asked for.
+/// Returns the products in every element type, arithmetic and form asked for.
 fn products(arguments: &Arguments) -> Vec<Product> {
     let elements: [(&str, &str, TuneProduct); 4] = [
         ("single", "real", tune_gemm::<f32>),
@@ -386,12 +388,14 @@ struct Kept<'a> {
     entries: Vec<Entry>,
 }
 
-/// Microseconds, or nothing where there was no time for a search.
+/// Formats microseconds, or nothing if there was no time for a search.
 fn micro(microseconds: Option<f64>) -> String {
     microseconds.map(|time| format!("{time:.1}")).unwrap_or_default()
 }
 
-/// A table for each device, driver and version. All there is to an entry stands in the JSON.
+/// Prints a table for each device, driver and version.
+///
+/// The JSON has everything about an entry.
 fn list(file: &TuningFile, report: &Report) -> Result<Status, Failure> {
     let kept = Kept { schema_version: 1, file: file.path(), entries: file.entries()? };
     let mut devices: Vec<([&str; 3], Vec<&Entry>)> = Vec::new();
@@ -428,7 +432,9 @@ fn list_of_device(entries: &[&Entry]) -> Table {
     table
 }
 
-/// As wide as a usual terminal: what is longer goes on in the next line.
+/// Width of a usual terminal.
+///
+/// Longer text goes on in the next line.
 const MOST_COLUMNS: u16 = 100;
 
 fn wrap(table: &mut Table) {

@@ -1,4 +1,4 @@
-//! How far `tune` has come: one line that changes in place.
+//! Progress of `tune`: one line that changes in place.
 
 use crate::report::Report;
 use indicatif::ProgressBar;
@@ -7,10 +7,10 @@ use lattice_cl::sync::lock;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Kernels that are tuned one after the other, watched.
+/// The progress of kernels that are tuned one after the other.
 pub struct Progress {
     bar: ProgressBar,
-    /// Of one kernel.
+    /// Time for one kernel.
     budget: Duration,
     state: Mutex<State>,
 }
@@ -19,24 +19,24 @@ pub struct Progress {
 struct State {
     planned: usize,
     done: usize,
-    /// What those that are done took.
+    /// Time that the finished kernels took.
     taken: Duration,
-    /// When the one that is under way was begun.
+    /// Beginning of the kernel under way.
     begun: Option<Instant>,
 }
 
 impl Progress {
-    /// Of kernels with so much time for each.
+    /// Watches kernels that have the time `budget` each.
     pub fn new(report: &Report, budget: Duration) -> Self {
         Self { bar: report.line(), budget, state: Mutex::default() }
     }
 
-    /// Says how many kernels there are.
+    /// Sets the number of kernels.
     pub fn plan(&self, kernels: usize) {
         lock(&self.state).planned = kernels;
     }
 
-    /// To be told of every search.
+    /// Takes note of the progress of a search.
     pub fn tell(&self, progress: SearchProgress<'_>) {
         let mut state = lock(&self.state);
         let begun = *state.begun.get_or_insert_with(Instant::now);
@@ -52,14 +52,16 @@ impl Progress {
         self.bar.tick();
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
 impl State {
-    /// Time that the rest will take when `done` of `planned` variants of a kernel took `elapsed`; `None` without any experience.
+    /// Returns the time that the rest will take.
+    ///
+    /// `done` of `planned` variants of a kernel took `elapsed`. `None` without any experience.
     fn left(&self, elapsed: Duration, (done, planned): (usize, usize), budget: Duration) -> Option<Duration> {
         let mean = (self.done > 0).then(|| self.taken / self.done as u32);
         // A search ends when its time is used up.
@@ -72,7 +74,7 @@ impl State {
     }
 }
 
-/// `kernel 3 of 10, variant 5 of 15, ~20 s left`.
+/// Returns the text `kernel 3 of 10, variant 5 of 15, ~20 s left`.
 fn words(state: &State, (done, planned): (usize, usize), left: Option<Duration>) -> String {
     let variant = (done + 1).min(planned);
     let kernel = state.done + 1;

@@ -1,4 +1,4 @@
-//! Kernel variants and the kernels that have them, in short.
+//! Short texts of kernel variants and of the kernels that have them.
 
 use lattice_cl::blas::gemm::GemmTuning;
 use lattice_cl::operator::Tuning;
@@ -6,7 +6,7 @@ use lattice_cl::tuning::text_of;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A variant as it stands in the tuning file, without what is off.
+/// Returns a variant of the tuning file in short, without what is off.
 pub fn short(kernel: &str, variant: &Value) -> String {
     let known = match kernel {
         "wilson" => Tuning::deserialize(variant).ok().map(|tuning| describe(&tuning)),
@@ -16,7 +16,9 @@ pub fn short(kernel: &str, variant: &Value) -> String {
     known.unwrap_or_else(|| text_of(variant))
 }
 
-/// Options of a kernel, `name=value name=value`, without the names that go without saying.
+/// Shortens the options of a kernel, `name=value name=value`.
+///
+/// Names that go without saying are left out.
 pub fn short_options(options: &str) -> String {
     let words = options.split(' ').filter_map(|option| match option.split_once('=') {
         Some((_, "false")) | Some(("sources", "1")) => None,
@@ -28,7 +30,7 @@ pub fn short_options(options: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A variant of the stencil, without what is off.
+/// Describes a variant of the stencil, without what is off.
 pub fn describe(tuning: &Tuning) -> String {
     let Tuning {
         work_group,

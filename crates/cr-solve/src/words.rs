@@ -1,4 +1,4 @@
-//! What results of solves call things.
+//! Words for the results of solves.
 
 use crate::plot;
 use lattice_cl::geometry::NDIM;
@@ -7,7 +7,7 @@ use lattice_cl::solve::SolveParams;
 use std::fmt;
 use std::path::Path;
 
-/// κ and the mass as text, short for any number.
+/// Returns κ and the mass as text, short for any number.
 pub fn coupling_text(kappa: f64, mass: f64) -> String {
     if mass.abs() < 1e6 {
         format!("{kappa:?} (mass {mass:.6})")
@@ -16,7 +16,9 @@ pub fn coupling_text(kappa: f64, mass: f64) -> String {
     }
 }
 
-/// The method that found a solution: of the automatic choice the one that it chose.
+/// Returns the name of the method that found a solution.
+///
+/// For an automatic choice it is the method that was chosen.
 pub fn method_text(solver: Solver, params: &SolveParams) -> String {
     match solver {
         Solver::Auto => params.method().to_owned(),
@@ -24,7 +26,7 @@ pub fn method_text(solver: Solver, params: &SolveParams) -> String {
     }
 }
 
-/// The method as it was asked for, and what became of it.
+/// Returns the method as it was asked for, and the method that was used.
 pub fn solver_words(solver: Solver, method: &str) -> String {
     match solver {
         Solver::Auto => format!("auto: {method}"),
@@ -32,13 +34,13 @@ pub fn solver_words(solver: Solver, method: &str) -> String {
     }
 }
 
-/// The title of a plot: which configuration, which mass, which lattice.
+/// Returns the title of a plot: configuration, mass and lattice.
 pub fn plot_title(file: &Path, kappa: f64, dims: [usize; NDIM]) -> String {
     let extents = dims.map(|extent| extent.to_string()).join("x");
     format!("{}, κ = {kappa:?}, {extents}", plot::short_name(file))
 }
 
-/// Who solved what, as results say it.
+/// Says which method solved which system, for results.
 pub fn solver_text(
     solver: impl fmt::Display,
     system: &str,

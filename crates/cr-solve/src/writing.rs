@@ -1,4 +1,4 @@
-//! What a solve writes beside its result, as options.
+//! Options about the files that a solve writes beside its result.
 
 use super::arguments::Overwriting;
 use super::checkpoint::Checkpointing;
@@ -6,7 +6,7 @@ use super::trace::Trace;
 use lattice_cl::job::Outputs;
 use std::path::Path;
 
-/// Whether files are overwritten, and which are written meanwhile.
+/// Options about the files that a solve writes.
 #[derive(Debug, clap::Args)]
 pub struct Writing {
     #[command(flatten)]
@@ -18,7 +18,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// The outputs of a job, with the files of its solutions and its plot.
+    /// Returns the outputs of a job, with the files of its solutions and its plot.
     pub fn outputs(&self, output: Option<&Path>, plot: Option<&Path>) -> Outputs {
         let mut outputs = Outputs {
             output: output.map(Into::into),

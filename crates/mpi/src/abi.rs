@@ -1,6 +1,7 @@
 //! The constants in which MPI libraries differ.
 //!
-//! Handles are 32-bit integers in MPICH and pointers elsewhere. Both are passed in one register, so a word stands for either.
+//! Handles are 32-bit integers in MPICH and pointers elsewhere. Both are passed in one register, so
+//! a word stands for either.
 
 use std::ffi::c_int;
 
@@ -10,7 +11,7 @@ pub type Handle = usize;
 /// How a library names its predefined objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abi {
-    /// That of chapter 20 of MPI 5.0.
+    /// The ABI of chapter 20 of MPI 5.0.
     Standard,
     /// MPICH's, which its descendants have kept since 2013.
     Mpich,

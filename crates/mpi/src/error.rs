@@ -1,4 +1,4 @@
-//! What can go wrong between the ranks of a job.
+//! The errors between the ranks of a job.
 
 use crate::launcher::LIBRARY_VARIABLE;
 
@@ -13,9 +13,9 @@ pub enum MpiError {
         tried.join("; ")
     )]
     NoLibrary {
-        /// What started the processes.
+        /// The launcher of the processes.
         launcher: String,
-        /// How many.
+        /// Number of processes.
         size: usize,
         /// Why each library that was tried could not be opened.
         tried: Vec<String>,
@@ -26,11 +26,11 @@ pub enum MpiError {
          launcher of that library, or name the launcher's library in {LIBRARY_VARIABLE}"
     )]
     OtherLauncher {
-        /// What started the processes.
+        /// The launcher of the processes.
         launcher: String,
-        /// What the library says that it is.
+        /// The name that the library gives itself.
         library: String,
-        /// How many processes.
+        /// Number of processes.
         size: usize,
     },
     /// The library takes no calls from a thread that did not initialise it.
@@ -38,7 +38,7 @@ pub enum MpiError {
         "{library} takes calls from one thread only, and several are needed; build it with threads, or take another"
     )]
     NoThreads {
-        /// What the library says that it is.
+        /// The name that the library gives itself.
         library: String,
     },
     /// More bytes than a collective call takes.
@@ -54,7 +54,7 @@ pub enum MpiError {
     Failed {
         /// The function.
         function: &'static str,
-        /// What it returned.
+        /// The code that it returned.
         code: i32,
     },
 }

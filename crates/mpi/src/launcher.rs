@@ -19,7 +19,7 @@ pub enum Family {
     Manager,
 }
 
-/// What started this process, as one of several.
+/// The launcher of this process, which is one of several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     /// Whose it is.
@@ -45,7 +45,7 @@ const VARIABLES: [(Family, &str, &str); 5] = [
 ];
 
 impl Launcher {
-    /// That of this process; `None` if it is alone.
+    /// Returns the launcher of this process, or `None` if the process is alone.
     pub fn of_this_process() -> Option<Self> {
         Self::by(|name| env::var(name).ok())
     }

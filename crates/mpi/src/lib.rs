@@ -1,4 +1,4 @@
-//! Several processes of one job, by whichever MPI library is there at run time.
+//! Several processes of one job, by the MPI library that is there at run time.
 //!
 //! ```no_run
 //! use lattice_mpi::{Launcher, World};
@@ -14,11 +14,11 @@
 //! # }
 //! ```
 //!
-//! * A [`Launcher`] says that a process is one of several. Without one no library is opened.
-//! * A [`World`] is all of them. Its methods are collective but for [`exchange`](World::exchange) and [`abort`](World::abort): every rank calls
-//!   them in the same order.
-//! * Everything travels as bytes. Sums are gathered, and added by who wants them in the order of the ranks, so that they have the same
-//!   bits everywhere.
+//! * A [`Launcher`] says that a process is one of several. Without a launcher no library is opened.
+//! * A [`World`] is all processes. Every rank calls its methods in the same order, except
+//!   [`exchange`](World::exchange) and [`abort`](World::abort), which are not collective.
+//! * Everything travels as bytes. Sums are gathered, and each rank adds them in the order of the
+//!   ranks. So sums have the same bits everywhere.
 //! * No header of an MPI is needed: `abi` has the few constants in which libraries differ.
 //!
 //! *Architecture invariant:* no other crate of the workspace names a function of MPI.

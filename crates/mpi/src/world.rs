@@ -56,7 +56,7 @@ pub struct Outgoing<'a> {
     pub to: usize,
     /// Tells messages between the same two ranks apart; at most 32767.
     pub tag: usize,
-    /// What is sent.
+    /// The bytes to send.
     pub bytes: &'a [u8],
 }
 
@@ -65,9 +65,9 @@ pub struct Outgoing<'a> {
 pub struct Incoming<'a> {
     /// The rank.
     pub from: usize,
-    /// That of the message.
+    /// The tag of the message.
     pub tag: usize,
-    /// Where it goes; as long as what is sent.
+    /// Memory for the message, as long as the sent bytes.
     pub bytes: &'a mut [u8],
 }
 
@@ -77,8 +77,11 @@ impl World {
     /// This is done once in the life of a process.
     ///
     /// # Errors
-    /// [`MpiError::NoLibrary`]; [`MpiError::OtherLauncher`] if the library is that of another launcher, so that every process finds
-    /// itself alone; [`MpiError::NoThreads`]; [`MpiError::Failed`].
+    /// * [`MpiError::NoLibrary`].
+    /// * [`MpiError::OtherLauncher`] if the library belongs to another launcher. Every process
+    ///   would find itself alone.
+    /// * [`MpiError::NoThreads`].
+    /// * [`MpiError::Failed`].
     pub fn open(launcher: &Launcher) -> Result<Self, MpiError> {
         let Library { functions, constants, name: library, understands } =
             Library::open(launcher).map_err(|tried| MpiError::NoLibrary {
@@ -96,7 +99,8 @@ impl World {
         }
         let wanted = constants.serialized;
         let mut granted = 0;
-        // SAFETY: no arguments of the program are handed over, which MPI allows since version 2, and `granted` is alive.
+        // SAFETY: no arguments of the program are handed over, which MPI allows since version 2,
+        // and `granted` is alive.
         check("MPI_Init_thread", unsafe { (functions.init)(0, 0, wanted, &mut granted) })?;
         let mut world = Self {
             functions,
@@ -117,7 +121,8 @@ impl World {
             return Err(MpiError::NoThreads { library: world.library.clone() });
         }
         let functions = &world.functions;
-        // SAFETY: MPI is initialised, all ranks make these calls in this order, and the handles are alive while they are written.
+        // SAFETY: MPI is initialised, all ranks make these calls in this order, and the handles are
+        // alive while they are written.
         check("MPI_Comm_dup", unsafe { (functions.duplicate)(constants.world, &mut world.ending) })?;
         let (mut node, key) = (0, world.rank as c_int);
         let Constants { shared_memory, no_info, .. } = constants;
@@ -132,7 +137,8 @@ impl World {
     /// Rank and number of ranks in a communicator.
     fn place_in(&self, communicator: Handle) -> Result<[usize; 2], MpiError> {
         let (mut rank, mut size) = (0, 0);
-        // SAFETY: MPI is initialised, the communicator is one of its own, and the numbers are alive.
+        // SAFETY: MPI is initialised, the communicator is one of its own, and the numbers are
+        // alive.
         check("MPI_Comm_rank", unsafe { (self.functions.rank)(communicator, &mut rank) })?;
         // SAFETY: as above.
         check("MPI_Comm_size", unsafe { (self.functions.size)(communicator, &mut size) })?;
@@ -159,7 +165,7 @@ impl World {
         self.on_node[1]
     }
 
-    /// What the library says that it is, with its file.
+    /// Returns the name that the library gives itself, with its file.
     pub fn library(&self) -> &str {
         &self.library
     }
@@ -192,7 +198,9 @@ impl World {
         }
     }
 
-    /// What each rank gives, as many bytes of each, in the order of the ranks.
+    /// Gathers the bytes of every rank, in the order of the ranks.
+    ///
+    /// All ranks give the same number of bytes.
     ///
     /// # Errors
     /// [`MpiError::TooLarge`]; [`MpiError::Failed`].
@@ -207,7 +215,7 @@ impl World {
         Ok(all)
     }
 
-    /// As [`gather`](Self::gather), of any number of bytes from each rank.
+    /// Gathers like [`gather`](Self::gather), with any number of bytes from each rank.
     ///
     /// # Errors
     /// As [`gather`](Self::gather).
@@ -235,8 +243,8 @@ impl World {
         let Ok(count) = c_int::try_from(mine.len()) else {
             return Err(MpiError::TooLarge { found: mine.len(), most: c_int::MAX as usize });
         };
-        // SAFETY: `all` has room for `count` bytes of each rank. Both slices live until the request is done: whoever gives a deadline keeps
-        // them alive after it.
+        // SAFETY: `all` has room for `count` bytes of each rank. Both slices live until the request
+        // is done: whoever gives a deadline keeps them alive after it.
         let status = unsafe {
             let (mine, all) = (mine.as_ptr(), all.as_mut_ptr());
             (self.functions.all_gather)(mine, count, byte, all, count, byte, communicator, &mut request)
@@ -294,7 +302,8 @@ impl World {
             for piece in bytes.chunks_mut(PIECE) {
                 let (count, mut request) = (piece.len() as c_int, 0);
                 let (from, tag) = (*from as c_int, *tag as c_int);
-                // SAFETY: the piece has `count` bytes, is borrowed exclusively, and lives until the request is done below.
+                // SAFETY: the piece has `count` bytes, is borrowed exclusively, and lives until the
+                // request is done below.
                 let status = unsafe {
                     (self.functions.receive)(piece.as_mut_ptr(), count, byte, from, tag, world, &mut request)
                 };
@@ -305,7 +314,8 @@ impl World {
             for piece in bytes.chunks(PIECE) {
                 let (count, mut request) = (piece.len() as c_int, 0);
                 let (to, tag) = (*to as c_int, *tag as c_int);
-                // SAFETY: the piece has `count` bytes, is not changed while it is borrowed, and lives until the request is done below.
+                // SAFETY: the piece has `count` bytes, is not changed while it is borrowed, and
+                // lives until the request is done below.
                 let status = unsafe {
                     (self.functions.send)(piece.as_ptr(), count, byte, to, tag, world, &mut request)
                 };
@@ -350,17 +360,20 @@ impl World {
     ///
     /// Nobody drops what is kept for the life of the process.
     ///
-    /// Ranks that end wait for each other then. One that fails has to call [`abort`](Self::abort) before.
+    /// A world that is kept for the life of the process is never dropped. Ranks that end wait for
+    /// each other then. A rank that fails has to call [`abort`](Self::abort) before.
     pub fn leave_at_exit(&'static self) {
         if LEFT_AT_EXIT.set(self).is_ok() {
-            // SAFETY: the function is one for the whole life of the program, and does not unwind: MPI_Finalize is C.
+            // SAFETY: the function is one for the whole life of the program, and does not unwind:
+            // MPI_Finalize is C.
             unsafe { atexit(leave_now) };
         }
     }
 
     /// Ends all ranks at once, with this status where the launcher passes it on.
     pub fn abort(&self, status: u8) -> ! {
-        // SAFETY: MPI is initialised. It may be called while another call is under way, because none returns any more.
+        // SAFETY: MPI is initialised. It may be called while another call is under way, because
+        // none returns any more.
         unsafe { (self.functions.abort)(self.constants.world, status.into()) };
         process::exit(status.into())
     }

@@ -38,10 +38,14 @@ updates! {
     /// The next direction and its image, with the sums that the next step needs.
     DIRECTION_AND_IMAGE: FusedUpdate<1, 2, 2, 2> =
         "direction_and_image", "p = r + b p; q = s + b q; (r, q), (q, q)";
-    /// The solution after a step, the next direction and its image, with the sums that the next step needs.
+    /// The solution after a step, the next direction and its image.
+    ///
+    /// The update also has the sums that the next step needs.
     SOLUTION_DIRECTION_AND_IMAGE: FusedUpdate<2, 2, 3, 2> =
         "solution_direction_and_image", "x = x + a p; p = r + b p; q = s + b q; (r, q), (q, q)";
-    /// Solution and residual after the two steps of BiCGStab, with the sums that the next direction needs.
+    /// Solution and residual after the two steps of BiCGStab.
+    ///
+    /// The update also has the sums that the next direction needs.
     BICGSTAB_SOLUTION_AND_RESIDUAL: FusedUpdate<2, 3, 2, 2> =
         "bicgstab_solution_and_residual", "x = x + a p + b r; r = r - b t; (q, r), (r, r)";
     /// A step of a smoother along its residual.

@@ -23,7 +23,9 @@ const MATRIX_LOCAL: usize = 256;
 /// Rows and columns of the Gram matrix tiles of matrix units: see `cl/quads.cl`.
 pub(crate) const MATRIX_TILE: usize = 4;
 
-/// Numbers of each field that one warp multiplies at a time, and work-items in a warp.
+/// Numbers of each field that a warp multiplies at a time.
+///
+/// `WARP` is the number of work-items in a warp.
 const NUMBERS_OF_WARP: usize = 16;
 const WARP: usize = 32;
 

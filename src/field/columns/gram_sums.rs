@@ -14,7 +14,9 @@ use std::sync::Mutex;
 
 const SUM: KernelFamily = KernelFamily::new("columns_sum", &[include_str!("../../../cl/columns_sum.cl")]);
 
-/// Parts from which on they are added in two steps: with one, most of a GPU would be idle.
+/// Number of parts from which on they are added in two steps.
+///
+/// With one step, most of a GPU would be idle.
 const MANY: usize = 4096;
 
 /// Most sums that the first of these steps makes of them.
@@ -32,18 +34,22 @@ pub(crate) struct GramSums {
     memory: Mutex<Memory>,
 }
 
-/// The queue runs in order, so that a command may overwrite what one before it reads.
+/// The memory of the sums.
+///
+/// The queue runs in order. So a command may overwrite the numbers that an earlier command reads.
 struct Memory {
     /// The parts, sums of them, and at last the numbers of the tiles.
     sums: Vec<Buffer<f64>>,
-    /// Where they go on the host, while they are not on their way.
+    /// Memory on the host for the numbers, while they are not on their way.
     on_host: Option<PinnedBuffer<f64>>,
     /// They on their way, until somebody reads them.
     read: Option<Pending<PinnedBuffer<f64>>>,
 }
 
-/// How many parts of each number there are, before each step and at last. The parts lie beside each other, so that a first step may make as many sums as
-/// divide their count.
+/// Returns the number of parts of each number before each step, and at last.
+///
+/// The parts lie beside each other. So a first step may make any number of sums that divides their
+/// count.
 fn counts(groups: usize) -> Vec<usize> {
     let divides = |sums: &usize| groups.is_multiple_of(*sums);
     match (2..=MOST_AT_FIRST).rev().find(divides) {
@@ -80,7 +86,9 @@ impl GramSums {
         })
     }
 
-    /// Starts a kernel that makes the parts, and then to add them up. `launch` is given the kernel's argument.
+    /// Starts a kernel that makes the parts, and then the sums.
+    ///
+    /// `launch` is given the kernel's argument.
     pub fn start(
         &self,
         launch: impl FnOnce(Argument<'_>) -> Result<(), DeviceError>,
@@ -129,9 +137,11 @@ impl GramSums {
 /// A Gram matrix under way.
 #[must_use]
 pub(crate) enum PendingGram<'a> {
-    /// It was made on the host.
+    /// A matrix that was made on the host.
     Known(SquareMatrix),
-    /// The sum of those of each device, in their order, for so many columns.
+    /// The sum of the matrices of the devices, and the number of columns.
+    ///
+    /// The sum is in the order of the devices.
     OfShards(&'a Carrier, usize, Vec<&'a GramSums>),
 }
 

@@ -26,7 +26,9 @@ pub(super) fn on_host<T: Storage>(
     Ok(product.into_iter().chain(norm2).map(Number::from).collect())
 }
 
-/// Carries out a formula on the fields of each device. Sums of several domains are added in their order, once all devices have been started.
+/// Carries out a formula on the fields of each device.
+///
+/// Sums of several domains are added in their order, once all devices have been started.
 pub(super) fn on_devices<T: Storage>(
     communicator: &Carrier,
     shards: &[ShardKernels],

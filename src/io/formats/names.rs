@@ -20,7 +20,7 @@ impl Format {
         self.reader().about().title
     }
 
-    /// What is read and checked, in a few words.
+    /// Returns in a few words what is read and checked.
     pub fn description(self) -> &'static str {
         self.reader().about().reads
     }
@@ -41,17 +41,23 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.reader().about().endings.contains(&ending.as_str()))
     }
 
-    /// Whether files of this format can have links of this precision; false for a format that is only read.
+    /// Tells whether files of this format can have links of this precision.
+    ///
+    /// `false` for a format that is only read.
     pub fn holds(self, precision: Precision) -> bool {
         WriteOptions { precision: Some(precision), ..WriteOptions::new(self) }.check().is_ok()
     }
 
-    /// Whether a file of this format takes over this entry of [`GaugeFile::facts`](crate::io::GaugeFile::facts) of another.
+    /// Tells whether a file of this format takes over a fact of another format.
+    ///
+    /// The fact is an entry of [`GaugeFile::facts`](crate::io::GaugeFile::facts).
     pub fn takes_over(self, fact: &str) -> bool {
         self.reader().about().takes_over.contains(&fact)
     }
 
-    /// Entries of [`GaugeFile::facts`](crate::io::GaugeFile::facts) that tell where a configuration comes from, in any format.
+    /// Returns the entries that tell where a configuration comes from, in any format.
+    ///
+    /// They are entries of [`GaugeFile::facts`](crate::io::GaugeFile::facts).
     pub fn provenance() -> Vec<&'static str> {
         let mut known = Vec::new();
         for fact in Self::READ.into_iter().flat_map(|format| format.reader().about().provenance) {
@@ -72,7 +78,7 @@ impl Format {
         listed(&Self::ALL.map(Self::name), "or")
     }
 
-    /// What files of all formats begin with, in a sentence.
+    /// Returns a sentence about the beginnings of files of all formats.
     pub(in crate::io) fn beginnings() -> String {
         let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
         for about in Self::READ.map(|format| format.reader().about()) {
@@ -117,13 +123,13 @@ impl FromStr for Format {
     }
 }
 
-/// What to do if a format is only read.
+/// Returns the advice for a format that is only read.
 pub(super) fn choose_another() -> &'static str {
     static REMEDY: LazyLock<String> = LazyLock::new(|| format!("choose {}", Format::names_written()));
     &REMEDY
 }
 
-/// What to do with a field in a file that cannot be read.
+/// Returns the advice for a field in a file that cannot be read.
 pub(super) fn write_another() -> &'static str {
     static REMEDY: LazyLock<String> = LazyLock::new(|| {
         let titles = listed(&Format::ALL.map(Format::title), "or");
@@ -198,7 +204,7 @@ mod tests {
         assert_eq!(listed(&["a"], "or"), "a");
     }
 
-    /// Whatever can be asked for, some format has it, and the message about the others names that.
+    /// Some format has each feature, and the message about the others names it.
     #[test]
     fn what_a_format_lacks_is_said_with_the_formats_that_have_it() {
         let asking: [(WriteOptions, &str); 4] = [
@@ -223,7 +229,9 @@ mod tests {
         }
     }
 
-    /// The table of `docs/conventions.md` has a row for each format, which this test wants as the formats say it.
+    /// The table of `docs/conventions.md` has a row for each format.
+    ///
+    /// The row must agree with the description of the format.
     #[test]
     fn the_table_in_the_documents_is_that_of_the_registry() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/conventions.md");

@@ -17,10 +17,18 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The variants that are worth trying, in steps. On GPUs: work-groups, registers and columns in a work-item; order of sites and cache hints; boxes; rounds. On
-/// processors, whose compilers may not have the time for all of them, what matters most comes first: prefetches, rounds, order of sites and cache hints, the others.
+/// Returns the variants that are worth trying, in steps.
 ///
-/// `extents` are those of a sub-lattice: all of the domain, on devices with one lane.
+/// On GPUs the steps are:
+/// * work-groups, registers and columns in a work-item;
+/// * order of sites and cache hints;
+/// * boxes;
+/// * rounds.
+///
+/// Compilers for processors may not have the time for all steps. So on processors prefetches come
+/// first, then rounds, order of sites and cache hints, then the others.
+///
+/// `extents` belong to a sub-lattice: all of the domain, on devices with one lane.
 pub fn steps<'a>(device: &Device, extents: [usize; NDIM], columns: usize) -> Vec<Step<'a, Tuning>> {
     let processor = device.info().kind == DeviceKind::Cpu;
     let (register_limit, hints) = (device.supports_register_limit(), device.supports_inline_ptx());
@@ -32,10 +40,12 @@ pub fn steps<'a>(device: &Device, extents: [usize; NDIM], columns: usize) -> Vec
         let mut variants = Vec::new();
         for columns_per_item in [1, 2, 4].into_iter().filter(|&count| columns.is_multiple_of(count)) {
             for &work_group in groups {
-                // A GPU's group has two warps at least, and its registers are for so many work-items only.
+                // A GPU's group has two warps at least, and its registers are for so many
+                // work-items only.
                 let items = work_group * columns / columns_per_item;
                 if processor || (64..=256).contains(&items) {
-                    // As many blocks for a work-group, in a share or one after the other.
+                    // The number of blocks of a work-group stays, in a share or one after the
+                    // other.
                     let rounds = if processor { (from.rounds / work_group).max(1) } else { from.rounds };
                     for &share_links in shares {
                         let variant = |&max_registers| Tuning {
@@ -117,7 +127,7 @@ fn chosen<T: Storage>(shard: &Shard, links: &GaugeField<T>, task: Task) -> Tunin
     tuning::choose(&StencilKernel { shard, links, task })
 }
 
-/// As [`chosen`], as far as it is known without a search.
+/// Returns the variant like [`chosen`], if it is known without a search.
 fn known<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning {
     if task.ending.is_of_block() {
         return shipped::<T>(shard, links, task);
@@ -128,31 +138,35 @@ fn known<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning {
     })
 }
 
-/// The key of the kernels that a domain uses for a task unless another variant is asked for; none is searched for.
+/// Returns the key of the kernels that a domain uses by default for a task.
+///
+/// No variant is searched for.
 pub(crate) fn known_key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> KernelKey {
     let layout = shard.layout(T::STORAGE);
     let tuning = known::<T>(shard, links, task).fitting(&shard.device, &layout, links.reconstruction, task);
     kernel_key::<T>(shard, links, task, tuning)
 }
 
-/// What a search found for one kernel.
+/// The result of a search for one kernel.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     /// The kernel, its options and the class of extents.
     pub key: Key,
     /// The variant that is used untuned.
     pub shipped: Tuning,
-    /// What was found.
+    /// The variant that was found.
     pub found: Found<Tuning>,
 }
 
-/// How many kernels [`tune_stencil`] tunes for so many fields at once.
+/// Returns the number of kernels that [`tune_stencil`] tunes for `columns` fields.
 pub fn kernels_to_tune(columns: usize) -> usize {
     tasks_to_tune(SiteTerm::Scalar, columns).len()
 }
 
-/// The full operator, and the hops of its Schur complement to odd sites and back: the first ends with the inverse of what the
-/// operator does within a site, the second adds that itself.
+/// Returns the full operator, and the hops of its Schur complement.
+///
+/// The hop to odd sites ends with the inverse of the operator's site term. The hop back adds the
+/// site term itself.
 fn tasks_to_tune(site_term: SiteTerm, columns: usize) -> Vec<Task> {
     let form = site_term.some_form();
     let (_, inverse) = form.shift.split_inverse();
@@ -165,16 +179,22 @@ fn tasks_to_tune(site_term: SiteTerm, columns: usize) -> Vec<Task> {
     all.into_iter().map(task(Ending::Store)).chain(with_products.map(task(Ending::Products))).collect()
 }
 
-/// Searches now for the fastest variant of each kernel that acts on these links: the full operator, and the hop from parity to parity
-/// without and with a shift, all for so many fields at once; for one field also those that sum up products, as solves use them.
-/// `budget` is the time for one of them. What was kept earlier is replaced.
+/// Searches now for the fastest variant of each kernel that acts on these links.
 ///
-/// Kernels with the blocks of a clover term are kernels of their own. Those of a twisted mass have the variants of Wilson's.
+/// The kernels are the full operator, and the hop from parity to parity without and with a shift.
+/// All act on `columns` fields at once. For one field, the search includes the kernels that sum up
+/// products for solves.
 ///
-/// A team of several devices is tuned by its first one.
+/// `budget` is the time for one kernel. The results replace earlier ones.
+///
+/// Kernels with the blocks of a clover term are searched for separately. Kernels of a twisted mass
+/// have the variants of Wilson kernels.
+///
+/// A team of several devices is tuned by its first device.
 ///
 /// # Errors
-/// When a device fails, a clover term has no inverse on these links, and when the result cannot be kept.
+/// When a device fails, when a clover term has no inverse on these links, and when the result
+/// cannot be kept.
 ///
 /// # Panics
 /// When there is a clover term, and the links were not made with [`GaugeField::with_clover`].
@@ -200,10 +220,14 @@ struct StencilKernel<'a, T: Storage> {
     task: Task,
 }
 
-/// The form that is timed where there are no blocks: the others differ in signs and in the values of arguments, which cost the same.
+/// The form that is timed without blocks.
+///
+/// Other forms differ in signs and in the values of arguments, which cost the same.
 const FORM: StencilForm = StencilForm::new(1.0, -0.1);
 
-/// What is subtracted again and again must be so small that nothing overflows.
+/// The factor of the result that is subtracted again and again.
+///
+/// The factor is so small that nothing overflows.
 const MULTIPLE: Complex<f64> = Complex::new(1e-6, 0.0);
 
 impl<T: Storage> Tunable for StencilKernel<'_, T> {
@@ -280,7 +304,7 @@ fn key<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Key {
         .option("precision", T::STORAGE)
         .option("links", links.reconstruction.reals())
         .option("sources", task.columns)
-        // What is summed up matters less than that it is.
+        // The summed products matter less than whether products are summed.
         .option("product", task.ending != Ending::Store);
     if task.has_blocks() { key.option("clover", true) } else { key }
 }
@@ -295,8 +319,10 @@ fn shipped<T: Storage>(shard: &Shard, links: &LinkFormat, task: Task) -> Tuning 
 }
 
 impl<T: Storage> StencilKernel<'_, T> {
-    /// The links themselves if one device holds them all. A domain among several waits for its neighbours: it is timed as a lattice of
-    /// its own, with other links.
+    /// Returns the links themselves if one device holds them all.
+    ///
+    /// A domain among several waits for its neighbours. It is timed as a lattice of its own, with
+    /// other links.
     fn links_of_the_device_alone(&self) -> Result<GaugeField<T>, LatticeError> {
         let lattice = self.links.lattice();
         if lattice.grid().count() == 1 {
@@ -314,7 +340,7 @@ impl<T: Storage> StencilKernel<'_, T> {
     }
 }
 
-/// What a launch needs.
+/// The data that a launch needs.
 struct Data<T: Storage> {
     /// Every variant finds them made.
     _blocks: [Option<Arc<BlockField<T>>>; 2],
@@ -325,7 +351,9 @@ struct Data<T: Storage> {
     against: Option<Spinors<T>>,
 }
 
-/// Spinors of order 1 without a pattern. Zeros would need less power than a field does, and so be faster than it.
+/// Returns spinors of order 1 without a pattern.
+///
+/// Zeros would need less power than a real field, and would be faster.
 fn irregular<T: Real>(count: usize) -> Vec<Spinor<T>> {
     // Multiples of the golden ratio are spread evenly over the unit interval.
     let number = |n: usize| T::from_f64((n as f64 * 0.618_033_988_749_894_9).fract() - 0.5);

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 /// An ordered list of open devices; clones are the same team.
 ///
-/// One device is a team of one, and the team of none is the host: then everything runs on the processor,
-/// through the twins in `host`. A team may go on in other processes, its ranks: see [`Team::across`].
+/// One device is a team of one, and the team of none is the host: then everything runs on the
+/// processor, through the twins in `host`. A team may go on in other processes, its ranks: see
+/// [`Team::across`].
 #[derive(Clone, Debug)]
 pub struct Team {
     devices: Arc<[Device]>,
@@ -34,20 +35,25 @@ impl Team {
 
     /// Opens the selected devices, in the order given.
     ///
-    /// [`Selector::Auto`] alone takes the best device: GPU before accelerator before CPU, then the one with more
-    /// memory. Where there is none with double precision it gives the host, and [`Team::absence`] says why. No
-    /// selector at all means `Auto`. [`Selector::All`] alone is [`Team::all`]. The same device given twice is opened
-    /// twice and takes two shares of the work. [`Team::remarks`] says what a user may not expect.
+    /// [`Selector::Auto`] alone takes the best device. A GPU comes before an accelerator, an
+    /// accelerator before a CPU, then the device with more memory. Without a device with double
+    /// precision the team is the host, and [`Team::absence`] gives the reason.
+    ///
+    /// No selector at all means `Auto`. [`Selector::All`] alone is [`Team::all`]. A device given
+    /// twice is opened twice and takes two shares of the work. [`Team::remarks`] tells of
+    /// unexpected results.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownDevice`], [`DeviceError::AmbiguousDevice`] and [`DeviceError::Absent`] for a name that
-    /// fits no device or too many; [`DeviceError::NoDoublePrecision`]; [`DeviceError::NotCombinable`] for `auto`, `all`
-    /// or `host` beside others; [`DeviceError::OpenCl`] if a device does not open.
+    /// * [`DeviceError::UnknownDevice`], [`DeviceError::AmbiguousDevice`] and
+    ///   [`DeviceError::Absent`] for a name that fits no device or too many.
+    /// * [`DeviceError::NoDoublePrecision`].
+    /// * [`DeviceError::NotCombinable`] for `auto`, `all` or `host` beside others.
+    /// * [`DeviceError::OpenCl`] if a device does not open.
     pub fn select(selectors: impl IntoIterator<Item = Selector>) -> Result<Self> {
         Self::select_with(selectors, &DeviceOptions::default())
     }
 
-    /// As [`Team::select`], with a say in how the devices are opened.
+    /// Opens devices like [`Team::select`], with options for opening them.
     ///
     /// # Errors
     /// As [`Team::select`].
@@ -58,10 +64,14 @@ impl Team {
         Self::select_share(selectors, options, ALONE)
     }
 
-    /// As [`Team::select_with`], the share of one of several processes on a machine: its number, and how many there are.
+    /// Opens devices like [`Team::select_with`], for one of several processes.
     ///
-    /// The selected devices are shared out in their order, as many to each process. If there are fewer devices than processes, some have
-    /// the same one. [`Selector::Auto`] gives each process one of the best devices that are alike.
+    /// The processes share a machine. `process` is the number of the process, and the number of
+    /// processes.
+    ///
+    /// The selected devices are shared out in their order, with an equal number for each process.
+    /// If there are fewer devices than processes, some processes share a device. [`Selector::Auto`]
+    /// gives each process one of the best devices that are alike.
     ///
     /// # Errors
     /// As [`Team::select`].
@@ -91,7 +101,9 @@ impl Team {
         }
     }
 
-    /// Every device with double precision that there is, as one team; the host where there is none.
+    /// Opens every device with double precision as one team.
+    ///
+    /// Without such a device the team is the host.
     ///
     /// # Errors
     /// [`DeviceError::OpenCl`] if a device does not open.
@@ -111,13 +123,13 @@ impl Team {
         Ok(Self { remarks: left_out.into(), ..Self::open(share(&usable, process).copied(), options)? })
     }
 
-    /// The same devices as those of one rank of several. Every rank calls this, and the team is then that of all of them.
+    /// Joins the devices of all ranks to one team.
     ///
-    /// Its [`devices`](Team::devices) are still those of this process.
+    /// Every rank calls this. [`devices`](Team::devices) are still the devices of this process.
     ///
     /// # Errors
-    /// [`DeviceError::HostAmongRanks`] and [`DeviceError::UnlikeRanks`] on all ranks, if not all have the same kinds of device;
-    /// [`DeviceError::Mpi`].
+    /// [`DeviceError::HostAmongRanks`] and [`DeviceError::UnlikeRanks`] on all ranks, if the ranks
+    /// have different kinds of device. [`DeviceError::Mpi`].
     pub fn across(self, world: &Arc<World>) -> Result<Self> {
         let ranks = Ranks::of(world, &self.devices)?;
         Ok(Self { ranks: Some(ranks), ..self })
@@ -197,24 +209,32 @@ impl Team {
         self.devices.is_empty()
     }
 
-    /// Why [`Selector::Auto`] or [`Selector::All`] ended on the host; `None` if the host was asked for or there are devices.
+    /// Returns the reason why [`Selector::Auto`] or [`Selector::All`] took the host.
+    ///
+    /// `None` if the host was asked for or there are devices.
     pub fn absence(&self) -> Option<&Absence> {
         self.absence.as_ref()
     }
 
-    /// What it took to build the programs of all devices so far, see [`Device::compilation`].
+    /// Returns the compilation of the programs of all devices so far.
+    ///
+    /// See [`Device::compilation`].
     pub fn compilation(&self) -> Compilation {
         let mut all = Compilation::default();
         self.devices.iter().for_each(|device| all += device.compilation());
         all
     }
 
-    /// Time that compilers have taken so far on the devices, which count together if they were opened as a team; zero for the host.
+    /// Returns the time that compilers have taken so far on the devices.
+    ///
+    /// Devices that were opened as a team count together. The time is zero for the host.
     pub fn compile_time(&self) -> Duration {
         self.devices.first().map_or(Duration::ZERO, Device::compile_time)
     }
 
-    /// What a user may not expect of the selection: another device fits the name as well, for example.
+    /// Returns remarks on unexpected results of the selection.
+    ///
+    /// For example, another device fits the name as well.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
     }

@@ -1,4 +1,6 @@
-//! `cr-solve bench`: what devices can do. Everything is checked against the host, and then timed.
+//! `cr-solve bench`: measures devices.
+//!
+//! Everything is checked against the host, and then timed.
 
 mod all;
 mod bandwidth;
@@ -51,10 +53,13 @@ pub enum Bench {
 }
 
 impl Bench {
-    /// Checks and times what was asked for. Ctrl-C ends it with what has been measured, and a failure too.
+    /// Checks and times the requested benchmarks.
+    ///
+    /// Ctrl-C or a failure ends the run with the measurements so far.
     ///
     /// # Errors
-    /// When there is no such device, it fails, or something is computed wrongly: that is not timed.
+    /// When there is no such device, when a device fails, or when a result is wrong. A wrong result
+    /// is not timed.
     pub fn run(&self, common: &Common, report: &Report) -> Result<Status, Failure> {
         let how = match self {
             Bench::Bandwidth(arguments) => &arguments.how,
@@ -76,7 +81,7 @@ impl Bench {
             // A failure may come from it: the compiler of a kernel removes its files, and so does not end well.
             report.warning("interrupted: these are the rows that were measured before");
         } else if let Err(failure) = measured {
-            // What was measured before is not lost.
+            // Earlier measurements are not lost.
             if !outcome.rows.is_empty() {
                 publish(&[outcome], how.csv, how.report.as_deref(), report)?;
             }
@@ -108,7 +113,9 @@ impl Bench {
     }
 }
 
-/// Shows results in the form that was asked for, and then writes the page: the result counts more.
+/// Shows results in the requested form, and then writes the page.
+///
+/// The results come first because they count more.
 fn publish(runs: &[Outcome], csv: bool, page: Option<&Path>, report: &Report) -> Result<(), Failure> {
     let Some(Joined { outcome, .. }) = Joined::of(runs) else { return Ok(()) };
     let text = if csv { outcome.csv() } else { outcome.tables() };

@@ -1,4 +1,6 @@
-//! `cr-solve bench solver`: what an iteration of each method costs. What begins and ends a solve is spread over its iterations.
+//! `cr-solve bench solver`: the cost of an iteration of each method.
+//!
+//! The cost of the beginning and end of a solve is spread over its iterations.
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
@@ -151,8 +153,10 @@ impl Limits {
     }
 }
 
-/// Checks and times solves on each device, and on the team if there are several; with `--quick` not on the team, whose kernels
-/// are others. Several ranks solve together only.
+/// Checks and times solves on each device, and on the team if there are several.
+///
+/// With `--quick` the team is left out, because its kernels are others. Several ranks solve
+/// together only.
 ///
 /// # Errors
 /// When a device fails, or a solve reports another residual than its solution has.
@@ -318,7 +322,9 @@ impl Case<'_> {
         }
     }
 
-    /// Several sources at once: time of each source and iteration, and whole solves beside those of cg one after the other.
+    /// Times several sources at once: time of each source and iteration.
+    ///
+    /// Whole solves are compared with solves by cg one after the other.
     fn measure_block(
         &self,
         sources: usize,
@@ -418,7 +424,7 @@ fn iterate(
     (method.solve)(dirac, b, limits).or_else(reached)
 }
 
-/// What a solve that gave up reached, if it did anything.
+/// Returns the result of a solve that gave up, if it did anything.
 fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
     match error {
         InvertError::NotConverged { best, info, .. } if info.iterations > 0 => Ok((*best, *info)),

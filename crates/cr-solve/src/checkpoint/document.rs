@@ -1,4 +1,4 @@
-//! What a checkpoint says of itself: JSON, with every number to the last bit.
+//! The document of a checkpoint: JSON, with every number to the last bit.
 
 use crate::failure::{Failure, Status};
 use lattice_cl::solve::{Attempt, Earlier, KeptChoice, SolveParams};
@@ -10,32 +10,34 @@ use std::time::Duration;
 
 const SCHEMA_VERSION: u32 = 4;
 
-/// A whole document.
+/// The document of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Document {
     schema_version: u32,
     about: String,
-    /// What tells the job from others, by name.
+    /// Names and values that tell the job from others.
     pub job: Vec<(String, String)>,
-    /// Time spent on it, until this checkpoint.
+    /// Seconds spent on the job until this checkpoint.
     pub seconds: f64,
     /// Solves that are done, in the order of their sources.
     pub finished: Vec<Finished>,
-    /// The solve that is not.
+    /// The solve that is under way, if there is one.
     pub current: Option<Current>,
 }
 
-/// A solve that is done; its solution is in a file beside the checkpoint.
+/// A solve that is done.
+///
+/// The solution is in a file beside the checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
-    /// By which the solve is known.
+    /// Label of the solve.
     pub label: String,
     pub iterations: usize,
     pub iterated: Bits,
     pub true_residual: Bits,
     /// The BLAKE3 sum of the solution.
     pub sum: String,
-    /// What was tried, if the method was chosen.
+    /// Attempts of an automatic choice of the method.
     #[serde(default)]
     pub attempts: Vec<KeptAttempt>,
 }
@@ -85,11 +87,13 @@ impl From<&KeptAttempt> for Attempt {
     }
 }
 
-/// The state of a solve. The history is the first block of the file, then come the vectors; where other methods were tried before, the history of these
-/// and the best iterate, if there is one.
+/// The state of a solve.
+///
+/// The first block of the file is the history, and the vectors follow. If other methods were tried
+/// before, the history of these comes next. The best iterate is last, if there is one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Current {
-    /// By which the solve is known.
+    /// Label of the solve.
     pub label: String,
     method: String,
     vectors: Vec<String>,
@@ -100,7 +104,9 @@ pub struct Current {
     attempts: Vec<KeptAttempt>,
 }
 
-/// A number as its bits: JSON has no NaN, and its readers may round.
+/// A number as its bits.
+///
+/// JSON has no NaN, and readers of JSON may round.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits(pub f64);
 
@@ -125,7 +131,7 @@ impl<'de> Deserialize<'de> for Bits {
 }
 
 impl Document {
-    /// Of a job that is under way.
+    /// Creates the document of a job that is under way.
     pub fn new(
         job: Vec<(String, String)>,
         seconds: f64,
@@ -136,10 +142,10 @@ impl Document {
         Self { schema_version: SCHEMA_VERSION, about, job, seconds, finished, current }
     }
 
-    /// Understands the text of the checkpoint at `path`.
+    /// Parses the text of the checkpoint at `path`.
     ///
     /// # Errors
-    /// When it is another version's.
+    /// When the text is of another version or is not a checkpoint.
     pub fn read(path: &Path, text: &str) -> Result<Self, Failure> {
         #[derive(Deserialize)]
         struct Version {
@@ -164,7 +170,7 @@ impl Document {
 }
 
 impl Current {
-    /// All of a state but what is in blocks.
+    /// Collects the parts of a state that are not in blocks.
     pub fn of<V, W>(label: &str, earlier: &Earlier<V>, state: &SolverState<W>) -> Self {
         Self {
             label: label.to_owned(),
@@ -181,7 +187,9 @@ impl Current {
         }
     }
 
-    /// The state with these blocks, and what was tried before; `None` if they are not as many as it has.
+    /// Returns the state with these blocks, and the attempts before it.
+    ///
+    /// `None` if the number of blocks does not fit the state.
     pub fn state(self, blocks: Vec<Vec<u8>>) -> Option<KeptChoice> {
         let mut blocks = blocks.into_iter();
         let history = history_of(&blocks.next()?)?;
@@ -212,7 +220,7 @@ impl Current {
     }
 }
 
-/// The block of a history.
+/// Returns the block of a history.
 pub fn block_of(history: &[f64]) -> Vec<u8> {
     bytemuck::cast_slice(history).to_vec()
 }

@@ -1,25 +1,28 @@
-//! A checkpoint belongs to one running job.
+//! Locks: a checkpoint belongs to one running job.
 
 use crate::failure::{Failure, Status};
 use lattice_cl::io;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// The right to write a checkpoint, until it is dropped or the process ends in any way.
+/// The right to write a checkpoint.
 ///
-/// The lock is on a hidden file beside the checkpoint, which is another file each time that a state is kept.
+/// The right ends when the lock is dropped or the process ends in any way.
+///
+/// The lock is on a hidden file beside the checkpoint. The checkpoint itself is another file each
+/// time that a state is kept.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
-    /// `None` where the file system has no locks.
+    /// `None` if the file system has no locks.
     file: Option<File>,
 }
 
 impl Lock {
-    /// Takes the checkpoint that `option` names.
+    /// Takes the lock of the checkpoint that `option` names.
     ///
     /// # Errors
-    /// When another job has it, and when no file can be made beside it.
+    /// When another job has the lock, and when no file can be made beside the checkpoint.
     pub fn take(option: &str, checkpoint: &Path) -> Result<Self, Failure> {
         let path = lock_file(&io::destination(checkpoint));
         loop {
@@ -28,7 +31,7 @@ impl Lock {
                 Failure::new(Status::File, anyhow::Error::new(error).context(context))
             })?;
             match file.try_lock() {
-                // Whoever had it before may have removed the file in between.
+                // The previous holder of the lock may have removed the file meanwhile.
                 Ok(()) if !is_still(&file, &path) => continue,
                 Ok(()) => return Ok(Self { path, file: Some(file) }),
                 Err(TryLockError::WouldBlock) => {
@@ -48,7 +51,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is locked, so that nobody else's file is.
+        // The file is removed while it is locked, so that no other job's file is removed.
         if self.file.is_some() {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -61,7 +64,7 @@ fn lock_file(checkpoint: &Path) -> PathBuf {
 }
 
 fn open(path: &Path) -> std::io::Result<File> {
-    // Nothing is written to it, so that a link which appears in between does no harm.
+    // Nothing is written to the file, so a link that appears meanwhile does no harm.
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(std::io::Error::other("it is a link; remove it"));
     }
@@ -98,7 +101,7 @@ mod tests {
         assert_eq!(second.status, Status::Usage);
         drop(first);
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
-        // What a killed job leaves is no obstacle.
+        // A file that a killed job leaves is no obstacle.
         std::fs::write(folder.path().join(".job.checkpoint.lock"), "").unwrap();
         drop(Lock::take("--checkpoint", &checkpoint).unwrap());
     }

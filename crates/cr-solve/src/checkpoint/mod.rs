@@ -1,6 +1,7 @@
-//! `--checkpoint` and `--resume`: the state of a job in a file, to go on from later.
+//! `--checkpoint` and `--resume`: the state of a job in a file.
 //!
-//! `document` is what such a file says, `session` keeps it while a job runs.
+//! A later run resumes the job from the file. `document` is the text of the file. `session` keeps
+//! the file while a job runs.
 
 mod document;
 mod lock;
@@ -18,7 +19,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The options.
+/// The options about checkpoints.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Interruptions")]
 pub struct Checkpointing {
@@ -40,7 +41,7 @@ pub struct Checkpointing {
 }
 
 impl Checkpointing {
-    /// As a job has the options.
+    /// Takes the options from a job's outputs.
     pub fn of(outputs: &Outputs) -> Self {
         let Outputs { checkpoint, every, resume, resume_if_present, .. } = outputs.clone();
         Self { checkpoint, every, resume, resume_if_present }
@@ -53,14 +54,16 @@ impl Checkpointing {
     }
 }
 
-/// A checkpoint that was read, to go on from.
+/// A checkpoint that was read, to resume from.
 pub struct Resumed {
     path: PathBuf,
     document: Document,
     blocks: Vec<Vec<u8>>,
 }
 
-/// The checkpoints of a job, which no other running job has: that to go on from, if there is one, and that which is written.
+/// The checkpoints of a job, which no other running job has.
+///
+/// They are the checkpoint to resume from, if there is one, and the checkpoint to write.
 pub struct Taken {
     resumed: Option<Resumed>,
     locks: Vec<Lock>,
@@ -68,7 +71,7 @@ pub struct Taken {
 }
 
 impl Checkpointing {
-    /// The file that states are kept in, with the option that names it.
+    /// Returns the file that states are kept in, with the option that names it.
     pub fn file(&self) -> (&'static str, Option<&Path>) {
         match (&self.checkpoint, &self.resume) {
             (None, Some(resume)) => ("--resume", Some(resume)),
@@ -76,27 +79,31 @@ impl Checkpointing {
         }
     }
 
-    /// The files beside that one in which solutions of these solves are kept.
+    /// Returns the files beside the checkpoint that keep solutions of these solves.
     pub fn solutions<'a>(&self, solves: impl Iterator<Item = &'a Label>) -> Vec<PathBuf> {
         let Some(file) = self.file().1 else { return Vec::new() };
         solves.map(|label| beside(file, label)).collect()
     }
 
-    /// The checkpoint to go on from.
+    /// Returns the checkpoint to resume from.
     fn resumed_file(&self) -> Option<&Path> {
         let present = self.checkpoint.as_deref().filter(|path| self.resume_if_present && path.exists());
         self.resume.as_deref().or(present)
     }
 
-    /// Takes the files of the job, and reads the checkpoint to go on from. `solutions` are the files beside it that the job writes.
+    /// Takes the files of the job, and reads the checkpoint to resume from.
+    ///
+    /// `solutions` are the files beside the checkpoint that the job writes.
     ///
     /// # Errors
-    /// When another running job has them; when the checkpoint cannot be read, is damaged or no checkpoint; and when `--checkpoint` would overwrite another
-    /// one, or files beside it that are no solutions of a checkpoint.
+    /// * When another running job has the files.
+    /// * When the checkpoint cannot be read, is damaged or is no checkpoint.
+    /// * When `--checkpoint` would overwrite another checkpoint.
+    /// * When `--checkpoint` would overwrite files beside it that are no solutions of a checkpoint.
     pub fn take(&self, solutions: &[PathBuf], ranks: &Ranks) -> Result<Taken, Failure> {
         let resumed = self.resumed_file();
         let mut locks = Vec::new();
-        // Of several processes of a job the first one has the lock for all.
+        // With several processes, the first one has the lock for all.
         if let (option, Some(path)) = self.file()
             && ranks.is_first()
         {
@@ -136,20 +143,22 @@ impl Checkpointing {
     }
 }
 
-/// The file of a solution that belongs to a checkpoint.
+/// Returns the file of a solution that belongs to a checkpoint.
 fn beside(checkpoint: &Path, label: &Label) -> PathBuf {
     let mut name = checkpoint.as_os_str().to_owned();
     name.push(format!(".{}.lime", label.file_name()));
     name.into()
 }
 
-/// How such a file says what it is.
+/// Words that mark a file as a solution of a checkpoint.
 const KEPT_SOLUTION: &str = "solution for a source, part of the checkpoint";
 
-/// Bytes at the start of a file in which it says so.
+/// Number of bytes at the start of a file that may have [`KEPT_SOLUTION`].
 const HEADER_BYTES: u64 = 1 << 12;
 
-/// Whether this is such a file: one that a job has left which was killed before it kept a state.
+/// Tells whether a file is a solution of a checkpoint.
+///
+/// A job that was killed before it kept a state leaves such files.
 fn is_kept_solution(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut start));

@@ -1,4 +1,6 @@
-//! A job that can be interrupted: it keeps its state, and knows what an earlier run has done of it.
+//! A job that can be interrupted.
+//!
+//! The job keeps its state, and knows what an earlier run has done.
 
 use super::document::{Bits, Current, Document, Finished, KeptAttempt, block_of};
 use super::lock::Lock;
@@ -24,17 +26,21 @@ use lattice_solvers::{Residual, SolverState, Wish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often the state is kept unless one says otherwise.
+/// Default interval between kept states.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// What a rank says of itself at each look: it was interrupted, the state is due to be kept.
+/// Bit of a rank's answer at each look: the rank was interrupted.
+///
+/// The bit [`DUE`] says that the state is due to be kept.
 const INTERRUPTED: u8 = 1;
 const DUE: u8 = 2;
 
-/// What tells a job from others: names and values.
+/// Names and values that tell a job from others.
 pub type Identity = Vec<(String, String)>;
 
-/// A job under way. Interruptions are listened for from the beginning, whether or not states are kept.
+/// A job under way.
+///
+/// The session listens for interruptions from the beginning, even if no states are kept.
 pub struct Session<'a> {
     report: &'a Report,
     progress: SolveBar<'a>,
@@ -47,28 +53,28 @@ pub struct Session<'a> {
     dims: Dims,
     team: Team,
     begun: Instant,
-    /// Time that compilers had taken by then.
+    /// Compile time until `begun`.
     compiled: Duration,
     earlier_seconds: f64,
     last: Instant,
     finished: Vec<Finished>,
-    /// Where the solutions of the earlier run are.
+    /// The checkpoint that has the earlier run's solutions beside it.
     resumed_from: Option<PathBuf>,
     /// Solves for one column each.
     solves: Vec<Label>,
-    /// Whether their solutions are kept.
+    /// `true` if the solutions of `solves` are kept.
     keeps_solutions: bool,
-    /// The state of the earlier run, with what it had tried before, and by which its solve is known.
+    /// Label and state of the earlier run's solve, with the attempts before it.
     state: Option<(String, KeptChoice)>,
-    /// Why a state could not be kept when the job was interrupted.
+    /// Error of keeping the state when the job was interrupted.
     error: Option<io::Error>,
 }
 
 impl Checkpointing {
-    /// Begins a job, or goes on with that of the checkpoint.
+    /// Begins a job, or resumes the job of the checkpoint.
     ///
     /// # Errors
-    /// When the checkpoint is one of another job; the message says what differs.
+    /// When the checkpoint is of another job. The message says what differs.
     pub fn session<'a>(
         &self,
         taken: Taken,
@@ -154,7 +160,9 @@ fn expect_same(path: &Path, theirs: &Identity, ours: &Identity) -> Result<(), Fa
 }
 
 impl Session<'_> {
-    /// Takes the solutions of the earlier run over, into files beside its own checkpoint if that has another name.
+    /// Takes over the solutions of the earlier run.
+    ///
+    /// If the job's own checkpoint has another name, the solutions are copied to files beside it.
     fn take_over(&mut self, path: PathBuf, finished: Vec<Finished>) -> Result<(), Failure> {
         let elsewhere = self.written_file().is_some_and(|own| !io::is_same_file(own, &path));
         self.resumed_from = Some(path);
@@ -171,17 +179,19 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The file that this process keeps states in: the first one of several.
+    /// Returns the file that this process keeps states in.
+    ///
+    /// `None` if no states are kept, or if another rank keeps them.
     fn written_file(&self) -> Option<&PathBuf> {
         self.file.as_ref().filter(|_| self.ranks.is_first())
     }
 
-    /// The solve of this job that is known by this name.
+    /// Returns the solve of this job with the label of `solve`.
     fn label(&self, solve: &Finished) -> Option<Label> {
         self.solves.iter().find(|label| label.as_str() == solve.label).cloned()
     }
 
-    /// What an earlier run found for this solve.
+    /// Returns the result that an earlier run found for this solve.
     ///
     /// # Errors
     /// When the file of the solution is missing or damaged.
@@ -209,12 +219,12 @@ impl Session<'_> {
         }
     }
 
-    /// Time in the methods that the state of the earlier run has behind it.
+    /// Returns the time in the methods that the earlier run's state has behind it.
     pub fn kept_time(&self) -> Duration {
         self.state.as_ref().map_or(Duration::ZERO, |(_, (earlier, state))| earlier.time() + state.time())
     }
 
-    /// Says that no solve comes any more: the bar goes.
+    /// Removes the bar after the last solve.
     pub fn end_of_solves(&mut self) {
         self.progress.end();
     }
@@ -227,7 +237,9 @@ impl Session<'_> {
         self.last = Instant::now();
     }
 
-    /// A full disk must not end what it only was to protect.
+    /// Warns that the state is not kept.
+    ///
+    /// A full disk must not end the job that a checkpoint protects.
     fn warn(&self, error: &io::Error) {
         self.report.warning(format_args!("the state is not kept: {error}"));
     }
@@ -274,7 +286,7 @@ impl Session<'_> {
         state: &SolverState<&dyn StoredField>,
     ) -> Result<(), DeviceError> {
         let written = self.write(label, earlier, state)?;
-        // Who has nothing to write might come to the end of the job before the state is kept.
+        // A rank that has nothing to write might end the job before the state is kept.
         if let Some(world) = self.ranks.world() {
             world.barrier()?;
         }
@@ -289,7 +301,9 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes a checkpoint, one field after the other: in all they may be larger than the memory of the host.
+    /// Writes a checkpoint, one field after the other.
+    ///
+    /// All fields together may be larger than the memory of the host.
     fn write(
         &self,
         label: &Label,
@@ -304,7 +318,8 @@ impl Session<'_> {
                 *writer = Err(error);
             }
         };
-        // Every rank has parts of the fields. So all of them are asked, though one rank writes, and even if it no longer can.
+        // Every rank has parts of the fields. All ranks take part, even if the writing rank has
+        // failed.
         let bytes = |writer: &Result<_, _>, field: &dyn StoredField| {
             if writer.is_ok() || self.ranks.world().is_some() { field.to_bytes() } else { Ok(Vec::new()) }
         };
@@ -323,13 +338,15 @@ impl Session<'_> {
         Ok(writer.and_then(|writer| writer.map_or(Ok(()), CheckpointWriter::finish)))
     }
 
-    /// Seconds spent on the solves of the job, with those of earlier runs, but for compilers.
+    /// Returns the seconds spent on the solves of the job, without compilers.
+    ///
+    /// The seconds of earlier runs count too.
     pub fn seconds(&self) -> f64 {
         let compiling = self.team.compile_time().saturating_sub(self.compiled);
         self.earlier_seconds + self.begun.elapsed().saturating_sub(compiling).as_secs_f64()
     }
 
-    /// The failure of a job that was interrupted.
+    /// Returns the failure of a job that was interrupted.
     pub fn interrupted(self, solve: &SolveOutcome) -> Failure {
         let status = self.interrupt.status();
         let (iterations, residual) = (solve.info.iterations, solve.info.residual.true_residual);
@@ -347,7 +364,7 @@ impl Session<'_> {
         }
     }
 
-    /// The job is done, and its results are written: removes what was kept.
+    /// Removes the checkpoint of a job that is done and has written its results.
     pub fn done(self) {
         let Some(file) = self.written_file() else { return };
         let kept = self.finished.iter().filter_map(|solve| self.label(solve));
@@ -382,7 +399,7 @@ impl Callbacks for Session<'_> {
     }
 
     fn solved(&mut self, solve: &SolveOutcome, x: &[Spinor<f64>]) -> Result<(), CallbackError> {
-        // What is solved at once is kept as a whole, until the job is done.
+        // Solutions of columns that are solved at once are kept as a whole, until the job is done.
         if self.keeps_solutions && !solve.found && solve.failure.is_none() {
             self.finish(solve, x);
         }
@@ -390,16 +407,18 @@ impl Callbacks for Session<'_> {
         Ok(())
     }
 
-    /// The state of the earlier run for this solve.
+    /// Returns the state of the earlier run for this solve.
     fn kept(&mut self, label: &Label) -> Option<KeptChoice> {
         self.state.take_if(|(of, _)| of == label.as_str()).map(|(_, kept)| kept)
     }
 
-    /// That of all ranks: whichever was interrupted, and by the clock of the first.
+    /// Returns the wish of all ranks.
+    ///
+    /// An interruption of any rank counts. The clock of the first rank says when a state is due.
     fn wish(&mut self) -> Wish {
         let due = self.file.is_some() && self.last.elapsed() >= self.every;
         let own = u8::from(self.interrupt.pressed()) * INTERRUPTED + u8::from(due) * DUE;
-        // Ranks that do not understand each other come to their end with the next sum.
+        // Ranks that no longer understand each other end with the next sum.
         let Ok(all) = self.ranks.answers(own) else { return Wish::Stop };
         match (all.iter().any(|answer| answer & INTERRUPTED != 0), &self.file) {
             (true, Some(_)) => Wish::KeepAndStop,

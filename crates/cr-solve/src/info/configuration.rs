@@ -1,4 +1,4 @@
-//! What `info` says of a gauge configuration.
+//! The result of `info` for a gauge configuration.
 
 use super::{digits, extents, shortened};
 use crate::arguments::path_text;
@@ -55,7 +55,7 @@ impl ConfigurationInfo {
         }
     }
 
-    /// What speaks against the file, in words.
+    /// Lists in words what speaks against the file.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         if self.checksum.as_ref().is_some_and(|checksum| !checksum.ok) {
@@ -64,7 +64,7 @@ impl ConfigurationInfo {
         let mismatches = self.header_checks.iter().filter(|check| !check.ok);
         doubts.extend(mismatches.map(|check| format!("the {} does not match", check.quantity)));
         let Unitarity { unitarity_deviation, determinant_deviation } = self.unitarity;
-        // So put that NaN is a doubt as well.
+        // In this form NaN is a doubt as well.
         if ![unitarity_deviation, determinant_deviation].iter().all(|deviation| *deviation <= UNITARITY_LIMIT)
         {
             doubts.push("links are far from SU(3)".to_owned());
@@ -72,7 +72,7 @@ impl ConfigurationInfo {
         doubts
     }
 
-    /// The file in one line.
+    /// Describes the file in one line.
     pub fn line(&self) -> String {
         let checksum = match &self.checksum {
             None => "no checksum",

@@ -23,7 +23,7 @@ pub struct Arguments {
     input: Input,
 }
 
-/// What one file turned out to be.
+/// The content of one file.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum FileInfo {
@@ -39,7 +39,7 @@ struct InfoResult {
 }
 
 impl FileInfo {
-    /// Reads a file: what it is, and the first check that it fails.
+    /// Reads a file, and returns its content and the first check that it fails.
     fn of(path: &Path, input: &Input, report: &Report) -> Result<(Self, Option<Error>), Failure> {
         Ok(match input.inspect(path, report)? {
             Contents::Configuration(inspection) => {
@@ -76,15 +76,16 @@ impl FileInfo {
     }
 }
 
-/// Reads files and reports on them, also where they disagree with their checks.
+/// Reads files and reports on them, even if they fail their checks.
 ///
 /// # Errors
-/// When the file, or the last of several that fail, cannot be read, is not valid, or disagrees with its checks.
+/// When a file cannot be read, is not valid, or fails its checks. If several files fail, the error
+/// is that of the last one.
 pub fn run(arguments: &Arguments, report: &Report) -> Result<Status, Failure> {
     let mut outcomes = Vec::new();
     let mut failures = Vec::new();
     for path in &arguments.files {
-        // What a damaged file holds is of interest all the more.
+        // The content of a damaged file is of interest all the more.
         match FileInfo::of(path, &arguments.input, report) {
             Ok((outcome, problem)) => {
                 match problem {
@@ -120,7 +121,9 @@ fn warn(path: &Path, outcome: &FileInfo, report: &Report) {
     }
 }
 
-/// Twelve digits behind the point, or an exponent for what links in SU(3) cannot give.
+/// Writes twelve digits behind the point, or an exponent for large numbers.
+///
+/// Links in SU(3) cannot give such large numbers.
 fn digits(value: f64) -> String {
     if value.abs() < 1e6 { format!("{value:.12}") } else { scientific(value, 12) }
 }
@@ -129,7 +132,7 @@ fn extents(dims: [usize; 4]) -> String {
     dims.map(|extent| extent.to_string()).join("x")
 }
 
-/// A text from a file, of which people see the beginning.
+/// Returns the beginning of a text from a file, for people.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 1000;
     let mut shortened: String = text.chars().take(LONGEST).collect();

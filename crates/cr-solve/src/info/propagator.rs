@@ -1,4 +1,4 @@
-//! What `info` says of a propagator: solutions of the Dirac equation.
+//! The result of `info` for a propagator: solutions of the Dirac equation.
 
 use super::{extents, shortened};
 use crate::arguments::path_text;
@@ -16,7 +16,9 @@ pub struct PropagatorInfo {
     format: &'static str,
     dims: [usize; 4],
     solutions: Vec<Solution>,
-    /// Σ |x|² over all solutions and the sites of each time slice. With all twelve sources it is the pion correlator.
+    /// Σ |x|² over all solutions and the sites of each time slice.
+    ///
+    /// With all twelve sources the sum is the pion correlator.
     norm2_by_t: Vec<f64>,
     header: Vec<(String, String)>,
     warnings: Vec<String>,
@@ -65,7 +67,7 @@ impl PropagatorInfo {
         }
     }
 
-    /// What speaks against the file, in words.
+    /// Lists in words what speaks against the file.
     pub fn doubts(&self) -> Vec<String> {
         let wrong = self.sums().filter(|sum| !sum.ok).count();
         Vec::from_iter((wrong > 0).then(|| format!("{wrong} checksums do not match")))
@@ -88,14 +90,16 @@ impl PropagatorInfo {
         }
     }
 
-    /// The sum that all solutions share: there is one, or they stand in one record.
+    /// Returns the checksum that all solutions share.
+    ///
+    /// There is such a sum if there is one solution, or if all solutions stand in one record.
     fn sum_of_all(&self) -> Option<&str> {
         let mut sums = self.sums().map(|sum| sum.stored.as_str());
         let first = sums.next()?;
         sums.all(|sum| sum == first).then_some(first)
     }
 
-    /// Which sources there are solutions for.
+    /// Lists the sources that have solutions.
     fn sources(&self) -> String {
         let all = (0..4).all(|spin| (0..3).all(|color| self.has(spin, color)));
         if all && self.solutions.len() == 12 {
@@ -116,7 +120,7 @@ impl PropagatorInfo {
         found.iter().map(|bits| format!("{bits} bits")).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The file in one line.
+    /// Describes the file in one line.
     pub fn line(&self) -> String {
         format!(
             "{}  propagator {}, {}, {} solutions, norm² {}, checksum {}",
