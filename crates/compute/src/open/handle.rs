@@ -3,7 +3,6 @@
 use super::options::DeviceOptions;
 use super::peer_ways::PeerWays;
 use crate::error::{DeviceError, Result};
-
 use crate::kernel::{BinaryCache, Compilation, KernelKey, MatrixOperation, Program, takes_inline_ptx};
 use crate::queue::{Core, Event, Ordinal, Profiling, wait_list};
 use crate::select::{DeviceIndex, DeviceInfo, DeviceKind, FoundDevice};

@@ -121,7 +121,7 @@ mod tests {
 
     /// On a GPU with 132 units these numbers were the fastest of all that were tried.
     ///
-    /// Source: bench/runs/2026-11-22-h200/skinny.txt.
+    /// Source: bench/runs/2026-11-22-h200/skinny.json.
     #[test]
     fn sums_are_cut_as_measured() {
         let registers =

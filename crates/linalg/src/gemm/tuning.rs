@@ -506,7 +506,7 @@ impl Mma {
     /// Returns the variants that are tried.
     ///
     /// The first of each list was the fastest on an NVIDIA H200 at n = 8192, the others follow.
-    /// Source: bench/runs/2026-11-21-h200/gemm.
+    /// Source: bench/runs/2026-11-21-h200/gemm.json.
     fn variants<T: Element>() -> Vec<Self> {
         match (T::Real::PRECISION, T::IS_COMPLEX) {
             (Precision::Double, false) => vec![
