@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
 # These start first, because they compile the most kernels. Every other test program that cargo knows follows.
-long='site_terms|domains|preconditioning|wilson_properties|reference_values|even_odd|cli_solve|solving|cli_bench_report|mpi|fused_updates'
+long='lattice_cl|site_terms|domains|preconditioning|wilson_properties|reference_values|even_odd|cli_solve|solving|cli_bench_report|mpi|fused_updates'
 
 # Folder of the package and path of the test program, a tab between them.
 programs=$("$cargo" test --workspace --quiet --no-run --message-format=json-render-diagnostics |
