@@ -4,6 +4,7 @@ use super::faces::Exchange;
 use crate::device::{DeviceError, Number, Reduction};
 use crate::geometry::{Lattice, Shard};
 use bytemuck::Pod;
+use num_complex::Complex64;
 
 /// What knows where the other domains of a lattice are. Everything else knows its own domain alone.
 pub(crate) trait Communicator {
@@ -48,6 +49,22 @@ pub(crate) trait Communicator {
     /// # Errors
     /// When numbers cannot be had from elsewhere.
     fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError>;
+
+    /// Adds the sums of a launch on each device of this process on the host, over all domains in their order.
+    ///
+    /// # Errors
+    /// When numbers cannot be had from elsewhere.
+    fn numbers_by_host(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+        for reduction in &running {
+            reduction.device().flush()?;
+        }
+        let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
+        let mut sums = [0.0; 3];
+        self.sum(&parts, &mut sums)?;
+        let [re, im, real] = sums;
+        Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
+    }
 
     /// Whether [`numbers`](Self::numbers) stay on the devices, and the host waits for nothing.
     fn keeps_numbers(&self) -> bool;

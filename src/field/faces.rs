@@ -184,3 +184,21 @@ impl<R: Pod> Face<R> {
         last.map_or_else(|| PinnedBuffer::zeroed(self.received[0].device(), self.received[0].len()), Ok)
     }
 }
+
+/// Lets what is launched next on each domain's device wait for the messages to the domain.
+///
+/// # Errors
+/// When a driver refuses.
+pub(super) fn compute_after_arrivals<R: Pod>(
+    domains: &mut [Vec<Faces<R>>],
+    arrivals: &[Vec<Event>],
+    epoch: u32,
+) -> Result<(), DeviceError> {
+    for (all, arrivals) in domains.iter_mut().zip(arrivals) {
+        if let Some(faces) = all.first_mut() {
+            let device = faces.ahead.sent(epoch).device().clone();
+            device.compute_after(&arrivals.iter().collect::<Vec<_>>())?;
+        }
+    }
+    Ok(())
+}

@@ -4,13 +4,12 @@
 //! of one process with all domains.
 
 use super::communicator::Communicator;
-use super::faces::{Exchange, Faces, Message, Side};
+use super::faces::{Exchange, Faces, Message, Side, compute_after_arrivals};
 use super::local::staged;
 use crate::device::mpi::{Incoming, Outgoing, World};
 use crate::device::{DeviceError, Number, PinnedBuffer, Reduction};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
 use bytemuck::Pod;
-use num_complex::Complex64;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -173,25 +172,11 @@ impl Communicator for Ranks {
             arrivals[neighbour].push(under_way.event().clone());
             side.of(&mut domains[domain][direction]).set_under_way(under_way);
         }
-        for (all, arrivals) in domains.iter_mut().zip(&arrivals) {
-            if let Some(faces) = all.first_mut() {
-                let device = faces.ahead.sent(epoch).device().clone();
-                device.compute_after(&arrivals.iter().collect::<Vec<_>>())?;
-            }
-        }
-        Ok(())
+        compute_after_arrivals(domains, &arrivals, epoch)
     }
 
     fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
-        for reduction in &running {
-            reduction.device().flush()?;
-        }
-        let parts = running.into_iter().map(Reduction::read).collect::<Result<Vec<_>, _>>()?;
-        let parts: Vec<&[f64]> = parts.iter().map(|part| &part[..]).collect();
-        let mut sums = [0.0; 3];
-        self.sum(&parts, &mut sums)?;
-        let [re, im, real] = sums;
-        Ok([Complex64::new(re, im), Complex64::from(real)].map(Number::of_host))
+        self.numbers_by_host(running)
     }
 
     fn keeps_numbers(&self) -> bool {

@@ -7,7 +7,7 @@
 //! launched for these between `start` and `finish`.
 
 use crate::device::{Buffer, DeviceError, Event};
-use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side};
+use crate::field::faces::{Exchange, Face, Faces, Message, Packed, Side, compute_after_arrivals};
 use crate::geometry::{Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -78,11 +78,5 @@ pub(super) fn finish<R: Pod>(
         arrivals[neighbour].push(under_way.event().clone());
         side.of(&mut domains[domain][direction]).set_under_way(under_way);
     }
-    for (all, arrivals) in domains.iter_mut().zip(&arrivals) {
-        if let Some(faces) = all.first_mut() {
-            let device = faces.ahead.sent(epoch).device().clone();
-            device.compute_after(&arrivals.iter().collect::<Vec<_>>())?;
-        }
-    }
-    Ok(())
+    compute_after_arrivals(domains, &arrivals, epoch)
 }
