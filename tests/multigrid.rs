@@ -8,7 +8,10 @@ use lattice_cl::geometry::{Boundary, Grid, Lattice};
 use lattice_cl::host::random;
 use lattice_cl::multigrid::{Block, Multigrid, MultigridParams, SetupError, SetupFileError};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm};
-use lattice_cl::solve::{BicgstabParams, CgParams, Preconditioning, bicgstab, cg};
+use lattice_cl::solve::{
+    Attempt, Auto, AutoParams, AutoSolution, BicgstabParams, CgParams, Preconditioning, SolveParams, Watch,
+    bicgstab, cg,
+};
 use lattice_cl::{Dims, GaugeConfiguration};
 use lattice_solvers::{LinearOperator, VectorSpace};
 use std::sync::Arc;
@@ -209,4 +212,38 @@ fn a_kept_set_up_solves_to_the_same_bits_and_is_bound_to_its_configuration() {
     bytes[middle] ^= 1;
     std::fs::write(&path, bytes).unwrap();
     assert!(matches!(refused("A", few_vectors()), SetupFileError::File(_)));
+}
+
+#[test]
+fn where_cycles_do_not_converge_another_method_goes_on_from_the_best_iterate() {
+    let lattice = Lattice::new(&team_of(1), Dims::new([4, 4, 4, 8]).unwrap()).unwrap();
+    let configuration = Arc::new(random::weak(lattice.dims(), 0.6, 3));
+    // Beyond the critical κ the smoother makes much of the residual larger.
+    let dirac = dirac(&lattice, &configuration, 0.25, SiteTerm::Scalar);
+    let params = MultigridParams { vectors: Some(1), setup_iterations: 1, ..Default::default() };
+    let mut multigrid = Multigrid::new(&dirac, params, |_| ()).unwrap();
+    let b = source(&lattice);
+    let mut told = Told::default();
+    let AutoSolution { x, info, attempts } =
+        multigrid.solve_or(&mut Auto::new(AutoParams::default()), &dirac, &b, &mut told).unwrap();
+    let Told(warnings) = told;
+    assert!(attempts[0].multigrid && attempts[0].failure.is_some() && attempts[0].iterations <= 200);
+    assert!(attempts[1..].iter().all(|attempt| !attempt.multigrid));
+    // The first of the others goes on from what the cycles have reached.
+    assert_eq!(warnings[0].0, attempts[0].to_string());
+    assert!(warnings[0].1 <= 1.0 && warnings[0].1 == attempts[0].residual.true_residual.min(1.0));
+    assert!(info.residual.true_residual <= 1e-10);
+    let params = CgParams { preconditioning: Preconditioning::EvenOdd, ..Default::default() };
+    let (y, _) = cg(&dirac, &b, &params).unwrap();
+    assert!(distance(&dirac, &x, &y) < 1e-5);
+}
+
+/// The attempts that gave up, in words, and the residuals from which others went on.
+#[derive(Default)]
+struct Told(Vec<(String, f64)>);
+
+impl Watch for Told {
+    fn falls_back(&mut self, failed: &Attempt, _next: &SolveParams, from: f64) {
+        self.0.push((failed.to_string(), from));
+    }
 }

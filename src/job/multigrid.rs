@@ -15,6 +15,8 @@ pub(super) struct Levels<'a> {
     /// The file of near-null vectors, and what tells the configuration from others.
     file: Option<(&'a Path, &'a str)>,
     state: State,
+    /// The numbers of the operators for which cycles gave up.
+    given_up: Vec<usize>,
 }
 
 enum State {
@@ -31,7 +33,7 @@ impl<'a> Levels<'a> {
         operators: &'a [Dirac<f64>],
         file: Option<(&'a Path, &'a str)>,
     ) -> Self {
-        Self { params, operators, file, state: State::NotYet }
+        Self { params, operators, file, state: State::NotYet, given_up: Vec::new() }
     }
 
     /// The method for the operator of this number; `None` where it cannot be made.
@@ -43,6 +45,9 @@ impl<'a> Levels<'a> {
         number: usize,
         callbacks: &mut dyn Callbacks,
     ) -> Result<Option<&mut Multigrid>, JobError> {
+        if self.given_up.contains(&number) {
+            return Ok(None);
+        }
         if matches!(self.state, State::NotYet) {
             let kappa = |k: &usize| self.operators[*k].coupling().kappa();
             let lightest = (0..self.operators.len())
@@ -61,8 +66,17 @@ impl<'a> Levels<'a> {
     /// The method, if it stands for the operator of this number.
     pub fn ready(&mut self, number: usize) -> Option<&mut Multigrid> {
         match &mut self.state {
-            State::Ready(multigrid, made_for) if *made_for == number => Some(multigrid),
+            State::Ready(multigrid, made_for) if *made_for == number && !self.given_up.contains(&number) => {
+                Some(multigrid)
+            }
             _ => None,
+        }
+    }
+
+    /// Does without the method for the operator of this number.
+    pub fn give_up(&mut self, number: usize) {
+        if !self.given_up.contains(&number) {
+            self.given_up.push(number);
         }
     }
 

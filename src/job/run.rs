@@ -109,7 +109,7 @@ impl Run<'_, '_> {
             return Ok(found);
         }
         let b = self.source.source.field(self.dirac.lattice(), label.column())?;
-        self.solving.prepare(&mut *self.callbacks)?;
+        self.solving.prepare(team, &mut *self.callbacks)?;
         self.callbacks.begins(&label);
         let clock = Clock::start(team);
         let mut of_solve = OfSolve { label: &label, callbacks: &mut *self.callbacks };

@@ -6,16 +6,17 @@ use super::method::Parameters;
 use super::multigrid::Levels;
 use crate::device::Team;
 use crate::field::SpinorField;
-use crate::multigrid::Multigrid;
+use crate::multigrid::{Multigrid, MultigridParams};
 use crate::operator::Dirac;
 use crate::solve::{
-    Attempt, Auto, AutoSolution, BicgstabParams, BlockCgParams, CgParams, GcrParams, InvertError,
-    SolveParams, solve_with_checkpoints,
+    Attempt, Auto, AutoParams, AutoSolution, BlockCgParams, CgParams, InvertError, SolveParams,
+    solve_with_checkpoints,
 };
 use lattice_solvers::{Failure, SolverInfo};
 
-/// The solver of one propagator: one method for all sources, or one that is chosen and remembers from column to column what worked, or a multigrid
-/// method.
+/// The solver of one propagator: one method for all sources, or one that is chosen and remembers from column to column what worked.
+///
+/// A multigrid method is followed by a chosen one, where it cannot be made or gives up.
 pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
     /// The levels, and the number of the operator.
@@ -45,7 +46,11 @@ impl<'a, 'l> Solving<'a, 'l> {
             Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning }) => {
                 SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
             }
-            Parameters::Multigrid(params) => Multigrid::outer(&params),
+            Parameters::Multigrid(params) => {
+                let MultigridParams { tol, max_iterations, .. } = params;
+                auto = Some(Auto::new(AutoParams { tol, max_iterations, ..Default::default() }));
+                Multigrid::outer(&params)
+            }
         };
         Self { auto, multigrid, params }
     }
@@ -53,15 +58,11 @@ impl<'a, 'l> Solving<'a, 'l> {
     /// Makes what the next solve needs, before its time begins.
     ///
     /// # Errors
-    /// When a file of a set-up is of no use. A multigrid method that cannot be made is told, and BiCGStab solves.
-    pub fn prepare(&mut self, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
-        let Some((levels, operator)) = &mut self.multigrid else { return Ok(()) };
-        if levels.of(*operator, callbacks)?.is_none()
-            && let SolveParams::Gcr(GcrParams { tol, max_iterations, precision, preconditioning, .. }) =
-                self.params
-        {
-            let params = BicgstabParams { tol, max_iterations, precision, preconditioning };
-            self.params = SolveParams::Bicgstab(params);
+    /// When a file of a set-up is of no use. A multigrid method that cannot be made is told, and another one solves.
+    pub fn prepare(&mut self, team: &Team, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
+        let (Some((levels, operator)), Some(auto)) = (&mut self.multigrid, &self.auto) else { return Ok(()) };
+        if levels.of(*operator, callbacks)?.is_none() {
+            self.params = auto.first_step(team);
         }
         Ok(())
     }
@@ -79,13 +80,12 @@ impl<'a, 'l> Solving<'a, 'l> {
         callbacks: &mut OfSolve<'_>,
     ) -> Result<Solved, InvertError> {
         let alone = |(x, info)| Solved { x, info, failure: None, attempts: Vec::new() };
+        let chosen = |AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts };
         let multigrid = self.multigrid.as_mut().and_then(|(levels, operator)| levels.ready(*operator));
         let solved = match (&mut self.auto, multigrid) {
-            (_, Some(multigrid)) => multigrid.solve(dirac, b, Some(callbacks)).map(alone),
-            (None, None) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
-            (Some(auto), None) => auto
-                .solve(dirac, b, callbacks)
-                .map(|AutoSolution { x, info, attempts }| Solved { x, info, failure: None, attempts }),
+            (None, _) => solve_with_checkpoints(dirac, b, &self.params, callbacks).map(alone),
+            (Some(auto), None) => auto.solve(dirac, b, callbacks).map(chosen),
+            (Some(auto), Some(multigrid)) => multigrid.solve_or(auto, dirac, b, callbacks).map(chosen),
         };
         let solved = match solved {
             Ok(solved) => solved,
@@ -97,7 +97,7 @@ impl<'a, 'l> Solving<'a, 'l> {
             }
             Err(error) => return Err(error),
         };
-        self.note_last(&solved.attempts);
+        self.note(&solved.attempts);
         Ok(solved)
     }
 
@@ -106,12 +106,18 @@ impl<'a, 'l> Solving<'a, 'l> {
         if let Some(auto) = &mut self.auto {
             auto.learn(team, attempts);
         }
-        self.note_last(attempts);
+        self.note(attempts);
     }
 
-    fn note_last(&mut self, attempts: &[Attempt]) {
+    /// Takes note of the last method, and of cycles that gave up: they are not tried again with this operator.
+    fn note(&mut self, attempts: &[Attempt]) {
         if let Some(last) = attempts.last() {
             self.params = last.params;
+        }
+        if let Some((levels, operator)) = &mut self.multigrid
+            && attempts.iter().any(|attempt| attempt.multigrid && attempt.failure.is_some())
+        {
+            levels.give_up(*operator);
         }
     }
 }

@@ -39,6 +39,19 @@ pub enum SetupError {
         /// The number of sites that the block has to divide.
         share: usize,
     },
+    /// There is too little memory.
+    #[error(
+        "a set-up takes {:.2} GB of {owner}, which has {:.2} GB; choose fewer vectors or larger blocks, or more devices",
+        *needed as f64 / 1e9, *available as f64 / 1e9
+    )]
+    Memory {
+        /// The device, or the machine.
+        owner: String,
+        /// Bytes that the set-up takes.
+        needed: u64,
+        /// Bytes that there are.
+        available: u64,
+    },
     /// The vectors are not independent within a block.
     #[error(
         "the {vectors} near-null vectors of level {level} are not independent within their blocks; choose fewer vectors or larger blocks"

@@ -12,6 +12,7 @@
 //! | `galerkin` | the blocks of a coarse operator |
 //! | `coarse_operator` | that operator and its Schur complement |
 //! | `finer` | what a level must be able to do to have a coarser one |
+//! | `room` | the memory that a set-up takes |
 //! | `setup` | all of this, level by level |
 //! | `setup_file` | its near-null vectors in a file |
 //! | `hierarchy` | the way of a residual through the levels |
@@ -31,6 +32,7 @@ mod kept;
 mod kernels;
 mod near_null;
 mod params;
+mod room;
 mod setup;
 mod setup_file;
 mod solve;

@@ -46,6 +46,14 @@ impl Default for MultigridParams {
 /// Directions that cycles keep, each two fields.
 pub(super) const RESTART: usize = 10;
 
+/// Most cycles of a solve that another method can take over.
+///
+/// Each costs several iterations of BiCGStab.
+pub(super) const MOST_CYCLES: usize = 200;
+
+/// Cycles over which the residual has to fall by a per cent.
+pub(super) const STAGNATION: usize = 30;
+
 /// To which fraction the residual falls until it is replaced in double.
 pub(super) const REPLACED_AT: f64 = 1e-3;
 

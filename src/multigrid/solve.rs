@@ -2,14 +2,15 @@
 
 use super::error::SetupError;
 use super::hierarchy::Hierarchy;
-use super::params::{Blocking, MultigridParams, REPLACED_AT, RESTART};
+use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
+use super::room::expect_room;
 use super::setup::{self, LevelsInfo, SetupProgress, Vectors};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
 use crate::operator::Dirac;
 use crate::solve::{
-    Checkpoints, GcrParams, Inner, InvertError, IterationPrecision, Preconditioning, SolveParams,
-    solve_preconditioned,
+    Auto, AutoSolution, Checkpoints, First, GcrParams, Inner, InvertError, IterationPrecision, Plan,
+    Preconditioning, SolveParams, Watch, solve_preconditioned,
 };
 use lattice_solvers::SolverInfo;
 use std::path::Path;
@@ -59,6 +60,7 @@ impl Multigrid {
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
         let blockings = params.blockings(dirac.lattice())?;
+        expect_room::<f32>(dirac.lattice(), &blockings)?;
         let (hierarchy, vectors) = setup::hierarchy(dirac.cast()?, &params, &blockings, vectors, progress)?;
         Ok(Self { params, blockings, hierarchy, vectors })
     }
@@ -143,7 +145,39 @@ impl Multigrid {
         checkpoints: Option<&mut dyn Checkpoints>,
     ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
         let outer = Self::outer(&self.params);
-        solve_preconditioned(dirac, b, outer, REPLACED_AT, &mut self.hierarchy, checkpoints)
+        self.solve_by(dirac, b, outer, checkpoints)
+    }
+
+    fn solve_by(
+        &mut self,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        outer: SolveParams,
+        checkpoints: Option<&mut dyn Checkpoints>,
+    ) -> Result<(SpinorField<f64>, SolverInfo), InvertError> {
+        let mut plan = Plan::from(outer);
+        plan.stopping.stagnation_window = STAGNATION;
+        solve_preconditioned(dirac, b, plan, REPLACED_AT, &mut self.hierarchy, checkpoints)
+    }
+
+    /// Solves M x = b like [`solve`](Self::solve), and by `auto` if the cycles do not converge.
+    ///
+    /// The cycles do not converge if they stagnate, or if 200 are not enough. The methods of `auto`
+    /// then go on from the best iterate.
+    ///
+    /// # Errors
+    /// As [`Auto::solve`].
+    pub fn solve_or(
+        &mut self,
+        auto: &mut Auto,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        watch: &mut dyn Watch,
+    ) -> Result<AutoSolution, InvertError> {
+        let params = Self::outer(&self.params).with_limit(self.params.max_iterations.min(MOST_CYCLES));
+        let mut by_cycles =
+            |checkpoints: &mut dyn Checkpoints| self.solve_by(dirac, b, params, Some(checkpoints));
+        auto.solve_after(Some(First { params, solve: &mut by_cycles }), dirac, b, watch)
     }
 }
 

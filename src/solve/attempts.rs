@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct Attempt {
     /// The method, with its own limit of iterations.
     pub params: SolveParams,
+    /// `true` if cycles of a multigrid method preconditioned it.
+    pub multigrid: bool,
     /// Iterations done.
     pub iterations: usize,
     /// Applications of the operator, including those for the true residual.
@@ -27,7 +29,10 @@ pub struct Attempt {
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { params, iterations, residual, failure, .. } = self;
-        write!(f, "{params}: {iterations} iterations to {:.3e}", residual.true_residual)?;
+        match self.multigrid {
+            true => write!(f, "multigrid: {iterations} cycles to {:.3e}", residual.true_residual)?,
+            false => write!(f, "{params}: {iterations} iterations to {:.3e}", residual.true_residual)?,
+        }
         failure.as_ref().map_or(Ok(()), |failure| write!(f, " ({failure})"))
     }
 }
@@ -88,9 +93,24 @@ impl<V> Earlier<V> {
     }
 
     /// Takes note of an attempt that has ended.
-    pub(crate) fn add(&mut self, params: SolveParams, info: SolverInfo, failure: Option<String>) {
+    pub(crate) fn add(
+        &mut self,
+        params: SolveParams,
+        multigrid: bool,
+        info: SolverInfo,
+        failure: Option<String>,
+    ) {
         let SolverInfo { iterations, residual, history, applications, time, work } = info;
-        self.attempts.push(Attempt { params, iterations, applications, residual, time, work, failure });
+        self.attempts.push(Attempt {
+            params,
+            multigrid,
+            iterations,
+            applications,
+            residual,
+            time,
+            work,
+            failure,
+        });
         // The first residual of an attempt repeats the last one of the attempt before.
         let repeated = usize::from(!self.history.is_empty());
         self.history.extend(history.into_iter().skip(repeated));

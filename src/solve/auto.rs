@@ -6,7 +6,7 @@ use super::attempts::{Attempt, Earlier, InOrder, KeptChoice};
 use super::checkpoints::Checkpoints;
 use super::error::InvertError;
 use super::experience::{Experience, Next};
-use super::methods::solve;
+use super::methods::{Solution, solve};
 use super::params::{BicgstabParams, CgParams, CrParams, Plan, SolveParams};
 use super::plan::{IterationPrecision, Preconditioning};
 use crate::device::{DeviceError, Team};
@@ -103,6 +103,14 @@ pub struct AutoSolution {
     pub attempts: Vec<Attempt>,
 }
 
+/// A method that an automatic choice tries before its own ones: cycles of a multigrid method.
+pub(crate) struct First<'a> {
+    /// Its parameters, with its own limit of iterations.
+    pub params: SolveParams,
+    /// Solves, and keeps states.
+    pub solve: &'a mut dyn FnMut(&mut dyn Checkpoints) -> Solution,
+}
+
 /// Solves M x = b by BiCGStab, and by CG if BiCGStab fails.
 ///
 /// BiCGStab fails if it breaks down, stagnates, meets the limit of its precision or takes too many
@@ -158,8 +166,11 @@ impl Auto {
     fn next<V>(&self, steps: &[SolveParams], earlier: &Earlier<V>) -> Option<(SolveParams, bool)> {
         let AutoParams { tol, max_iterations, .. } = self.params;
         let left = max_iterations.saturating_sub(earlier.iterations());
-        let Next { place, limit, trial } =
-            self.experience.next(&placed(steps, &earlier.attempts), steps.len(), tol, left)?;
+        let attempts = placed(steps, &earlier.attempts);
+        // What goes on from another method's iterate is not compared.
+        let settled = has_multigrid(&earlier.attempts).then(|| self.experience.settled());
+        let experience = settled.as_ref().unwrap_or(&self.experience);
+        let Next { place, limit, trial } = experience.next(&attempts, steps.len(), tol, left)?;
         Some((steps[place].with_limit(limit), trial))
     }
 
@@ -170,6 +181,10 @@ impl Auto {
     /// for the source. The last attempt found the solution. Later solves then behave like those of
     /// one run that solved all sources.
     pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
+        // The rest of another method's way tells nothing of a whole one.
+        if has_multigrid(attempts) {
+            return;
+        }
         self.experience.learn(&placed(&self.steps(team), attempts));
     }
 
@@ -189,12 +204,35 @@ impl Auto {
         b: &SpinorField<f64>,
         watch: &mut dyn Watch,
     ) -> Result<AutoSolution, InvertError> {
+        self.solve_after(None, dirac, b, watch)
+    }
+
+    /// Solves like [`solve`](Self::solve), after another method has tried.
+    ///
+    /// The methods of this choice go on from the best iterate of the other one.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub(crate) fn solve_after(
+        &mut self,
+        first: Option<First<'_>>,
+        dirac: &Dirac<f64>,
+        b: &SpinorField<f64>,
+        watch: &mut dyn Watch,
+    ) -> Result<AutoSolution, InvertError> {
         let team = dirac.lattice().team();
         let steps = self.steps(team);
         let (mut earlier, mut state) = kept(dirac, watch)?;
+        let mut first = first.filter(|_| earlier.attempts.is_empty());
         let mut why = None;
         let mut was_trial = false;
-        while let Some((params, trial)) = self.next(&steps, &earlier) {
+        loop {
+            let first = first.take();
+            let step = match &first {
+                Some(first) => Some((first.params, false)),
+                None => self.next(&steps, &earlier),
+            };
+            let Some((params, trial)) = step else { break };
             if let (Some(_), Some(last)) = (why, earlier.attempts.last()) {
                 if earlier.iterations() >= self.params.max_iterations {
                     break;
@@ -215,13 +253,18 @@ impl Auto {
                 earlier: earlier.map(|best| best as &dyn StoredField),
                 watch: &mut *watch,
             };
-            let (x, info, failure) = match solve(dirac, b, earlier.best.as_ref(), plan, Some(&mut keeper)) {
+            let multigrid = first.is_some();
+            let solved = match first {
+                Some(first) => (first.solve)(&mut keeper),
+                None => solve(dirac, b, earlier.best.as_ref(), plan, Some(&mut keeper)),
+            };
+            let (x, info, failure) = match solved {
                 Ok((x, info)) => (x, info, None),
                 Err(InvertError::NotConverged { failure, best, info }) => (*best, *info, Some(failure)),
                 Err(error) => return Err(error),
             };
             let (residual, smallest) = (info.residual.true_residual, earlier.smallest());
-            earlier.add(params, info, failure.map(|failure| failure.to_string()));
+            earlier.add(params, multigrid, info, failure.map(|failure| failure.to_string()));
             if failure.is_none() {
                 self.learn(team, &earlier.attempts);
                 return Ok(AutoSolution { x, info: earlier.info(residual), attempts: earlier.attempts });
@@ -251,6 +294,10 @@ impl Auto {
             _ => Err(InvertError::AllGaveUp { failure, best, info, attempts: earlier.attempts }),
         }
     }
+}
+
+fn has_multigrid(attempts: &[Attempt]) -> bool {
+    attempts.iter().any(|attempt| attempt.multigrid)
 }
 
 /// Returns the attempts with their places among the steps.

@@ -51,6 +51,11 @@ pub(crate) struct Next {
 }
 
 impl Experience {
+    /// Returns the same experience, without a comparison to come.
+    pub fn settled(&self) -> Self {
+        Self { compared: true, ..self.clone() }
+    }
+
     /// Returns the method with which the next source begins if there is no comparison.
     pub fn begins_with(&self) -> usize {
         self.begins_with
@@ -159,6 +164,7 @@ mod tests {
         Attempt {
             // Methods are known by their places.
             params: SolveParams::Cg(CgParams::default()),
+            multigrid: false,
             iterations,
             applications: 2 * iterations,
             residual: Residual { iterated: true_residual, true_residual },

@@ -58,13 +58,13 @@ pub fn solve_with_checkpoints(
 pub(crate) fn solve_preconditioned(
     dirac: &Dirac<f64>,
     b: &SpinorField<f64>,
-    params: SolveParams,
+    plan: Plan,
     replaced_at: f64,
     preconditioner: &mut dyn ImagingPreconditioner<SchurComplement<f32>>,
     checkpoints: Option<&mut dyn Checkpoints>,
 ) -> Solution {
     let by = By::Preconditioned(preconditioner, replaced_at);
-    solve_by(dirac, b, None, params.into(), by, checkpoints)
+    solve_by(dirac, b, None, plan, by, checkpoints)
 }
 
 /// The method that solves the form of an equation.
@@ -77,7 +77,8 @@ enum By<'a> {
     Preconditioned(&'a mut (dyn ImagingPreconditioner<SchurComplement<f32>> + 'a), f64),
 }
 
-type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
+/// The result of a solve by one method.
+pub(crate) type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 pub(crate) fn solve(
     dirac: &Dirac<f64>,

@@ -18,6 +18,7 @@ mod programs;
 mod sources;
 
 pub use attempts::{Attempt, Earlier, KeptChoice};
+pub(crate) use auto::First;
 pub use auto::{Auto, AutoParams, AutoSolution, Watch};
 pub use checkpoints::Checkpoints;
 pub use columns::{BlockCgParams, BlockSolution, block_cg, block_cg_with_checkpoints};

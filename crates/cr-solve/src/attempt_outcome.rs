@@ -25,9 +25,9 @@ impl AttemptOutcome {
 
 impl From<&Attempt> for AttemptOutcome {
     fn from(attempt: &Attempt) -> Self {
-        let Attempt { params, iterations, residual, failure, .. } = attempt;
+        let Attempt { params, multigrid, iterations, residual, failure, .. } = attempt;
         Self {
-            solver: params.method(),
+            solver: if *multigrid { "multigrid" } else { params.method() },
             system: params.system().to_string(),
             preconditioning: params.preconditioning().to_string(),
             precision: params.precision().to_string(),

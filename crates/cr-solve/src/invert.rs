@@ -105,7 +105,7 @@ struct Found {
     residual: Residual,
     solution_norm2: f64,
     history: Vec<f64>,
-    /// Empty unless the method was chosen automatically.
+    /// Empty unless several methods might be tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attempts: Vec<AttemptOutcome>,
     #[serde(skip)]

@@ -126,7 +126,7 @@ struct Solve {
     iterations: usize,
     /// The residual, the largest one of sources that failed together.
     residual: Residual,
-    /// Empty unless the method was chosen automatically.
+    /// Empty unless several methods might be tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     attempts: Vec<AttemptOutcome>,
 }

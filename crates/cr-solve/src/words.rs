@@ -18,11 +18,14 @@ pub fn coupling_text(kappa: f64, mass: f64) -> String {
 
 /// Returns the name of the method that found a solution.
 ///
-/// For an automatic choice it is the method that was chosen.
+/// For an automatic choice it is the method that was chosen. Where cycles of a multigrid method
+/// gave up, it is the method that went on.
 pub fn method_text(solver: Solver, params: &SolveParams) -> String {
-    match solver {
-        Solver::Auto => params.method().to_owned(),
-        named => named.to_string(),
+    match (solver, params) {
+        // Neither solves by GCR otherwise.
+        (Solver::Auto | Solver::Multigrid, SolveParams::Gcr(_)) => Solver::Multigrid.to_string(),
+        (Solver::Auto | Solver::Multigrid, params) => params.method().to_owned(),
+        (named, _) => named.to_string(),
     }
 }
 
@@ -30,6 +33,7 @@ pub fn method_text(solver: Solver, params: &SolveParams) -> String {
 pub fn solver_words(solver: Solver, method: &str) -> String {
     match solver {
         Solver::Auto => format!("auto: {method}"),
+        Solver::Multigrid if method != Solver::Multigrid.name() => format!("multigrid: {method}"),
         named => named.to_string(),
     }
 }

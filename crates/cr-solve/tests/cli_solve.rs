@@ -399,6 +399,24 @@ fn a_set_up_that_fails_is_told_and_another_method_solves() {
 }
 
 #[test]
+fn cycles_that_do_not_converge_are_told_and_another_method_goes_on() {
+    let folder = folder();
+    // Far beyond the critical κ a smoother makes residuals larger.
+    let line = "spectrum FIELD --kappa 0.25 --device 0.0 --solver multigrid --multigrid-vectors 1 --multigrid-levels 2 --json";
+    let run = run(&folder, line).expect(0);
+    let result = run.says(&["warning", "multigrid: ", " cycles to ", "going on with bicgstab"]).json();
+    assert_eq!(result["solver"], "multigrid");
+    assert_ne!(result["method"], "multigrid");
+    let solves = result["solves"].as_array().unwrap();
+    let solver = |solve: usize, attempt: usize| solves[solve]["attempts"][attempt]["solver"].clone();
+    assert_eq!((solver(0, 0), solver(0, 1)), ("multigrid".into(), "bicgstab".into()));
+    assert_ne!(solver(1, 0), "multigrid", "it is not tried again");
+    for solve in solves {
+        assert!(number(&solve["residual"]["true"]) <= 1e-10, "{solve}");
+    }
+}
+
+#[test]
 fn the_mass_form_has_the_solutions_of_the_kappa_form_times_two_kappa() {
     let folder = folder();
     let mass = 0.5 / KAPPA - 4.0;

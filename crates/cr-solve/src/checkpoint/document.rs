@@ -46,6 +46,8 @@ pub struct Finished {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptAttempt {
     params: SolveParams,
+    #[serde(default)]
+    multigrid: bool,
     iterations: usize,
     applications: usize,
     iterated: Bits,
@@ -58,9 +60,10 @@ pub struct KeptAttempt {
 
 impl From<&Attempt> for KeptAttempt {
     fn from(attempt: &Attempt) -> Self {
-        let Attempt { params, iterations, applications, residual, time, work, failure } = attempt;
+        let Attempt { params, multigrid, iterations, applications, residual, time, work, failure } = attempt;
         Self {
             params: *params,
+            multigrid: *multigrid,
             iterations: *iterations,
             applications: *applications,
             iterated: Bits(residual.iterated),
@@ -77,6 +80,7 @@ impl From<&KeptAttempt> for Attempt {
     fn from(kept: &KeptAttempt) -> Self {
         Self {
             params: kept.params,
+            multigrid: kept.multigrid,
             iterations: kept.iterations,
             applications: kept.applications,
             residual: Residual { iterated: kept.iterated.0, true_residual: kept.true_residual.0 },
@@ -249,6 +253,7 @@ mod tests {
     fn attempt() -> Attempt {
         Attempt {
             params: SolveParams::Bicgstab(BicgstabParams::default()),
+            multigrid: false,
             iterations: 12,
             applications: 25,
             residual: Residual { iterated: 0.1 + 0.2, true_residual: f64::NAN },

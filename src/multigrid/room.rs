@@ -1,0 +1,107 @@
+//! The memory that a set-up takes, compared with what there is.
+
+use super::coarse_space::SiteNumbers;
+use super::error::SetupError;
+use super::kept::Kept;
+use super::params::{Blocking, RESTART};
+use crate::device::DeviceKind;
+use crate::geometry::{Lattice, NDIM};
+use crate::host::multigrid::BLOCKS;
+use crate::host::{Spinor, available_memory};
+use crate::scalar::Real;
+
+/// Fields on all sites that the near-null vectors and the columns of the coarse operator take.
+const FIELDS_OF_SETUP: usize = 8;
+
+/// Bytes that a set-up takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Need {
+    pub on_host: u64,
+    /// On the first device, which has the coarse levels.
+    pub on_device: u64,
+}
+
+impl Need {
+    /// The need of these levels, with so many sites on the whole lattice and on the first device.
+    pub fn of<R: Real>(extents: [usize; NDIM], sites_of_device: usize, blockings: &[Blocking]) -> Self {
+        let mut sites = extents.iter().product::<usize>();
+        let mut sites_here = sites_of_device;
+        let mut components = Spinor::<R>::COMPONENTS;
+        let spinor = size_of::<Spinor<R>>();
+        // Directions and images are on half of the sites.
+        let mut on_device = sites_here * spinor * (FIELDS_OF_SETUP + RESTART);
+        let mut on_host = 0;
+        for Blocking { block, vectors } in blockings {
+            let columns = 2 * vectors;
+            let number = Kept::<R>::bytes_of_number() as usize;
+            let complex = 2 * size_of::<R>();
+            on_device += sites_here * components / 2 * columns * number;
+            // The vectors as they are made, and within blocks.
+            on_host += 2 * sites * components * vectors * complex;
+            sites /= block.0.iter().product::<usize>();
+            // Coarse levels are on one device.
+            (sites_here, components) = (sites, columns);
+            let padded = SiteNumbers { columns, lanes: 16 }.padded();
+            // With blocks as they are, and with those of the system.
+            on_device += 2 * sites * BLOCKS * columns * padded * number;
+            on_host += 2 * sites * BLOCKS * columns * padded * complex;
+        }
+        Self { on_host: on_host as u64, on_device: on_device as u64 }
+    }
+
+    /// Refuses a set-up for which there is too little memory.
+    ///
+    /// # Errors
+    /// When there is.
+    fn expect(self, device: Option<(&str, u64)>, host: Option<u64>) -> Result<(), SetupError> {
+        let short = |owner: &str, needed, available| {
+            Err(SetupError::Memory { owner: owner.to_owned(), needed, available })
+        };
+        match (device, host) {
+            (Some((name, available)), _) if self.on_device > available => {
+                short(name, self.on_device, available)
+            }
+            (_, Some(available)) if self.on_host > available => {
+                short("this machine", self.on_host, available)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses a set-up for which there is too little memory on the host or on the first device.
+///
+/// # Errors
+/// When there is.
+pub(super) fn expect_room<R: Real>(lattice: &Lattice, blockings: &[Blocking]) -> Result<(), SetupError> {
+    let extents = lattice.dims().extents();
+    let Some(shard) = lattice.shards().first() else {
+        let Need { on_host, on_device } = Need::of::<R>(extents, lattice.dims().volume(), blockings);
+        return Need { on_host: on_host + on_device, on_device: 0 }.expect(None, available_memory());
+    };
+    let (mut need, info) = (Need::of::<R>(extents, shard.domain.volume(), blockings), shard.device.info());
+    if info.kind == DeviceKind::Cpu {
+        need = Need { on_host: need.on_host + need.on_device, on_device: 0 };
+    }
+    need.expect(Some((&info.name, info.memory_bytes)), available_memory())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::Block;
+    use super::*;
+
+    #[test]
+    fn a_set_up_short_of_memory_says_what_it_needs_and_what_there_is() {
+        let blockings = [Blocking { block: Block([4; NDIM]), vectors: 24 }];
+        let need = Need::of::<f32>([32, 32, 32, 64], 1 << 21, &blockings);
+        // 24 vectors of 12 numbers a site in 16 bits, 18 fields, and 8192 sites with 10 blocks, twice.
+        let vectors = (1 << 21) * 12 * 24 * 4;
+        assert_eq!(need.on_device, vectors + (1 << 21) * 96 * 18 + 2 * 8192 * 10 * 48 * 48 * 4);
+        assert!(need.expect(Some(("a device", 80 << 30)), Some(1 << 36)).is_ok());
+        let error = need.expect(Some(("a device", 1 << 30)), Some(1 << 36)).unwrap_err().to_string();
+        assert!(error.contains("7.55 GB of a device") && error.contains("has 1.07 GB"), "{error}");
+        let error = need.expect(None, Some(1 << 30)).unwrap_err().to_string();
+        assert!(error.contains("of this machine") && error.contains("fewer vectors"), "{error}");
+    }
+}
