@@ -116,7 +116,7 @@ pub enum Invalid {
         key: &'static str,
     },
     /// So many levels there are not.
-    #[error("multigrid-levels = {0} is not allowed: choose 2 or 3, or leave it out")]
+    #[error("multigrid-levels = {0} is not allowed: choose 2, 3 or 4, or leave it out")]
     MultigridLevels(usize),
     /// So many vectors there are not.
     #[error("multigrid-vectors = {0} is not allowed: choose a number from 1 to 1024, or leave it out")]

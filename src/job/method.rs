@@ -41,7 +41,7 @@ pub struct Method {
     #[schemars(with = "WantedPrecision")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub precision: Option<WantedPrecision>,
-    /// Levels of solver = multigrid, the finest included: 2 or 3. Default: as many as pay.
+    /// Levels of solver = multigrid, the finest included: 2 to 4. Default: as many as pay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_levels: Option<usize>,
     /// Near-null vectors of each level of solver = multigrid. Default: 24, and fewer where blocks are small.
@@ -158,7 +158,7 @@ impl Method {
             let given = given.into_iter().find(|(_, given)| *given);
             return given.map_or(Ok(()), |(key, _)| Err(Invalid::NoMultigrid { key }));
         }
-        if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=3).contains(levels)) {
+        if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=4).contains(levels)) {
             return Err(Invalid::MultigridLevels(levels));
         }
         // More would overflow counts long after they overflow memory.

@@ -41,12 +41,22 @@ impl<R: Real> RawBlocks<R> {
         Self { columns, blocks: vec![Complex::default(); numbers] }
     }
 
-    /// One column of a block.
-    pub fn column_mut(&mut self, place: usize, block: usize, column: usize) -> &mut [Complex<R>] {
+    /// Sets a column of a block of each site, from the numbers of all sites.
+    pub fn set_columns(&mut self, block: usize, column: usize, numbers: &[Complex<R>]) {
         let n = self.columns;
-        &mut self.blocks[((place * RAW_BLOCKS + block) * n + column) * n..][..n]
+        self.blocks
+            .par_chunks_mut(RAW_BLOCKS * n * n)
+            .zip(numbers.par_chunks(n))
+            .for_each(|(site, numbers)| site[(block * n + column) * n..][..n].copy_from_slice(numbers));
     }
 
+    /// The block of a site, column by column.
+    pub fn block(&self, place: usize, block: usize) -> &[Complex<R>] {
+        let n2 = self.columns * self.columns;
+        &self.blocks[(place * RAW_BLOCKS + block) * n2..][..n2]
+    }
+
+    #[cfg(test)]
     pub fn element(&self, place: usize, block: usize, row: usize, column: usize) -> Complex<R> {
         let n = self.columns;
         self.blocks[((place * RAW_BLOCKS + block) * n + column) * n + row]
@@ -326,6 +336,9 @@ fn scale_site<R: Real>(n: usize, from: &[Complex<R>], to: &mut [Complex<R>]) -> 
     true
 }
 
+/// Rows from which elimination is for several threads.
+const MANY_ROWS: usize = 128;
+
 /// The inverse of a matrix that is given column by column, by elimination with pivots in double.
 pub(super) fn inverse<R: Real>(n: usize, matrix: &[Complex<R>]) -> Option<Vec<Complex<R>>> {
     // Rows of the transpose are columns: the inverse of the transpose is the transpose of the inverse.
@@ -347,10 +360,16 @@ pub(super) fn inverse<R: Real>(n: usize, matrix: &[Complex<R>]) -> Option<Vec<Co
         }
         rows[k].iter_mut().for_each(|z| *z *= factor);
         let pivot_row = std::mem::take(&mut rows[k]);
-        for (i, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
-            debug_assert_ne!(i, k);
-            let factor = row[k];
-            row[k..].iter_mut().zip(&pivot_row[k..]).for_each(|(z, above)| *z -= factor * above);
+        let eliminate = |(i, row): (usize, &mut Vec<Complex64>)| {
+            if i != k {
+                let factor = row[k];
+                row[k..].iter_mut().zip(&pivot_row[k..]).for_each(|(z, above)| *z -= factor * above);
+            }
+        };
+        if n >= MANY_ROWS {
+            rows.par_iter_mut().enumerate().for_each(eliminate);
+        } else {
+            rows.iter_mut().enumerate().for_each(eliminate);
         }
         rows[k] = pivot_row;
     }

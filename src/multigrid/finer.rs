@@ -16,6 +16,7 @@ use crate::operator::{Dirac, SchurComplement, SchurForm};
 use crate::scalar::Real;
 use lattice_solvers::{LinearOperator, VectorOf, VectorSpace};
 use num_complex::Complex;
+use rayon::prelude::*;
 
 /// A level with a coarser one below it.
 pub(super) trait Finer<R: Real> {
@@ -138,10 +139,10 @@ impl<R: Real> Finer<R> for FineLevel<R> {
     fn random(&self, stream: u32) -> Result<ParityField<R>, SetupError> {
         let lattice = self.dirac.lattice();
         let dims = lattice.dims();
-        let evens = (0..dims.volume()).filter(|&site| dims.parity(site) == 0);
-        let spinors: Vec<Spinor<R>> = evens
-            .map(|site| host::multigrid::spinor(&gaussian(stream, site, Spinor::<R>::COMPONENTS)))
-            .collect();
+        let evens: Vec<usize> = (0..dims.volume()).filter(|&site| dims.parity(site) == 0).collect();
+        let spinor =
+            |&site: &usize| host::multigrid::spinor(&gaussian(stream, site, Spinor::<R>::COMPONENTS));
+        let spinors: Vec<Spinor<R>> = evens.par_iter().map(spinor).collect();
         Ok(lattice.parity_from_host(0, &spinors)?)
     }
 
@@ -151,7 +152,13 @@ impl<R: Real> Finer<R> for FineLevel<R> {
         // The half nearly solves the equation M x = 0: the other half follows from it.
         let parts = self.dirac.even_odd_parts(&lattice.spinor()?, SchurForm::Asymmetric)?;
         parts.solution(half, &mut whole)?;
-        Ok(whole.to_host()?.iter().flat_map(host::multigrid::plain).collect())
+        let spinors = whole.to_host()?;
+        let mut numbers = vec![Complex::default(); spinors.len() * Spinor::<R>::COMPONENTS];
+        numbers
+            .par_chunks_mut(Spinor::<R>::COMPONENTS)
+            .zip(&spinors)
+            .for_each(|(numbers, spinor)| numbers.copy_from_slice(&host::multigrid::plain(spinor)));
+        Ok(numbers)
     }
 
     fn whole(&self) -> Result<Numbers<R>, SetupError> {

@@ -7,7 +7,7 @@ use super::finer::Finer;
 use super::transfer::{EVERY_SITE, Members, Transfer};
 use crate::geometry::NDIM;
 use crate::scalar::Real;
-use num_complex::Complex;
+use rayon::prelude::*;
 
 /// Computes the blocks of V† M V.
 ///
@@ -31,39 +31,40 @@ pub(super) fn galerkin<R: Real, F: Finer<R>>(
         transfer.take(column, EVERY_SITE, &mut x)?;
         finer.apply(&x, &mut image, None)?;
         transfer.restrict(image.view(), Members::All, &mut restricted)?;
-        for (place, numbers) in transfer.on_host(&restricted)?.chunks(n).enumerate() {
-            raw.column_mut(place, WITHIN, column).copy_from_slice(numbers);
-        }
+        raw.set_columns(WITHIN, column, &transfer.on_host(&restricted)?);
         for &mu in &directions {
             transfer.take(column, mu as u32, &mut x)?;
             finer.apply(&x, &mut image, Some(mu))?;
             transfer.restrict(image.view(), Members::Last(mu), &mut restricted)?;
-            for (place, numbers) in transfer.on_host(&restricted)?.chunks(n).enumerate() {
-                raw.column_mut(place, 2 * mu, column).copy_from_slice(numbers);
-            }
+            raw.set_columns(2 * mu, column, &transfer.on_host(&restricted)?);
         }
         progress(column + 1, n);
     }
-    for &mu in &directions {
-        for place in 0..lattice.volume() {
-            let ahead = lattice.neighbour(place, mu, true);
-            for row in 0..n {
-                for column in 0..n {
-                    // γ5 A† γ5 at the site ahead.
-                    let z = raw.element(place, 2 * mu, column, row).conj();
-                    let sign = if (row + column) % 2 == 0 { R::one() } else { -R::one() };
-                    raw.column_mut(ahead, 2 * mu + 1, column)[row] = z * sign;
-                }
-            }
+    let behind = |place: usize, mu: usize| {
+        // γ5 A† γ5 of the hop from here, at the site behind.
+        let hops = raw.block(lattice.neighbour(place, mu, false), 2 * mu);
+        let element = |k: usize| {
+            let (column, row) = (k / n, k % n);
+            let z = hops[row * n + column].conj();
+            if (row + column).is_multiple_of(2) { z } else { -z }
+        };
+        (0..n * n).map(element).collect::<Vec<_>>()
+    };
+    let of_site = |place: usize| {
+        let blocks: Vec<_> = directions.iter().map(|&mu| (2 * mu + 1, behind(place, mu))).collect();
+        let mut within = raw.block(place, WITHIN).to_vec();
+        let ahead = directions.iter().map(|&mu| raw.block(place, 2 * mu));
+        for hops in ahead.chain(blocks.iter().map(|(_, block)| &block[..])) {
+            within.iter_mut().zip(hops).for_each(|(whole, hop)| *whole -= hop);
         }
-    }
-    let n2 = n * n;
-    for site in raw.blocks.chunks_mut(RAW_BLOCKS * n2) {
-        let (hops, within) = site.split_at_mut(WITHIN * n2);
-        for (k, whole) in within.iter_mut().enumerate() {
-            let hops: Complex<R> = (0..WITHIN).map(|hop| hops[hop * n2 + k]).sum();
-            *whole -= hops;
+        (blocks, within)
+    };
+    let made: Vec<_> = (0..lattice.volume()).into_par_iter().map(of_site).collect();
+    raw.blocks.par_chunks_mut(RAW_BLOCKS * n * n).zip(made).for_each(|(site, (blocks, within))| {
+        for (block, numbers) in blocks {
+            site[block * n * n..][..n * n].copy_from_slice(&numbers);
         }
-    }
+        site[WITHIN * n * n..].copy_from_slice(&within);
+    });
     Ok(raw)
 }

@@ -2,6 +2,7 @@
 
 use super::coarse_operator::CoarseOperator;
 use super::coarse_space::WholeVector;
+use super::dense::DenseInverse;
 use super::error::SetupError;
 use super::transfer::{Members, Transfer};
 use crate::device::DeviceError;
@@ -35,44 +36,73 @@ pub(super) struct Coarsening<R: Real> {
 /// The solve of a coarse level.
 struct CoarseSolver<R: Real> {
     operator: CoarseOperator<R>,
-    cycle: Cycle<CoarseOperator<R>>,
-    solve: CoarseSolve<CoarseOperator<R>>,
-    below: Option<Box<Below<R>>>,
+    way: Way<R>,
     turned: WholeVector<R>,
     source: SpinorField<R>,
 }
 
+/// How the system of a coarse level is solved.
+enum Way<R: Real> {
+    Cycles(Box<Cycles<R>>),
+    Inverse(Box<DenseInverse<R>>),
+}
+
+struct Cycles<R: Real> {
+    cycle: Cycle<CoarseOperator<R>>,
+    solve: CoarseSolve<CoarseOperator<R>>,
+    below: Option<Below<R>>,
+}
+
+/// What the way through a coarse level is made of.
+pub(super) enum Means<R: Real> {
+    /// A smoother, and what is below.
+    Cycles(Polynomial, Option<Box<Coarsening<R>>>),
+    /// For a coarsest level of few numbers.
+    Inverse(Box<DenseInverse<R>>),
+}
+
 /// The level below a coarse one.
 struct Below<R: Real> {
-    coarsening: Coarsening<R>,
+    coarsening: Box<Coarsening<R>>,
     residual: SpinorField<R>,
 }
 
 impl<R: Real> Coarsening<R> {
-    /// With the operator of the coarse level, its smoother, and what is below it.
+    /// With the operator of the coarse level, and how its system is solved.
     pub fn new(
         transfer: Transfer<R>,
         operator: CoarseOperator<R>,
-        smoother: Polynomial,
-        below: Option<Coarsening<R>>,
+        means: Means<R>,
     ) -> Result<Self, SetupError> {
         let zero = || WholeVector::zero(operator.coarse_space(), operator.lattice());
         let (source, solution, turned) = (zero()?, zero()?, zero()?);
-        let (steps, tolerance) = if below.is_some() { CYCLES } else { COARSEST };
         let field = || operator.space().zero_vector();
-        let below = match below {
-            None => None,
-            Some(coarsening) => Some(Box::new(Below { coarsening, residual: field()? })),
+        let way = match means {
+            Means::Inverse(inverse) => Way::Inverse(inverse),
+            Means::Cycles(smoother, below) => {
+                let (steps, tolerance) = if below.is_some() { CYCLES } else { COARSEST };
+                let below = match below {
+                    None => None,
+                    Some(coarsening) => Some(Below { coarsening, residual: field()? }),
+                };
+                let cycle = Cycle::new(&operator, smoother)?;
+                let solve = CoarseSolve::new(&operator, steps, tolerance)?;
+                Way::Cycles(Box::new(Cycles { cycle, solve, below }))
+            }
         };
-        let solver = CoarseSolver {
-            cycle: Cycle::new(&operator, smoother)?,
-            solve: CoarseSolve::new(&operator, steps, tolerance)?,
-            turned,
-            source: field()?,
-            below,
-            operator,
-        };
+        let solver = CoarseSolver { way, turned, source: field()?, operator };
         Ok(Self { transfer, solver, source, solution })
+    }
+
+    /// The transfers of this level and those below it.
+    fn into_transfers(self) -> Vec<Transfer<R>> {
+        let mut transfers = vec![self.transfer];
+        if let Way::Cycles(cycles) = self.solver.way
+            && let Some(below) = cycles.below
+        {
+            transfers.extend(below.coarsening.into_transfers());
+        }
+        transfers
     }
 
     /// Solves the coarse equation for a residual of the finer level, on the first half of its sites.
@@ -87,15 +117,21 @@ impl<R: Real> Coarsening<R> {
 impl<R: Real> CoarseSolver<R> {
     /// e ≈ M⁻¹ c
     fn solve(&mut self, c: &WholeVector<R>, e: &mut WholeVector<R>) -> Result<Work, DeviceError> {
-        let Self { operator, cycle, solve, below, turned, source } = self;
+        let Self { operator, way, turned, source } = self;
         operator.source(c, turned, source)?;
-        let mut work = solve.solve(operator, source, &mut e.even, |r, z, image| match below {
-            None => cycle.apply(operator, None, r, z, image),
-            Some(below) => {
-                let mut correction = OfCoarse { operator, below };
-                cycle.apply(operator, Some(&mut correction), r, z, image)
+        let mut work = match way {
+            Way::Inverse(inverse) => inverse.apply(source, &mut e.even)?,
+            Way::Cycles(cycles) => {
+                let Cycles { cycle, solve, below } = &mut **cycles;
+                solve.solve(operator, source, &mut e.even, |r, z, image| match below {
+                    None => cycle.apply(operator, None, r, z, image),
+                    Some(below) => {
+                        let mut correction = OfCoarse { operator, below };
+                        cycle.apply(operator, Some(&mut correction), r, z, image)
+                    }
+                })?
             }
-        })?;
+        };
         operator.solution(turned, e)?;
         work += operator.work_of_sides();
         Ok(work)
@@ -114,7 +150,7 @@ impl<R: Real> CoarseCorrection<CoarseOperator<R>> for OfCoarse<'_, R> {
         // The system is D⁻¹ times the equation that is restricted.
         self.operator.within(r, residual)?;
         let work = numbers_of(residual, |residual| coarsening.solve(residual))?;
-        let Coarsening { transfer, solution, .. } = coarsening;
+        let Coarsening { transfer, solution, .. } = &**coarsening;
         if self.operator.coarse_space().place().is_host() {
             let reals = 2 * self.operator.lattice().evens() * self.operator.numbers().padded();
             let mut numbers = Numbers::Host(vec![R::zero(); reals]);
@@ -152,6 +188,11 @@ impl<R: Real> Hierarchy<R> {
         let plain = plain_spinors::zero(schur.lattice(), false)?;
         let cycle = Cycle::new(&schur, smoother)?;
         Ok(Self { schur, cycle, fine: OfFine { coarsening, plain } })
+    }
+
+    /// The transfers of all levels, finest first; the operators are let go.
+    pub fn into_transfers(self) -> Vec<Transfer<R>> {
+        self.fine.coarsening.into_transfers()
     }
 }
 

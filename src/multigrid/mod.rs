@@ -11,6 +11,7 @@
 //! | `transfer` | restriction and prolongation |
 //! | `galerkin` | the blocks of a coarse operator |
 //! | `coarse_operator` | that operator and its Schur complement |
+//! | `dense` | the inverse of the system of a small coarsest level |
 //! | `finer` | what a level must be able to do to have a coarser one |
 //! | `room` | the memory that a set-up takes |
 //! | `setup` | all of this, level by level |
@@ -24,6 +25,7 @@ mod block;
 mod coarse_lattice;
 mod coarse_operator;
 mod coarse_space;
+mod dense;
 mod error;
 mod finer;
 mod galerkin;

@@ -14,17 +14,16 @@ use num_complex::Complex;
 /// Single precision has to tell the vector from zero.
 const GOOD_ENOUGH: f64 = 1e-3;
 
-/// Makes a near-null vector of a random vector v.
+/// Makes a near-null vector of a vector v, for example a random one.
 ///
 /// The result is v less the solution of A c = A v after a few iterations. The parts on which the
 /// iteration is slow remain.
 pub(super) fn near_null_vector<R: Real, F: Finer<R>>(
     finer: &F,
-    stream: u32,
+    mut vector: VectorOf<F::System>,
     iterations: usize,
 ) -> Result<Vec<Complex<R>>, SetupError> {
     let system = finer.system();
-    let mut vector = finer.random(stream)?;
     let mut b = system.space().zero_vector()?;
     system.apply(&vector, &mut b)?;
     let solution = after(system, &b, iterations)?;

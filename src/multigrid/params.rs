@@ -1,6 +1,7 @@
 //! The parameters of a multigrid method, and those that are found for a lattice.
 
 use super::block::Block;
+use super::dense::MOST_NUMBERS;
 use super::error::SetupError;
 use crate::geometry::{Lattice, NDIM};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ pub struct MultigridParams {
     pub tol: f64,
     /// Most cycles of a solve. Default 10 000.
     pub max_iterations: usize,
-    /// Levels, the finest included: 2 or 3. Default `None`: as many as pay.
+    /// Levels, the finest included: 2 to 4. Default `None`: as many as pay.
     pub levels: Option<usize>,
     /// Number of near-null vectors of each level, each in both chiralities.
     ///
@@ -63,11 +64,11 @@ const USUAL_BLOCK: usize = 4;
 /// Usual extent of the blocks of coarser levels.
 const USUAL_COARSE_BLOCK: usize = 2;
 
+/// Most levels, the finest included.
+const MOST_LEVELS: usize = 4;
+
 /// Near-null vectors if there is room for them.
 const USUAL_VECTORS: usize = 24;
-
-/// Numbers on half of a coarse level that are too few for another level below.
-const FEW_NUMBERS: usize = 4096;
 
 /// A coarsening: the extents of its blocks, and how many vectors there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,16 +105,21 @@ impl MultigridParams {
         // independent.
         let vectors = self.vectors.unwrap_or_else(|| usual_vectors(6 * block.iter().product::<usize>()));
         let first = Blocking { block: Block(block), vectors: vectors.max(1) };
-        let coarse: [usize; NDIM] = std::array::from_fn(|mu| dims.extents()[mu] / block[mu]);
-        let numbers = coarse.iter().product::<usize>() * first.vectors;
-        let wanted = self.levels.unwrap_or(if numbers > FEW_NUMBERS { 3 } else { 2 });
-        if wanted < 3 {
-            return Ok(vec![first]);
+        let mut found = vec![first];
+        let mut coarse: [usize; NDIM] = std::array::from_fn(|mu| dims.extents()[mu] / block[mu]);
+        while found.len() + 1 < self.levels.unwrap_or(MOST_LEVELS) {
+            let above = found[found.len() - 1];
+            // Half of the sites have two numbers for each vector.
+            let numbers = coarse.iter().product::<usize>() * above.vectors;
+            if self.levels.is_none() && numbers <= MOST_NUMBERS {
+                break;
+            }
+            let Ok(block) = coarse_block(coarse) else { break };
+            let room = usual_vectors(above.vectors * block.iter().product::<usize>());
+            found.push(Blocking { block: Block(block), vectors: room.min(above.vectors) });
+            coarse = std::array::from_fn(|mu| coarse[mu] / block[mu]);
         }
-        let Ok(second) = coarse_block(coarse) else { return Ok(vec![first]) };
-        let room = usual_vectors(first.vectors * second.iter().product::<usize>());
-        let second = Blocking { block: Block(second), vectors: room.min(first.vectors) };
-        Ok(vec![first, second])
+        Ok(found)
     }
 }
 
@@ -193,6 +199,7 @@ mod tests {
         assert_eq!(blockings([16, 16, 16, 32]), [[4, 4, 4, 4], [2, 2, 2, 2]]);
         assert_eq!(blockings([12, 12, 12, 24]), [[3, 3, 3, 4], [2, 2, 2, 3]]);
         assert_eq!(blockings([8, 8, 8, 16]), [[4, 4, 4, 4]]);
+        assert_eq!(blockings([32, 32, 32, 64]), [[4, 4, 4, 4], [2, 2, 2, 2], [2, 2, 2, 2]]);
         assert_eq!(blockings([6, 10, 4, 14]), [[3, 5, 4, 7]]);
         assert_eq!(blockings([2, 2, 2, 2]), [[2, 2, 2, 2]]);
     }

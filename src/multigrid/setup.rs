@@ -1,20 +1,24 @@
 //! Making the levels of a multigrid method.
 
 use super::coarse_lattice::CoarseLattice;
-use super::coarse_operator::CoarseOperator;
-use super::coarse_space::CoarseSpace;
+use super::coarse_operator::{CoarseOperator, RawBlocks};
+use super::coarse_space::{CoarseSpace, WholeVector};
+use super::dense::{DenseInverse, MOST_NUMBERS};
 use super::error::SetupError;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::galerkin::galerkin;
-use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy};
+use super::hierarchy::{COARSE_DEGREE, Coarsening, Hierarchy, Means};
 use super::near_null::near_null_vector;
 use super::params::{Blocking, MultigridParams};
-use super::transfer::Transfer;
+use super::transfer::{FinerPart, Transfer};
 use crate::device::Team;
+use crate::field::SpinorField;
+use crate::geometry::NDIM;
 use crate::operator::Dirac;
 use crate::scalar::Real;
-use lattice_solvers::{LinearOperator, Polynomial, VectorSpace};
+use lattice_solvers::{LinearOperator, Polynomial, VectorOf, VectorSpace};
 use num_complex::Complex;
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -43,10 +47,29 @@ impl fmt::Display for LevelsInfo {
     }
 }
 
-/// Near-null vectors of all levels but the coarsest.
+/// What a set-up makes of a level with a coarser one below it.
 ///
-/// A set-up takes most of its time for them. The vectors serve operators with other masses.
-pub(super) type Vectors<R> = Vec<Vec<Vec<Complex<R>>>>;
+/// A set-up takes most of its time for the vectors, which serve operators with other masses.
+pub(super) struct Made<R> {
+    /// Near-null vectors.
+    pub vectors: Vec<Vec<Complex<R>>>,
+    /// `true` if they are orthonormal within blocks.
+    pub are_orthonormal: bool,
+    /// The coarse operator of these vectors.
+    pub blocks: RawBlocks<R>,
+}
+
+/// What is known of a level before its set-up.
+pub(super) struct Known<R: Real> {
+    pub vectors: Vec<Vec<Complex<R>>>,
+    pub are_orthonormal: bool,
+    pub transfer: Option<Transfer<R>>,
+    /// The coarse operator, if it is that of this fine operator.
+    pub blocks: Option<RawBlocks<R>>,
+}
+
+/// Iterations that make a near-null vector of a coarse level of one of the finer level.
+const COARSE_ITERATIONS: usize = 5;
 
 /// Number of streams of random numbers of each level.
 ///
@@ -55,14 +78,14 @@ pub(super) type Vectors<R> = Vec<Vec<Vec<Complex<R>>>>;
 const STREAMS_OF_LEVEL: u32 = 1 << 16;
 const SMOOTHER_STREAM: u32 = STREAMS_OF_LEVEL - 1;
 
-/// Makes the levels for an operator.
+/// Makes the levels for an operator, of what is known of each.
 pub(super) fn hierarchy<R: Real>(
     dirac: Dirac<R>,
     params: &MultigridParams,
     blockings: &[Blocking],
-    vectors: Option<Vectors<R>>,
+    known: Vec<Known<R>>,
     mut progress: impl FnMut(SetupProgress),
-) -> Result<(Hierarchy<R>, Vectors<R>), SetupError> {
+) -> Result<(Hierarchy<R>, Vec<Made<R>>), SetupError> {
     let team = dirac.lattice().team();
     // Coarse levels are small: one device has them.
     let place = match team.devices().first() {
@@ -72,29 +95,32 @@ pub(super) fn hierarchy<R: Real>(
     let extents = dirac.lattice().dims().extents();
     let mut fine = FineLevel::new(dirac, blockings[0].block.0)?;
     let smoother = smoother(&fine, 0, params.smoother_degree)?;
-    let (mut made, given) = (Vec::new(), vectors.unwrap_or_default());
-    let setup = Setup { place, params, given: &given };
-    let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, &mut made, &mut progress)?;
+    let mut setup = Setup { place, params, known: known.into(), made: Vec::new(), progress: &mut progress };
+    let coarsening = setup.coarsening(&mut fine, 0, extents, blockings, Vec::new())?;
+    let made = setup.made;
     Ok((Hierarchy::new(fine.settle(), smoother, coarsening)?, made))
 }
 
 struct Setup<'a, R: Real> {
     place: Team,
     params: &'a MultigridParams,
-    /// Vectors that are known, of as many levels.
-    given: &'a Vectors<R>,
+    /// What is known of the levels that are left.
+    known: VecDeque<Known<R>>,
+    made: Vec<Made<R>>,
+    progress: &'a mut dyn FnMut(SetupProgress),
 }
 
 impl<R: Real> Setup<'_, R> {
     /// The level below `finer`, and those below that one.
+    ///
+    /// Vectors of `finer` that are not known are made of `starts`, and of random ones if there are none.
     fn coarsening<F: Finer<R>>(
-        &self,
+        &mut self,
         finer: &mut F,
         level: usize,
-        extents: [usize; 4],
+        extents: [usize; NDIM],
         blockings: &[Blocking],
-        made: &mut Vectors<R>,
-        progress: &mut dyn FnMut(SetupProgress),
+        starts: Vec<VectorOf<F::System>>,
     ) -> Result<Coarsening<R>, SetupError> {
         let (Blocking { block, vectors: count }, deeper) = (blockings[0], &blockings[1..]);
         let block = block.0;
@@ -102,38 +128,106 @@ impl<R: Real> Setup<'_, R> {
         let lattice = Arc::new(CoarseLattice::new(coarse_extents));
         // A column of the coarse operator costs about an eighth of a vector.
         let of = 3 * count;
-        let vectors = match self.given.get(level) {
-            Some(given) => given.clone(),
+        let known = self.known.pop_front();
+        let (mut vectors, mut are_orthonormal, transfer, blocks) = match known {
+            Some(Known { vectors, are_orthonormal, transfer, blocks }) => {
+                (vectors, are_orthonormal, transfer, blocks)
+            }
+            None => (self.vectors(finer, level, count, starts)?, false, None, None),
+        };
+        let parts = finer.parts();
+        let mut below = Vec::new();
+        let transfer = match transfer {
+            Some(transfer) => transfer,
             None => {
-                let mut vectors = Vec::with_capacity(count);
-                for k in 0..count {
-                    let stream = level as u32 * STREAMS_OF_LEVEL + k as u32;
-                    vectors.push(near_null_vector(finer, stream, self.params.setup_iterations)?);
-                    progress(SetupProgress { level, done: k + 1, of });
+                let space = CoarseSpace::new(&self.place, &lattice, 2 * count)?;
+                let (transfer, orthonormal) = Transfer::new(
+                    level,
+                    finer.numbers(),
+                    &parts,
+                    block,
+                    &lattice,
+                    &space,
+                    &vectors,
+                    are_orthonormal,
+                )?;
+                if let (Some(Blocking { vectors: wanted, .. }), true) =
+                    (deeper.first(), self.known.is_empty())
+                {
+                    below = starts_below(&transfer, &parts, &vectors[..*wanted])?;
                 }
-                vectors
+                orthonormal.copy_to(finer.numbers().half, space.numbers, &parts, &mut vectors);
+                are_orthonormal = true;
+                transfer
             }
         };
-        let space = CoarseSpace::new(&self.place, &lattice, 2 * count)?;
-        let parts = finer.parts();
-        let transfer = Transfer::new(level, finer.numbers(), &parts, block, &lattice, &space, &vectors)?;
-        made.push(vectors);
-        let raw = galerkin(finer, &transfer, |columns, _| {
-            progress(SetupProgress { level, done: count + columns, of });
-        })?;
-        let system = CoarseOperator::scaled(&self.place, &lattice, &raw, level + 1)?;
-        let (smoother, below) = {
-            let unscaled = CoarseOperator::raw(&self.place, &lattice, &raw)?;
-            drop(raw);
-            let mut coarse = CoarseLevel::new(&system, unscaled);
-            let below = match deeper {
-                [] => None,
-                _ => Some(self.coarsening(&mut coarse, level + 1, coarse_extents, deeper, made, progress)?),
-            };
-            (smoother(&coarse, level + 1, COARSE_DEGREE)?, below)
+        let space = transfer.coarse_space().clone();
+        let blocks = match blocks {
+            Some(blocks) => blocks,
+            None => galerkin(finer, &transfer, |columns, _| {
+                (self.progress)(SetupProgress { level, done: count + columns, of });
+            })?,
         };
-        Coarsening::new(transfer, system, smoother, below)
+        debug_assert_eq!(space.numbers.columns, 2 * count);
+        let lattice = transfer.lattice();
+        let system = CoarseOperator::scaled(&self.place, lattice, &blocks, level + 1)?;
+        let means = match deeper {
+            [] if lattice.evens() * space.numbers.padded() <= MOST_NUMBERS => {
+                self.made.push(Made { vectors, are_orthonormal, blocks });
+                Means::Inverse(Box::new(DenseInverse::new(&system, level + 1)?))
+            }
+            _ => {
+                let unscaled = CoarseOperator::raw(&self.place, lattice, &blocks)?;
+                self.made.push(Made { vectors, are_orthonormal, blocks });
+                let mut coarse = CoarseLevel::new(&system, unscaled);
+                let below = match deeper {
+                    [] => None,
+                    _ => {
+                        let below = self.coarsening(&mut coarse, level + 1, coarse_extents, deeper, below)?;
+                        Some(Box::new(below))
+                    }
+                };
+                Means::Cycles(smoother(&coarse, level + 1, COARSE_DEGREE)?, below)
+            }
+        };
+        Coarsening::new(transfer, system, means)
     }
+
+    /// Makes the near-null vectors of a level.
+    fn vectors<F: Finer<R>>(
+        &mut self,
+        finer: &F,
+        level: usize,
+        count: usize,
+        starts: Vec<VectorOf<F::System>>,
+    ) -> Result<Vec<Vec<Complex<R>>>, SetupError> {
+        let mut starts = starts.into_iter();
+        let mut vectors = Vec::with_capacity(count);
+        for k in 0..count {
+            let stream = level as u32 * STREAMS_OF_LEVEL + k as u32;
+            let (start, iterations) = match starts.next() {
+                Some(start) => (start, COARSE_ITERATIONS),
+                None => (finer.random(stream)?, self.params.setup_iterations),
+            };
+            vectors.push(near_null_vector(finer, start, iterations)?);
+            (self.progress)(SetupProgress { level, done: k + 1, of: 3 * count });
+        }
+        Ok(vectors)
+    }
+}
+
+/// The vectors of a level on the first half of the next coarser one.
+fn starts_below<R: Real>(
+    transfer: &Transfer<R>,
+    parts: &[FinerPart],
+    vectors: &[Vec<Complex<R>>],
+) -> Result<Vec<SpinorField<R>>, SetupError> {
+    let below = |vector: &Vec<_>| {
+        let mut coarse = WholeVector::zero(transfer.coarse_space(), transfer.lattice())?;
+        transfer.restrict_ordered(parts, vector, &mut coarse)?;
+        Ok(coarse.even)
+    };
+    vectors.iter().map(below).collect()
 }
 
 /// The smoother of a level.

@@ -1,9 +1,11 @@
-//! The near-null vectors of a set-up in a file.
+//! A set-up in a file: near-null vectors, and the coarse operators that were made of them.
 //!
-//! The file serves other jobs on the same configuration.
+//! The vectors serve other jobs on the same configuration, the coarse operators those with the same
+//! fine operator.
 
+use super::coarse_operator::{RAW_BLOCKS, RawBlocks};
 use super::params::{Blocking, MultigridParams};
-use super::setup::Vectors;
+use super::setup::{Known, Made};
 use crate::geometry::{Lattice, NDIM};
 use crate::host::Spinor;
 use crate::io::{self, CheckpointWriter, read_checkpoint};
@@ -50,11 +52,15 @@ struct About {
     links: String,
     setup_iterations: usize,
     levels: Vec<Blocking>,
+    /// Whether the vectors are orthonormal within blocks.
+    orthonormal: bool,
+    /// The operator whose coarse operators are behind the vectors.
+    operator: String,
     /// The byte order of the numbers, which are complex and in single precision.
     little_endian: bool,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The things that a set-up is bound to.
 pub(super) struct Binding<'a> {
@@ -63,12 +69,14 @@ pub(super) struct Binding<'a> {
     pub configuration: &'a str,
     /// The other properties of the links.
     pub links: String,
+    /// The text that tells operators on these links apart.
+    pub operator: String,
     pub params: &'a MultigridParams,
     pub blockings: &'a [Blocking],
 }
 
 impl Binding<'_> {
-    fn about(&self) -> About {
+    fn about(&self, orthonormal: bool) -> About {
         About {
             multigrid_setup: VERSION,
             lattice: self.lattice.dims().to_string(),
@@ -76,45 +84,51 @@ impl Binding<'_> {
             links: self.links.clone(),
             setup_iterations: self.params.setup_iterations,
             levels: self.blockings.to_vec(),
+            orthonormal,
+            operator: self.operator.clone(),
             little_endian: cfg!(target_endian = "little"),
         }
     }
 
-    /// Numbers of a vector of each level.
-    fn counts(&self) -> Vec<usize> {
+    /// Numbers of a vector of each level, and of the coarse operator below it.
+    fn counts(&self) -> Vec<[usize; 2]> {
         let mut extents = self.lattice.dims().extents();
         let mut of_site = Spinor::<f32>::COMPONENTS;
         let count = |blocking: &Blocking| {
             let numbers = extents.iter().product::<usize>() * of_site;
             extents = std::array::from_fn::<_, NDIM, _>(|mu| extents[mu] / blocking.block.0[mu]);
             of_site = 2 * blocking.vectors;
-            numbers
+            [numbers, extents.iter().product::<usize>() * RAW_BLOCKS * of_site * of_site]
         };
         self.blockings.iter().map(count).collect()
     }
 
-    /// Keeps vectors.
+    /// Keeps a set-up.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(&self, path: &Path, vectors: &Vectors<f32>) -> Result<(), SetupFileError> {
-        let about = serde_json::to_string(&self.about()).expect("text and numbers are JSON");
+    pub fn write(&self, path: &Path, levels: &[Made<f32>]) -> Result<(), SetupFileError> {
+        let orthonormal = levels.iter().all(|level| level.are_orthonormal);
+        let about = serde_json::to_string(&self.about(orthonormal)).expect("text and numbers are JSON");
         let mut writer = CheckpointWriter::create(path, &about)?;
-        for vector in vectors.iter().flatten() {
+        for vector in levels.iter().flat_map(|level| &level.vectors) {
             writer.block(bytemuck::cast_slice(vector))?;
+        }
+        for level in levels {
+            writer.block(bytemuck::cast_slice(&level.blocks.blocks))?;
         }
         Ok(writer.finish()?)
     }
 
-    /// Takes kept vectors back.
+    /// Takes a kept set-up back, with coarse operators if they are those of this operator.
     ///
     /// # Errors
     /// When the file cannot be read or believed, or is of another configuration, lattice or levels.
-    pub fn read(&self, path: &Path) -> Result<Vectors<f32>, SetupFileError> {
+    pub fn read(&self, path: &Path) -> Result<Vec<Known<f32>>, SetupFileError> {
         let file = read_checkpoint(path)?;
         let of_another_kind = || SetupFileError::OfAnotherKind { path: path.to_owned() };
         let found: About = serde_json::from_str(&file.about).map_err(|_| of_another_kind())?;
-        let here = self.about();
+        let here = self.about(found.orthonormal);
         let levels = |about: &About| {
             let level = |blocking: &Blocking| format!("{} vectors on {}", blocking.vectors, blocking.block);
             about.levels.iter().map(level).collect::<Vec<_>>().join(", ")
@@ -133,19 +147,26 @@ impl Binding<'_> {
             }
         }
         let mut blocks = file.blocks.into_iter();
-        let mut vectors = Vec::new();
-        for (blocking, count) in self.blockings.iter().zip(self.counts()) {
-            let mut level = Vec::with_capacity(blocking.vectors);
-            for _ in 0..blocking.vectors {
-                let block = blocks.next().filter(|block| block.len() == count * size_of::<Complex<f32>>());
-                let block = block.ok_or_else(of_another_kind)?;
-                // The block need not lie as numbers must.
-                let mut vector = vec![Complex::<f32>::default(); count];
-                bytemuck::cast_slice_mut(&mut vector).copy_from_slice(&block);
-                level.push(vector);
-            }
-            vectors.push(level);
+        let mut next = |count: usize| {
+            let block = blocks.next().filter(|block| block.len() == count * size_of::<Complex<f32>>());
+            let block = block.ok_or_else(of_another_kind)?;
+            // The block need not lie as numbers must.
+            let mut numbers = vec![Complex::<f32>::default(); count];
+            bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&block);
+            Ok::<_, SetupFileError>(numbers)
+        };
+        let counts = self.counts();
+        let mut known = Vec::new();
+        for (blocking, [count, _]) in self.blockings.iter().zip(&counts) {
+            let vectors = (0..blocking.vectors).map(|_| next(*count)).collect::<Result<_, _>>()?;
+            known.push(Known { vectors, are_orthonormal: found.orthonormal, transfer: None, blocks: None });
         }
-        Ok(vectors)
+        if found.operator == here.operator {
+            for (known, [_, count]) in known.iter_mut().zip(counts) {
+                let columns = 2 * known.vectors.len();
+                known.blocks = Some(RawBlocks { columns, blocks: next(count)? });
+            }
+        }
+        Ok(known)
     }
 }

@@ -4,7 +4,7 @@ use super::error::SetupError;
 use super::hierarchy::Hierarchy;
 use super::params::{Blocking, MOST_CYCLES, MultigridParams, REPLACED_AT, RESTART, STAGNATION};
 use super::room::expect_room;
-use super::setup::{self, LevelsInfo, SetupProgress, Vectors};
+use super::setup::{self, Known, LevelsInfo, Made, SetupProgress};
 use super::setup_file::{Binding, SetupFileError};
 use crate::field::SpinorField;
 use crate::operator::Dirac;
@@ -36,7 +36,7 @@ pub struct Multigrid {
     params: MultigridParams,
     blockings: Vec<Blocking>,
     hierarchy: Hierarchy<f32>,
-    vectors: Vectors<f32>,
+    made: Vec<Made<f32>>,
 }
 
 impl Multigrid {
@@ -50,19 +50,19 @@ impl Multigrid {
         params: MultigridParams,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        Self::with_vectors(dirac, params, None, progress)
+        Self::of_known(dirac, params, Vec::new(), progress)
     }
 
-    fn with_vectors(
+    fn of_known(
         dirac: &Dirac<f64>,
         params: MultigridParams,
-        vectors: Option<Vectors<f32>>,
+        known: Vec<Known<f32>>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
         let blockings = params.blockings(dirac.lattice())?;
         expect_room::<f32>(dirac.lattice(), &blockings)?;
-        let (hierarchy, vectors) = setup::hierarchy(dirac.cast()?, &params, &blockings, vectors, progress)?;
-        Ok(Self { params, blockings, hierarchy, vectors })
+        let (hierarchy, made) = setup::hierarchy(dirac.cast()?, &params, &blockings, known, progress)?;
+        Ok(Self { params, blockings, hierarchy, made })
     }
 
     /// Makes the method for another operator on these links, with the known vectors.
@@ -76,25 +76,32 @@ impl Multigrid {
         dirac: &Dirac<f64>,
         progress: impl FnMut(SetupProgress),
     ) -> Result<Self, SetupError> {
-        let Self { params, vectors, hierarchy, .. } = self;
-        // Its memory is needed.
-        drop(hierarchy);
-        Self::with_vectors(dirac, params, Some(vectors), progress)
+        let Self { params, made, hierarchy, .. } = self;
+        let transfers = hierarchy.into_transfers();
+        let known =
+            made.into_iter().zip(transfers).map(|(Made { vectors, are_orthonormal, .. }, transfer)| Known {
+                vectors,
+                are_orthonormal,
+                transfer: Some(transfer),
+                blocks: None,
+            });
+        Self::of_known(dirac, params, known.collect(), progress)
     }
 
-    /// Writes the near-null vectors to a file.
+    /// Writes the near-null vectors and the coarse operators to a file.
     ///
     /// `configuration` tells the links from others.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, path: &Path, dirac: &Dirac<f64>, configuration: &str) -> Result<(), SetupFileError> {
-        binding(dirac, configuration, &self.params, &self.blockings).write(path, &self.vectors)
+        binding(dirac, configuration, &self.params, &self.blockings).write(path, &self.made)
     }
 
     /// Makes the method like [`new`](Self::new), with vectors from a file.
     ///
-    /// [`write`](Self::write) has kept the vectors. They may belong to another mass.
+    /// [`write`](Self::write) has kept the vectors. They may belong to another mass. If they belong
+    /// to this operator, its coarse operators come from the file too.
     ///
     /// # Errors
     /// As [`new`](Self::new). The inner error says that the file cannot be read or believed, or
@@ -108,7 +115,7 @@ impl Multigrid {
     ) -> Result<Result<Self, SetupFileError>, SetupError> {
         let blockings = params.blockings(dirac.lattice())?;
         match binding(dirac, configuration, &params, &blockings).read(path) {
-            Ok(vectors) => Self::with_vectors(dirac, params, Some(vectors), progress).map(Ok),
+            Ok(known) => Self::of_known(dirac, params, known, progress).map(Ok),
             Err(error) => Ok(Err(error)),
         }
     }
@@ -187,5 +194,13 @@ fn binding<'a>(
     params: &'a MultigridParams,
     blockings: &'a [Blocking],
 ) -> Binding<'a> {
-    Binding { lattice: dirac.lattice(), configuration, links: dirac.links_text(), params, blockings }
+    let operator = format!("{:?}, {:?}", dirac.coupling(), dirac.site_term());
+    Binding {
+        lattice: dirac.lattice(),
+        configuration,
+        links: dirac.links_text(),
+        operator,
+        params,
+        blockings,
+    }
 }

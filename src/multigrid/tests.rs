@@ -1,12 +1,13 @@
 use super::coarse_lattice::CoarseLattice;
 use super::coarse_operator::{CoarseOperator, RAW_BLOCKS, RawBlocks, WITHIN};
 use super::coarse_space::{CoarseSpace, WholeVector};
+use super::dense::DenseInverse;
 use super::finer::{CoarseLevel, FineLevel, Finer};
 use super::galerkin::galerkin;
 use super::near_null::near_null_vector;
 use super::transfer::{EVERY_SITE, FinerNumbers, FinerPart, Members, Transfer};
 use crate::device::{Buffer, Device, DeviceOptions, Team, discover};
-use crate::field::{Numbers, plain_spinors, set_numbers};
+use crate::field::{Numbers, NumbersView, numbers_of, plain_spinors, set_numbers};
 use crate::geometry::{Boundary, Dims, Grid, Lattice, NDIM};
 use crate::host::gamma::GAMMA;
 use crate::host::multigrid::{plain, project};
@@ -70,10 +71,15 @@ fn coarsened<R: Real, F: Finer<R>>(
     let space = CoarseSpace::new(place, &lattice, 2 * vectors.len()).unwrap();
     let mut parts = finer.parts();
     parts.iter_mut().for_each(|part| part.evens = part.sites.len());
-    let transfer = Transfer::new(0, finer.numbers(), &parts, block, &lattice, &space, vectors).unwrap();
+    let transfer = Transfer::new(0, finer.numbers(), &parts, block, &lattice, &space, vectors, false);
+    let (transfer, _) = transfer.unwrap();
     let raw = galerkin(finer, &transfer, |_, _| ()).unwrap();
     let unscaled = CoarseOperator::raw(place, &lattice, &raw).unwrap();
     (transfer, raw, unscaled)
+}
+
+fn near_null<R: Real, F: Finer<R>>(finer: &F, stream: u32, iterations: usize) -> Vec<Complex<R>> {
+    near_null_vector(finer, finer.random(stream).unwrap(), iterations).unwrap()
 }
 
 fn whole<R: Real>(transfer: &Transfer<R>, values: &[Complex<R>]) -> WholeVector<R> {
@@ -170,7 +176,7 @@ fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
     let terms = [SiteTerm::Clover { csw: 1.1, mu: 0.2 }, SiteTerm::Scalar, SiteTerm::Twisted { mu: 0.3 }];
     for (lattice, term) in lattices().iter().zip(terms) {
         let mut fine = fine_level::<f64>(lattice, term);
-        let vectors: Vec<_> = (0..VECTORS).map(|k| near_null_vector(&fine, k as u32, 4).unwrap()).collect();
+        let vectors: Vec<_> = (0..VECTORS).map(|k| near_null(&fine, k as u32, 4)).collect();
         let place = place(lattice);
         let what = format!("{term:?} on {} devices", lattice.team().len());
         let made = coarsened(&mut fine, &place, DIMS, BLOCK, &vectors);
@@ -181,7 +187,7 @@ fn coarse_operators_are_those_of_galerkin_on_every_operator_and_level() {
         // The level below it: 2, 1, 2 and 2 sites, in blocks of two in z.
         let system = CoarseOperator::scaled(&place, transfer.lattice(), &raw, 1).unwrap();
         let mut coarse = CoarseLevel::new(&system, unscaled);
-        let vectors: Vec<_> = (0..2).map(|k| near_null_vector(&coarse, 100 + k, 2).unwrap()).collect();
+        let vectors: Vec<_> = (0..2).map(|k| near_null(&coarse, 100 + k, 2)).collect();
         let made = coarsened(&mut coarse, &place, [2, 1, 2, 2], [1, 1, 2, 1], &vectors);
         expect_identities(&mut coarse, &made, term.is_gamma5_hermitian(), &format!("{what}, second level"));
     }
@@ -234,7 +240,7 @@ fn an_odd_coarse_lattice_has_a_system_on_all_sites() {
     let links = lattice.gauge::<f64>(&configuration, Boundary::antiperiodic_t()).unwrap();
     let block = [2, 2, 2, 2];
     let mut fine = FineLevel::new(Dirac::wilson(&links, Kappa(KAPPA)).unwrap(), block).unwrap();
-    let vectors: Vec<_> = (0..VECTORS).map(|k| near_null_vector(&fine, k as u32, 4).unwrap()).collect();
+    let vectors: Vec<_> = (0..VECTORS).map(|k| near_null(&fine, k as u32, 4)).collect();
     let made = coarsened(&mut fine, &Team::host(), [2, 4, 6, 2], block, &vectors);
     assert!(!made.0.lattice().has_parities());
     expect_identities(&mut fine, &made, true, "1x2x3x1 blocks");
@@ -263,7 +269,8 @@ fn expect_kernels_alone<R: Real>(bound: f64) {
             evens: sites / 3,
         };
         let finer = FinerNumbers { half, padded: 2 * half, lanes: 1 };
-        let transfer = Transfer::new(0, finer, &[part], block, &lattice, &space, &vectors).unwrap();
+        let (transfer, _) =
+            Transfer::new(0, finer, &[part], block, &lattice, &space, &vectors, false).unwrap();
         let reals: &[R] = bytemuck::cast_slice(&fine);
         let mut numbers_of_fine = match place.devices().first() {
             None => Numbers::Host(reals.to_vec()),
@@ -332,5 +339,37 @@ fn kernels_alone_put_spinors_into_the_order_of_transfers_and_back() {
         plain_spinors::project(&lattice, &mut numbers, mu).unwrap();
         project(&mut expected, &GAMMA[mu]);
         expect_close(&read(&numbers), &expected, 1e-14, "a projection");
+    }
+}
+
+#[test]
+fn the_inverse_of_a_coarsest_system_is_one_with_and_without_parities() {
+    let device = Device::open(&discover().devices[0], &DeviceOptions::default()).unwrap();
+    for extents in [[1, 2, 1, 2], [1, 3, 1, 1]] {
+        let lattice = Arc::new(CoarseLattice::new(extents));
+        let columns = 6;
+        let mut raw = RawBlocks::zero(&lattice, columns);
+        raw.blocks = numbers::<f64>(raw.blocks.len(), 11);
+        let results = [Team::host(), Team::of([device.clone()])].map(|place| {
+            let system = CoarseOperator::scaled(&place, &lattice, &raw, 1).unwrap();
+            let inverse = DenseInverse::new(&system, 1).unwrap();
+            let zero = || WholeVector::zero(system.coarse_space(), &lattice).unwrap();
+            let (mut b, mut x, mut image) = (zero(), zero(), zero());
+            let values = numbers::<f64>(lattice.evens() * columns, 3);
+            set_numbers(&mut b.even, &system.numbers().to_memory(&values)).unwrap();
+            inverse.apply(&b.even, &mut x.even).unwrap();
+            system.apply(&x.even, &mut image.even).unwrap();
+            let on_host = |vector: &WholeVector<f64>| -> Vec<Complex64> {
+                let reals = 2 * lattice.evens() * system.numbers().padded();
+                let memory = numbers_of(&vector.even, |numbers| match numbers {
+                    NumbersView::Host(numbers) => numbers[..reals].to_vec(),
+                    NumbersView::Devices(buffers) => buffers[0].slice(..reals).unwrap().to_vec().unwrap(),
+                });
+                system.numbers().of_memory(&memory)
+            };
+            expect_close(&on_host(&image), &values, 1e-9, "S S⁻¹");
+            on_host(&x)
+        });
+        expect_close(&results[1], &results[0], 1e-9, "S⁻¹ on a device");
     }
 }

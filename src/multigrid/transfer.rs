@@ -101,7 +101,10 @@ impl Members {
 }
 
 impl<R: Real> Transfer<R> {
-    /// With these vectors of a level, `2 half` numbers for each site, which are made orthonormal.
+    /// With these vectors of a level, `2 half` numbers for each site, which are made orthonormal unless they are.
+    ///
+    /// The orthonormal vectors of each part come with it.
+    #[allow(clippy::too_many_arguments)]
     pub fn new(
         level: usize,
         finer: FinerNumbers,
@@ -110,11 +113,55 @@ impl<R: Real> Transfer<R> {
         lattice: &Arc<CoarseLattice>,
         space: &CoarseSpace<R>,
         vectors: &[Vec<Complex<R>>],
-    ) -> Result<Self, SetupError> {
+        are_orthonormal: bool,
+    ) -> Result<(Self, Orthonormal<R>), SetupError> {
         let several = parts.len() > 1;
-        let make = |part| Part::new(level, finer, part, block, lattice, space.numbers, vectors, several);
-        let parts = parts.iter().map(make).collect::<Result<_, _>>()?;
-        Ok(Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts })
+        let (mut made, mut orthonormal) = (Vec::with_capacity(parts.len()), Vec::with_capacity(parts.len()));
+        for part in parts {
+            let mut own = scattered(finer.half, space.numbers, vectors, &part.sites);
+            made.push(Part::new(
+                level,
+                finer,
+                part,
+                block,
+                lattice,
+                space.numbers,
+                &mut own,
+                several,
+                are_orthonormal,
+            )?);
+            orthonormal.push(own);
+        }
+        let transfer = Self { finer, lattice: Arc::clone(lattice), space: space.clone(), parts: made };
+        Ok((transfer, Orthonormal(orthonormal)))
+    }
+
+    /// coarse = V† of numbers in the order of near-null vectors, on all sites.
+    pub fn restrict_ordered(
+        &self,
+        parts: &[FinerPart],
+        vector: &[Complex<R>],
+        coarse: &mut WholeVector<R>,
+    ) -> Result<(), DeviceError> {
+        let FinerNumbers { half, padded, lanes } = self.finer;
+        let site_numbers = SiteNumbers { columns: 2 * half, lanes };
+        debug_assert_eq!(site_numbers.padded(), padded);
+        let numbers_of = |part: &FinerPart| {
+            let of_site = |&site: &usize| vector[2 * half * site..][..2 * half].iter().copied();
+            let own: Vec<_> = part.sites.par_iter().flat_map_iter(of_site).collect();
+            site_numbers.to_memory(&own)
+        };
+        let numbers = match parts {
+            [part @ FinerPart { device: None, .. }] => Numbers::Host(numbers_of(part)),
+            _ => {
+                let buffer = |part: &FinerPart| {
+                    let device = part.device.as_ref().unwrap_or_else(|| unreachable!("{ONE_PLACE}"));
+                    Buffer::from_slice(device, &numbers_of(part))
+                };
+                Numbers::Devices(parts.iter().map(buffer).collect::<Result<_, _>>()?)
+            }
+        };
+        self.restrict(numbers.view(), Members::All, coarse)
     }
 
     pub fn lattice(&self) -> &Arc<CoarseLattice> {
@@ -274,8 +321,9 @@ impl<R: Real> Part<R> {
         block: [usize; NDIM],
         lattice: &CoarseLattice,
         numbers: SiteNumbers,
-        vectors: &[Vec<Complex<R>>],
+        own: &mut [R],
         several: bool,
+        are_orthonormal: bool,
     ) -> Result<Self, SetupError> {
         let sites = part.coordinates.len();
         let place_of = |at: &[usize; NDIM]| lattice.place(std::array::from_fn(|mu| at[mu] / block[mu]));
@@ -310,14 +358,15 @@ impl<R: Real> Part<R> {
                 first | 1 << EVERY_SITE
             })
             .collect();
-        let mut own = scattered(finer.half, numbers, vectors, &part.sites);
         let all: &List = &lists[Members::All.index()];
-        if !orthonormalise(finer.half, numbers, &mut own, &all.members, all.per_aggregate, &aggregate_of) {
-            return Err(SetupError::Dependent { level, vectors: vectors.len() });
+        if !are_orthonormal
+            && !orthonormalise(finer.half, numbers, own, &all.members, all.per_aggregate, &aggregate_of)
+        {
+            return Err(SetupError::Dependent { level, vectors: numbers.columns / 2 });
         }
         let mut lists: [List; 2 + NDIM] = lists;
         let storage = match &part.device {
-            None => Storage::Host { vectors: own, aggregate_of, flags },
+            None => Storage::Host { vectors: own.to_vec(), aggregate_of, flags },
             Some(device) => {
                 for list in &mut lists {
                     // A list without members is never asked for.
@@ -329,7 +378,7 @@ impl<R: Real> Part<R> {
                 let room = if several { places.len() * 2 * numbers.padded() } else { 1 };
                 Storage::Device(Box::new(OnDevice {
                     device: device.clone(),
-                    vectors: Kept::new(device, &own, 2 * numbers.padded())?,
+                    vectors: Kept::new(device, own, 2 * numbers.padded())?,
                     aggregate_of: Buffer::from_slice(device, &aggregate_of)?,
                     flags: Buffer::from_slice(device, &flags)?,
                     restrict: kernel("restrict_vector")?,
@@ -447,6 +496,36 @@ fn members_list(of_aggregate: Vec<Vec<u32>>) -> List {
         members
     });
     List { members: padded.collect(), per_aggregate, on_device: None }
+}
+
+/// Orthonormal vectors, with those of a finer component beside each other, for each part.
+pub(super) struct Orthonormal<R>(Vec<Vec<R>>);
+
+impl<R: Real> Orthonormal<R> {
+    /// Replaces the vectors that they were made of.
+    pub fn copy_to(
+        self,
+        half: usize,
+        numbers: SiteNumbers,
+        parts: &[FinerPart],
+        vectors: &mut [Vec<Complex<R>>],
+    ) {
+        let padded = 2 * numbers.padded();
+        for (part, own) in parts.iter().zip(&self.0) {
+            let mut number_of_site = vec![None; vectors.first().map_or(0, Vec::len) / (2 * half)];
+            part.sites.iter().enumerate().for_each(|(k, &site)| number_of_site[site] = Some(k));
+            for (j, vector) in vectors.iter_mut().enumerate() {
+                vector.par_chunks_mut(2 * half).zip(&number_of_site).for_each(|(site, k)| {
+                    let Some(k) = k else { return };
+                    for (component, z) in site.iter_mut().enumerate() {
+                        let row = &own[(k * half + component / 2) * padded..][..padded];
+                        let [re, im] = numbers.at(2 * j + component % 2);
+                        *z = Complex::new(row[re], row[im]);
+                    }
+                });
+            }
+        }
+    }
 }
 
 /// The vectors, with those of a finer component beside each other.

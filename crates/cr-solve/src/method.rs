@@ -33,7 +33,7 @@ pub struct MethodOptions {
     /// double with a method by name]
     #[arg(long, hide_short_help = true)]
     precision: Option<WantedPrecision>,
-    /// Levels of --solver multigrid, the finest included: 2 or 3 [default: as many as pay]
+    /// Levels of --solver multigrid, the finest included: 2 to 4 [default: as many as pay]
     #[arg(long, value_name = "N", hide_short_help = true)]
     multigrid_levels: Option<usize>,
     /// Near-null vectors of each level of --solver multigrid [default: 24, and fewer where blocks are small]

@@ -382,7 +382,7 @@ fn multigrid_keeps_its_set_up_for_other_masses_and_is_bound_to_its_configuration
     let line = "invert FIELD --kappa 0.1 --solver multigrid";
     assert_refused(&folder, &format!("{line} --precision double"), 2, &["mixed-single", "double"]);
     assert_refused(&folder, &format!("{line} --preconditioning none"), 2, &["even-odd", "none"]);
-    assert_refused(&folder, &format!("{line} --multigrid-levels 4"), 2, &["multigrid-levels = 4"]);
+    assert_refused(&folder, &format!("{line} --multigrid-levels 5"), 2, &["multigrid-levels = 5"]);
 }
 
 #[test]
