@@ -114,6 +114,24 @@ fn vectors_and_solves_are_checked_and_timed() {
         ["whole_solves_iterations", "cg_iterations_of_all"].map(|n| row["details"][n].as_u64().unwrap());
     assert!(0 < block && block < cg, "{row}");
 
+    let masses = result(
+        "solver --device 0.0 --dims 4x4x4x4 --multigrid --kappa 0.12,0.125 --samples 3",
+        folder.path(),
+    );
+    for (row, kappa) in rows(&masses).iter().zip([0.12, 0.125]) {
+        assert_eq!((&row["kernel"], &row["parameters"]["kappa"]), (&json!("multigrid"), &json!(kappa)));
+        let details = &row["details"];
+        assert!(details["residual"].as_f64().unwrap() <= 1.01e-10, "{row}");
+        assert!(
+            details["whole_solve_iterations"].as_u64() < details["bicgstab_iterations"].as_u64(),
+            "{row}"
+        );
+        let [solve, set_up, twelve] = ["whole_solve_seconds", "set_up_seconds", "twelve_sources_seconds"]
+            .map(|name| details[name].as_f64().unwrap());
+        assert!((set_up + 12.0 * solve - twelve).abs() < 1e-9, "{row}");
+    }
+    assert_eq!(rows(&masses).len(), 2);
+
     // With hops this small a few steps find the solution.
     let heavy = result(&format!("{line} --links 12 --kappa 0.001 --roughness 0.1"), folder.path());
     for (row, other) in rows(&heavy).iter().zip(rows(&found)) {

@@ -12,6 +12,7 @@ mod joined;
 mod kept;
 pub mod ladder;
 mod machine;
+mod multigrid;
 mod outcome;
 mod page;
 mod session;

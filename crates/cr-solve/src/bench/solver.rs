@@ -4,14 +4,14 @@
 
 use super::outcome::{Benchmark, Subject};
 use super::session::{How, Session};
-use crate::arguments::reconstruction;
+use crate::arguments::{Input, reconstruction};
 use crate::failure::{Failure, Status};
 use crate::memory::Need;
 use clap::ValueEnum;
 use lattice_cl::device::{DeviceKind, Team};
 use lattice_cl::field::{GaugeField, SpinorField};
 use lattice_cl::geometry::{Boundary, Dims, Grid, Lattice};
-use lattice_cl::host::{Reconstruction, random};
+use lattice_cl::host::{GaugeConfiguration, Reconstruction, random};
 use lattice_cl::operator::{Dirac, Kappa, SiteTerm, System};
 use lattice_cl::solve::{
     BicgstabParams, BlockCgParams, BlockSolution, CgParams, CrParams, InvertError, IterationPrecision,
@@ -19,6 +19,7 @@ use lattice_cl::solve::{
 };
 use lattice_solvers::SolverInfo;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -56,9 +57,21 @@ pub struct Arguments {
     #[arg(long, requires = "sources")]
     point_sources: bool,
     // By default a light quark on links close to 1: no method is done after so few iterations.
-    /// The hopping parameter
-    #[arg(long, value_name = "K", default_value_t = 0.14, allow_negative_numbers = true)]
-    kappa: f64,
+    /// The hopping parameter; several for several masses
+    #[arg(
+        long,
+        value_name = "K,…",
+        value_delimiter = ',',
+        default_value = "0.14",
+        allow_negative_numbers = true
+    )]
+    kappa: Vec<f64>,
+    /// Instead solve to a residual of 1e-10 by bicgstab and by multigrid: with the set-up apart, and spread over 12 sources
+    #[arg(long, conflicts_with_all = ["whole", "sources"])]
+    multigrid: bool,
+    /// Solve on the links of this configuration, not on random ones
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dims", "roughness"])]
+    configuration: Option<PathBuf>,
     /// How far links are from 1: those of `generate --start weak:EPS`
     #[arg(long, value_name = "EPS", default_value_t = 0.3)]
     roughness: f64,
@@ -106,7 +119,7 @@ fn iteration_precision(text: &str) -> Result<IterationPrecision, String> {
 }
 
 /// Tolerance of whole solves.
-const WHOLE: f64 = 1e-10;
+pub(super) const WHOLE: f64 = 1e-10;
 
 /// Out of reach: a solve ends at its limit of iterations.
 const TOLERANCE: f64 = 1e-30;
@@ -120,11 +133,11 @@ struct Method {
 type Solution = Result<(SpinorField<f64>, SolverInfo), InvertError>;
 
 #[derive(Clone, Copy)]
-struct Limits {
-    tol: f64,
-    iterations: usize,
-    precision: IterationPrecision,
-    preconditioning: Preconditioning,
+pub(super) struct Limits {
+    pub tol: f64,
+    pub iterations: usize,
+    pub precision: IterationPrecision,
+    pub preconditioning: Preconditioning,
 }
 
 const METHODS: [Method; 4] = [
@@ -173,31 +186,53 @@ pub fn measure(arguments: &Arguments, session: &mut Session<'_>) -> Result<(), F
             Failure::usage(message).hint("name several with --device, without --quick; or leave out --grid")
         );
     }
+    let read = match &arguments.configuration {
+        Some(file) => Some(Arc::new(Input::default().read(file, session.report)?.configuration)),
+        None => None,
+    };
     for (number, team) in alone.chain(together).collect::<Vec<_>>() {
         let processor = team.devices()[0].info().kind == DeviceKind::Cpu;
         let default = if processor { [8, 8, 8, 16] } else { [16, 16, 16, 32] };
-        let dims = match arguments.dims {
-            Some(dims) => dims,
-            None => Dims::new(default).map_err(|error| Failure::usage(error.to_string()))?,
+        let dims = match (arguments.dims, &read) {
+            (_, Some(links)) => links.dims(),
+            (Some(dims), _) => dims,
+            (None, None) => Dims::new(default).map_err(|error| Failure::usage(error.to_string()))?,
         };
         let name = number.map_or("all devices", |number| devices[number].label());
         session.report.note(format_args!("{name}: solves on {dims}"));
-        measure_on(arguments, &team, number, dims, session)?;
+        let configuration = match &read {
+            Some(links) => Links::Read(links),
+            None => Links::Random(dims),
+        };
+        measure_on(arguments, &team, number, configuration, session)?;
     }
     Ok(())
+}
+
+/// The links to solve on.
+enum Links<'a> {
+    Random(Dims),
+    Read(&'a Arc<GaugeConfiguration>),
 }
 
 fn measure_on(
     arguments: &Arguments,
     team: &Team,
     number: Option<usize>,
-    dims: Dims,
+    links: Links<'_>,
     session: &mut Session<'_>,
 ) -> Result<(), Failure> {
+    let dims = match links {
+        Links::Random(dims) => dims,
+        Links::Read(links) => links.dims(),
+    };
     // A method keeps some vectors beside source and solution.
     let need = Need::of_stencil(dims, 3 * arguments.sources.unwrap_or(1) as usize);
     need.expect_room(format_args!("links and spinors of a {dims} lattice"), team.devices().first())?;
-    let configuration = Arc::new(random::weak(dims, arguments.roughness, 1));
+    let configuration = match links {
+        Links::Random(dims) => Arc::new(random::weak(dims, arguments.roughness, 1)),
+        Links::Read(links) => Arc::clone(links),
+    };
     let lattice = match arguments.grid.filter(|_| number.is_none()) {
         Some(grid) => Lattice::with_grid(team, dims, grid)?,
         None => Lattice::new(team, dims)?,
@@ -208,24 +243,35 @@ fn measure_on(
     // The same equation without a device.
     let host = Lattice::new(&Team::host(), dims)?;
     let host_links = host.gauge::<f64>(&configuration, boundary)?;
-    for &operator in &arguments.operator {
+    for (&operator, &kappa) in arguments
+        .operator
+        .iter()
+        .flat_map(|operator| arguments.kappa.iter().map(move |kappa| (operator, kappa)))
+    {
         let dirac = |links: &GaugeField<f64>| {
             let links = links.clone().with_clover(Arc::clone(&configuration))?;
-            Ok::<_, Failure>(Dirac::new(&links, Kappa(arguments.kappa), operator.site_term(arguments))?)
+            Ok::<_, Failure>(Dirac::new(&links, Kappa(kappa), operator.site_term(arguments))?)
         };
         let (dirac, host_dirac) = (&dirac(&links)?, &dirac(&host_links)?);
         let case = Case { arguments, operator, dirac, host_dirac, host: &host, number, dims };
-        case.measure(&b, session)?;
+        if arguments.multigrid {
+            if session.interrupted() {
+                return Ok(());
+            }
+            case.measure_multigrid(&b, session)?;
+        } else {
+            case.measure(&b, session)?;
+        }
     }
     Ok(())
 }
 
 /// An equation: where it is solved, and where solutions are checked.
 #[derive(Clone, Copy)]
-struct Case<'a> {
+pub(super) struct Case<'a> {
     arguments: &'a Arguments,
     operator: Operator,
-    dirac: &'a Dirac<f64>,
+    pub(super) dirac: &'a Dirac<f64>,
     host_dirac: &'a Dirac<f64>,
     host: &'a Lattice,
     number: Option<usize>,
@@ -283,7 +329,12 @@ impl Case<'_> {
     }
 
     /// The row of a method, of which `work` is that of all these iterations.
-    fn subject(&self, name: &str, limits: Limits, work: Option<(lattice_solvers::Work, u32)>) -> Subject {
+    pub(super) fn subject(
+        &self,
+        name: &str,
+        limits: Limits,
+        work: Option<(lattice_solvers::Work, u32)>,
+    ) -> Subject {
         let Self { arguments, operator, dirac, number, dims, .. } = *self;
         let (work, iterations) = work.unwrap_or_default();
         let per_iteration = u64::from(iterations.max(1));
@@ -293,11 +344,14 @@ impl Case<'_> {
             .with("preconditioning", limits.preconditioning.to_string())
             .with("iterations", limits.iterations)
             .with("links", arguments.links.reals())
-            .with("kappa", arguments.kappa)
-            .with("roughness", arguments.roughness)
+            .with("kappa", dirac.coupling().kappa())
             .flops(work.flops / per_iteration)
             .bytes(work.bytes / per_iteration)
             .by_the_wall();
+        let subject = match &arguments.configuration {
+            None => subject.with("roughness", arguments.roughness),
+            Some(file) => subject.with("configuration", file.display().to_string()),
+        };
         // Rows of Wilson's are those of versions that knew no other.
         let term = operator.site_term(arguments);
         let with = |subject: Subject, name: &'static str, value: f64| {
@@ -394,7 +448,12 @@ impl Case<'_> {
     }
 
     /// ‖b − Mx‖ / ‖b‖ of what a solve reached, by the host.
-    fn check(&self, name: &str, x: &SpinorField<f64>, b: &SpinorField<f64>) -> Result<f64, Failure> {
+    pub(super) fn check(
+        &self,
+        name: &str,
+        x: &SpinorField<f64>,
+        b: &SpinorField<f64>,
+    ) -> Result<f64, Failure> {
         let Self { host, host_dirac, .. } = *self;
         let x = host.spinors_from_host(1, &x.to_host()?)?;
         let mut image = host.spinors(1)?;
@@ -425,7 +484,7 @@ fn iterate(
 }
 
 /// Returns the result of a solve that gave up, if it did anything.
-fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
+pub(super) fn reached(error: InvertError) -> Result<(SpinorField<f64>, SolverInfo), Failure> {
     match error {
         InvertError::NotConverged { best, info, .. } if info.iterations > 0 => Ok((*best, *info)),
         InvertError::Lattice(error) => Err(error.into()),

@@ -1,0 +1,87 @@
+//! `cr-solve bench solver --multigrid`: time to solution, with the set-up apart.
+
+use super::session::Session;
+use super::solver::{Case, Limits, WHOLE, reached};
+use crate::failure::{Failure, Status};
+use lattice_cl::field::SpinorField;
+use lattice_cl::multigrid::{Multigrid, MultigridParams};
+use lattice_cl::solve::{BicgstabParams, CrParams, Inner, IterationPrecision, Preconditioning, bicgstab};
+use std::time::{Duration, Instant};
+
+/// Sources over which the set-up is spread: those of a propagator.
+const SOURCES: f64 = 12.0;
+
+impl Case<'_> {
+    /// Times a set-up, and whole solves by multigrid and by BiCGStab.
+    ///
+    /// A sample is the time of a cycle. Compilers are left out.
+    pub(super) fn measure_multigrid(
+        &self,
+        b: &SpinorField<f64>,
+        session: &mut Session<'_>,
+    ) -> Result<(), Failure> {
+        let (dirac, team) = (self.dirac, self.dirac.lattice().team());
+        let timed = |call: &mut dyn FnMut() -> Result<(), Failure>| {
+            let (begin, compiled) = (Instant::now(), team.compile_time());
+            call()?;
+            team.finish()?;
+            let elapsed = begin.elapsed().saturating_sub(team.compile_time().saturating_sub(compiled));
+            Ok::<_, Failure>(elapsed.as_secs_f64())
+        };
+        let failed = |error| Failure::new(Status::Failed, anyhow::Error::from(error));
+        let max_iterations = CrParams::default().max_iterations;
+        let precision = IterationPrecision::mixed_on(team);
+        let preconditioning = Preconditioning::EvenOdd;
+        let params = BicgstabParams { tol: WHOLE, max_iterations, precision, preconditioning };
+        let by_bicgstab = || bicgstab(dirac, b, &params).or_else(reached);
+        // Kernels are loaded, and links are where they are needed.
+        by_bicgstab()?;
+        let mut iterations = 0;
+        let bicgstab_seconds = timed(&mut || {
+            iterations = by_bicgstab()?.1.iterations;
+            Ok(())
+        })?;
+
+        let params = MultigridParams { tol: WHOLE, ..Default::default() };
+        let mut multigrid = None;
+        let set_up_seconds = timed(&mut || {
+            multigrid = Some(Multigrid::new(dirac, params, |_| ()).map_err(failed)?);
+            Ok(())
+        })?;
+        let Some(mut multigrid) = multigrid else { return Ok(()) };
+        session.report.note(format_args!("multigrid: {}", multigrid.levels()));
+        let (x, info) = multigrid.solve(dirac, b, None).or_else(reached)?;
+        let residual = self.check("multigrid", &x, b)?;
+        drop(x);
+        let cycles = info.iterations.max(1) as u32;
+        let samples = session.samples(|_| {
+            let mut solve = || multigrid.solve(dirac, b, None).or_else(reached).map(|_| ());
+            let seconds = timed(&mut solve)?;
+            Ok((Duration::from_secs_f64(seconds) / cycles, None))
+        })?;
+        let Some(fastest) = samples.wall.iter().copied().min_by(f64::total_cmp) else { return Ok(()) };
+        let seconds = fastest * f64::from(cycles);
+        let all = set_up_seconds + SOURCES * seconds;
+        let limits = Limits {
+            tol: WHOLE,
+            iterations: max_iterations,
+            precision: IterationPrecision::Mixed(Inner::Single),
+            preconditioning,
+        };
+        let subject = self
+            .subject("multigrid", limits, Some((info.work, cycles)))
+            .found("residual", residual)
+            .found("whole_solve_iterations", info.iterations)
+            .found("whole_solve_residual", info.residual.true_residual)
+            .found("whole_solve_seconds", seconds)
+            .found("set_up_seconds", set_up_seconds)
+            .found("twelve_sources_seconds", all)
+            .found("bicgstab_precision", precision.to_string())
+            .found("bicgstab_iterations", iterations)
+            .found("bicgstab_seconds", bicgstab_seconds)
+            .found("times_as_fast_as_bicgstab", bicgstab_seconds / seconds)
+            .found("times_as_fast_with_set_up", SOURCES * bicgstab_seconds / all);
+        session.push(subject, samples);
+        Ok(())
+    }
+}
