@@ -141,6 +141,13 @@ impl Job {
                 let allowed = "output, plot, trace, checkpoint, every, resume, resume-if-present, force";
                 return no_key("outputs.along".to_owned(), "outputs", allowed);
             }
+            let of_one = self.sources.iter().map(|one| ("sources".to_owned(), one.smear_sink));
+            let several = self.source.iter().enumerate();
+            let of_several = several.map(|(k, entry)| (format!("source[{k}]"), entry.smear_sink));
+            if let Some((table, _)) = of_one.chain(of_several).find(|(_, sink)| sink.is_some()) {
+                let allowed = "source, label, smear-source, smear-links, spin, colour";
+                return no_key(format!("{table}.smear-sink"), "source", allowed);
+            }
             if !self.observable.is_empty() {
                 let allowed = "no keys here: it measures nothing";
                 return no_key("observable".to_owned(), "[observable]", allowed);
@@ -153,8 +160,11 @@ impl Job {
         for (table, spin, colour, is_entry) in of_one.chain(of_several) {
             let given = [("spin", spin), ("colour", colour)];
             if let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) {
-                let (kind, allowed) =
-                    if is_entry { ("[source]", "source, label") } else { ("sources", "source") };
+                let (kind, allowed) = if is_entry {
+                    ("[source]", "source, label, smear-source, smear-sink, smear-links")
+                } else {
+                    ("sources", "source, smear-source, smear-sink, smear-links")
+                };
                 return no_key(format!("{table}.{name}"), kind, allowed);
             }
         }

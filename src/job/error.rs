@@ -1,6 +1,7 @@
 //! Why a job ends without a result.
 
 use super::invalid::Invalid;
+use crate::gauge::SmearError;
 use crate::geometry::LatticeError;
 use crate::hadron::SourceError;
 use crate::io;
@@ -14,7 +15,7 @@ pub enum JobError {
     /// The job makes no sense.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// A source lies outside the lattice.
+    /// The lattice does not have a source, or the file of a source cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The configuration cannot be read.
@@ -32,6 +33,9 @@ pub enum JobError {
     /// The file of a multigrid method's set-up is of no use.
     #[error(transparent)]
     SetupFile(#[from] SetupFileError),
+    /// The links of a source's smearing cannot be made.
+    #[error(transparent)]
+    Smearing(#[from] SmearError),
     /// What the caller does with solutions failed.
     #[error(transparent)]
     Callback(Box<dyn std::error::Error + Send + Sync>),

@@ -4,6 +4,7 @@ use super::solver::Solver;
 use super::task::Task;
 use super::wanted_precision::WantedPrecision;
 use crate::geometry::AnisotropyError;
+use crate::hadron::SpinorSmearingError;
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
 
@@ -66,6 +67,30 @@ pub enum Invalid {
     /// Two sources that cannot be told apart.
     #[error("two sources are called `{0}`; give each a label of its own")]
     LabelTwice(String),
+    /// A smearing of spinors out of its range.
+    #[error("{problem}")]
+    SpinorSmearing {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: SpinorSmearingError,
+    },
+    /// A smearing of links out of its range.
+    #[error("{problem}")]
+    LinkSmearing {
+        /// The key.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Links are smeared for nothing.
+    #[error("{0} has nothing to smear: give smear-source or smear-sink, or leave smear-links out")]
+    NothingToSmear(String),
+    /// Nobody has given the configuration whose links smear sources.
+    #[error(
+        "smears sources or sinks, or measures currents, and the links are on devices; call Problem::with_configuration"
+    )]
+    NoLinks,
     /// There are observables of both forms.
     #[error("gives both along in [outputs] and [[observable]]; one of them must go")]
     BothObservables,
@@ -148,7 +173,10 @@ impl Invalid {
         let key = match self {
             Self::NoConfiguration | Self::NoMass => return None,
             Self::Column { table, name, .. } => return Some(format!("{table}.{name}")),
-            Self::OtherTask { key, .. } => return Some(key.clone()),
+            Self::OtherTask { key, .. }
+            | Self::SpinorSmearing { key, .. }
+            | Self::LinkSmearing { key, .. }
+            | Self::NothingToSmear(key) => return Some(key.clone()),
             Self::BothMasses | Self::Mass(CouplingError::Mass(_)) => "action.mass",
             Self::Mass(CouplingError::Kappa(_)) => "action.kappa",
             Self::Mass(CouplingError::Diagonal { .. }) => "action.anisotropy",
@@ -161,7 +189,7 @@ impl Invalid {
             Self::MassTwice(_) => "action",
             Self::SiteTerm(SiteTermError::Mu(_)) => "action.mu",
             Self::SiteTerm(SiteTermError::Csw(_)) => "action.csw",
-            Self::BothSources | Self::LabelTwice(_) => "source",
+            Self::BothSources | Self::LabelTwice(_) | Self::NoLinks => "source",
             Self::BothObservables => "observable",
             Self::Tolerance(_) => "solver.tol",
             Self::SystemOfAuto(_) | Self::OtherSystem { .. } | Self::NotHermitian => "solver.system",

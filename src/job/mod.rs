@@ -67,6 +67,6 @@ pub use outcome::{Outcome, PropagatorOutcome, SolveOutcome};
 pub use outputs::{Devices, Interval, Outputs};
 pub use problem::{Problem, build_programs, links_of};
 pub use solver::Solver;
-pub use sources::{LabelledSource, OneSource, SourceEntry};
+pub use sources::{LabelledSource, OneSource, SourceEntry, SourceSmearing};
 pub use task::Task;
 pub use wanted_precision::WantedPrecision;

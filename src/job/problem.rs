@@ -9,17 +9,19 @@ use super::label::Label;
 use super::method::{Method, Parameters};
 use super::observables::ObservableEntry;
 use super::solver::Solver;
-use super::sources::LabelledSource;
+use super::sources::{LabelledSource, SourceSmearing};
 use super::task::Task;
 use crate::device::Team;
 use crate::field::GaugeField;
+use crate::gauge;
 use crate::geometry::{Dims, Lattice, LatticeError};
-use crate::hadron::Column;
-use crate::host::GaugeConfiguration;
+use crate::hadron::{Column, LinkSmearing, SourceError, SourceFields, SpinorSmearing};
+use crate::host::{GaugeConfiguration, Spinor};
 use crate::io;
 use crate::multigrid::Multigrid;
 use crate::operator::Dirac;
 use crate::solve::{Auto, build_programs_of_solve};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -32,6 +34,8 @@ pub struct Problem {
     pub(super) operators: Vec<Dirac<f64>>,
     pub(super) sources: Vec<LabelledSource>,
     pub(super) observables: Vec<ObservableEntry>,
+    /// The right-hand sides of the sources.
+    pub(super) prepared: Vec<Prepared>,
     /// Of the columns of each propagator.
     pub(super) labels: Vec<Vec<Label>>,
     /// What tells the configuration from others, if it is known.
@@ -46,15 +50,16 @@ impl Problem {
     pub fn open(job: &Job, team: &Team) -> Result<Self, JobError> {
         job.check()?;
         let file = job.configuration.file.as_ref().ok_or(Invalid::NoConfiguration)?;
-        let links = thread::scope(|scope| {
+        let (links, configuration) = thread::scope(|scope| {
             let compile = |dims| {
                 scope.spawn(move || build_programs(job, team, dims));
             };
             let options = io::ReadOptions { extents: Some(&compile), ..job.configuration.read_options() };
             let file = io::read_gauge_with(file, &options)?;
-            links_of(job, &Arc::new(file.configuration), team)
+            let configuration = Arc::new(file.configuration);
+            Ok::<_, JobError>((links_of(job, &configuration, team)?, configuration))
         })?;
-        Self::of_links(job, &links)
+        Self::of_links(job, &links)?.with_configuration(&configuration)
     }
 
     /// As [`open`](Self::open), with a configuration that is in memory.
@@ -66,10 +71,13 @@ impl Problem {
         configuration: impl Into<Arc<GaugeConfiguration>>,
         team: &Team,
     ) -> Result<Self, JobError> {
-        Self::of_links(job, &links_of(job, &configuration.into(), team)?)
+        let configuration = configuration.into();
+        Self::of_links(job, &links_of(job, &configuration, team)?)?.with_configuration(&configuration)
     }
 
     /// As [`open`](Self::open), with links that are on their devices: see [`links_of`].
+    ///
+    /// A job that smears sources or sinks wants [`with_configuration`](Self::with_configuration) too.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -77,15 +85,43 @@ impl Problem {
         job.check()?;
         let quarks = job.action.quarks()?;
         let operators = quarks.iter().map(|quark| Dirac::new(links, quark.coupling, quark.site_term));
+        let sources = job.labelled_sources()?;
+        let dims = links.lattice().dims();
+        let prepared = sources.iter().map(|source| Prepared::new(job, source, dims));
         Ok(Self {
             operators: operators.collect::<Result<_, _>>()?,
             quarks,
-            sources: job.labelled_sources()?,
+            prepared: prepared.collect::<Result<_, _>>()?,
+            sources,
             observables: job.observables()?,
             labels: job.labels()?,
             job: job.clone(),
             fingerprint: None,
         })
+    }
+
+    /// The same, with the configuration whose links smear sources and sinks. Links are smeared here.
+    ///
+    /// # Errors
+    /// When links cannot be smeared.
+    pub fn with_configuration(mut self, configuration: &Arc<GaugeConfiguration>) -> Result<Self, JobError> {
+        let mut smeared: Vec<(LinkSmearing, Arc<GaugeConfiguration>)> = Vec::new();
+        for (prepared, labelled) in self.prepared.iter_mut().zip(&self.sources) {
+            let smearing = labelled.smearing;
+            let links = match smearing.links {
+                None => Arc::clone(configuration),
+                Some(kind) => match smeared.iter().find(|(other, _)| *other == kind) {
+                    Some((_, links)) => Arc::clone(links),
+                    None => {
+                        let links = Arc::new(gauge::smear(configuration, &kind.0)?);
+                        smeared.push((kind, Arc::clone(&links)));
+                        links
+                    }
+                },
+            };
+            prepared.smear(smearing, &links);
+        }
+        Ok(self)
     }
 
     /// The same, and what tells its configuration from others: files of a multigrid method's set-up are bound to it.
@@ -147,11 +183,15 @@ impl Problem {
         self.quarks[number / self.sources.len()].flavour
     }
 
-    /// The propagators, one for each mass, flavour and source, sources fastest.
-    pub(super) fn propagators(&self) -> impl Iterator<Item = (&Dirac<f64>, &LabelledSource, &[Label])> {
-        let pairs =
-            self.operators.iter().flat_map(|dirac| self.sources.iter().map(move |source| (dirac, source)));
-        pairs.zip(&self.labels).map(|((dirac, source), labels)| (dirac, source, &labels[..]))
+    /// What stands ready of the source of the propagator of this number.
+    ///
+    /// # Errors
+    /// When it is smeared, and nobody has given the links.
+    pub(super) fn prepared(&self, number: usize) -> Result<&Prepared, Invalid> {
+        let source = number % self.sources.len();
+        let prepared = &self.prepared[source];
+        let lacks_links = self.sources[source].smearing.has_links() && !prepared.has_links;
+        if lacks_links { Err(Invalid::NoLinks) } else { Ok(prepared) }
     }
 
     /// What tells the job from others, by name: what its solutions depend on. `configuration` stands for the links.
@@ -200,6 +240,15 @@ impl Problem {
         let theta = action.theta.map(|theta| ("theta", theta.to_string()));
         let of_columns =
             |part: fn(&Column) -> usize| joined(columns.iter().map(part).map(|n| n.to_string()).collect());
+        let smearing = |name, of: fn(&LabelledSource) -> Option<String>| {
+            let texts: Vec<Option<String>> = self.sources.iter().map(of).collect();
+            let any = texts.iter().any(Option::is_some);
+            any.then(|| (name, joined(texts.into_iter().map(Option::unwrap_or_default).collect())))
+        };
+        let smearings = [
+            smearing("smear-source", |source| source.smearing.source.map(|kind| kind.to_string())),
+            smearing("smear-links", |source| source.smearing.links.map(|kind| kind.to_string())),
+        ];
         let columns = (job.command == Task::Invert).then(|| {
             [("spin", of_columns(|column| column.spin)), ("colour", of_columns(|column| column.colour))]
         });
@@ -209,8 +258,47 @@ impl Problem {
             .chain(multigrid)
             .chain(flavour)
             .chain(theta)
+            .chain(smearings.into_iter().flatten())
             .chain(columns.into_iter().flatten());
         all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// A source that stands ready.
+pub(super) struct Prepared {
+    /// The right-hand sides.
+    pub fields: SourceFields,
+    /// The smearing of solutions before they are contracted, with its links.
+    pub sink: Option<(SpinorSmearing, Arc<GaugeConfiguration>)>,
+    /// `true` if links were given.
+    has_links: bool,
+}
+
+impl Prepared {
+    /// Reads the file of a source, if it has one. Nothing is smeared yet.
+    fn new(job: &Job, labelled: &LabelledSource, dims: Dims) -> Result<Self, SourceError> {
+        let fields = SourceFields::new(labelled.source.clone(), dims, None)?;
+        match job.command {
+            Task::Invert => fields.check(labelled.column)?,
+            Task::Spectrum => Column::all().try_for_each(|column| fields.check(column))?,
+        }
+        Ok(Self { fields, sink: None, has_links: false })
+    }
+
+    /// Smears with these links.
+    fn smear(&mut self, smearing: SourceSmearing, links: &Arc<GaugeConfiguration>) {
+        let with_links = |kind: SpinorSmearing| (kind, Arc::clone(links));
+        self.fields.smear(smearing.source.map(with_links));
+        self.sink = smearing.sink.map(with_links);
+        self.has_links = true;
+    }
+
+    /// Returns a solution with its sink smeared, if it is to be.
+    pub fn at_sink<'a>(&self, x: &'a [Spinor<f64>]) -> Cow<'a, [Spinor<f64>]> {
+        match &self.sink {
+            Some((smearing, links)) => Cow::Owned(smearing.apply(links, x)),
+            None => Cow::Borrowed(x),
+        }
     }
 }
 

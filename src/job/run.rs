@@ -7,7 +7,7 @@ use super::label::Label;
 use super::method::Parameters;
 use super::multigrid::Levels;
 use super::outcome::{Outcome, PropagatorOutcome, SolveOutcome};
-use super::problem::Problem;
+use super::problem::{Prepared, Problem};
 use super::solving::{Solved, Solving};
 use super::sources::LabelledSource;
 use crate::device::Team;
@@ -35,12 +35,15 @@ impl Problem {
             Parameters::Multigrid(params) => Some(Levels::new(params, &self.operators, self.setup_file()?)),
             _ => None,
         };
-        for (dirac, source, labels) in self.propagators() {
-            let operator = outcome.propagators.len() / self.sources.len();
+        for (number, labels) in self.labels.iter().enumerate() {
+            let (dirac, source) = self.propagator(number);
+            let prepared = self.prepared(number)?;
+            let operator = number / self.sources.len();
             let multigrid = levels.as_mut().map(|levels| (levels, operator));
             let solving = Solving::new(parameters, self.team(), multigrid);
-            let flavour = self.flavour(outcome.propagators.len());
-            let mut run = Run { problem: self, dirac, flavour, source, solving, callbacks: &mut *callbacks };
+            let flavour = self.flavour(number);
+            let callbacks = &mut *callbacks;
+            let mut run = Run { problem: self, dirac, flavour, source, prepared, solving, callbacks };
             let propagator = match parameters {
                 Parameters::AllAtOnce(params) => run.at_once(&params, labels, &mut outcome, &mut x)?,
                 _ => run.one_after_the_other(labels, &mut outcome, &mut x)?,
@@ -64,6 +67,7 @@ struct Run<'a, 'l> {
     dirac: &'a Dirac<f64>,
     flavour: Option<Flavour>,
     source: &'a LabelledSource,
+    prepared: &'a Prepared,
     solving: Solving<'a, 'l>,
     callbacks: &'a mut dyn Callbacks,
 }
@@ -88,7 +92,8 @@ impl Run<'_, '_> {
             if failure.is_some() {
                 return Ok(found);
             }
-            contractions.iter_mut().for_each(|contraction| contraction.add(x));
+            let at_sink = self.prepared.at_sink(x);
+            contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)
@@ -108,7 +113,7 @@ impl Run<'_, '_> {
             *x = solution;
             return Ok(found);
         }
-        let b = self.source.source.field(self.dirac.lattice(), label.column())?;
+        let b = self.prepared.fields.field(self.dirac.lattice(), label.column())?;
         self.solving.prepare(team, &mut *self.callbacks)?;
         self.callbacks.begins(&label);
         let clock = Clock::start(team);
@@ -135,7 +140,7 @@ impl Run<'_, '_> {
         let (lattice, team) = (self.dirac.lattice(), self.problem.team());
         let mut b = lattice.spinors(labels.len())?;
         for (k, label) in labels.iter().enumerate() {
-            let one = self.source.source.field(lattice, label.column())?;
+            let one = self.prepared.fields.field(lattice, label.column())?;
             b.copy_column_from(k, &one).map_err(InvertError::from)?;
         }
         let all = labels[0].of_all_columns();
@@ -173,7 +178,8 @@ impl Run<'_, '_> {
             let solve = solve(label.clone(), SolverInfo { residual, ..info.clone() }, None);
             self.callbacks.solved(&solve, x).map_err(JobError::Callback)?;
             found.solves.push(solve);
-            contractions.iter_mut().for_each(|contraction| contraction.add(x));
+            let at_sink = self.prepared.at_sink(x);
+            contractions.iter_mut().for_each(|contraction| contraction.add(&at_sink));
         }
         found.correlators = contractions.into_iter().map(Contraction::finish).collect();
         Ok(found)

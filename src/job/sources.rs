@@ -3,7 +3,7 @@
 use super::action::first_repeated;
 use super::invalid::Invalid;
 use super::text;
-use crate::hadron::{Column, Source};
+use crate::hadron::{Column, LinkSmearing, Source, SpinorSmearing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OneSource {
-    /// The source: point:x,y,z,t.
+    /// The source: point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P or file:PATH.
     #[schemars(with = "String")]
     #[serde(with = "text")]
     pub source: Source,
+    /// Smear the source in space: gaussian:W,N or wuppertal:ALPHA,N.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_source: Option<SpinorSmearing>,
+    /// Of spectrum: smear solutions in space before they are contracted, as smear-source does.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_sink: Option<SpinorSmearing>,
+    /// Smear the links of smear-source and smear-sink: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N. Default: the links of the file.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_links: Option<LinkSmearing>,
     /// Of invert: spin of the source, 0 to 3.
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +41,7 @@ pub struct OneSource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceEntry {
-    /// The source: point:x,y,z,t.
+    /// The source: point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P or file:PATH.
     #[schemars(with = "String")]
     #[serde(with = "text")]
     pub source: Source,
@@ -37,6 +49,18 @@ pub struct SourceEntry {
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Smear the source in space: gaussian:W,N or wuppertal:ALPHA,N.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_source: Option<SpinorSmearing>,
+    /// Of spectrum: smear solutions in space before they are contracted, as smear-source does.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_sink: Option<SpinorSmearing>,
+    /// Smear the links of smear-source and smear-sink: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N. Default: the links of the file.
+    #[schemars(with = "String")]
+    #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
+    pub smear_links: Option<LinkSmearing>,
     /// Of invert: spin of the source, 0 to 3.
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +71,24 @@ pub struct SourceEntry {
     pub colour: Option<u64>,
 }
 
+/// How a source and the solutions for it are smeared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SourceSmearing {
+    /// The smearing of the source.
+    pub source: Option<SpinorSmearing>,
+    /// The smearing of solutions before they are contracted.
+    pub sink: Option<SpinorSmearing>,
+    /// The smearing of the links that both have; `None` for the links of the configuration.
+    pub links: Option<LinkSmearing>,
+}
+
+impl SourceSmearing {
+    /// Returns `true` if source or sink is smeared, which takes links.
+    pub fn has_links(&self) -> bool {
+        self.source.is_some() || self.sink.is_some()
+    }
+}
+
 /// A source with its label, checked.
 ///
 /// Spin and colour are for `invert`.
@@ -54,6 +96,8 @@ pub struct SourceEntry {
 pub struct LabelledSource {
     /// The place of the source.
     pub source: Source,
+    /// Its smearing.
+    pub smearing: SourceSmearing,
     /// The label of the source.
     pub label: String,
     /// The column of `invert`.
@@ -69,17 +113,23 @@ pub(super) fn labelled(
     several: &[SourceEntry],
 ) -> Result<Vec<LabelledSource>, Invalid> {
     if several.is_empty() {
-        let OneSource { source, spin, colour } = one.cloned().unwrap_or_default();
+        let OneSource { source, smear_source, smear_sink, smear_links, spin, colour } =
+            one.cloned().unwrap_or_default();
+        let smearing = smearing("sources", [smear_source, smear_sink], smear_links)?;
         let column = column("sources", spin, colour)?;
-        return Ok(vec![LabelledSource { source, label: source.label(), column }]);
+        return Ok(vec![LabelledSource { label: source.label(), source, smearing, column }]);
     }
     if one.is_some() {
         return Err(Invalid::BothSources);
     }
     let labelled = several.iter().enumerate().map(|(k, entry)| {
-        let SourceEntry { source, label, spin, colour } = entry.clone();
-        let column = column(&format!("source[{k}]"), spin, colour)?;
-        Ok::<_, Invalid>(LabelledSource { source, label: label.unwrap_or_else(|| source.label()), column })
+        let SourceEntry { source, label, smear_source, smear_sink, smear_links, spin, colour } =
+            entry.clone();
+        let table = format!("source[{k}]");
+        let smearing = smearing(&table, [smear_source, smear_sink], smear_links)?;
+        let column = column(&table, spin, colour)?;
+        let label = label.unwrap_or_else(|| source.label());
+        Ok::<_, Invalid>(LabelledSource { source, smearing, label, column })
     });
     let labelled = labelled.collect::<Result<Vec<_>, Invalid>>()?;
     let named: Vec<_> = labelled.iter().map(|source| (&source.label, source.column)).collect();
@@ -95,4 +145,26 @@ fn column(table: &str, spin: Option<u64>, colour: Option<u64>) -> Result<Column,
         value => Err(Invalid::Column { table: table.to_owned(), name, value, last }),
     };
     Ok(Column { spin: checked("spin", spin, 3)?, colour: checked("colour", colour, 2)? })
+}
+
+/// Checks the smearing of a table.
+///
+/// Values that were read from text are in their ranges. Those of a program may not be.
+fn smearing(
+    table: &str,
+    [source, sink]: [Option<SpinorSmearing>; 2],
+    links: Option<LinkSmearing>,
+) -> Result<SourceSmearing, Invalid> {
+    for (key, smearing) in [("smear-source", source), ("smear-sink", sink)] {
+        if let Some(Err(problem)) = smearing.map(SpinorSmearing::check) {
+            return Err(Invalid::SpinorSmearing { key: format!("{table}.{key}"), problem });
+        }
+    }
+    let smearing = SourceSmearing { source, sink, links };
+    let key = || format!("{table}.smear-links");
+    match links.map(|LinkSmearing(params)| params.check()) {
+        Some(Err(problem)) => Err(Invalid::LinkSmearing { key: key(), problem: problem.to_string() }),
+        Some(Ok(())) if !smearing.has_links() => Err(Invalid::NothingToSmear(key())),
+        _ => Ok(smearing),
+    }
 }

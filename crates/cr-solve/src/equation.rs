@@ -3,7 +3,7 @@
 use super::arguments::{Input, help_on_configuration, reconstruction};
 use super::method::MethodOptions;
 use lattice_cl::geometry::{Boundary, Grid, Theta};
-use lattice_cl::hadron::Source;
+use lattice_cl::hadron::{LinkSmearing, Source, SpinorSmearing};
 use lattice_cl::host::Reconstruction;
 use lattice_cl::job::{Action, Configuration, Devices, Flavour, Job, OneOrMore, OneSource, Task};
 use std::path::PathBuf;
@@ -69,9 +69,21 @@ pub struct Equation {
     /// Bare velocity ν for --anisotropy [default: 1]
     #[arg(long, value_name = "NU", allow_negative_numbers = true, hide_short_help = true)]
     nu: Option<f64>,
-    /// The source: point:x,y,z,t
+    /// The source: point:x,y,z,t, wall:T, volume, z4:SEED,HIT or one of those that --help lists
+    ///
+    /// wall:T,NX,NY,NZ has a momentum. Noise is z2, z4, u1 or z2xz2:SEED,HIT, then ,t=T for one time slice and
+    /// ,part=K/N for the sites with x+y+z+t = K modulo N. exponential:x,y,z,t,A,P is e^(-A r^P) on a time slice,
+    /// file:PATH has the columns of a file of propagators.
     #[arg(long, default_value = "point:0,0,0,0")]
     pub source: Source,
+    /// Smear the source in x, y, z: gaussian:W,N (width, steps) or wuppertal:ALPHA,N
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    smear_source: Option<SpinorSmearing>,
+    /// Smear the links that sources and sinks are smeared with: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N
+    ///
+    /// Links in x, y, z with staples in space, unless directions follow, as in stout:0.1,3,xyzt.
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    smear_links: Option<LinkSmearing>,
     /// Parts of the lattice in x, y, z, t, one on each device of --device: 1x1x2x2 [default: the grid with the least surface]
     #[arg(long, hide_short_help = true)]
     grid: Option<Grid>,
@@ -142,6 +154,12 @@ impl Equation {
 
     /// Returns the source of a job, of all spins and colours.
     pub fn source(&self) -> OneSource {
-        OneSource { source: self.source, ..OneSource::default() }
+        let Self { source, smear_source, smear_links, .. } = self;
+        OneSource {
+            source: source.clone(),
+            smear_source: *smear_source,
+            smear_links: *smear_links,
+            ..OneSource::default()
+        }
     }
 }

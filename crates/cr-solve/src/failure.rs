@@ -4,6 +4,7 @@ use lattice_cl::device::{Absence, DeviceError};
 use lattice_cl::field::RESTORING_A_FIELD;
 use lattice_cl::gauge::{FixError, FlowError, GenerateError, SmearError, WilsonLoopError};
 use lattice_cl::geometry::LatticeError;
+use lattice_cl::hadron::SourceError;
 use lattice_cl::io;
 use lattice_cl::job::{Invalid, JobError};
 use lattice_cl::multigrid::SetupFileError;
@@ -224,7 +225,10 @@ impl From<JobError> for Failure {
     fn from(error: JobError) -> Self {
         match error {
             JobError::Invalid(invalid) => invalid.into(),
+            JobError::Source(SourceError::File(error)) => error.into(),
+            JobError::Source(SourceError::Lattice(error)) => error.into(),
             JobError::Source(error) => Failure::new(Status::Usage, error),
+            JobError::Smearing(error) => error.into(),
             JobError::Configuration(error) => error.into(),
             JobError::Lattice(error) | JobError::Solve(InvertError::Lattice(error)) => error.into(),
             JobError::Operator(error) => error.into(),

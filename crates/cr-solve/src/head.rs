@@ -61,6 +61,15 @@ pub struct Equation {
     /// The operator of down has −mu.
     pub flavour: Option<Flavour>,
     pub source: String,
+    /// The smearing of the source, absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smear_source: Option<String>,
+    /// The smearing of solutions before they are contracted, absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smear_sink: Option<String>,
+    /// The smearing of the links of both, absent for the links of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smear_links: Option<String>,
 }
 
 impl<'a> Head<'a> {
@@ -134,6 +143,20 @@ impl Equation {
             mass: coupling.mass(),
             flavour: *flavour,
             source: source.source.to_string(),
+            smear_source: source.smearing.source.map(|kind| kind.to_string()),
+            smear_sink: source.smearing.sink.map(|kind| kind.to_string()),
+            smear_links: source.smearing.links.map(|kind| kind.to_string()),
+        }
+    }
+
+    /// Adds a line on smearing, if there is some.
+    pub fn smearing(&self, table: &mut Table) {
+        let parts =
+            [("source", &self.smear_source), ("sink", &self.smear_sink), ("links", &self.smear_links)];
+        let parts = parts.iter().filter_map(|(name, kind)| Some(format!("{name} {}", kind.as_ref()?)));
+        let text = parts.collect::<Vec<_>>().join(", ");
+        if !text.is_empty() {
+            table.line("smearing", text);
         }
     }
 

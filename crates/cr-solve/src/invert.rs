@@ -160,6 +160,7 @@ impl Found {
         head.action(self.equation.flavour, table);
         let Self { spin, color, equation, .. } = self;
         table.line("source", format_args!("{}, spin {spin}, colour {color}", equation.source));
+        equation.smearing(table);
         table.line("solver", equation.solver_text(solver));
         table.line("converged", if self.failure.is_none() { "yes" } else { "NO" });
         table.line("iterations", self.iterations);

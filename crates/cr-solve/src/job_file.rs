@@ -433,7 +433,7 @@ tol = 1e-8
             ("label = \"b\"", "label = 7", &["line 15", "source.label is 7", "a string"]),
             ("label = \"b\"", "label = \"point 0.0.0.0\"", &["line 11", "two sources are called"]),
             ("label = \"b\"", "spin = 1", &["line 15", "source[1].spin is no key of spectrum"]),
-            ("point:1,0,0,0", "wall:1", &["line 14", "source = wall:1", "point:x,y,z,t"]),
+            ("point:1,0,0,0", "wall:x", &["line 14", "source = wall:x", "point:x,y,z,t"]),
             ("\"pion\"", "\"kaon\"", &["line 17", "observable = kaon", "choose pion"]),
             ("\"z\"", "\"w\"", &["line 18", "choose x, y, z or t"]),
             ("[[observable]]", "[observable]", &["line 16", "write [[observable]]"]),

@@ -17,10 +17,11 @@ use super::words::coupling_text;
 use lattice_cl::device::{DeviceError, Recorder};
 use lattice_cl::field::StoredField;
 use lattice_cl::geometry::Lattice;
+use lattice_cl::hadron::LinkSmearing;
 use lattice_cl::host::Spinor;
 use lattice_cl::job::{
     self, CallbackError, Callbacks, Found, Invalid, Job, Label, MultigridNews, Outcome, Problem, Progress,
-    SolveOutcome, Task,
+    SolveOutcome, SourceSmearing, Task,
 };
 use lattice_cl::operator::Expectation;
 use lattice_cl::scalar::StoragePrecision;
@@ -220,9 +221,11 @@ fn set_up(job: &Job, common: &Common, recorder: &Recorder, report: &Report) -> R
         Ok::<_, Failure>((links, read))
     })?;
     let configuration = Configuration::new(file, &read);
-    drop(read);
     // By now its programs are compiled.
-    let problem = Problem::of_links(job, &links)?.with_fingerprint(configuration.fingerprint());
+    let problem = Problem::of_links(job, &links)?.with_configuration(&read)?;
+    let problem = problem.with_fingerprint(configuration.fingerprint());
+    drop(read);
+    warn_of_growing_modes(&problem, report);
     team.finish()?;
     // Only solving is of interest.
     recorder.take()?;
@@ -241,6 +244,21 @@ fn tell_expectation(job: &Job, lattice: &Lattice, report: &Report) -> Result<(),
         None => {}
     }
     Ok(())
+}
+
+/// Warns of smearing that makes modes of short waves grow.
+fn warn_of_growing_modes(problem: &Problem, report: &Report) {
+    for number in 0..problem.propagators_wanted() / problem.operators().len() {
+        let SourceSmearing { source, sink, links } = problem.propagator(number).1.smearing;
+        for kind in [source, sink].into_iter().flatten().filter(|kind| !kind.is_stable()) {
+            let limit = kind.stable_limit();
+            report.warning(format_args!("{kind}: modes of short waves grow above {limit:.4}"));
+        }
+        if let Some(LinkSmearing(params)) = links.filter(|LinkSmearing(params)| !params.is_stable()) {
+            let limit = params.stable_limit();
+            report.warning(format_args!("{params}: modes of short waves grow above {limit:.4}"));
+        }
+    }
 }
 
 fn warn_of_idle_devices(lattice: &Lattice, report: &Report) {

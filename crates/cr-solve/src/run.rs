@@ -116,8 +116,10 @@ mod tests {
     #[test]
     fn the_keys_of_a_job_are_the_options_of_its_task() {
         // `--device` is an option of every command.
-        let of_others =
-            [(Task::Invert, &["device", "along"][..]), (Task::Spectrum, &["device", "spin", "colour"])];
+        let of_others = [
+            (Task::Invert, &["device", "along", "smear-sink"][..]),
+            (Task::Spectrum, &["device", "spin", "colour"]),
+        ];
         for (task, of_other) in of_others {
             let tables = tables().iter().filter(|table| !table.is_list);
             let keys = tables.flat_map(|table| table.keys.iter().map(|(name, _)| name.as_str()));

@@ -14,8 +14,8 @@ use super::words::plot_title;
 use super::writing::Writing;
 use crate::plot;
 use lattice_cl::geometry::Dims;
-use lattice_cl::hadron::{Column, Correlator};
-use lattice_cl::job::{Direction, Job, Outputs, PropagatorOutcome, SolveOutcome, Solver, Task};
+use lattice_cl::hadron::{Column, Correlator, SpinorSmearing};
+use lattice_cl::job::{Direction, Job, OneSource, Outputs, PropagatorOutcome, SolveOutcome, Solver, Task};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ pub struct Arguments {
     equation: Equation,
     #[command(flatten)]
     method: MethodOptions,
+    /// Smear solutions in x, y, z before they are contracted: gaussian:W,N or wuppertal:ALPHA,N
+    #[arg(long, value_name = "KIND:...", hide_short_help = true)]
+    smear_sink: Option<SpinorSmearing>,
     /// Direction along which the correlator runs: x, y, z or t
     #[arg(long, default_value = "t")]
     along: Direction,
@@ -43,9 +46,13 @@ pub struct Arguments {
 impl Arguments {
     /// Returns the job that the arguments stand for.
     pub fn job(&self) -> Job {
-        let Self { equation, method, along, output, plot, writing } = self;
+        let Self { equation, method, smear_sink, along, output, plot, writing } = self;
         let outputs = writing.outputs(output.as_deref(), plot.as_deref());
-        Job { outputs: Outputs { along: Some(*along), ..outputs }, ..equation.job(Task::Spectrum, method) }
+        Job {
+            sources: Some(OneSource { smear_sink: *smear_sink, ..equation.source() }),
+            outputs: Outputs { along: Some(*along), ..outputs },
+            ..equation.job(Task::Spectrum, method)
+        }
     }
 }
 
@@ -218,6 +225,7 @@ impl Found {
         table.line("kappa", self.equation.coupling_text());
         head.action(self.equation.flavour, table);
         table.line("source", &self.equation.source);
+        self.equation.smearing(table);
         table.line("solver", self.equation.solver_text(solver));
         let iterations: usize = self.solves.iter().map(|solve| solve.iterations).sum();
         let worst = self.solves.iter().map(|solve| solve.residual.true_residual()).fold(0.0, f64::max);
