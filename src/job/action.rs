@@ -8,11 +8,11 @@ use crate::operator::{Coupling, Kappa, Mass, SiteTerm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The Dirac operator: the quark mass, or a list of them, and what else it has.
+/// The Dirac operator: one or several quark masses, and the other parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Action {
-    /// The hopping parameter, M = 1 − κ H, or a list: the job is done for one after the other.
+    /// The hopping parameter, M = 1 − κ H, or a list.
     #[schemars(with = "OneOrMore<f64>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa: Option<OneOrMore<f64>>,
@@ -24,23 +24,27 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
-    /// Flavour with a twisted mass: up has +μ, down −μ; both are two operators of one job.
+    /// Flavour with a twisted mass: up (+μ), down (−μ) or both.
     #[schemars(with = "Flavour")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flavour: Option<Flavour>,
-    /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass; T of the field strength of the same links.
+    /// Clover term: M + κ c_sw T, or M + ½ c_sw T with mass.
+    ///
+    /// T is made of the field strength of the same links.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csw: Option<f64>,
-    /// Coefficient of the clover term in planes of space, with clover-t instead of csw; divided by ξ0 on an anisotropic lattice.
+    /// Clover coefficient of spatial planes, before division by ξ0. Replaces csw.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clover_r: Option<f64>,
-    /// Coefficient of the clover term in planes with time, with clover-r instead of csw.
+    /// Clover coefficient of planes with time. Replaces csw.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clover_t: Option<f64>,
-    /// Bare anisotropy ξ0: hops in space have the weight ν/ξ0, and M has 1 + 3ν/ξ0 + m for 4 + m.
+    /// Bare anisotropy ξ0. Spatial hops get the weight ν/ξ0.
+    ///
+    /// The term 4 + m of M becomes 1 + 3ν/ξ0 + m.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anisotropy: Option<f64>,
@@ -48,11 +52,11 @@ pub struct Action {
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nu: Option<f64>,
-    /// The fermions' boundary condition: antiperiodic (in t), periodic, or a sign for each of x,y,z,t.
+    /// Boundary condition: antiperiodic (in t), periodic, or four signs for x,y,z,t.
     #[schemars(with = "String")]
     #[serde(serialize_with = "write_boundary", deserialize_with = "read_boundary")]
     pub boundary: Boundary,
-    /// Angles of a twisted boundary condition for x,y,z,t in units of π, besides boundary: 0.2,0.4,0,0.
+    /// Angles of a twisted boundary in x,y,z,t, in units of π: 0.2,0.4,0,0.
     #[schemars(with = "String")]
     #[serde(with = "super::text::option", skip_serializing_if = "Option::is_none")]
     pub theta: Option<Theta>,
@@ -67,8 +71,8 @@ impl Action {
     /// Returns the quark masses, checked.
     ///
     /// # Errors
-    /// If there is no mass, both forms are given, a mass is given twice, or one defines no
-    /// operator.
+    /// If there is no mass, `kappa` and `mass` are both given, a mass is given twice, or a mass
+    /// defines no operator.
     pub fn couplings(&self) -> Result<Vec<Coupling>, Invalid> {
         let couplings: Vec<Coupling> = match (&self.kappa, &self.mass) {
             (Some(_), Some(_)) => return Err(Invalid::BothMasses),
@@ -139,13 +143,16 @@ impl Action {
     /// Returns the clover term, checked; `None` without one.
     ///
     /// # Errors
-    /// If its coefficients are given in both forms, are not all there, or are not finite, or if ξ0
-    /// or ν is not positive and finite.
+    /// * If `csw` and `clover_r`, `clover_t` are given together.
+    /// * If only one of `clover_r` and `clover_t` is given.
+    /// * If a coefficient is not finite.
+    /// * If ξ0 or ν is not positive and finite.
     pub fn clover(&self) -> Result<Option<Clover>, Invalid> {
         let xi0 = self.anisotropy()?.xi0();
         match (self.csw, self.clover_r, self.clover_t) {
             (None, None, None) => Ok(None),
-            (Some(csw), None, None) => Ok(Some(Clover { csw, weights: [1.0 / xi0, 1.0] })),
+            (Some(csw), None, None) if csw.is_finite() => Ok(Some(Clover { csw, weights: [1.0 / xi0, 1.0] })),
+            (Some(csw), None, None) => Err(SiteTermError::Csw(csw).into()),
             (Some(_), ..) => Err(Invalid::BothClovers),
             (None, Some(r), Some(t)) => {
                 for (name, value) in [("clover-r", r), ("clover-t", t)] {
@@ -221,7 +228,7 @@ pub(super) fn first_repeated<T: PartialEq>(all: &[T]) -> Option<&T> {
     all.iter().enumerate().find(|(k, one)| all[..*k].contains(one)).map(|(_, one)| one)
 }
 
-/// Returns a quark mass as text, in the form that was given: `kappa 0.13`.
+/// Returns a quark mass as text, as κ or as m like in the job: `kappa 0.13`.
 pub(super) fn coupling_label(coupling: Coupling) -> String {
     match coupling {
         Coupling::Kappa(Kappa(kappa)) => format!("kappa {kappa:?}"),

@@ -1,4 +1,4 @@
-//! What a job asks and tells while it runs.
+//! The callbacks of a job while it runs.
 
 use super::label::Label;
 use super::multigrid_news::MultigridNews;
@@ -9,74 +9,82 @@ use crate::host::Spinor;
 use crate::solve::{Attempt, Checkpoints, Earlier, KeptChoice, SolveParams, Watch};
 use lattice_solvers::{Look, SolverState, Watching, Wish};
 
-/// How far a solve has come.
+/// The state of a solve in progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress<'a> {
-    /// Which solve.
+    /// Label of the solve.
     pub label: &'a Label,
-    /// Its iterations, those of all methods together.
+    /// Number of iterations so far, of all methods together.
     pub iterations: usize,
-    /// The relative residual of the system that is iterated, by the recurrence.
+    /// The relative residual of the iterated system, by the recurrence.
     pub residual: f64,
 }
 
 /// A solve that an earlier run has done.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// How it went. Its time and work are none: they were the earlier run's.
+    /// The outcome of the solve. Its time and work are zero in this run.
     pub outcome: SolveOutcome,
-    /// One spinor for each site, in lexicographic order.
+    /// The solution: one spinor for each site, in lexicographic order.
     pub solution: Vec<Spinor<f64>>,
 }
 
-/// Why a callback ends the job.
+/// The error by which a callback ends the job.
 pub type CallbackError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a job asks and tells while it runs. Every method does nothing unless it is given.
+/// The callbacks of a job while it runs.
 ///
-/// `Watching(|progress: &Progress| …)` is one that only watches, and `()` one that does not even that.
+/// The default of every method does nothing. `Watching(|progress: &Progress| …)` only watches the
+/// progress. `()` does nothing at all.
 pub trait Callbacks {
-    /// Told of the residual whenever it has been looked at, so it must be quick.
+    /// Called after every look at the residual, so it must be quick.
     fn progress(&mut self, _progress: &Progress<'_>) {}
 
-    /// A solve begins.
+    /// Called when a solve begins.
     fn begins(&mut self, _label: &Label) {}
 
-    /// A solve that was done before, in an earlier run of the job.
+    /// Returns the solve from an earlier run of the job, if that run has done it.
     ///
     /// # Errors
-    /// Whatever ends the job.
+    /// An error of the callback's own ends the job.
     fn found(&mut self, _label: &Label) -> Result<Option<Found>, CallbackError> {
         Ok(None)
     }
 
-    /// The method of a solve has ended. Its solution is on the devices still.
+    /// Called when the method of a solve has ended.
+    ///
+    /// The solution is still on the devices.
     fn ended(&mut self, _label: &Label) {}
 
-    /// A solve has ended, here or in an earlier run, and this is its solution. The best iterate if the method gave up.
+    /// Called with the solution of a solve, of this run or of an earlier one.
     ///
-    /// Not called for columns that failed together, nor for a solve that was interrupted.
+    /// If the method gave up, `x` is the best iterate. Columns that failed together and interrupted
+    /// solves are not told.
     ///
     /// # Errors
-    /// Whatever ends the job.
+    /// An error of the callback's own ends the job.
     fn solved(&mut self, _solve: &SolveOutcome, _x: &[Spinor<f64>]) -> Result<(), CallbackError> {
         Ok(())
     }
 
-    /// The state that this solve goes on from, with what was tried before it. Asked once for each solve.
+    /// Returns the state that this solve continues from, with the earlier attempts.
+    ///
+    /// Called once for each solve.
     fn kept(&mut self, _label: &Label) -> Option<KeptChoice> {
         None
     }
 
-    /// Asked between two iterations whenever the residual has been looked at, so it must be quick.
+    /// Returns the caller's wish after a look at the residual, so it must be quick.
+    ///
+    /// Called between two iterations.
     fn wish(&mut self) -> Wish {
         Wish::GoOn
     }
 
-    /// Keeps a state of this solve; called if it was wished.
+    /// Keeps a state of this solve, if [`wish`](Self::wish) asked for it.
     ///
     /// # Errors
-    /// When a field cannot be read.
+    /// If a field cannot be read.
     fn keep(
         &mut self,
         _label: &Label,
@@ -86,13 +94,15 @@ pub trait Callbacks {
         Ok(())
     }
 
-    /// A method gave up, and another goes on from the best iterate so far, whose residual is `from`: see [`Watch::falls_back`].
+    /// Called when a method gave up, and another continues: see [`Watch::falls_back`].
+    ///
+    /// `from` is the residual of the best iterate so far.
     fn falls_back(&mut self, _failed: &Attempt, _next: &SolveParams, _from: f64) {}
 
-    /// A method was tried for a part of the way, to compare it: see [`Watch::compares`].
+    /// Called when a method was tried in part, to compare it: see [`Watch::compares`].
     fn compares(&mut self, _tried: &Attempt, _next: &SolveParams) {}
 
-    /// Told of the set-up of a multigrid method, so it must be quick.
+    /// Called during the set-up of a multigrid method, so it must be quick.
     fn multigrid(&mut self, _news: &MultigridNews<'_>) {}
 }
 
@@ -117,7 +127,7 @@ impl OfSolve<'_> {
     }
 }
 
-/// For one method.
+/// Callbacks of one method.
 impl Checkpoints for OfSolve<'_> {
     fn kept(&mut self) -> Option<SolverState<Vec<u8>>> {
         self.callbacks.kept(self.label).map(|(_, state)| state)
@@ -136,7 +146,7 @@ impl Checkpoints for OfSolve<'_> {
     }
 }
 
-/// For an automatic choice.
+/// Callbacks of an automatic choice.
 impl Watch for OfSolve<'_> {
     fn kept(&mut self) -> Option<KeptChoice> {
         self.callbacks.kept(self.label)

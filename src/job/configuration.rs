@@ -8,11 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
-/// The gauge configuration: its file, how it is read, how its links are stored.
+/// The gauge configuration: its file, the checks, and the storage of links.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Configuration {
-    /// The file, of any format that is read. Its format is told by its content.
+    /// The file. The content of the file tells its format.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
@@ -24,11 +24,11 @@ pub struct Configuration {
     pub ignore_checksum: bool,
     /// Take links that are far from SU(3).
     pub ignore_unitarity: bool,
-    /// What to do with a boundary sign in the links of a file: refuse, remove it, or keep it.
+    /// Treatment of a boundary sign in a file's links: refuse, remove or keep.
     #[schemars(schema_with = "signs")]
     #[serde(with = "text")]
     pub signs_in_links: SignsInLinks,
-    /// Reals stored for each link: 18, or 12 or 8 where all links are in SU(3).
+    /// Reals stored for each link: 18, or 12 or 8 if all links are in SU(3).
     #[schemars(schema_with = "reals")]
     #[serde(serialize_with = "write_reals", deserialize_with = "read_reals")]
     pub links: Reconstruction,

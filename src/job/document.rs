@@ -16,13 +16,14 @@ use crate::operator::System;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-/// What is to be computed: what a job file says, and what a command line stands for.
+/// A whole job, as a job file or a command line describes it.
 ///
-/// A job with several masses or sources is done for each mass, and for each source of it, as by a job of its own: with the same bits.
+/// A job with several masses or sources computes each mass with each source.
+/// Its results have the same bits as those of single jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Job {
-    /// What is done.
+    /// The task.
     pub command: Task,
     /// The links.
     #[serde(default)]
@@ -37,16 +38,16 @@ pub struct Job {
     /// The sources, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceEntry>,
-    /// How the equation is solved.
+    /// The method that solves the equation.
     #[serde(default)]
     pub solver: Method,
-    /// Of spectrum: what is measured. Default: the pion correlator along outputs.along.
+    /// The observables (spectrum only). Default: the pion along outputs.along.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observable: Vec<ObservableEntry>,
-    /// Files.
+    /// The files.
     #[serde(default)]
     pub outputs: Outputs,
-    /// Where it is computed.
+    /// The devices.
     #[serde(default)]
     pub devices: Devices,
 }
@@ -171,7 +172,7 @@ impl Job {
         Ok(())
     }
 
-    /// Returns the job with all defaults, the form that results show.
+    /// Returns the job with all defaults, as results show it.
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut job = self.clone();

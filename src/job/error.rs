@@ -1,4 +1,4 @@
-//! Why a job ends without a result.
+//! The errors of a job that ends without a result.
 
 use super::invalid::Invalid;
 use crate::gauge::SmearError;
@@ -9,13 +9,13 @@ use crate::multigrid::SetupFileError;
 use crate::operator::DiracError;
 use crate::solve::InvertError;
 
-/// Why a job ends without a result.
+/// The reason why a job ends without a result.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// The job makes no sense.
+    /// The job is not valid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The lattice does not have a source, or the file of a source cannot be read.
+    /// A source lies outside the lattice, or its file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The configuration cannot be read.
@@ -27,16 +27,16 @@ pub enum JobError {
     /// The operator cannot be made.
     #[error(transparent)]
     Operator(#[from] DiracError),
-    /// A solve cannot begin, or not go on from the state that was kept.
+    /// A solve cannot begin, or cannot continue from the kept state.
     #[error(transparent)]
     Solve(#[from] InvertError),
-    /// The file of a multigrid method's set-up is of no use.
+    /// The file of a multigrid set-up cannot be used.
     #[error(transparent)]
     SetupFile(#[from] SetupFileError),
     /// The links of a source's smearing cannot be made.
     #[error(transparent)]
     Smearing(#[from] SmearError),
-    /// What the caller does with solutions failed.
+    /// A callback of the caller failed.
     #[error(transparent)]
     Callback(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a job before anything is read.
+//! The faults of a job that are found before any file is read.
 
 use super::solver::Solver;
 use super::task::Task;
@@ -8,16 +8,18 @@ use crate::hadron::SpinorSmearingError;
 use crate::operator::{CouplingError, SiteTermError, System};
 use crate::solve::Preconditioning;
 
-/// A job that makes no sense. [`key`](Self::key) says which key is at fault.
+/// A fault of a job.
+///
+/// [`key`](Self::key) names the key at fault.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Invalid {
-    /// There are no links.
+    /// No gauge configuration is given.
     #[error("names no gauge configuration: give file in [configuration]")]
     NoConfiguration,
-    /// There is no quark mass.
+    /// No quark mass is given.
     #[error("gives no quark mass: give kappa or mass in [action]")]
     NoMass,
-    /// There are quark masses of both forms.
+    /// `kappa` and `mass` are both given.
     #[error("gives both kappa and mass; one of them must go")]
     BothMasses,
     /// A quark mass that defines no operator.
@@ -37,19 +39,19 @@ pub enum Invalid {
     CloverOfPlane {
         /// `clover-r` or `clover-t`.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: f64,
     },
-    /// A flavour of quarks without one.
+    /// A flavour is given without a twisted mass.
     #[error("gives a flavour, and there is no twisted mass: give mu in [action], or leave flavour out")]
     FlavourWithoutMu,
-    /// One of the two coefficients of a clover term.
+    /// Only one of `clover-r` and `clover-t` is given.
     #[error("gives one of clover-r and clover-t; give both, or csw, which is both")]
     HalfOfClover,
-    /// Coefficients of a clover term in both forms.
+    /// `csw` and coefficients of single planes are both given.
     #[error("gives csw and clover-r, clover-t; csw is both of them, one form must go")]
     BothClovers,
-    /// There are sources of both forms.
+    /// `[sources]` and `[[source]]` are both given.
     #[error("gives both [sources] and [[source]]; one of them must go")]
     BothSources,
     /// A spin or colour that does not exist.
@@ -59,39 +61,39 @@ pub enum Invalid {
         table: String,
         /// `spin` or `colour`.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: u64,
         /// The largest allowed.
         last: u64,
     },
-    /// Two sources that cannot be told apart.
+    /// Two sources have the same label.
     #[error("two sources are called `{0}`; give each a label of its own")]
     LabelTwice(String),
-    /// A smearing of spinors out of its range.
+    /// The parameters of a smearing of spinors are out of range.
     #[error("{problem}")]
     SpinorSmearing {
         /// The key.
         key: String,
-        /// What is wrong.
+        /// The fault.
         problem: SpinorSmearingError,
     },
-    /// A smearing of links out of its range.
+    /// The parameters of a smearing of links are out of range.
     #[error("{problem}")]
     LinkSmearing {
         /// The key.
         key: String,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
-    /// Links are smeared for nothing.
+    /// `smear-links` is given without `smear-source` and `smear-sink`.
     #[error("{0} has nothing to smear: give smear-source or smear-sink, or leave smear-links out")]
     NothingToSmear(String),
-    /// Nobody has given the configuration whose links smear sources.
+    /// The configuration for smearing is missing.
     #[error(
         "smears sources or sinks, or measures currents, and the links are on devices; call Problem::with_configuration"
     )]
     NoLinks,
-    /// There are observables of both forms.
+    /// `along` and `[[observable]]` are both given.
     #[error("gives both along in [outputs] and [[observable]]; one of them must go")]
     BothObservables,
     /// A key of the other task.
@@ -106,69 +108,71 @@ pub enum Invalid {
         /// Keys of this task there.
         allowed: &'static str,
     },
-    /// No residual is as small, or as large.
+    /// The tolerance is not between 0 and 1.
     #[error("tol = {0} is not allowed: it must be a positive number below 1, which is the residual of x = 0")]
     Tolerance(f64),
-    /// The automatic choice was told a system.
+    /// A system is given to the automatic choice.
     #[error(
         "solver = auto chooses the system with the method, and cannot be told {0}; leave out system, or name a method"
     )]
     SystemOfAuto(System),
-    /// A method was told a system that it does not iterate.
+    /// A method does not iterate the given system.
     #[error("{solver} solves the {only} system, not the {system} one; leave out system, or take solver = cr")]
     OtherSystem {
         /// The method.
         solver: Solver,
-        /// What it iterates.
+        /// The system that the method iterates.
         only: System,
-        /// What was asked for.
+        /// The system that was given.
         system: System,
     },
-    /// γ5 M is not Hermitian, and its system was asked for.
+    /// γ5 M is not Hermitian, but the Hermitian system is given.
     #[error(
         "the Hermitian system γ5 M x = γ5 b is not Hermitian for this operator (one flavour of twisted mass, or a clover term in symmetric even-odd form); iterate the normal or the direct system"
     )]
     NotHermitian,
-    /// A method for several columns was asked for one.
+    /// A method for several columns is given to `invert`.
     #[error(
         "block-cg solves for several sources at once, and invert has one; take solver = cg, or the command spectrum"
     )]
     SeveralColumns,
-    /// A key of the multigrid method was given to another one.
+    /// A key of the multigrid method is given to another method.
     #[error("gives {key}, which only solver = multigrid has; take it, or leave {key} out")]
     NoMultigrid {
         /// The key.
         key: &'static str,
     },
-    /// So many levels there are not.
+    /// The number of levels is not allowed.
     #[error("multigrid-levels = {0} is not allowed: choose 2, 3 or 4, or leave it out")]
     MultigridLevels(usize),
-    /// So many vectors there are not.
+    /// The number of near-null vectors is not allowed.
     #[error("multigrid-vectors = {0} is not allowed: choose a number from 1 to 1024, or leave it out")]
     MultigridVectors(usize),
-    /// A multigrid method iterates the even-odd preconditioned system.
+    /// The preconditioning is not that of the multigrid method.
     #[error(
         "solver = multigrid iterates the even-odd preconditioned system, not {0}; leave out preconditioning"
     )]
     PreconditioningOfMultigrid(Preconditioning),
-    /// A multigrid method iterates in mixed precision.
+    /// The precision is not that of the multigrid method.
     #[error("solver = multigrid iterates in mixed-single, not in {0}; leave out precision")]
     PrecisionOfMultigrid(WantedPrecision),
-    /// Nobody has said which configuration it is.
+    /// The fingerprint of the configuration is missing.
     #[error(
         "gives multigrid-setup, and nothing tells the configuration from others; call Problem::with_fingerprint"
     )]
     NoFingerprint,
-    /// There is no checkpoint that may be present.
+    /// `resume-if-present` is given without `checkpoint`.
     #[error("resume-if-present goes on from the file of checkpoint, and there is none; give checkpoint too")]
     NoCheckpoint,
-    /// It cannot go on from two states.
+    /// `resume` and `resume-if-present` are both given.
     #[error("gives both resume and resume-if-present; one of them must go")]
     ResumeTwice,
 }
 
 impl Invalid {
-    /// The key at fault, such as `solver.tol` or `source[1].spin`; `None` if one is missing.
+    /// Returns the key at fault, such as `solver.tol` or `source[1].spin`.
+    ///
+    /// `None` if a key is missing.
     pub fn key(&self) -> Option<String> {
         let key = match self {
             Self::NoConfiguration | Self::NoMass => return None,

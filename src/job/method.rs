@@ -1,4 +1,4 @@
-//! `[solver]`: how the equation is solved.
+//! `[solver]`: the method that solves the equation.
 
 use super::invalid::Invalid;
 use super::solver::Solver;
@@ -14,45 +14,54 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// How the equation is solved.
+/// The method that solves the equation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Method {
-    /// The method. auto begins with bicgstab, and goes on with cg where that gives up or costs more.
+    /// The method. auto takes bicgstab, or cg if bicgstab fails or costs more.
     #[schemars(with = "Solver")]
     #[serde(with = "text")]
     pub solver: Solver,
-    /// What is iterated: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b). Default: that of the method.
+    /// The system: normal (M†M x = M†b), hermitian (γ5M x = γ5b) or direct (M x = b).
+    ///
+    /// Default: the system of the method.
     #[schemars(schema_with = "systems")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
-    /// Which form of the equation is iterated: even-odd (its Schur complement on the even sites), even-odd-symmetric (its other form) or none (as it is).
+    /// The preconditioning: even-odd, even-odd-symmetric or none.
+    ///
+    /// even-odd iterates the Schur complement on the even sites. even-odd-symmetric multiplies the
+    /// complement by the inverse site term.
     #[schemars(schema_with = "preconditionings")]
     #[serde(with = "text")]
     pub preconditioning: Preconditioning,
-    /// Wanted ‖b − M x‖ / ‖b‖, recomputed in double. Default 1e-10, in single precision 1e-5.
+    /// Wanted ‖b − M x‖ / ‖b‖, in double. Default: 1e-10, in single precision 1e-5.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tol: Option<f64>,
-    /// Most iterations.
+    /// Largest number of iterations.
     pub max_iterations: usize,
-    /// Precision of the iteration. mixed is mixed-half where all devices are GPUs, mixed-single elsewhere. Default: mixed with auto, double with a
-    /// method by name.
+    /// Precision of the iteration. Default: mixed with auto, double otherwise.
+    ///
+    /// mixed is mixed-half if all devices are GPUs, and mixed-single otherwise.
     #[schemars(with = "WantedPrecision")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub precision: Option<WantedPrecision>,
-    /// Levels of solver = multigrid, the finest included: 2 to 4. Default: as many as pay.
+    /// Levels of multigrid with the finest: 2 to 4. Default: as many as pay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_levels: Option<usize>,
-    /// Near-null vectors of each level of solver = multigrid. Default: 24, and fewer where blocks are small.
+    /// Near-null vectors of each multigrid level. Default: 24, less for small blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_vectors: Option<usize>,
-    /// Sites of a block of solver = multigrid in x, y, z, t: 4x4x4x4. Default: about 4 in each direction, such that it divides the lattice and the domains of
-    /// its devices.
+    /// Extents of a multigrid block in x, y, z, t: 4x4x4x4. Default: about 4 each.
+    ///
+    /// The extents divide the lattice and the domains of its devices.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub multigrid_block: Option<Block>,
-    /// The file of the near-null vectors of solver = multigrid, for other jobs on the same configuration. It is written if there is none.
+    /// File of the multigrid near-null vectors.
+    ///
+    /// A job writes the file if it does not exist. Other jobs on the same configuration read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multigrid_setup: Option<PathBuf>,
 }
@@ -74,12 +83,12 @@ impl Default for Method {
     }
 }
 
-/// A method with all its parameters: one for all sources, or one that is chosen.
+/// A method with all its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parameters {
-    /// This method.
+    /// One method for all sources.
     One(SolveParams),
-    /// The choice of [`solve::Auto`](crate::solve::Auto).
+    /// The automatic choice of [`solve::Auto`](crate::solve::Auto).
     Auto(AutoParams),
     /// All columns of a propagator at once.
     AllAtOnce(BlockCgParams),
@@ -88,7 +97,9 @@ pub enum Parameters {
 }
 
 impl Method {
-    /// The precision of the iteration on this team; of an automatic choice that with which it begins.
+    /// Returns the precision of the iteration on this team.
+    ///
+    /// An automatic choice begins with this precision.
     pub fn precision_on(&self, team: &Team) -> IterationPrecision {
         match (self.precision, self.solver) {
             (_, Solver::Multigrid) => IterationPrecision::Mixed(Inner::Single),
@@ -98,12 +109,14 @@ impl Method {
         }
     }
 
-    /// Which system is iterated; an automatic choice is not told by it.
+    /// Returns the system that is iterated.
+    ///
+    /// An automatic choice does not use the result.
     pub fn iterated_system(&self) -> System {
         self.system.or(self.solver.only_system()).unwrap_or_default()
     }
 
-    /// The wanted relative residual.
+    /// Returns the wanted relative residual.
     pub fn tolerance(&self) -> f64 {
         self.tol.unwrap_or(match self.precision {
             Some(WantedPrecision::This(IterationPrecision::Single)) => 1e-5,
@@ -111,7 +124,9 @@ impl Method {
         })
     }
 
-    /// With the defaults that depend on other keys; what is left to the automatic choice stays so.
+    /// Returns the method with the defaults that depend on other keys.
+    ///
+    /// Keys that the automatic choice decides stay empty.
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut resolved = self.clone();
@@ -126,10 +141,12 @@ impl Method {
         resolved
     }
 
-    /// Checks what the keys say together.
+    /// Checks the keys together.
     ///
     /// # Errors
-    /// When the tolerance is none, when the method does not iterate the system, and when a key is not the method's.
+    /// * If the tolerance is not between 0 and 1.
+    /// * If the method does not iterate the system.
+    /// * If a key belongs to another method.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_multigrid()?;
         let tolerance = self.tolerance();
@@ -146,7 +163,7 @@ impl Method {
         }
     }
 
-    /// Checks the keys of a multigrid method, and those that it cannot have.
+    /// Checks the keys of a multigrid method, and that other methods have none of them.
     fn check_multigrid(&self) -> Result<(), Invalid> {
         let given = [
             ("multigrid-levels", self.multigrid_levels.is_some()),
@@ -161,7 +178,7 @@ impl Method {
         if let Some(levels) = self.multigrid_levels.filter(|levels| !(2..=4).contains(levels)) {
             return Err(Invalid::MultigridLevels(levels));
         }
-        // More would overflow counts long after they overflow memory.
+        // A larger number would overflow counts, long after memory.
         if let Some(vectors) = self.multigrid_vectors.filter(|vectors| !(1..=1024).contains(vectors)) {
             return Err(Invalid::MultigridVectors(vectors));
         }
@@ -177,7 +194,7 @@ impl Method {
         }
     }
 
-    /// The method with all parameters, on this team.
+    /// Returns the method with all its parameters, on this team.
     pub fn parameters(&self, team: &Team) -> Parameters {
         let (tol, max_iterations, precision) =
             (self.tolerance(), self.max_iterations, self.precision_on(team));

@@ -1,7 +1,9 @@
-//! What is to be computed, as structures that command lines, job files and programs make.
+//! Jobs: descriptions of computations, and their execution.
 //!
-//! A [`Job`] says all of it. [`Problem::open`] reads its configuration and puts its operators on devices, [`Problem::run`] solves and measures. The
-//! [`Outcome`] has the same form for every [`Task`]. [`Callbacks`] are told of progress and given the solutions.
+//! Command lines, job files and programs make a [`Job`], which describes a whole computation.
+//! [`Problem::open`] reads the configuration and puts the operators on devices.
+//! [`Problem::run`] solves and measures. Every [`Task`] has an [`Outcome`] of the same structure.
+//! [`Callbacks`] receive the progress and the solutions.
 //!
 //! ```
 //! use lattice_cl::Dims;
@@ -25,7 +27,8 @@
 //! # }
 //! ```
 //!
-//! Everything is read from and written to TOML or JSON by serde, which refuses keys that are not known. [`Job::schema`] describes them.
+//! Serde reads and writes jobs as TOML or JSON, and refuses unknown keys. [`Job::schema`] describes
+//! the keys.
 
 mod action;
 mod callbacks;

@@ -8,11 +8,11 @@ use crate::operator::Dirac;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The levels for the operators of a job, one after the other.
+/// The multigrid levels for the operators of a job, one operator after the other.
 pub(super) struct Levels<'a> {
     params: MultigridParams,
     operators: &'a [Dirac<f64>],
-    /// The file of near-null vectors, and what tells the configuration from others.
+    /// The file of near-null vectors, and the fingerprint of the configuration.
     file: Option<(&'a Path, &'a str)>,
     state: State,
     /// The numbers of the operators for which cycles gave up.
@@ -21,9 +21,9 @@ pub(super) struct Levels<'a> {
 
 enum State {
     NotYet,
-    /// For the operator of this number.
+    /// Levels exist for the operator of this number.
     Ready(Box<Multigrid>, usize),
-    /// It was told why.
+    /// The set-up failed, and the callbacks know why.
     Failed,
 }
 
@@ -36,10 +36,10 @@ impl<'a> Levels<'a> {
         Self { params, operators, file, state: State::NotYet, given_up: Vec::new() }
     }
 
-    /// The method for the operator of this number; `None` where it cannot be made.
+    /// Returns the method for this operator, or `None` if its set-up failed.
     ///
-    /// Its vectors are those of the lightest quarks, whichever operator comes first: a job that goes on solves as the one
-    /// that began.
+    /// The vectors are those of the lightest quarks, whichever operator comes first. A job that
+    /// continues from a checkpoint therefore solves like the job that began.
     pub fn of(
         &mut self,
         number: usize,
@@ -63,7 +63,7 @@ impl<'a> Levels<'a> {
         Ok(self.ready(number))
     }
 
-    /// The method, if it stands for the operator of this number.
+    /// Returns the method, if its levels are those of the operator of this number.
     pub fn ready(&mut self, number: usize) -> Option<&mut Multigrid> {
         match &mut self.state {
             State::Ready(multigrid, made_for) if *made_for == number && !self.given_up.contains(&number) => {
@@ -105,7 +105,7 @@ impl<'a> Levels<'a> {
         Ok(())
     }
 
-    /// Makes levels for another operator of the vectors that are known.
+    /// Makes levels for another operator, from the known vectors.
     fn make_over(&mut self, number: usize, callbacks: &mut dyn Callbacks) {
         let dirac = &self.operators[number];
         let clock = Clock::start(dirac);
@@ -138,7 +138,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Time without compilers.
+/// A clock that stands still while compilers run.
 struct Clock {
     begun: Instant,
     compiled: Duration,

@@ -1,25 +1,25 @@
-//! What a job tells of a multigrid method.
+//! News of a job about its multigrid method.
 
 use crate::multigrid::{LevelsInfo, SetupError, SetupProgress};
 use std::path::Path;
 use std::time::Duration;
 
-/// What a job tells of the set-up of a multigrid method.
+/// News of a job about the set-up of its multigrid method.
 #[derive(Debug)]
 pub enum MultigridNews<'a> {
-    /// It is under way.
+    /// The set-up makes progress.
     Progress(SetupProgress),
-    /// It stands.
+    /// The set-up is done.
     Ready {
         /// The levels.
         levels: LevelsInfo,
-        /// Time that it took, without compilers.
+        /// Time of the set-up, without compilers.
         time: Duration,
-        /// The file that its vectors come from, if they do.
+        /// The file that the vectors were read from; `None` for new vectors.
         read: Option<&'a Path>,
     },
-    /// Its vectors are in this file now.
+    /// The vectors were written to this file.
     Written(&'a Path),
-    /// It cannot be made, and BiCGStab solves instead.
+    /// The set-up failed, and BiCGStab solves instead.
     Without(&'a SetupError),
 }

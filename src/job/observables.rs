@@ -1,4 +1,4 @@
-//! `[[observable]]`: what is measured on propagators.
+//! `[[observable]]`: the observables, measured on propagators.
 
 use super::text::{self, words};
 use crate::geometry::{Dims, NDIM};
@@ -40,11 +40,11 @@ impl fmt::Display for Direction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ObservableEntry {
-    /// What is measured.
+    /// The observable.
     #[schemars(schema_with = "observables")]
     #[serde(with = "text")]
     pub observable: Observable,
-    /// Direction along which its correlator runs.
+    /// Direction of the correlator.
     #[schemars(schema_with = "directions")]
     #[serde(with = "text")]
     pub along: Direction,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OneOrMore<T> {
-    /// One.
+    /// One value.
     One(T),
-    /// Several, in their order.
+    /// Several values, in order.
     More(Vec<T>),
 }
 

@@ -11,11 +11,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The files of a job. The library writes none of them; it is up to who runs the job.
+/// The files of a job.
+///
+/// The library writes none of these files. The program that runs the job writes them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Outputs {
-    /// Of spectrum: direction along which the correlator runs: x, y, z or t.
+    /// Direction of the correlator (spectrum only): x, y, z or t.
     #[schemars(schema_with = "directions")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub along: Option<Direction>,
@@ -27,25 +29,25 @@ pub struct Outputs {
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plot: Option<PathBuf>,
-    /// Write what ran on the devices during the solve, and when, to this file (JSON).
+    /// Write a timeline of the devices during the solve to this file (JSON).
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
-    /// Keep the state of the job in this file, to go on from there with resume.
+    /// Keep the state of the job in this file, to continue with resume.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<PathBuf>,
-    /// How often the state is kept: 90s, 10m, 2h.
+    /// Time between two checkpoints: 90s, 10m, 2h.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub every: Option<Interval>,
-    /// Go on from this checkpoint of the same job, to the same result.
+    /// Continue from this checkpoint of the same job, to the same result.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume: Option<PathBuf>,
-    /// Go on from the file of checkpoint if it is there, and begin anew if it is not.
+    /// Continue from the file of checkpoint if it exists, or else begin anew.
     pub resume_if_present: bool,
-    /// Overwrite the output if it is there already.
+    /// Overwrite the output if it exists.
     pub force: bool,
 }
 
@@ -57,7 +59,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The time.
+    /// Returns the length of time.
     pub fn duration(&self) -> Duration {
         self.duration
     }
@@ -88,19 +90,19 @@ impl fmt::Display for Interval {
     }
 }
 
-/// `[devices]`: where a job is computed.
+/// `[devices]`: the devices that compute a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Devices {
-    /// auto, host, all, PLATFORM.DEVICE or part of a name; several make a team.
+    /// auto, host, all, PLATFORM.DEVICE or part of a name. Several devices make a team.
     #[schemars(with = "OneOrMore<String>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<OneOrMore<String>>,
-    /// Parts of the lattice in x, y, z, t, one on each device: 1x1x2x2. Default: the grid with the least surface.
+    /// Grid of devices in x, y, z, t: 1x1x2x2. Default: the least surface.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
-    /// Blocks of the grid in x, y, z, t, one for each rank of MPI: 1x1x1x2. Default: those with the least surface.
+    /// Grid of MPI ranks in x, y, z, t: 1x1x1x2. Default: the least surface.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub ranks_grid: Option<Grid>,

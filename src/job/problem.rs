@@ -1,4 +1,4 @@
-//! A job that stands ready on its devices.
+//! A job whose operators are on the devices.
 
 use super::action::{Quark, coupling_label};
 use super::document::Job;
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-/// A job whose operators stand ready on its devices.
+/// A job whose operators are on the devices.
 pub struct Problem {
     pub(super) job: Job,
     /// The operators, one for each mass and flavour.
@@ -36,17 +36,19 @@ pub struct Problem {
     pub(super) observables: Vec<ObservableEntry>,
     /// The right-hand sides of the sources.
     pub(super) prepared: Vec<Prepared>,
-    /// Of the columns of each propagator.
+    /// Labels of the columns of each propagator.
     pub(super) labels: Vec<Vec<Label>>,
-    /// What tells the configuration from others, if it is known.
+    /// The fingerprint of the configuration, if it is known.
     fingerprint: Option<String>,
 }
 
 impl Problem {
-    /// Reads the configuration of the job, and puts the operators on the devices of a team. Meanwhile kernels are compiled.
+    /// Reads the job's configuration, and puts the operators on the devices of a team.
+    ///
+    /// Kernels compile while the file is read.
     ///
     /// # Errors
-    /// When the job makes no sense, when the file cannot be read or believed, and when a device fails.
+    /// If the job is not valid, if the file cannot be read or fails a check, or if a device fails.
     pub fn open(job: &Job, team: &Team) -> Result<Self, JobError> {
         job.check()?;
         let file = job.configuration.file.as_ref().ok_or(Invalid::NoConfiguration)?;
@@ -62,10 +64,10 @@ impl Problem {
         Self::of_links(job, &links)?.with_configuration(&configuration)
     }
 
-    /// As [`open`](Self::open), with a configuration that is in memory.
+    /// Puts the operators on devices like [`open`](Self::open), with links from memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// All errors of [`open`](Self::open), but those of the file.
     pub fn on(
         job: &Job,
         configuration: impl Into<Arc<GaugeConfiguration>>,
@@ -75,12 +77,12 @@ impl Problem {
         Self::of_links(job, &links_of(job, &configuration, team)?)?.with_configuration(&configuration)
     }
 
-    /// As [`open`](Self::open), with links that are on their devices: see [`links_of`].
+    /// Makes the operators from links that [`links_of`] returned.
     ///
-    /// A job that smears sources or sinks wants [`with_configuration`](Self::with_configuration) too.
+    /// Jobs that smear sources or sinks need [`with_configuration`](Self::with_configuration) too.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// All errors of [`open`](Self::open), but those of the file.
     pub fn of_links(job: &Job, links: &GaugeField<f64>) -> Result<Self, JobError> {
         job.check()?;
         let quarks = job.action.quarks()?;
@@ -100,10 +102,12 @@ impl Problem {
         })
     }
 
-    /// The same, with the configuration whose links smear sources and sinks. Links are smeared here.
+    /// Returns the problem with the configuration that smears sources and sinks.
+    ///
+    /// The links are smeared here, if the job says so.
     ///
     /// # Errors
-    /// When links cannot be smeared.
+    /// If links cannot be smeared.
     pub fn with_configuration(mut self, configuration: &Arc<GaugeConfiguration>) -> Result<Self, JobError> {
         let mut smeared: Vec<(LinkSmearing, Arc<GaugeConfiguration>)> = Vec::new();
         for (prepared, labelled) in self.prepared.iter_mut().zip(&self.sources) {
@@ -124,69 +128,73 @@ impl Problem {
         Ok(self)
     }
 
-    /// The same, and what tells its configuration from others: files of a multigrid method's set-up are bound to it.
+    /// Returns the problem with a fingerprint of its configuration.
+    ///
+    /// A file of a multigrid set-up holds this fingerprint and serves no other configuration.
     #[must_use]
     pub fn with_fingerprint(self, fingerprint: impl Into<String>) -> Self {
         Self { fingerprint: Some(fingerprint.into()), ..self }
     }
 
-    /// The file of a multigrid method's set-up, and what it is bound to.
+    /// Returns the file of the multigrid set-up, and the configuration's fingerprint.
     pub(super) fn setup_file(&self) -> Result<Option<(&Path, &str)>, Invalid> {
         let Some(path) = &self.job.solver.multigrid_setup else { return Ok(None) };
         let fingerprint = self.fingerprint.as_deref().ok_or(Invalid::NoFingerprint)?;
         Ok(Some((path, fingerprint)))
     }
 
-    /// The job.
+    /// Returns the job.
     pub fn job(&self) -> &Job {
         &self.job
     }
 
-    /// The lattice.
+    /// Returns the lattice.
     pub fn lattice(&self) -> &Lattice {
         self.operators[0].lattice()
     }
 
-    /// The extents of the lattice.
+    /// Returns the extents of the lattice.
     pub fn dims(&self) -> Dims {
         self.lattice().dims()
     }
 
-    /// The labels of the solves for one column each, in their order.
+    /// Returns the labels of the solves for one column each, in order.
     pub fn labels(&self) -> Vec<Label> {
         self.labels.concat()
     }
 
-    /// The operators, one for each mass and flavour.
+    /// Returns the operators, one for each mass and flavour.
     pub fn operators(&self) -> &[Dirac<f64>] {
         &self.operators
     }
 
-    /// How many propagators the job has: masses times flavours times sources.
+    /// Returns the number of propagators: masses times flavours times sources.
     pub fn propagators_wanted(&self) -> usize {
         self.labels.len()
     }
 
-    /// Operator and source of the propagator of this number.
+    /// Returns operator and source of the propagator of this number.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the job has no such propagator.
     pub fn propagator(&self, number: usize) -> (&Dirac<f64>, &LabelledSource) {
         (&self.operators[number / self.sources.len()], &self.sources[number % self.sources.len()])
     }
 
-    /// The flavour of the quarks of the propagator of this number; `None` without a twisted mass.
+    /// Returns the flavour of the quarks in the propagator of this number.
+    ///
+    /// `None` without a twisted mass.
     ///
     /// # Panics
-    /// When there is none.
+    /// If the job has no such propagator.
     pub fn flavour(&self, number: usize) -> Option<Flavour> {
         self.quarks[number / self.sources.len()].flavour
     }
 
-    /// What stands ready of the source of the propagator of this number.
+    /// Returns the prepared source of the propagator of this number.
     ///
     /// # Errors
-    /// When it is smeared, and nobody has given the links.
+    /// If the source is smeared and links are missing.
     pub(super) fn prepared(&self, number: usize) -> Result<&Prepared, Invalid> {
         let source = number % self.sources.len();
         let prepared = &self.prepared[source];
@@ -194,15 +202,16 @@ impl Problem {
         if lacks_links { Err(Invalid::NoLinks) } else { Ok(prepared) }
     }
 
-    /// What tells the job from others, by name: what its solutions depend on. `configuration` stands for the links.
+    /// Returns the names and values that the solutions of the job depend on.
     ///
-    /// A state of one job is of use to another only if all of it is the same.
+    /// `configuration` stands for the links. A state of one job serves another job only if all
+    /// values are equal.
     pub fn identity(&self, configuration: &str) -> Vec<(String, String)> {
         let (job, team) = (&self.job, self.lattice().team());
         let joined = |texts: Vec<String>| texts.join("; ");
         let mut couplings: Vec<_> =
             self.operators.iter().map(|dirac| coupling_label(dirac.coupling())).collect();
-        // Once for all flavours.
+        // The flavours of one mass share an entry.
         couplings.dedup();
         let values = couplings.iter().filter_map(|text| Some(text.split_once(' ')?.1.to_owned())).collect();
         let columns: Vec<Column> = self.sources.iter().map(|source| source.column).collect();
@@ -221,7 +230,7 @@ impl Problem {
             ("tolerance", format!("{:e}", job.solver.tolerance())),
             ("storage of fields", self.lattice().storage_description()),
         ];
-        // Jobs without it are those of versions that did not have it.
+        // A job without these keys has the identity that versions without these keys gave it.
         let action = &job.action;
         let numbers = [
             ("mu", action.mu),
@@ -264,7 +273,7 @@ impl Problem {
     }
 }
 
-/// A source that stands ready.
+/// A source with its right-hand sides and its links.
 pub(super) struct Prepared {
     /// The right-hand sides.
     pub fields: SourceFields,
@@ -275,7 +284,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the file of a source, if it has one. Nothing is smeared yet.
+    /// Reads the file of a source, if the source has one, without smearing.
     fn new(job: &Job, labelled: &LabelledSource, dims: Dims) -> Result<Self, SourceError> {
         let fields = SourceFields::new(labelled.source.clone(), dims, None)?;
         match job.command {
@@ -285,7 +294,7 @@ impl Prepared {
         Ok(Self { fields, sink: None, has_links: false })
     }
 
-    /// Smears with these links.
+    /// Smears the source with these links.
     fn smear(&mut self, smearing: SourceSmearing, links: &Arc<GaugeConfiguration>) {
         let with_links = |kind: SpinorSmearing| (kind, Arc::clone(links));
         self.fields.smear(smearing.source.map(with_links));
@@ -293,7 +302,7 @@ impl Prepared {
         self.has_links = true;
     }
 
-    /// Returns a solution with its sink smeared, if it is to be.
+    /// Returns a solution, smeared if the source has a smeared sink.
     pub fn at_sink<'a>(&self, x: &'a [Spinor<f64>]) -> Cow<'a, [Spinor<f64>]> {
         match &self.sink {
             Some((smearing, links)) => Cow::Owned(smearing.apply(links, x)),
@@ -302,10 +311,12 @@ impl Prepared {
     }
 }
 
-/// Puts the links of a job on the devices of a team. With a clover term they keep the configuration, which it is made of.
+/// Puts the links of a job on the devices of a team.
+///
+/// With a clover term, the field keeps the configuration, because the term is computed from it.
 ///
 /// # Errors
-/// When the job makes no sense, when a source lies outside the lattice, and when a device fails.
+/// If the job is not valid, if a source lies outside the lattice, or if a device fails.
 pub fn links_of(
     job: &Job,
     configuration: &Arc<GaugeConfiguration>,
@@ -323,9 +334,9 @@ pub fn links_of(
     }
 }
 
-/// Compiles what the solves of a job will run on a lattice of these extents. It may be called before there are any links.
+/// Compiles the kernels of a job's solves for a lattice of these extents.
 ///
-/// What is wrong with the job is not told here.
+/// The function needs no links. It ignores faults of the job.
 pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     let lies_on = |sources: Vec<LabelledSource>| sources.iter().all(|one| one.source.check(dims).is_ok());
     if job.labelled_sources().is_ok_and(lies_on)
@@ -336,11 +347,11 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
             Parameters::One(params) => params,
             Parameters::Auto(params) => Auto::new(params).first_step(team),
             Parameters::Multigrid(params) => Multigrid::outer(&params),
-            // Its programs are made as they are wanted.
+            // The block solver compiles its programs on first use.
             Parameters::AllAtOnce(_) => return,
         };
         let (boundary, reconstruction) = (job.action.boundary(), job.configuration.links);
-        // Flavours of one mass: kernels take masses as arguments.
+        // One mass is enough, because kernels take masses as arguments.
         for quark in quarks.iter().filter(|quark| quark.coupling == quarks[0].coupling) {
             let site_term = quark.site_term;
             build_programs_of_solve(&lattice, boundary, anisotropy, reconstruction, site_term, &params);
@@ -348,7 +359,7 @@ pub fn build_programs(job: &Job, team: &Team, dims: Dims) {
     }
 }
 
-/// The lattice of a job, cut over its grids of devices and ranks.
+/// Returns the lattice of a job, divided among its grids of devices and ranks.
 fn lattice_of(job: &Job, team: &Team, dims: Dims) -> Result<Lattice, LatticeError> {
     Lattice::with_grids(team, dims, job.devices.grid, job.devices.ranks_grid)
 }

@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 impl Problem {
     /// Solves for every mass and source, and measures the observables.
     ///
-    /// A solve that gives up ends the job: the outcome has what was found before, and why.
+    /// A solve that gives up ends the job. The outcome then has the earlier results and the reason.
     ///
     /// # Errors
-    /// When a device fails, when a callback wishes to end the job, and when a state to go on from is not of this job.
+    /// If a device fails, if a callback ends the job, or if a kept state belongs to another job.
     pub fn run(&self, callbacks: &mut dyn Callbacks) -> Result<Outcome, JobError> {
         let mut outcome = Outcome::default();
-        // One solution after the other, in the same memory.
+        // All solutions use this memory, one after the other.
         let mut x = Vec::new();
         let parameters = self.job.solver.parameters(self.team());
         let mut levels = match parameters {
@@ -99,7 +99,7 @@ impl Run<'_, '_> {
         Ok(found)
     }
 
-    /// Solves for one column, or takes what an earlier run has found; the solution goes to `x`.
+    /// Solves for one column, or takes the solution of an earlier run, into `x`.
     fn column(
         &mut self,
         label: Label,
@@ -168,7 +168,7 @@ impl Run<'_, '_> {
             }
             Err(error) => return Err(error.into()),
         };
-        // What is solved at once is counted at once.
+        // Columns that are solved together count once.
         outcome.count(&info);
         let mut contractions = self.contractions();
         let mut column = lattice.spinor()?;
@@ -211,7 +211,7 @@ fn copy_to_host(field: &SpinorField<f64>, x: &mut Vec<Spinor<f64>>) -> Result<()
     Ok(())
 }
 
-/// Time without compilers.
+/// A clock that stands still while compilers run.
 struct Clock {
     begun: Instant,
     compiled: Duration,

@@ -9,28 +9,28 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The methods: those that solve for one source, and those that are more than one of them.
+/// The methods that a job can name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// BiCGStab, and CG where it gives up or costs more.
+    /// BiCGStab, or CG if BiCGStab gives up or costs more.
     #[default]
     Auto,
-    /// One that solves for one source.
+    /// A method that solves for one source.
     One(SolveMethod),
-    /// Block Conjugate Gradient, for all twelve columns of a propagator at once.
+    /// Block conjugate gradient for all twelve columns of a propagator at once.
     BlockCg,
-    /// GCR, preconditioned by a multigrid method that is set up once for all sources.
+    /// GCR, preconditioned by a multigrid cycle with one set-up for all sources.
     Multigrid,
 }
 
 impl Solver {
-    /// All of them.
+    /// Returns all methods.
     pub fn all() -> impl Iterator<Item = Self> {
         let named = SolveMethod::ALL.iter().copied().map(Self::One);
         [Self::Auto].into_iter().chain(named).chain([Self::BlockCg, Self::Multigrid])
     }
 
-    /// Its name, as jobs and results have it.
+    /// Returns the method's name in jobs and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -40,7 +40,7 @@ impl Solver {
         }
     }
 
-    /// What it is, in a few words.
+    /// Returns a summary of the method in a few words.
     pub fn summary(self) -> &'static str {
         match self {
             Self::Auto => {
@@ -54,7 +54,7 @@ impl Solver {
         }
     }
 
-    /// The system that it iterates, if it can do no other.
+    /// Returns the only system that the method iterates; `None` if there are several.
     pub fn only_system(self) -> Option<System> {
         match self {
             Self::Auto => None,

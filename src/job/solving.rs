@@ -1,4 +1,4 @@
-//! One solve after the other, by a method or by one that is chosen.
+//! The solves of one propagator, one after the other.
 
 use super::callbacks::{Callbacks, OfSolve};
 use super::error::JobError;
@@ -14,9 +14,11 @@ use crate::solve::{
 };
 use lattice_solvers::{Failure, SolverInfo};
 
-/// The solver of one propagator: one method for all sources, or one that is chosen and remembers from column to column what worked.
+/// The solver of one propagator.
 ///
-/// A multigrid method is followed by a chosen one, where it cannot be made or gives up.
+/// The solver is one method, a multigrid method or an automatic choice. An automatic choice
+/// remembers from column to column which method worked. It also solves when a multigrid method
+/// cannot be set up or gives up.
 pub(super) struct Solving<'a, 'l> {
     auto: Option<Auto>,
     /// The levels, and the number of the operator.
@@ -24,25 +26,27 @@ pub(super) struct Solving<'a, 'l> {
     params: SolveParams,
 }
 
-/// A solution, or the best that was reached, and how it went.
+/// A solution or the best iterate, and the course of the solve.
 pub(super) struct Solved {
     /// The solution; the best iterate if the method gave up.
     pub x: SpinorField<f64>,
     pub info: SolverInfo,
-    /// Why the method gave up, if it did; the last one if several were tried.
+    /// The reason why the (last) method gave up, if it did.
     pub failure: Option<Failure>,
-    /// What was tried, if the method was chosen.
+    /// The attempts of an automatic choice.
     pub attempts: Vec<Attempt>,
 }
 
 impl<'a, 'l> Solving<'a, 'l> {
-    /// Nothing is known of the equation yet. A multigrid method has its levels, and the number of the operator.
+    /// Makes a solver that knows nothing of the equation yet.
+    ///
+    /// `multigrid` holds the levels and the number of the operator.
     pub fn new(parameters: Parameters, team: &Team, multigrid: Option<(&'a mut Levels<'l>, usize)>) -> Self {
         let (mut auto, multigrid) = (None, multigrid);
         let params = match parameters {
             Parameters::One(params) => params,
             Parameters::Auto(params) => auto.insert(Auto::new(params)).first_step(team),
-            // All at once or one after the other, it is Conjugate Gradient on the same system.
+            // Single columns use conjugate gradient on the same system.
             Parameters::AllAtOnce(BlockCgParams { tol, max_iterations, precision, preconditioning }) => {
                 SolveParams::Cg(CgParams { tol, max_iterations, precision, preconditioning })
             }
@@ -55,10 +59,12 @@ impl<'a, 'l> Solving<'a, 'l> {
         Self { auto, multigrid, params }
     }
 
-    /// Makes what the next solve needs, before its time begins.
+    /// Prepares the next solve, before its time begins.
+    ///
+    /// If the set-up of a multigrid method fails, another method solves. The callbacks are told.
     ///
     /// # Errors
-    /// When a file of a set-up is of no use. A multigrid method that cannot be made is told, and another one solves.
+    /// If the file of a set-up cannot be used.
     pub fn prepare(&mut self, team: &Team, callbacks: &mut dyn Callbacks) -> Result<(), JobError> {
         let (Some((levels, operator)), Some(auto)) = (&mut self.multigrid, &self.auto) else { return Ok(()) };
         if levels.of(*operator, callbacks)?.is_none() {
@@ -67,7 +73,7 @@ impl<'a, 'l> Solving<'a, 'l> {
         Ok(())
     }
 
-    /// The method; if it is chosen, that which ended the last solve.
+    /// Returns the method, or the last method of an automatic choice.
     pub fn params(&self) -> SolveParams {
         self.params
     }
@@ -101,7 +107,7 @@ impl<'a, 'l> Solving<'a, 'l> {
         Ok(solved)
     }
 
-    /// Takes note of what was tried for a column that an earlier run has solved.
+    /// Learns from the attempts for a column that an earlier run has solved.
     pub fn learn(&mut self, team: &Team, attempts: &[Attempt]) {
         if let Some(auto) = &mut self.auto {
             auto.learn(team, attempts);
@@ -109,7 +115,9 @@ impl<'a, 'l> Solving<'a, 'l> {
         self.note(attempts);
     }
 
-    /// Takes note of the last method, and of cycles that gave up: they are not tried again with this operator.
+    /// Notes the last method, and whether multigrid cycles gave up.
+    ///
+    /// Cycles that gave up are not tried again with this operator.
     fn note(&mut self, attempts: &[Attempt]) {
         if let Some(last) = attempts.last() {
             self.params = last.params;

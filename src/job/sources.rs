@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OneSource {
-    /// The source: point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P or file:PATH.
+    /// The source: point:x,y,z,t, or one of the kinds below.
+    ///
+    /// The other kinds are wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P and file:PATH.
     #[schemars(with = "String")]
     #[serde(with = "text")]
     pub source: Source,
@@ -19,19 +21,21 @@ pub struct OneSource {
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_source: Option<SpinorSmearing>,
-    /// Of spectrum: smear solutions in space before they are contracted, as smear-source does.
+    /// Smear solutions before contraction, like smear-source (spectrum only).
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_sink: Option<SpinorSmearing>,
-    /// Smear the links of smear-source and smear-sink: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N. Default: the links of the file.
+    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
+    ///
+    /// Default: the links of the file.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_links: Option<LinkSmearing>,
-    /// Of invert: spin of the source, 0 to 3.
+    /// Spin of the source, 0 to 3 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spin: Option<u64>,
-    /// Of invert: colour of the source, 0 to 2.
+    /// Colour of the source, 0 to 2 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u64>,
@@ -41,11 +45,13 @@ pub struct OneSource {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SourceEntry {
-    /// The source: point:x,y,z,t, wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P or file:PATH.
+    /// The source: point:x,y,z,t, or one of the kinds below.
+    ///
+    /// The other kinds are wall:T, wall:T,NX,NY,NZ, volume, z4:SEED,HIT, exponential:x,y,z,t,A,P and file:PATH.
     #[schemars(with = "String")]
     #[serde(with = "text")]
     pub source: Source,
-    /// By which results and messages call it. Default: such as `point 0.0.0.0`.
+    /// Name of the source in results. Default: kind and place, `point 0.0.0.0`.
     #[schemars(with = "String")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -53,19 +59,21 @@ pub struct SourceEntry {
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_source: Option<SpinorSmearing>,
-    /// Of spectrum: smear solutions in space before they are contracted, as smear-source does.
+    /// Smear solutions before contraction, like smear-source (spectrum only).
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_sink: Option<SpinorSmearing>,
-    /// Smear the links of smear-source and smear-sink: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N. Default: the links of the file.
+    /// Smear the links of both smearings: ape:ALPHA,N, stout:RHO,N or hyp:A1,A2,A3,N.
+    ///
+    /// Default: the links of the file.
     #[schemars(with = "String")]
     #[serde(with = "text::option", skip_serializing_if = "Option::is_none")]
     pub smear_links: Option<LinkSmearing>,
-    /// Of invert: spin of the source, 0 to 3.
+    /// Spin of the source, 0 to 3 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spin: Option<u64>,
-    /// Of invert: colour of the source, 0 to 2.
+    /// Colour of the source, 0 to 2 (invert only).
     #[schemars(with = "u8")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub colour: Option<u64>,
@@ -78,12 +86,12 @@ pub struct SourceSmearing {
     pub source: Option<SpinorSmearing>,
     /// The smearing of solutions before they are contracted.
     pub sink: Option<SpinorSmearing>,
-    /// The smearing of the links that both have; `None` for the links of the configuration.
+    /// The smearing of the links; `None` for the links of the configuration.
     pub links: Option<LinkSmearing>,
 }
 
 impl SourceSmearing {
-    /// Returns `true` if source or sink is smeared, which takes links.
+    /// Returns `true` if the source or the sink is smeared and needs links.
     pub fn has_links(&self) -> bool {
         self.source.is_some() || self.sink.is_some()
     }
@@ -96,7 +104,7 @@ impl SourceSmearing {
 pub struct LabelledSource {
     /// The place of the source.
     pub source: Source,
-    /// Its smearing.
+    /// The smearing of the source, the sink and their links.
     pub smearing: SourceSmearing,
     /// The label of the source.
     pub label: String,

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a job does.
+/// The task of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// Solves for one spin and colour of each source.
+    /// Solves for one column (spin and colour) of each source.
     Invert,
-    /// Solves for all twelve spins and colours of each source, and measures the observables.
+    /// Solves for all twelve columns of each source, and measures the observables.
     #[default]
     Spectrum,
 }

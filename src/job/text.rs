@@ -1,4 +1,4 @@
-//! Values that a job has as text, in the form of the command line.
+//! Values that a job has as text, written as on the command line.
 
 use schemars::{Schema, json_schema};
 use serde::de::Error;
