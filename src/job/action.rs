@@ -4,7 +4,7 @@ use super::flavour::Flavour;
 use super::invalid::Invalid;
 use super::one_or_more::OneOrMore;
 use crate::geometry::{Anisotropy, Boundary, Theta};
-use crate::operator::{Coupling, Kappa, Mass, SiteTerm};
+use crate::operator::{Coupling, Kappa, Mass, SiteTerm, SiteTermError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -246,4 +246,21 @@ fn write_boundary<S: Serializer>(boundary: &Boundary, serializer: S) -> Result<S
 
 fn read_boundary<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Boundary, D::Error> {
     super::text::deserialize(deserializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coefficients_of_the_clover_term_are_finite() {
+        for csw in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let action = Action { csw: Some(csw), ..Action::kappa(0.12) };
+            let error = action.clover().unwrap_err();
+            assert!(matches!(error, Invalid::SiteTerm(SiteTermError::Csw(_))), "{error}");
+            assert_eq!(error.key().as_deref(), Some("action.csw"));
+            let action = Action { clover_r: Some(csw), clover_t: Some(1.0), ..Action::kappa(0.12) };
+            assert_eq!(action.clover().unwrap_err().key().as_deref(), Some("action.clover-r"));
+        }
+    }
 }
