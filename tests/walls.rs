@@ -49,7 +49,8 @@ const COMPUTE_FLOORS: [&[&str]; 12] = [
 ];
 
 /// The floors of `lattice-mpi`.
-const MPI_FLOORS: [&[&str]; 5] = [&["abi", "launcher"], &["error"], &["library"], &["world"], &["lib"]];
+const MPI_FLOORS: [&[&str]; 6] =
+    [&["abi", "launcher"], &["error"], &["library"], &["world"], &["post", "post_elsewhere"], &["lib"]];
 
 /// The floors of `lattice-linalg`.
 const LINALG_FLOORS: [&[&str]; 8] = [

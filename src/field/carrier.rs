@@ -21,7 +21,7 @@ impl Carrier {
     /// That of a lattice.
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         match lattice.ranks() {
-            Some(world) => Ok(Self::Ranks(Ranks::new(lattice, world))),
+            Some(world) => Ranks::new(lattice, world).map(Self::Ranks),
             None => Local::new(lattice).map(Self::Local),
         }
     }

@@ -58,6 +58,7 @@ impl<T: Storage> Halo<T> {
         let _order = peers.as_ref().map(|peers| peers.in_order());
         let (epoch, flags) = (self.exchange.epoch, &self.exchange.flags);
         let groups_done = &self.exchange.groups_done;
+        let number = |domain: usize| peers.as_ref().map_or(domain, |peers| peers.numbers()[domain]);
         let domains = self.exchange.domains.iter_mut().enumerate();
         for ((domain, all), packing) in domains.zip(packings) {
             let mut arguments =
@@ -67,14 +68,14 @@ impl<T: Storage> Halo<T> {
                 arguments.extend([behind, ahead].map(|face| Argument::from(face.sent(epoch))));
                 arguments.extend(phase);
                 if let Some(flags) = flags {
-                    arguments.extend(beside.map(|at| flags.argument(at, domain)));
+                    arguments.extend(beside.map(|at| flags.argument(at, number(domain))));
                 }
             }
             let mut event = None;
             if let Some(flags) = flags {
-                arguments.extend(flags.raise_arguments(&groups_done[domain], domain, epoch));
+                arguments.extend(flags.raise_arguments(&groups_done[domain], number(domain), epoch));
                 packing.kernel.start(packing.range, arguments.as_slice())?;
-                all.iter().try_for_each(|faces| flags.raised(domain, faces.beside, epoch))?;
+                all.iter().try_for_each(|faces| flags.raised(number(domain), faces.beside, epoch))?;
             } else {
                 event = Some(packing.kernel.launch(packing.range, arguments.as_slice())?);
             }
@@ -99,7 +100,8 @@ impl<T: Storage> Halo<T> {
     /// The arguments of a kernel of domain `k` that waits for what it received; none where that is there already.
     pub fn wait_arguments(&self, k: usize) -> impl Iterator<Item = Argument<'_>> {
         let flags = self.exchange.flags.as_ref();
-        flags.map(|flags| flags.wait_arguments(k, self.exchange.epoch)).into_iter().flatten()
+        let epoch = self.exchange.epoch;
+        flags.map(|flags| flags.wait_arguments(flags.peers().numbers()[k], epoch)).into_iter().flatten()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Domains on devices of a team in this process.
 
-mod peers;
 pub(super) mod staged;
 
 use super::communicator::Communicator;
 use super::faces::Exchange;
-use crate::device::{DeviceError, Number, Peers, Reduction, TeamSums};
+use super::reach::Reach;
+use crate::device::{DeviceError, Number, Reduction};
 use crate::geometry::{Lattice, Neighbours, Shard};
 use bytemuck::Pod;
 use std::sync::Arc;
@@ -17,19 +17,14 @@ use std::sync::Arc;
 pub(crate) struct Local {
     /// Those of each domain.
     neighbours: Arc<[Neighbours]>,
-    peers: Option<Arc<Peers>>,
-    /// Present where kernels wait for each other.
-    sums: Option<Arc<TeamSums>>,
+    reach: Option<Reach>,
 }
 
 impl Local {
     pub fn new(lattice: &Lattice) -> Result<Self, DeviceError> {
         let grid = lattice.grid();
-        Ok(Self {
-            neighbours: (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect(),
-            peers: lattice.peers().cloned(),
-            sums: lattice.team_sums()?,
-        })
+        let neighbours = (0..grid.count()).map(|number| Neighbours::of(grid, number)).collect();
+        Ok(Self { neighbours, reach: Reach::of(lattice)? })
     }
 }
 
@@ -39,8 +34,8 @@ impl Communicator for Local {
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
     ) -> Result<Exchange<R>, DeviceError> {
-        match &self.peers {
-            Some(peers) => peers::faces(peers, &self.neighbours, lattice.shards(), numbers),
+        match &self.reach {
+            Some(reach) => reach.faces(lattice, numbers),
             None => staged::faces(&self.neighbours, lattice.shards(), numbers),
         }
     }
@@ -50,8 +45,8 @@ impl Communicator for Local {
     }
 
     fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
-        match &self.peers {
-            Some(peers) => peers::exchange(peers, &self.neighbours, exchange).map(|()| false),
+        match &self.reach {
+            Some(reach) => reach.exchange(exchange).map(|()| false),
             None => staged::start(exchange).map(|()| true),
         }
     }
@@ -66,14 +61,17 @@ impl Communicator for Local {
         {
             return Ok(reduction.numbers());
         }
-        if let Some(sums) = &self.sums {
-            return sums.add(running);
+        if let Some(reach) = &self.reach {
+            match reach.add(running)? {
+                Ok(numbers) => return Ok(numbers),
+                Err(back) => running = back,
+            }
         }
         self.numbers_by_host(running)
     }
 
     fn keeps_numbers(&self) -> bool {
-        self.neighbours.len() == 1 || self.sums.is_some()
+        self.neighbours.len() == 1 || self.reach.as_ref().is_some_and(Reach::keeps_numbers)
     }
 
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {

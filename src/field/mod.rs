@@ -17,6 +17,7 @@ mod local;
 mod parity;
 mod plain;
 mod ranks;
+mod reach;
 mod site_field;
 mod space;
 mod spin_basis;

@@ -1,11 +1,12 @@
-//! Domains of several processes, which pass faces and sums by messages.
+//! Domains of several processes, which pass faces and sums by messages or through each other's memory.
 //!
-//! Faces go through pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order of the domains: the bits are those
+//! Messages go through pinned memory of the host on both sides. Sums are gathered from all ranks and added in the order of the domains: the bits are those
 //! of one process with all domains.
 
 use super::communicator::Communicator;
 use super::faces::{Exchange, Faces, Message, Side, compute_after_arrivals};
 use super::local::staged;
+use super::reach::Reach;
 use crate::device::mpi::{Incoming, Outgoing, World};
 use crate::device::{DeviceError, Number, PinnedBuffer, Reduction};
 use crate::geometry::{Lattice, Neighbours, Placement, Shard};
@@ -23,19 +24,22 @@ pub(crate) struct Ranks {
     /// Those of each of them, by their numbers in the grid.
     neighbours: Arc<[Neighbours]>,
     domains: usize,
+    /// Present where all devices of all ranks reach each other's memory.
+    reach: Option<Reach>,
 }
 
 impl Ranks {
-    pub fn new(lattice: &Lattice, world: &Arc<World>) -> Self {
+    pub fn new(lattice: &Lattice, world: &Arc<World>) -> Result<Self, DeviceError> {
         let (grid, placement) = (lattice.grid(), lattice.placement());
         let own = placement.domains_of(world.rank());
-        Self {
+        Ok(Self {
             world: Arc::clone(world),
             placement,
+            reach: Reach::of(lattice)?,
             neighbours: own.iter().map(|&number| Neighbours::of(grid, number)).collect(),
             own: own.into(),
             domains: grid.count(),
-        }
+        })
     }
 
     /// Tells messages between two ranks apart: by receiving domain and face.
@@ -113,16 +117,21 @@ impl Communicator for Ranks {
         lattice: &Lattice,
         numbers: impl Fn(&Shard, usize) -> usize,
     ) -> Result<Exchange<R>, DeviceError> {
-        staged::faces(&self.neighbours, lattice.shards(), numbers)
+        match &self.reach {
+            Some(reach) => reach.faces(lattice, numbers),
+            None => staged::faces(&self.neighbours, lattice.shards(), numbers),
+        }
     }
 
     fn exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
-        staged::start(exchange)?;
-        self.finish_exchange(exchange)
+        if self.start_exchange(exchange)? { self.finish_exchange(exchange) } else { Ok(()) }
     }
 
     fn start_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<bool, DeviceError> {
-        staged::start(exchange).map(|()| true)
+        match &self.reach {
+            Some(reach) => reach.exchange(exchange).map(|()| false),
+            None => staged::start(exchange).map(|()| true),
+        }
     }
 
     fn finish_exchange<R: Pod>(&self, exchange: &mut Exchange<R>) -> Result<(), DeviceError> {
@@ -175,12 +184,18 @@ impl Communicator for Ranks {
         compute_after_arrivals(domains, &arrivals, epoch)
     }
 
-    fn numbers(&self, running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+    fn numbers(&self, mut running: Vec<Reduction>) -> Result<[Number; 2], DeviceError> {
+        if let Some(reach) = &self.reach {
+            match reach.add(running)? {
+                Ok(numbers) => return Ok(numbers),
+                Err(back) => running = back,
+            }
+        }
         self.numbers_by_host(running)
     }
 
     fn keeps_numbers(&self) -> bool {
-        false
+        self.reach.as_ref().is_some_and(Reach::keeps_numbers)
     }
 
     fn sum(&self, parts: &[&[f64]], total: &mut [f64]) -> Result<(), DeviceError> {

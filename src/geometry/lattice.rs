@@ -164,8 +164,13 @@ impl Lattice {
         let domains = grid.domains(dims)?;
         let own = placement.domains_of(team.ranks().map_or(0, |world| world.rank()));
         let devices: Vec<Device> = team.devices().iter().take(own.len()).cloned().collect();
-        // Domains of other ranks are reached by messages alone.
-        let peers = if team.ranks().is_none() { Peers::of(&devices) } else { None };
+        let peers = match team.ranks() {
+            None => Peers::of(&devices),
+            Some(_) => {
+                let ranks: Vec<usize> = (0..grid.count()).map(|number| placement.rank_of(number)).collect();
+                Peers::of_ranks(team, &devices, &ranks)?
+            }
+        };
         let has_flags = peers.as_ref().is_some_and(|peers| peers.way().has_flags());
         let everywhere: Vec<Shard> = if devices.is_empty() {
             Vec::new()
@@ -282,6 +287,8 @@ impl Lattice {
     }
 
     /// Where sums of all shards are added on the devices; `None` where the host has to wait for them.
+    ///
+    /// Every rank calls this.
     pub(crate) fn team_sums(&self) -> Result<Option<Arc<TeamSums>>, DeviceError> {
         let Some(peers) = self.peers().filter(|peers| peers.way().has_flags()) else { return Ok(None) };
         if let Some(sums) = self.inner.sums.get() {

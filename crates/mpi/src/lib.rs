@@ -17,6 +17,7 @@
 //! * A [`Launcher`] says that a process is one of several. Without a launcher no library is opened.
 //! * A [`World`] is all processes. Every rank calls its methods in the same order, except
 //!   [`exchange`](World::exchange) and [`abort`](World::abort), which are not collective.
+//! * A [`Post`] hands file descriptors from rank to rank, if all ranks are on one machine.
 //! * Everything travels as bytes. Sums are gathered, and each rank adds them in the order of the
 //!   ranks. So sums have the same bits everywhere.
 //! * No header of an MPI is needed: `abi` has the few constants in which libraries differ.
@@ -30,8 +31,14 @@ mod abi;
 mod error;
 mod launcher;
 mod library;
+#[cfg(target_os = "linux")]
+mod post;
+#[cfg(not(target_os = "linux"))]
+#[path = "post_elsewhere.rs"]
+mod post;
 mod world;
 
 pub use error::MpiError;
 pub use launcher::{Family, LIBRARY_VARIABLE, Launcher};
+pub use post::Post;
 pub use world::{Incoming, Outgoing, World};

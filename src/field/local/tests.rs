@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::device::{
-    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Team, discover,
+    Buffer, Device, DeviceOptions, PeerFlags, PeerWay, PeerWays, PinnedBuffer, Team, TeamSums, discover,
 };
 use crate::field::KERNELS_WAIT;
 use crate::field::faces::{Packed, Side};
@@ -83,7 +83,8 @@ fn after_a_wait_in_vain_there_are_no_sums() {
     let Some(peers) = lattice.peers() else { return };
     let peers = peers.with_patience(Duration::from_millis(50)).unwrap();
     let sums = Some(Arc::new(TeamSums::new(&peers).unwrap()));
-    let local = Local { peers: Some(Arc::clone(&peers)), sums, ..Local::new(&lattice).unwrap() };
+    let reach = Some(Reach::by(&lattice, Arc::clone(&peers), sums));
+    let local = Local { reach, ..Local::new(&lattice).unwrap() };
     let add = || {
         let running = team.devices().iter().map(|device| device.reduction(1).unwrap());
         let [sum, _] = local.numbers(running.collect()).unwrap();

@@ -12,5 +12,6 @@ pub use build::build_programs;
 pub use handle::Device;
 pub use options::DeviceOptions;
 pub use peer_ways::{PEER_VARIABLE, PeerWay, PeerWays};
+pub(crate) use ranks::Ranks;
 pub use team::Team;
 pub use tuning_options::{SearchObserver, SearchProgress, TuningMode};

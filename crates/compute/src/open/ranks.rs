@@ -1,19 +1,24 @@
 //! A team whose devices are those of several processes.
 
 use super::handle::Device;
+use super::peer_ways::PeerWay;
 use crate::error::{DeviceError, Result};
 use crate::select::DeviceInfo;
-use lattice_mpi::World;
+use lattice_mpi::{Post, World};
 use std::sync::Arc;
 
 /// The ranks that a team is spread over.
 ///
 /// Each has as many devices, of the same kind in the same order.
 #[derive(Clone, Debug)]
-pub(super) struct Ranks {
+pub(crate) struct Ranks {
     pub world: Arc<World>,
     /// Of all devices, rank by rank.
     pub labels: Arc<[String]>,
+    /// How devices reach the memory of other ranks, and what hands it over.
+    ///
+    /// `None` if everything goes by messages.
+    pub reach: Option<(PeerWay, Arc<Post>)>,
 }
 
 impl Ranks {
@@ -32,7 +37,7 @@ impl Ranks {
             }
         }
         let labels: Vec<String> = devices.iter().map(|device| device.label().to_owned()).collect();
-        Ok(Self { world: Arc::clone(world), labels: texts(world, &labels)?.concat().into() })
+        Ok(Self { world: Arc::clone(world), labels: texts(world, &labels)?.concat().into(), reach: None })
     }
 }
 

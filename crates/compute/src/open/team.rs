@@ -123,16 +123,14 @@ impl Team {
         Ok(Self { remarks: left_out.into(), ..Self::open(share(&usable, process).copied(), options)? })
     }
 
-    /// Joins the devices of all ranks to one team.
-    ///
-    /// Every rank calls this. [`devices`](Team::devices) are still the devices of this process.
-    ///
-    /// # Errors
-    /// [`DeviceError::HostAmongRanks`] and [`DeviceError::UnlikeRanks`] on all ranks, if the ranks
-    /// have different kinds of device. [`DeviceError::Mpi`].
-    pub fn across(self, world: &Arc<World>) -> Result<Self> {
-        let ranks = Ranks::of(world, &self.devices)?;
-        Ok(Self { ranks: Some(ranks), ..self })
+    /// The same devices, joined to those of other ranks.
+    pub(crate) fn with_ranks(self, ranks: Ranks) -> Self {
+        Self { ranks: Some(ranks), ..self }
+    }
+
+    /// The ranks, with how they reach each other's memory.
+    pub(crate) fn ranks_and_reach(&self) -> Option<&Ranks> {
+        self.ranks.as_ref()
     }
 
     /// The processes that the team is spread over; `None` if it is all in this one.

@@ -20,7 +20,7 @@ use opencl3::error_codes::{CL_SUCCESS, ClError};
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, cl_mem};
 use opencl3::types::{cl_command_queue, cl_event, cl_int, cl_uint};
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 
@@ -34,34 +34,54 @@ fn are_one(a: &Device, b: &Device) -> Result<bool, String> {
     Ok(a.core().raw.id() == b.core().raw.id() || Identity::of(a)? == Identity::of(b)?)
 }
 
+/// Returns text that no other GPU of the machine has.
+#[cfg(target_os = "linux")]
+pub(super) fn identity(device: &Device) -> Result<String, String> {
+    Identity::of(device).map(|identity| format!("{identity:?}"))
+}
+
+/// Fails unless a device imports memory, and its kernels have flags.
+fn expect_imports(device: &Device) -> Result<(), String> {
+    let extension = "cl_khr_external_memory_opaque_fd";
+    if device.info().extensions.iter().any(|known| known == extension) && device.supports_inline_ptx() {
+        return Ok(());
+    }
+    Err(format!("{} has no {extension}, or takes no inline PTX", device.label()))
+}
+
 /// Allocates zeroed memory of the first device, as a buffer of each device.
 pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
-    let extension = "cl_khr_external_memory_opaque_fd";
     for (k, device) in users.iter().enumerate() {
-        if !device.info().extensions.iter().any(|known| known == extension) || !device.supports_inline_ptx() {
-            return Err(format!("{} has no {extension}, or takes no inline PTX", device.label()));
-        }
+        expect_imports(device)?;
         for other in &users[..k] {
             if are_one(device, other)? {
                 return Err(format!("{} and {} are one GPU", device.label(), other.label()));
             }
         }
     }
-    let driver = Driver::get()?;
-    let owner = driver.owner(Identity::of(users[0])?)?;
-    let (descriptor, bytes) = owner.allocate(bytes)?;
-    let all = users.iter().map(|device| import(device, &descriptor, bytes)).collect::<Result<Vec<_>, _>>()?;
+    let (own, descriptor, bytes) = offer(users[0], bytes)?;
+    let others = users[1..].iter().map(|device| import(device, descriptor.as_fd(), bytes));
+    std::iter::once(Ok(own)).chain(others).collect()
+}
+
+/// Allocates zeroed memory of a device, as a buffer of it and as a descriptor.
+///
+/// Returns the number of bytes too, which the import on another device needs.
+pub(super) fn offer(owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
+    expect_imports(owner)?;
+    let (descriptor, bytes) = Driver::get()?.owner(Identity::of(owner)?)?.allocate(bytes)?;
+    let memory = import(owner, descriptor.as_fd(), bytes)?;
     // Memory may hold what another program left there.
-    let zeroed = all[0].fill(&[0], 0, bytes).and_then(|event| event.wait());
+    let zeroed = memory.fill(&[0], 0, bytes).and_then(|event| event.wait());
     zeroed.map_err(|error| error.to_string())?;
-    Ok(all)
+    Ok((memory, descriptor, bytes))
 }
 
 /// Imports the memory behind a descriptor as a buffer of a device.
-fn import(device: &Device, descriptor: &OwnedFd, bytes: usize) -> Result<Memory, String> {
+pub(super) fn import(device: &Device, descriptor: BorrowedFd<'_>, bytes: usize) -> Result<Memory, String> {
     let core = device.core();
     keep_for_ever(device)?;
-    let own = descriptor.try_clone().map_err(|error| format!("dup: {error}"))?;
+    let own = descriptor.try_clone_to_owned().map_err(|error| format!("dup: {error}"))?;
     let properties = [OPAQUE_FD, own.as_raw_fd() as u64, 0];
     // SAFETY: the properties end with zero. The descriptor is one of the driver's, and stands for
     // so many bytes. No pointer is given.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct PeerFlags {
     peers: Arc<Peers>,
     kernels: Vec<Arc<PeerKernels>>,
-    /// Those of each device, as all see them.
+    /// Those of each device, as the devices of this process see them.
     flags: Vec<Vec<Buffer<u32>>>,
 }
 
@@ -24,27 +24,36 @@ impl PeerFlags {
         Self::at_epoch(peers, 0)
     }
 
-    /// Flags for all devices, which stand at this epoch.
+    /// Flags for all devices, which stand at this epoch. Every rank calls this.
     ///
     /// # Errors
     /// As [`PeerFlags::new`].
     pub fn at_epoch(peers: &Arc<Peers>, epoch: u32) -> Result<Self> {
-        let count = peers.devices().len();
         let of = |owner: usize| {
             let mut buffers = peers.memory_of(owner, FLAGS * STRIDE)?;
-            buffers[owner].write(&[epoch; FLAGS * STRIDE])?;
+            if let Some(place) = peers.place(owner) {
+                buffers[place].write(&[epoch; FLAGS * STRIDE])?;
+            }
             Ok(buffers)
         };
-        Ok(Self {
+        let flags = Self {
             kernels: peers.devices().iter().map(PeerKernels::of).collect::<Result<_>>()?,
-            flags: (0..count).map(of).collect::<Result<_>>()?,
+            flags: (0..peers.count()).map(of).collect::<Result<_>>()?,
             peers: Arc::clone(peers),
-        })
+        };
+        // Nobody raises a flag before it stands at its epoch.
+        peers.all_are_here()?;
+        Ok(flags)
     }
 
-    /// The flags of device `owner`, for kernels of device `user`.
+    /// The flags of device `owner`, for kernels of device `user`, which is one of this process.
     pub fn argument(&self, owner: usize, user: usize) -> Argument<'_> {
-        written(&self.flags[owner][user])
+        written(&self.flags[owner][self.place(user)])
+    }
+
+    /// The place of a device of this process, by its number.
+    fn place(&self, number: usize) -> usize {
+        self.peers.place(number).expect("a device of this process")
     }
 
     /// What a kernel of device `on` declares that waits for flags with [`FLAG_SOURCE`](crate::FLAG_SOURCE).
@@ -57,7 +66,7 @@ impl PeerFlags {
     /// The arguments for [`PeerFlags::wait_parameters`].
     pub fn wait_arguments(&self, on: usize, epoch: u32) -> [Argument<'_>; 4] {
         let patience = Argument::value(self.peers.patience());
-        [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(on))]
+        [self.argument(on, on), Argument::value(epoch), patience, written(self.peers.mark(self.place(on)))]
     }
 
     /// What a kernel declares that raises the flags of its device behind the last of its work-groups, besides the flags of those that it tells.
@@ -94,7 +103,8 @@ impl PeerFlags {
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     pub(crate) fn told(&self, by: usize, epoch: u32) -> Result<u32> {
         let Some(faults) = self.peers.faults() else { return Ok(epoch) };
-        faults.hold_up(&self.kernels[by], by)?;
+        let place = self.place(by);
+        faults.hold_up(&self.kernels[place], place)?;
         Ok(if faults.raises(by) { epoch } else { epoch.wrapping_sub(2) })
     }
 
@@ -108,7 +118,7 @@ impl PeerFlags {
     /// # Errors
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     pub fn raise(&self, by: usize, at: usize, epoch: u32) -> Result<()> {
-        let kernels = Arc::clone(&self.kernels[by]);
+        let kernels = Arc::clone(&self.kernels[self.place(by)]);
         let which = 1_u32 << by;
         kernels.raise.start(
             Range::groups(1, FLAGS),
@@ -122,7 +132,8 @@ impl PeerFlags {
     /// [`DeviceError::OpenCl`](crate::DeviceError::OpenCl). A wait in vain is told by [`Peers::check`].
     pub fn wait(&self, on: usize, for_devices: impl IntoIterator<Item = usize>, epoch: u32) -> Result<()> {
         let which = for_devices.into_iter().fold(0_u32, |which, device| which | 1 << device);
-        let (kernels, peers) = (Arc::clone(&self.kernels[on]), Arc::clone(&self.peers));
+        let place = self.place(on);
+        let (kernels, peers) = (Arc::clone(&self.kernels[place]), Arc::clone(&self.peers));
         kernels.wait.start(
             Range::groups(1, FLAGS),
             &[
@@ -130,7 +141,7 @@ impl PeerFlags {
                 Argument::value(which),
                 Argument::value(epoch),
                 Argument::value(peers.patience()),
-                written(peers.mark(on)),
+                written(peers.mark(place)),
             ],
         )
     }

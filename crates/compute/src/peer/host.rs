@@ -4,7 +4,11 @@ use crate::memory::Memory;
 use crate::open::Device;
 use crate::queue::Core;
 use opencl3::memory::{Buffer as RawBuffer, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR};
+#[cfg(target_os = "linux")]
+use rustix::{fs, mm};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -16,8 +20,17 @@ const PAGE: usize = 4096;
 /// Zeroed memory, and the devices that may be using it.
 struct Allocation {
     address: NonNull<u8>,
-    layout: Layout,
+    origin: Origin,
     users: Vec<Arc<Core>>,
+}
+
+/// Where memory comes from, and goes back to.
+enum Origin {
+    /// The allocator of this process.
+    Process(Layout),
+    /// So many bytes of a file in memory, which other processes map as well.
+    #[cfg(target_os = "linux")]
+    File(usize),
 }
 
 // SAFETY: the memory belongs to this value alone, which gives only its address away, to OpenCL.
@@ -32,8 +45,17 @@ impl Drop for Allocation {
         let finished =
             self.users.iter().all(|core| core.compute.finish().is_ok() && core.copy.finish().is_ok());
         if finished {
-            // SAFETY: allocated with this layout, and used by no command any more.
-            unsafe { dealloc(self.address.as_ptr(), self.layout) };
+            match self.origin {
+                // SAFETY: allocated with this layout, and used by no command any more.
+                Origin::Process(layout) => unsafe { dealloc(self.address.as_ptr(), layout) },
+                // SAFETY: so many bytes are mapped there, and used by no command any more.
+                #[cfg(target_os = "linux")]
+                Origin::File(bytes) => unsafe {
+                    if let Err(error) = mm::munmap(self.address.as_ptr().cast(), bytes) {
+                        tracing::warn!("memory that ranks share stays mapped: {error}");
+                    }
+                },
+            }
         } else {
             tracing::warn!("memory that devices share is left allocated, as one of them failed");
         }
@@ -49,18 +71,48 @@ pub(super) fn allocate(users: &[&Device], bytes: usize) -> Result<Vec<Memory>, S
     // SAFETY: the size is not zero.
     let Some(address) = NonNull::new(unsafe { alloc_zeroed(layout) }) else { handle_alloc_error(layout) };
     let cores = users.iter().map(|device| Arc::clone(device.core())).collect();
-    let allocation = Arc::new(Allocation { address, layout, users: cores });
-    users
-        .iter()
-        .map(|device| {
-            let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
-            // SAFETY: so many bytes are allocated there. The bytes stay as long as the buffer,
-            // which keeps `allocation`, and its commands, which `allocation` waits for.
-            let raw = unsafe {
-                RawBuffer::<u8>::create(&device.core().context, flags, bytes, address.as_ptr().cast())
-            };
-            let raw = raw.map_err(|error| format!("clCreateBuffer of host memory: {error}"))?;
-            Ok(Memory::standing_for(device.core(), raw, bytes, allocation.clone()))
-        })
-        .collect()
+    let allocation = Arc::new(Allocation { address, origin: Origin::Process(layout), users: cores });
+    users.iter().map(|device| buffer(device, &allocation, bytes)).collect()
+}
+
+/// Makes a buffer of a device that is the allocation, of so many bytes.
+fn buffer(device: &Device, allocation: &Arc<Allocation>, bytes: usize) -> Result<Memory, String> {
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    // SAFETY: so many bytes are allocated there. The bytes stay as long as the buffer, which keeps
+    // `allocation`, and its commands, which `allocation` waits for.
+    let raw = unsafe {
+        RawBuffer::<u8>::create(&device.core().context, flags, bytes, allocation.address.as_ptr().cast())
+    };
+    let raw = raw.map_err(|error| format!("clCreateBuffer of host memory: {error}"))?;
+    Ok(Memory::standing_for(device.core(), raw, bytes, allocation.clone()))
+}
+
+/// Makes a zeroed file in memory, and maps it for a device.
+///
+/// Returns its descriptor and the number of its bytes, by which other processes map it.
+#[cfg(target_os = "linux")]
+pub(super) fn offer(owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
+    let bytes = bytes.max(1).next_multiple_of(PAGE);
+    let failed = |what: &'static str| move |error| format!("{what}: {error}");
+    let flags = fs::MemfdFlags::CLOEXEC;
+    let descriptor = fs::memfd_create("lattice-cl", flags).map_err(failed("memfd_create"))?;
+    fs::ftruncate(&descriptor, bytes as u64).map_err(failed("ftruncate"))?;
+    Ok((map(owner, descriptor.as_fd(), bytes)?, descriptor, bytes))
+}
+
+/// Maps a file in memory for a device.
+#[cfg(target_os = "linux")]
+pub(super) fn map(user: &Device, descriptor: BorrowedFd<'_>, bytes: usize) -> Result<Memory, String> {
+    let size = fs::fstat(descriptor).map_err(|error| format!("fstat: {error}"))?.st_size;
+    if (size as u64) < bytes as u64 {
+        return Err(format!("memory of another rank has {size} bytes instead of {bytes}"));
+    }
+    let access = mm::ProtFlags::READ | mm::ProtFlags::WRITE;
+    // SAFETY: the system chooses the address. The file has so many bytes, and nobody shortens it.
+    let mapped =
+        unsafe { mm::mmap(std::ptr::null_mut(), bytes, access, mm::MapFlags::SHARED, descriptor, 0) };
+    let mapped = mapped.map_err(|error| format!("mmap: {error}"))?;
+    let address = NonNull::new(mapped.cast()).ok_or("mmap: no address")?;
+    let users = vec![Arc::clone(user.core())];
+    buffer(user, &Arc::new(Allocation { address, origin: Origin::File(bytes), users }), bytes)
 }

@@ -7,6 +7,8 @@ use crate::error::{DeviceError, Result};
 use crate::memory::{Buffer, Memory};
 use crate::open::{Device, PeerWay};
 use bytemuck::Pod;
+#[cfg(target_os = "linux")]
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// Allocates `len` zeroed elements of the first device, as a buffer of each device.
 ///
@@ -17,6 +19,47 @@ pub(super) fn shared<T: Pod>(way: PeerWay, users: &[&Device], len: usize) -> Res
     Ok(users.iter().zip(memories).map(|(device, memory)| Buffer::of_memory(device, memory, len)).collect())
 }
 
+/// Allocates zeroed bytes of a device that other processes can take into use.
+///
+/// Returns them as memory of the device, as a descriptor, and the number of bytes that it stands for.
+#[cfg(target_os = "linux")]
+pub(super) fn offer(way: PeerWay, owner: &Device, bytes: usize) -> Result<(Memory, OwnedFd, usize), String> {
+    match way {
+        PeerWay::Cuda => cuda::offer(owner, bytes),
+        PeerWay::Host | PeerWay::HostFlags => {
+            expect_host_memory(&[owner])?;
+            host::offer(owner, bytes)
+        }
+    }
+}
+
+/// Makes what another process has offered memory of a device.
+#[cfg(target_os = "linux")]
+pub(super) fn accept(
+    way: PeerWay,
+    user: &Device,
+    descriptor: BorrowedFd<'_>,
+    bytes: usize,
+) -> Result<Memory, String> {
+    match way {
+        PeerWay::Cuda => cuda::import(user, descriptor, bytes),
+        PeerWay::Host | PeerWay::HostFlags => {
+            expect_host_memory(&[user])?;
+            host::map(user, descriptor, bytes)
+        }
+    }
+}
+
+/// Fails unless the devices compute in the host's memory.
+///
+/// Other devices would copy it. The probe would notice a copy, but not a later one.
+fn expect_host_memory(users: &[&Device]) -> Result<(), String> {
+    match users.iter().find(|device| !device.computes_in_host_memory()) {
+        Some(other) => Err(format!("{} does not compute in the host's memory", other.label())),
+        None => Ok(()),
+    }
+}
+
 /// Allocates zeroed bytes of the first device, as memory of each device.
 pub(super) fn allocate(way: PeerWay, users: &[&Device], bytes: usize) -> Result<Vec<Memory>, String> {
     match way {
@@ -25,11 +68,7 @@ pub(super) fn allocate(way: PeerWay, users: &[&Device], bytes: usize) -> Result<
         #[cfg(not(unix))]
         PeerWay::Cuda => Err("this system has no file descriptors".to_owned()),
         PeerWay::Host | PeerWay::HostFlags => {
-            // Other devices would copy the memory. The probe would notice a copy, but not a later
-            // one.
-            if let Some(other) = users.iter().find(|device| !device.computes_in_host_memory()) {
-                return Err(format!("{} does not compute in the host's memory", other.label()));
-            }
+            expect_host_memory(users)?;
             host::allocate(users, bytes)
         }
     }

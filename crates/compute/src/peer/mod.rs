@@ -29,13 +29,31 @@
 //! 6. A device does not share its processor with one that it waits for, where kernels wait: see [`PeerWay::HostFlags`](crate::PeerWay). Kernels of n devices
 //!    that meet need n threads of a processor, as n − 1 may wait for the last one.
 //!
+//! Devices of several ranks keep the same rules, if all ranks are on one machine:
+//!
+//! * A rank hands its memory to others as a file descriptor (`handover`), by the [`Post`](lattice_mpi::Post) of `crates/mpi`. All ranks go through one list of allocations
+//!   in one order. Epochs, flags and mailboxes are those of a team in one process; a device's number is that of its domain.
+//! * Each host enqueues for its own devices. All ranks run the same program, so the groups of rule 2 are in one order in every queue. A host that has not
+//!   enqueued its part of a group waits at most for its own queue, where earlier groups are ahead, or for other ranks in a call of MPI that all make before this group.
+//! * All ranks meet ([`Peers::all_are_here`]) behind the making of flags and mailboxes, which write flags themselves. Without flags they meet in each exchange of faces.
+//! * Patience is longer, because one rank alone writes files. The launcher ends all ranks when one is gone.
+//! * `across` tries each way by all ranks together when the team is made (`Team::across`), with the kernels of `probe`.
+//!
 //! Tests have flags come late or never, by a `Fault`.
 
+#[cfg(target_os = "linux")]
+mod across;
 #[cfg(unix)]
 mod cuda;
 mod faults;
 mod flags;
+#[cfg(target_os = "linux")]
+mod handover;
+#[cfg(not(target_os = "linux"))]
+#[path = "handover_elsewhere.rs"]
+mod handover;
 mod host;
+mod joined;
 mod kernels;
 mod memory;
 mod peers;

@@ -1,12 +1,13 @@
 //! The devices of a team that reach each other's memory.
 
 use super::faults::{Fault, Faults};
+use super::handover::{self, Elsewhere};
 use super::kernels::FLAGS;
 use super::memory::shared;
 use super::probe;
 use crate::error::{DeviceError, Result};
 use crate::memory::Buffer;
-use crate::open::{Device, PeerWay};
+use crate::open::{Device, PeerWay, Team};
 use crate::queue::Core;
 use crate::sync::lock;
 use bytemuck::Pod;
@@ -17,12 +18,26 @@ use std::time::Duration;
 /// How long a kernel waits for another device at most: as long as that may be busy with what others gave it to do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a kernel waits for a device of another rank at most.
+///
+/// Only one rank writes files, while others go on. A rank that fails ends the others.
+const PATIENCE_WITH_RANKS: Duration = Duration::from_secs(600);
+
 /// Devices that all reach each other's memory in one way, which has been tried.
+///
+/// Each has a number. Some may be those of other ranks.
 pub struct Peers {
+    /// Those of this process.
     devices: Vec<Device>,
+    /// The numbers of these, in ascending order.
+    numbers: Vec<usize>,
+    /// The label of each device.
+    labels: Vec<String>,
+    /// `None` if all devices are those of this process.
+    elsewhere: Option<Elsewhere>,
     way: PeerWay,
     patience: Duration,
-    /// On each device whom it waited for in vain: the number of the device and 1; 0 before.
+    /// On each device of this process whom it waited for in vain: the number of the device and 1; 0 before.
     marks: Vec<Buffer<u32>>,
     /// What a test lets go wrong.
     faults: Option<Faults>,
@@ -48,7 +63,8 @@ impl Peers {
             pairs.all(|(a, b)| works_between(way, a, b))
         };
         let way = ways.iter().find(|&way| works(way))?;
-        match Self::new(devices, way, PATIENCE) {
+        let labels = devices.iter().map(|device| device.label().to_owned()).collect();
+        match Self::among(devices, labels, None, way, PATIENCE) {
             Ok(peers) => Some(Arc::new(peers)),
             Err(error) => {
                 tracing::warn!("devices tell each other everything through the host: {error}");
@@ -57,9 +73,50 @@ impl Peers {
         }
     }
 
-    fn new(devices: &[Device], way: PeerWay, patience: Duration) -> Result<Self> {
+    /// Devices of a team that is spread over ranks.
+    ///
+    /// `devices` are those of this rank, and `ranks` has the rank of each device. The result is
+    /// `None` on all ranks if they do not reach each other's memory. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`DeviceError::OpenCl`].
+    pub fn of_ranks(team: &Team, devices: &[Device], ranks: &[usize]) -> Result<Option<Arc<Self>>> {
+        let Some((way, post)) = team.ranks_and_reach().and_then(|ranks| ranks.reach.as_ref()) else {
+            return Ok(None);
+        };
+        let all = team.labels();
+        let label = |(number, &rank): (usize, &usize)| {
+            let place = ranks[..number].iter().filter(|&&other| other == rank).count();
+            all[rank * team.len() + place].clone()
+        };
+        let labels = ranks.iter().enumerate().map(label).collect();
+        let elsewhere = Elsewhere { post: Arc::clone(post), ranks: ranks.into() };
+        let peers = Self::among(devices, labels, Some(elsewhere), *way, PATIENCE_WITH_RANKS)?;
+        Ok(Some(Arc::new(peers)))
+    }
+
+    /// The devices of this process among all that have these labels.
+    pub(super) fn among(
+        devices: &[Device],
+        labels: Vec<String>,
+        elsewhere: Option<Elsewhere>,
+        way: PeerWay,
+        patience: Duration,
+    ) -> Result<Self> {
         let marks = devices.iter().map(|device| Buffer::zeroed(device, 1)).collect::<Result<_>>()?;
-        Ok(Self { devices: devices.to_vec(), way, patience, marks, faults: None, order: Mutex::default() })
+        let numbers = match &elsewhere {
+            None => (0..devices.len()).collect(),
+            Some(Elsewhere { post, ranks }) => {
+                (0..ranks.len()).filter(|&number| ranks[number] == post.world().rank()).collect()
+            }
+        };
+        let (devices, faults, order) = (devices.to_vec(), None, Mutex::default());
+        Ok(Self { devices, numbers, labels, elsewhere, way, patience, marks, faults, order })
+    }
+
+    /// The same devices, with patience.
+    fn renewed(&self, patience: Duration) -> Result<Self> {
+        Self::among(&self.devices, self.labels.clone(), self.elsewhere.clone(), self.way, patience)
     }
 
     /// The same devices with kernels that wait for each other no longer than this.
@@ -67,7 +124,7 @@ impl Peers {
     /// # Errors
     /// [`DeviceError::OpenCl`].
     pub fn with_patience(&self, patience: Duration) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self::new(&self.devices, self.way, patience)?))
+        self.renewed(patience).map(Arc::new)
     }
 
     /// As [`Peers::with_patience`], with something that goes wrong: for tests.
@@ -77,7 +134,7 @@ impl Peers {
     #[doc(hidden)]
     pub fn with_fault(&self, patience: Duration, fault: Fault) -> Result<Arc<Self>> {
         let faults = Some(Faults::new(&self.devices, fault)?);
-        Ok(Arc::new(Self { faults, ..Self::new(&self.devices, self.way, patience)? }))
+        Ok(Arc::new(Self { faults, ..self.renewed(patience)? }))
     }
 
     /// What a test lets go wrong.
@@ -98,9 +155,40 @@ impl Peers {
         probe::probe(way, a, b)
     }
 
-    /// The devices.
+    /// The devices of this process, in the order of their numbers.
     pub fn devices(&self) -> &[Device] {
         &self.devices
+    }
+
+    /// The numbers of the devices of this process.
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// How many devices there are, those of other ranks too.
+    pub fn count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The place of a device, by its number, among those of this process.
+    pub fn place(&self, number: usize) -> Option<usize> {
+        self.numbers.iter().position(|&own| own == number)
+    }
+
+    /// The label of a device, by its number.
+    pub(crate) fn label(&self, number: usize) -> &str {
+        self.labels.get(number).map_or("another device", String::as_str)
+    }
+
+    /// Waits until every rank is here. Returns at once if there is one.
+    ///
+    /// # Errors
+    /// [`DeviceError::Mpi`].
+    pub fn all_are_here(&self) -> Result<()> {
+        match &self.elsewhere {
+            Some(elsewhere) => Ok(elsewhere.post.world().barrier()?),
+            None => Ok(()),
+        }
     }
 
     /// The way between any two of them.
@@ -113,9 +201,9 @@ impl Peers {
         self.patience.as_millis().try_into().unwrap_or(u32::MAX)
     }
 
-    /// Where the kernels of a device leave whom they waited for in vain.
-    pub(crate) fn mark(&self, device: usize) -> &Buffer<u32> {
-        &self.marks[device]
+    /// Where the kernels of a device of this process leave whom they waited for in vain.
+    pub(crate) fn mark(&self, place: usize) -> &Buffer<u32> {
+        &self.marks[place]
     }
 
     /// To be held from the first launch on a device to the last one on another, where kernels of other devices wait for these: so all devices have them in one
@@ -124,24 +212,38 @@ impl Peers {
         lock(&self.order)
     }
 
-    /// `len` zeroed elements in the memory of the first of these devices, numbers of the team, as a buffer of each.
+    /// `len` zeroed elements in the memory of the first of these devices, by their numbers, as a buffer of each that this process has.
+    ///
+    /// The ranks of all these devices call this, in one order.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`].
     pub fn memory<T: Pod>(&self, users: &[usize], len: usize) -> Result<Vec<Buffer<T>>> {
-        let users: Vec<&Device> = users.iter().map(|&user| &self.devices[user]).collect();
-        shared(self.way, &users, len)
+        let device = |number| Some(self.devices[self.place(number)?].clone());
+        let own: Vec<Device> = users.iter().filter_map(|&user| device(user)).collect();
+        let Some(elsewhere) = &self.elsewhere else {
+            return shared(self.way, &own.iter().collect::<Vec<_>>(), len);
+        };
+        let memories =
+            handover::shared(self.way, elsewhere, device, users, len.saturating_mul(size_of::<T>()));
+        let memories = memories
+            .map_err(|reason| DeviceError::PeerMemory { device: self.label(users[0]).to_owned(), reason })?;
+        Ok(own.iter().zip(memories).map(|(device, memory)| Buffer::of_memory(device, memory, len)).collect())
     }
 
-    /// `len` zeroed elements in the memory of device `owner`, as a buffer of every device, in their order.
+    /// `len` zeroed elements in the memory of device `owner`, as a buffer of every device of this process, in their order.
+    ///
+    /// Every rank calls this.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`].
     pub fn memory_of<T: Pod>(&self, owner: usize, len: usize) -> Result<Vec<Buffer<T>>> {
-        let others = (0..self.devices.len()).filter(|&other| other != owner);
+        let others = (0..self.count()).filter(|&other| other != owner);
         let mut buffers = self.memory(&std::iter::once(owner).chain(others).collect::<Vec<_>>(), len)?;
-        let own = buffers.remove(0);
-        buffers.insert(owner, own);
+        if let Some(place) = self.place(owner) {
+            let own = buffers.remove(0);
+            buffers.insert(place, own);
+        }
         Ok(buffers)
     }
 
@@ -154,10 +256,9 @@ impl Peers {
             let mut found = [0];
             mark.read(&mut found)?;
             if let Some(awaited) = (found[0] as usize).checked_sub(1) {
-                let awaited = self.devices.get(awaited).map_or("another device", Device::label);
                 return Err(DeviceError::PeerTimeout {
                     waiter: waiter.label().to_owned(),
-                    awaited: awaited.to_owned(),
+                    awaited: self.label(awaited).to_owned(),
                     seconds: self.patience.as_secs_f64(),
                 });
             }
@@ -168,7 +269,7 @@ impl Peers {
 
 impl fmt::Debug for Peers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Peers({} by {})", self.devices.len(), self.way)
+        write!(f, "Peers({} by {})", self.count(), self.way)
     }
 }
 

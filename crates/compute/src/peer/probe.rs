@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Words that go from one to the other: no multiple of anything, and more than a page.
-const WORDS: usize = 10_007;
+pub(super) const WORDS: usize = 10_007;
 
 /// Rounds of question and answer.
 const ROUNDS: u32 = 100;
 
 /// Work-items of a group on GPUs.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 
 /// Two devices, and a kernel for each.
 pub(super) struct Pair<'a> {
@@ -51,7 +51,7 @@ pub(super) fn probe(way: PeerWay, a: &Device, b: &Device) -> Result<(), String> 
 }
 
 /// `WORD` of `cl/peer.cl`.
-fn word(seed: u32, place: usize) -> u32 {
+pub(super) fn word(seed: u32, place: usize) -> u32 {
     (place as u32).wrapping_mul(2_654_435_761) ^ seed
 }
 

@@ -29,46 +29,52 @@ pub struct TeamSums {
 struct State {
     epoch: u32,
     flags: PeerFlags,
-    /// The mailbox of each device, as all see it.
+    /// The mailbox of each device, as the devices of this process see it.
     boxes: Vec<Vec<Buffer<f64>>>,
 }
 
 impl TeamSums {
-    /// Mailboxes for devices whose kernels wait for each other.
+    /// Mailboxes for devices whose kernels wait for each other. Every rank calls this.
     ///
     /// # Errors
     /// [`DeviceError::PeerMemory`](crate::DeviceError::PeerMemory); those of compiling.
     pub fn new(peers: &Arc<Peers>) -> Result<Self> {
-        let count = peers.devices().len();
+        let count = peers.count();
         let boxes = (0..count).map(|owner| peers.memory_of(owner, 2 * count * SLOT_DOUBLES));
         let state = State { epoch: 0, flags: PeerFlags::new(peers)?, boxes: boxes.collect::<Result<_>>()? };
         let kernels = peers.devices().iter().map(PeerKernels::of).collect::<Result<_>>()?;
         let sums = Self { peers: Arc::clone(peers), kernels, state: Mutex::new(state) };
         // The host waits for a first launch, which then must not wait for other devices.
         sums.launch_alone()?;
+        // It has written flags of its own, which others raise from now on.
+        peers.all_are_here()?;
         Ok(sums)
     }
 
     /// Launches the kernels of each device once as if it were alone.
     fn launch_alone(&self) -> Result<()> {
         let state = lock(&self.state);
-        for (by, device) in self.peers.devices().iter().enumerate() {
+        for (place, (&by, device)) in self.peers.numbers().iter().zip(self.peers.devices()).enumerate() {
             let own = device.slot()?;
-            let mut send = state.send_arguments(&own, by, [by, by], 0);
+            let mut send = state.send_arguments(&own, [by, place], [by, by], 0);
             // Of one device, which is the first.
             (send[6], send[7]) = (Argument::value(0_u32), Argument::value(1_u32));
-            self.kernels[by].send.start(Range::groups(1, 1), &send)?;
+            self.kernels[place].send.start(Range::groups(1, 1), &send)?;
             let [_, slot] = own.arguments();
-            let [boxes, flags] = [written(&state.boxes[by][by]), state.flags.argument(by, by)];
+            let [boxes, flags] = [written(&state.boxes[by][place]), state.flags.argument(by, by)];
             let patience = Argument::value(self.peers.patience());
-            let add = [slot, boxes, flags, patience, written(self.peers.mark(by))];
-            self.kernels[by].add.start(Range::groups(1, 1), ArgumentList::new(send).and(add).as_slice())?;
+            let add = [slot, boxes, flags, patience, written(self.peers.mark(place))];
+            self.kernels[place]
+                .add
+                .start(Range::groups(1, 1), ArgumentList::new(send).and(add).as_slice())?;
             device.finish()?;
         }
         Ok(())
     }
 
-    /// Adds the sums of a launch on each device, in the order of the devices. Nobody waits on the host.
+    /// Adds the sums of a launch on each device, in the order of their numbers. Nobody waits on the host.
+    ///
+    /// Every rank gives the launches of its own devices, and gets the sum of all.
     ///
     /// A device that waits in vain has no number as the sum; [`Peers::check`] tells for whom it waited.
     ///
@@ -76,7 +82,7 @@ impl TeamSums {
     /// [`DeviceError::TooManySums`](crate::DeviceError::TooManySums); [`DeviceError::OpenCl`](crate::DeviceError::OpenCl).
     ///
     /// # Panics
-    /// When there is not one launch on each device, in their order.
+    /// When there is not one launch on each device of this process, in their order.
     pub fn add(&self, running: Vec<Reduction>) -> Result<[Number; 2]> {
         let devices = self.peers.devices();
         assert!(running.iter().map(Reduction::device).eq(devices), "a launch on each device");
@@ -85,27 +91,28 @@ impl TeamSums {
         let state = &mut *lock(&self.state);
         let _order = self.peers.in_order();
         state.epoch = state.epoch.wrapping_add(1);
-        for (by, (reduction, device)) in running.iter().zip(devices).enumerate() {
-            let others: Vec<usize> = (0..devices.len()).filter(|&other| other != by).collect();
+        for (place, (reduction, device)) in running.iter().zip(devices).enumerate() {
+            let by = self.peers.numbers()[place];
+            let others: Vec<usize> = (0..self.peers.count()).filter(|&other| other != by).collect();
             let told = state.flags.told(by, state.epoch)?;
             let mut targets = others.chunks(2).peekable();
             while let Some(at) = targets.next() {
                 let at = [at[0], at[at.len() - 1]];
-                let send = state.send_arguments(reduction.slot(), by, at, told);
+                let send = state.send_arguments(reduction.slot(), [by, place], at, told);
                 if targets.peek().is_some() {
-                    self.kernels[by].send.start(Range::groups(1, 1), &send)?;
+                    self.kernels[place].send.start(Range::groups(1, 1), &send)?;
                     continue;
                 }
-                let [_, slot] = total.arguments_on(by);
+                let [_, slot] = total.arguments_on(place);
                 let add = [
                     slot,
-                    Argument::from(&state.boxes[by][by]),
+                    Argument::from(&state.boxes[by][place]),
                     state.flags.argument(by, by),
                     Argument::value(self.peers.patience()),
-                    written(self.peers.mark(by)),
+                    written(self.peers.mark(place)),
                 ];
                 let arguments = ArgumentList::new(send).and(add);
-                self.kernels[by].add.start(Range::groups(1, 1), arguments.as_slice())?;
+                self.kernels[place].add.start(Range::groups(1, 1), arguments.as_slice())?;
             }
             device.flush()?;
         }
@@ -114,16 +121,16 @@ impl TeamSums {
 }
 
 impl State {
-    /// What a kernel of device `by` takes that sends the sums of a slot to these devices, and tells them this epoch.
+    /// What a kernel of a device takes, given by number and place, that sends the sums of a slot to these devices, and tells them this epoch.
     fn send_arguments<'a>(
         &'a self,
         own: &'a Slot,
-        by: usize,
+        [by, place]: [usize; 2],
         at: [usize; 2],
         told: u32,
     ) -> [Argument<'a>; 10] {
         let [sums, slot] = own.arguments();
-        let [boxes, other_boxes] = at.map(|at| written(&self.boxes[at][by]));
+        let [boxes, other_boxes] = at.map(|at| written(&self.boxes[at][place]));
         let [flags, other_flags] = at.map(|at| self.flags.argument(at, by));
         let [by, devices] = [by, self.boxes.len()].map(|number| Argument::value(number as u32));
         let [epoch, told] = [self.epoch, told].map(Argument::value);
